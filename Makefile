@@ -1,0 +1,24 @@
+# make          everything, into build/
+# make test     all tests; ends with "N passed, N failed"
+# make demo     the main job on a real cluster; KEEP=1 leaves it up
+# make lint     layers, format, static analysis
+# make unit     unit tests; UNIT=lib/rt only those below a path
+# make clean    removes build/
+
+BUILD := build
+VERSION ?= 0.1.0
+.DEFAULT_GOAL := all
+
+include mk/flags.mk
+include mk/build.mk
+include mk/setup.mk
+include mk/python.mk
+include mk/lint.mk
+include mk/test.mk
+include mk/demo.mk
+
+.PHONY: all clean
+all: programs
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,95 @@
+/* err.h - the one way in which a function says that it failed.
+ *
+ * A function that can fail returns `struct err *`. NULL is success; anything else is a failure that
+ * the caller owns and passes up, wraps or frees. There is no second channel: no errno to look at,
+ * no half-valid result, no code that has to agree with a message. Results come out through trailing
+ * `ret_*` pointers, which are untouched on failure.
+ *
+ * An error is of one kind out of a closed list. The kind, and only the kind, decides how the rest
+ * of the program reacts: the gRPC status that a CSI caller sees, the reason in a custom resource's
+ * status, the label of a metric, and whether and when the work is tried again. Those four are
+ * columns of the table below, so that a new kind is one row.
+ *
+ * Who logs: nobody but the boundary where an error stops travelling (a reconcile, an RPC, main).
+ * Running out of memory and broken invariants are not errors; they abort.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/cleanup.h"
+
+enum err_retry {
+    ERR_RETRY_NEVER,   /* the same request fails again until its author changes it */
+    ERR_RETRY_BACKOFF, /* later, ever less often */
+    ERR_RETRY_AFTER,   /* not before err_retry_after_ms() */
+    ERR_RETRY_NOW,     /* at once: something newer has to be read first */
+};
+
+/*   kind          gRPC  retry               reason, as CRs and metrics spell it
+ *   (status numbers: google.golang.org/grpc/codes, the same in every language) */
+#define ERR_KINDS(ROW)                                                                             \
+    ROW(INVALID, 3, ERR_RETRY_NEVER, "InvalidArgument")                                            \
+    ROW(NOT_FOUND, 5, ERR_RETRY_NEVER, "NotFound")                                                 \
+    ROW(EXISTS, 6, ERR_RETRY_NEVER, "AlreadyExists")                                               \
+    ROW(DENIED, 7, ERR_RETRY_BACKOFF, "PermissionDenied")                                          \
+    ROW(EXHAUSTED, 8, ERR_RETRY_BACKOFF, "ResourceExhausted")                                      \
+    ROW(PRECONDITION, 9, ERR_RETRY_BACKOFF, "FailedPrecondition")                                  \
+    ROW(CONFLICT, 10, ERR_RETRY_NOW, "Conflict")                                                   \
+    ROW(THROTTLED, 10, ERR_RETRY_AFTER, "Throttled")                                               \
+    ROW(BUSY, 10, ERR_RETRY_BACKOFF, "OperationPending")                                           \
+    ROW(OUT_OF_RANGE, 11, ERR_RETRY_NEVER, "OutOfRange")                                           \
+    ROW(UNIMPLEMENTED, 12, ERR_RETRY_NEVER, "Unimplemented")                                       \
+    ROW(INTERNAL, 13, ERR_RETRY_BACKOFF, "Internal")                                               \
+    ROW(UNAVAILABLE, 14, ERR_RETRY_BACKOFF, "Unavailable")                                         \
+    ROW(TIMEOUT, 4, ERR_RETRY_BACKOFF, "DeadlineExceeded")                                         \
+    ROW(CANCELED, 1, ERR_RETRY_NEVER, "Canceled")
+
+enum err_kind {
+#define ERR_KIND_ENUM(kind, grpc, retry, reason) ERR_##kind,
+    ERR_KINDS(ERR_KIND_ENUM)
+#undef ERR_KIND_ENUM
+        ERR_KIND_COUNT
+};
+
+struct err;
+
+/* A new error; the message says what was tried and what was wrong, with the offending value.
+ * Whatever text it quotes, it is made one line of UTF-8. */
+struct err *err_new(enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 2, 3), returns_nonnull, warn_unused_result));
+
+/* A new error of kind THROTTLED that must not be tried again within `after_ms` milliseconds. */
+struct err *err_throttled(uint64_t after_ms, const char *format, ...)
+    __attribute__((format(printf, 2, 3), returns_nonnull, warn_unused_result));
+
+/* The same error, marked with the word by which another system calls it ("ConflictingUserInput"),
+ * for those who look it up there. The word is copied. */
+struct err *err_with_code(struct err *err, const char *code)
+    __attribute__((returns_nonnull, warn_unused_result));
+
+/* The same error with "format: " put before its message. Takes ownership of `cause`, which must not
+ * be NULL. */
+struct err *err_wrap(struct err *cause, const char *format, ...)
+    __attribute__((format(printf, 2, 3), returns_nonnull, warn_unused_result));
+
+void err_free(struct err *err); /* NULL is fine */
+DEFINE_CLEANUP(struct err, err_free)
+
+enum err_kind err_kind(const struct err *err);
+const char *err_message(const struct err *err);     /* one line, never empty */
+const char *err_code(const struct err *err);        /* NULL if no system gave one */
+uint64_t err_retry_after_ms(const struct err *err); /* 0 unless THROTTLED */
+
+int err_kind_grpc_status(enum err_kind kind);
+enum err_retry err_kind_retry(enum err_kind kind);
+const char *err_kind_reason(enum err_kind kind);
+
+/* Leave the calling function with the error, if there is one. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        struct err *try_err_ = (call);                                                             \
+        if (try_err_)                                                                              \
+            return try_err_;                                                                       \
+    } while (0)

@@ -1,0 +1,78 @@
+#include "lib/json/parse.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "lib/rt/loop.h"
+
+struct parse {
+    const char *text;
+    size_t length;
+    json_t *json;
+    struct err *err;
+};
+
+/* Brackets count, except in strings. */
+static bool is_too_deep(const char *text, size_t length)
+{
+    unsigned depth = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            in_string = !in_string;
+        else if (in_string)
+            i += text[i] == '\\';
+        else if (text[i] == '[' || text[i] == '{')
+            depth++;
+        else if (depth > 0 && (text[i] == ']' || text[i] == '}'))
+            depth--;
+        if (depth > JSON_MAX_DEPTH)
+            return true;
+    }
+    return false;
+}
+
+/* Anybody may write \u0000 into an annotation, so it must not spoil the list that it is in; as C
+ * strings such texts end there. */
+struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
+{
+    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
+    json_error_t error;
+
+    if (is_too_deep(text, length))
+        return err_new(ERR_INVALID, "not usable JSON: nested deeper than %d levels",
+                       JSON_MAX_DEPTH);
+    json_t *json = json_loadb(text, length, flags, &error);
+    if (!json)
+        return err_new(ERR_INVALID, "not JSON: line %d, column %d: %s", error.line, error.column,
+                       error.text);
+    *ret_json = json;
+    return NULL;
+}
+
+static void parse(void *arg)
+{
+    struct parse *parse = arg;
+
+    parse->err = json_parse_here(parse->text, parse->length, &parse->json);
+}
+
+struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
+{
+    struct parse call = {.text = text, .length = length};
+
+    loop_call(self, parse, &call);
+    TRY(call.err);
+    *ret_json = call.json;
+    return NULL;
+}
+
+char *json_to_text(const json_t *json)
+{
+    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    if (!text)
+        abort();
+    return text;
+}

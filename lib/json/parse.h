@@ -1,0 +1,22 @@
+/* parse.h - JSON text to jansson values and back. Values are the caller's (json_decref).
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/base/err.h"
+#include "lib/rt/task.h"
+
+enum { JSON_MAX_DEPTH = 64 }; /* values are freed by recursion, on a task's small stack too */
+
+/* INVALID with line and column, or if it is nested too deeply. The parser recurses with the
+ * document's depth, so it runs on the loop's stack and the call yields. */
+struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
+    __attribute__((warn_unused_result));
+
+/* The same for whoever is on a large stack already. */
+struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
+    __attribute__((warn_unused_result));
+
+/* One line, no spaces; free() it. */
+char *json_to_text(const json_t *json) __attribute__((warn_unused_result));

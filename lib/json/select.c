@@ -1,0 +1,32 @@
+#include "lib/json/select.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static void select_path(const json_t *from, json_t *to, const char *path)
+{
+    size_t length = strcspn(path, ".");
+    json_t *value = json_object_getn(from, path, length);
+
+    if (!value)
+        return;
+    if (!path[length] || !json_is_object(value)) {
+        json_object_setn(to, path, length, value);
+        return;
+    }
+    json_t *inner = json_object_getn(to, path, length);
+    if (!inner) {
+        inner = json_object();
+        json_object_setn_new(to, path, length, inner);
+    }
+    select_path(value, inner, path + length + 1);
+}
+
+json_t *json_select(const json_t *json, const char *const *paths)
+{
+    json_t *selected = json_object();
+
+    for (; *paths; paths++)
+        select_path(json, selected, *paths);
+    return selected;
+}

@@ -1,0 +1,257 @@
+#include "lib/json/skim.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- tokens: each moves `at` past what it has read; NULL if that is not there ---- */
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
+        at++;
+    return at;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    const char *start = at;
+
+    while (at < end && is_digit(*at))
+        at++;
+    return at > start ? at : NULL;
+}
+
+static const char *skip_number(const char *at, const char *end)
+{
+    if (at < end && *at == '-')
+        at++;
+    if (at < end && *at == '0')
+        at++;
+    else if (!(at = skip_digits(at, end)))
+        return NULL;
+    if (at < end && *at == '.' && !(at = skip_digits(at + 1, end)))
+        return NULL;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (at < end && (*at == '+' || *at == '-'))
+            at++;
+        at = skip_digits(at, end);
+    }
+    return at;
+}
+
+static bool is_hex(char c)
+{
+    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* What follows a backslash. */
+static const char *skip_escape(const char *at, const char *end)
+{
+    if (at < end && *at == 'u') {
+        for (int i = 0; i < 4; i++)
+            if (++at >= end || !is_hex(*at))
+                return NULL;
+        return at + 1;
+    }
+    return at < end && *at && strchr("\"\\/bfnrt", *at) ? at + 1 : NULL;
+}
+
+static const char *skip_string(const char *at, const char *end)
+{
+    if (at >= end || *at != '"')
+        return NULL;
+    at++;
+    while (at && at < end) {
+        unsigned char c = (unsigned char)*at++;
+
+        if (c == '"')
+            return at;
+        if (c < 0x20)
+            return NULL;
+        if (c == '\\')
+            at = skip_escape(at, end);
+    }
+    return NULL;
+}
+
+static const char *skip_word(const char *at, const char *end, const char *word)
+{
+    size_t length = strlen(word);
+
+    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0 ? at + length : NULL;
+}
+
+static const char *skip_scalar(const char *at, const char *end)
+{
+    switch (*at) {
+    case '"':
+        return skip_string(at, end);
+    case 't':
+        return skip_word(at, end, "true");
+    case 'f':
+        return skip_word(at, end, "false");
+    case 'n':
+        return skip_word(at, end, "null");
+    default:
+        return skip_number(at, end);
+    }
+}
+
+/* ---- values ---- */
+
+/* Where in the nest of objects and arrays the scanner is. */
+struct nest {
+    unsigned depth;
+    bool is_object[JSON_SKIM_MAX_DEPTH];
+};
+
+/* A member's key and its colon, with space around both. */
+static const char *skip_key(const char *at, const char *end)
+{
+    at = skip_string(skip_space(at, end), end);
+    if (!at)
+        return NULL;
+    at = skip_space(at, end);
+    return at < end && *at == ':' ? skip_space(at + 1, end) : NULL;
+}
+
+/* From a value's first character to just behind it, or, if it opens an object or array, to the
+ * first value inside. `ret_complete` tells which. */
+static const char *enter(struct nest *nest, const char *at, const char *end, bool *ret_complete)
+{
+    bool object = *at == '{';
+
+    *ret_complete = true;
+    if (!object && *at != '[')
+        return skip_scalar(at, end);
+    at = skip_space(at + 1, end);
+    if (at < end && *at == (object ? '}' : ']'))
+        return at + 1;
+    if (nest->depth == JSON_SKIM_MAX_DEPTH)
+        return NULL;
+    nest->is_object[nest->depth++] = object;
+    *ret_complete = false;
+    return object ? skip_key(at, end) : at;
+}
+
+/* From behind a value to the next one of its object or array, closing what ends there. */
+static const char *leave(struct nest *nest, const char *at, const char *end)
+{
+    while (nest->depth > 0) {
+        bool object = nest->is_object[nest->depth - 1];
+
+        at = skip_space(at, end);
+        if (at < end && *at == ',')
+            return object ? skip_key(at + 1, end) : skip_space(at + 1, end);
+        if (at >= end || *at != (object ? '}' : ']'))
+            return NULL;
+        at++;
+        nest->depth--;
+    }
+    return at;
+}
+
+/* `at` is at the value's first character. At a fault, `*at` stays at the last value that could
+ * still be read. */
+static bool skip_value(const char **at, const char *end)
+{
+    struct nest nest = {.depth = 0};
+
+    do {
+        bool complete;
+        const char *next = *at < end ? enter(&nest, *at, end, &complete) : NULL;
+
+        if (next && complete)
+            next = leave(&nest, next, end);
+        if (!next)
+            return false;
+        *at = next;
+    } while (nest.depth > 0);
+    return true;
+}
+
+struct err *json_skim(const char *text, size_t length, struct json_piece *ret)
+{
+    const char *end = text + length, *start = skip_space(text, end), *at = start;
+    bool valid = skip_value(&at, end);
+
+    if (!valid || skip_space(at, end) != end)
+        return err_new(ERR_INVALID, "not JSON: wrong, cut off or too deep after byte %zu",
+                       (size_t)(at - text));
+    *ret = (struct json_piece){start, (size_t)(at - start)};
+    return NULL;
+}
+
+/* ---- pieces and walks: the text is known to be right ---- */
+
+bool json_piece_is_object(const struct json_piece *piece)
+{
+    return piece->text[0] == '{';
+}
+
+bool json_piece_is_array(const struct json_piece *piece)
+{
+    return piece->text[0] == '[';
+}
+
+bool json_piece_is_string(const struct json_piece *piece)
+{
+    return piece->text[0] == '"';
+}
+
+struct json_walk json_walk_into(const struct json_piece *piece)
+{
+    if (!json_piece_is_object(piece) && !json_piece_is_array(piece))
+        return (struct json_walk){NULL, NULL};
+    return (struct json_walk){piece->text + 1, piece->text + piece->length - 1};
+}
+
+/* The next value, behind the comma if there is one. */
+static bool next_piece(struct json_walk *walk, struct json_piece *ret)
+{
+    const char *start = skip_space(walk->at, walk->end);
+
+    if (start < walk->end && *start == ',')
+        start = skip_space(start + 1, walk->end);
+    walk->at = start;
+    if (start == walk->end || !skip_value(&walk->at, walk->end))
+        return false;
+    *ret = (struct json_piece){start, (size_t)(walk->at - start)};
+    return true;
+}
+
+bool json_next_element(struct json_walk *walk, struct json_piece *ret)
+{
+    return next_piece(walk, ret);
+}
+
+bool json_next_member(struct json_walk *walk, struct json_piece *ret_key,
+                      struct json_piece *ret_value)
+{
+    if (!next_piece(walk, ret_key))
+        return false;
+    walk->at = skip_space(walk->at, walk->end) + 1; /* the colon */
+    return next_piece(walk, ret_value);
+}
+
+bool json_find_member(const struct json_piece *object, const char *name, struct json_piece *ret)
+{
+    struct json_walk walk = json_walk_into(object);
+    struct json_piece key, value;
+    size_t length = strlen(name);
+
+    if (!json_piece_is_object(object))
+        return false;
+    while (json_next_member(&walk, &key, &value))
+        if (key.length == length + 2 && memcmp(key.text + 1, name, length) == 0) {
+            *ret = value;
+            return true;
+        }
+    return false;
+}

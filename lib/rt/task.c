@@ -1,0 +1,253 @@
+#include "lib/rt/task.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "lib/base/alloc.h"
+#include "lib/rt/fiber_sanitizer.h"
+
+enum { TASK_STACK_BYTES = 64 * 1024 * FIBER_STACK_FACTOR };
+
+struct task {
+    struct sched *sched;
+    const char *name;
+    task_fn *fn;
+    void *arg;
+
+    ucontext_t context;
+    char *stack; /* guard page included */
+    struct fiber_sanitizer sanitizer;
+
+    struct task *next_ready;
+    bool ready; /* in the queue */
+    bool woken; /* a wake that no park has consumed yet */
+    bool cancelled;
+    bool ended;
+};
+
+struct sched {
+    ucontext_t context; /* of sched_run's caller while a task runs */
+    struct task *first_ready, **last_ready;
+    struct task *running;
+    unsigned live, ready;
+    uint64_t random; /* 0: first come, first served */
+    void (*wakeup)(void *ctx);
+    void *wakeup_ctx;
+};
+
+static size_t guard_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* While tasks run, signals wait: a handler that we do not know finds too little room on a task's
+ * stack. Those of faults do not wait; blocked, they would kill without a word. */
+static void signals_that_wait(sigset_t *signals)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+
+    sigfillset(signals);
+    for (size_t i = 0; i < COUNT_OF(faults); i++)
+        sigdelset(signals, faults[i]);
+}
+
+struct sched *sched_new(void (*wakeup)(void *ctx), void *ctx)
+{
+    struct sched *sched = mem_alloc(sizeof *sched);
+
+    sched->last_ready = &sched->first_ready;
+    sched->wakeup = wakeup;
+    sched->wakeup_ctx = ctx;
+    return sched;
+}
+
+void sched_free(struct sched *sched)
+{
+    assert(!sched || sched->live == 0);
+    free(sched);
+}
+
+void sched_seed(struct sched *sched, uint64_t seed)
+{
+    sched->random = seed;
+}
+
+unsigned sched_live_tasks(const struct sched *sched)
+{
+    return sched->live;
+}
+
+const char *task_name(const struct task *task)
+{
+    return task->name;
+}
+
+void *task_context(const struct task *task)
+{
+    return task->sched->wakeup_ctx;
+}
+
+static void make_ready(struct task *task)
+{
+    struct sched *sched = task->sched;
+    bool was_idle = !sched->ready && !sched->running;
+
+    if (task->ready)
+        return;
+    task->ready = true;
+    task->next_ready = NULL;
+    *sched->last_ready = task;
+    sched->last_ready = &task->next_ready;
+    sched->ready++;
+    if (was_idle && sched->wakeup)
+        sched->wakeup(sched->wakeup_ctx);
+}
+
+/* xorshift64: small, repeatable, and good enough to shuffle a queue. */
+static uint64_t next_random(struct sched *sched)
+{
+    sched->random ^= sched->random << 13;
+    sched->random ^= sched->random >> 7;
+    sched->random ^= sched->random << 17;
+    return sched->random;
+}
+
+static struct task *take_ready(struct sched *sched)
+{
+    struct task **link = &sched->first_ready;
+
+    if (sched->random)
+        for (uint64_t skip = next_random(sched) % sched->ready; skip; skip--)
+            link = &(*link)->next_ready;
+
+    struct task *task = *link;
+    *link = task->next_ready;
+    if (sched->last_ready == &task->next_ready)
+        sched->last_ready = link;
+    sched->ready--;
+    task->ready = false;
+    return task;
+}
+
+static void switch_to_scheduler(struct task *task)
+{
+    fiber_sanitizer_leave(&task->sanitizer, task->ended);
+    swapcontext(&task->context, &task->sched->context);
+    fiber_sanitizer_entered(&task->sanitizer);
+}
+
+static void switch_to_task(struct task *task)
+{
+    struct sched *sched = task->sched;
+
+    sched->running = task;
+    fiber_sanitizer_enter(&task->sanitizer, task->stack + guard_bytes(), TASK_STACK_BYTES);
+    swapcontext(&sched->context, &task->context);
+    fiber_sanitizer_left(&task->sanitizer);
+    sched->running = NULL;
+}
+
+/* makecontext passes ints only, so the pointer travels in two halves. */
+static void task_main(unsigned low, unsigned high)
+{
+    struct task *self = (struct task *)((uintptr_t)high << 32 | low);
+
+    fiber_sanitizer_entered(&self->sanitizer);
+    self->fn(self, self->arg);
+    self->ended = true;
+    switch_to_scheduler(self);
+    abort(); /* an ended task is never resumed */
+}
+
+struct task *task_spawn(struct sched *sched, const char *name, task_fn *fn, void *arg)
+{
+    struct task *task = mem_alloc(sizeof *task);
+
+    *task = (struct task){.sched = sched, .name = name, .fn = fn, .arg = arg};
+    fiber_sanitizer_init(&task->sanitizer);
+    task->stack = mmap(NULL, guard_bytes() + TASK_STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (task->stack == MAP_FAILED || mprotect(task->stack, guard_bytes(), PROT_NONE) < 0)
+        abort();
+
+    getcontext(&task->context);
+    task->context.uc_stack.ss_sp = task->stack + guard_bytes();
+    task->context.uc_stack.ss_size = TASK_STACK_BYTES;
+    signals_that_wait(&task->context.uc_sigmask);
+    makecontext(&task->context, (void (*)(void))task_main, 2, (unsigned)(uintptr_t)task,
+                (unsigned)((uintptr_t)task >> 32));
+    sched->live++;
+    make_ready(task);
+    return task;
+}
+
+static void task_free(struct task *task)
+{
+    task->sched->live--;
+    fiber_sanitizer_fini(&task->sanitizer);
+    munmap(task->stack, guard_bytes() + TASK_STACK_BYTES);
+    free(task);
+}
+
+unsigned sched_run(struct sched *sched)
+{
+    unsigned steps = 0;
+    sigset_t waiting, before;
+
+    assert(!sched->running);
+    if (!sched->ready)
+        return 0;
+    signals_that_wait(&waiting);
+    pthread_sigmask(SIG_BLOCK, &waiting, &before);
+    for (; sched->ready; steps++) {
+        struct task *task = take_ready(sched);
+
+        switch_to_task(task);
+        if (task->ended)
+            task_free(task);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return steps;
+}
+
+struct err *task_park(struct task *self)
+{
+    assert(self->sched->running == self);
+    while (!self->woken && !self->cancelled)
+        switch_to_scheduler(self);
+    self->woken = false;
+    if (self->cancelled)
+        return err_new(ERR_CANCELED, "%s was cancelled", self->name);
+    return NULL;
+}
+
+void task_park_through(struct task *self)
+{
+    assert(self->sched->running == self);
+    while (!self->woken)
+        switch_to_scheduler(self);
+    self->woken = false;
+}
+
+bool task_is_cancelled(const struct task *task)
+{
+    return task->cancelled;
+}
+
+void task_wake(struct task *task)
+{
+    task->woken = true;
+    if (task != task->sched->running)
+        make_ready(task);
+}
+
+void task_cancel(struct task *task)
+{
+    task->cancelled = true;
+    if (task != task->sched->running)
+        make_ready(task);
+}

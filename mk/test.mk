@@ -1,0 +1,51 @@
+# Lints, unit tests and pytest suites, counted by test/run.py.
+
+# Unit tests: test/unit mirrors the tree, and every test_*.c there is a program of its own. It is
+# linked with the other files of its folder and with what the mirrored folder may call.
+
+# All, or those below a path: make unit UNIT=lib/rt
+UNIT :=
+UNIT_SOURCES := $(sort $(filter test/unit/$(UNIT)%,$(shell find test/unit -name 'test_*.c')))
+UNIT_TESTS := $(UNIT_SOURCES:%.c=$(BUILD)/checked/%)
+
+# The client of Azure is tested against the simulated one, in the test's own process.
+AZURE_CLIENT_TESTS := test/unit/provisioner-lib/azure
+AZURE_IN_PROCESS := $(call objects,checked,test/unit/test/azsim/arm) \
+    $(patsubst %,$(BUILD)/checked/%.a,$(call reverse,$(TEST_LIBRARIES)))
+
+# (test without .c, its folder)
+define unit_test
+$(BUILD)/checked/$(1): $(BUILD)/checked/$(1).o $(call objects,checked,$(2)) \
+    $(if $(filter $(AZURE_CLIENT_TESTS),$(2)),$(AZURE_IN_PROCESS)) \
+    $(call archives,checked,$(2:test/unit/%=%))
+	@$$(CC) $$(LDFLAGS_checked) -o $$@ $$^ $$(LIBS) -lcmocka
+
+endef
+
+$(eval $(foreach t,$(UNIT_SOURCES:.c=),$(call unit_test,$(t),$(patsubst %/,%,$(dir $(t))))))
+
+# Programs that integration tests run, one file each, with all of lib/.
+PROBES := $(patsubst %.c,$(BUILD)/checked/%,$(wildcard test/integration/*.c))
+
+$(PROBES): %: %.o $(call archives,checked,lib/kube)
+	@$(CC) $(LDFLAGS_checked) -o $@ $^ $(LIBS)
+
+# What is run is built by test/run.py, so that what does not compile is counted too.
+RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
+
+.PHONY: unit-programs test-programs test unit lint
+unit-programs: $(UNIT_TESTS)
+test-programs: unit-programs programs checked-programs $(PROBES)
+
+test: setup $(PYTHON)
+	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \
+	    --units "$(UNIT_TESTS)" --suites --report $(BUILD)/reports/test.json
+
+unit:
+	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"
+
+lint:
+	@$(RUN) python3 test/run.py --lints "$(LINTS)"
+
+# The environment needs packages that setup installs.
+$(PYTHON): | setup

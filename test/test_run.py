@@ -1,0 +1,174 @@
+"""The runner, fed with programs that behave as unit tests do, and as they must not."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import run
+
+RUNNER = Path(run.__file__)
+
+PASSES = 'echo "[ RUN      ] test_a"; echo "[       OK ] test_a"\n'
+FAILS = (
+    'echo "[ RUN      ] test_b"; echo "0 != 1"; echo "[  FAILED  ] test_b"\n'
+    'echo "[  FAILED  ] 1 test(s), listed below:"; echo "[  FAILED  ] test_b"\n'
+)
+SKIPS = 'echo "[ RUN      ] test_c"; echo "[  SKIPPED ] test_c"\n'
+CRASHES = 'echo "[ RUN      ] test_d"; echo "AddressSanitizer: SEGV" >&2; kill -6 $$\n'
+HANGS = 'echo "[ RUN      ] test_e"; trap "" INT; while :; do sleep 0.05; done\n'
+
+
+@pytest.fixture
+def program(tmp_path):
+    def make(script, interpreter="/bin/sh"):
+        path = tmp_path / "test/unit/test_x"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{interpreter}\n{script}")
+        path.chmod(0o755)
+        return str(path)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "script, expected",
+    [
+        (PASSES, ["test_a passed OK"]),
+        (PASSES + FAILS + "exit 1", ["test_a passed OK", "test_b failed 0 != 1"]),
+        (SKIPS, ["test_c skipped SKIPPED"]),
+        (PASSES + CRASHES, ["test_a passed OK", "test_d failed SIGABRT"]),
+        (PASSES + "echo leak; exit 23", ["test_a passed OK", "23 failed leak"]),
+        ("echo cannot start; exit 127", ["127 failed cannot start"]),
+    ],
+)
+def test_what_a_unit_test_prints_is_counted(program, script, expected):
+    results = run.unit(program(script))
+    assert len(results) == len(expected)
+    for result, words in zip(results, expected):
+        name, outcome, output = words.split(maxsplit=2)
+        assert result.name in (f"test_x: {name}", f"test_x: exit status {name}")
+        assert result.outcome == outcome
+        assert output in result.output
+
+
+def test_a_program_has_a_limit(program, monkeypatch):
+    monkeypatch.setattr(run, "GRACE", 0.1)
+    begin = time.monotonic()
+    results = run.unit(program(PASSES + HANGS), limit=0.5)
+    assert time.monotonic() - begin < 30
+    assert [r.name for r in results] == ["test_x: test_a", "test_x: test_e"]
+    assert [r.outcome for r in results] == ["passed", "failed"]
+    assert "ended after 0.5 s, which is its limit" in results[1].output
+
+
+def test_what_it_leaves_behind_is_not_waited_for(program):
+    begin = time.monotonic()
+    assert run.unit(program(PASSES + "setsid sleep 20 &"))[0].outcome == "passed"
+    assert time.monotonic() - begin < 15
+
+
+SUITE = """
+import pytest
+
+def test_good(): pass
+def test_bad(): assert 1 + 1 == 3
+def test_skipped(): pytest.skip("no disk")
+
+@pytest.fixture
+def broken():
+    yield
+    raise RuntimeError("teardown")
+
+def test_error(broken): pass
+def test_bad_twice(broken): assert False
+"""
+
+
+def test_a_suite_counts_each_test_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    (tmp_path / "test_s.py").write_text(SUITE)
+    results = run.suite(tmp_path)
+    assert [(r.name, r.outcome) for r in results] == [
+        ("test_s: test_good", "passed"),
+        ("test_s: test_bad", "failed"),
+        ("test_s: test_skipped", "skipped"),
+        ("test_s: test_error", "failed"),
+        ("test_s: test_bad_twice", "failed"),
+    ]
+    assert "1 + 1" in results[1].output
+    assert "no disk" in results[2].output
+
+
+@pytest.mark.parametrize("content", ("import no_such_module", "def test_x(: pass", "x = 1"))
+def test_a_suite_that_cannot_run_is_a_failure(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    (tmp_path / "test_s.py").write_text(content)
+    assert [r.outcome for r in run.suite(tmp_path)] == ["failed"]
+
+
+def test_suites_that_need_a_cluster_come_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    for name in ("cluster", "azsim", "integration", "lint"):
+        (tmp_path / "test" / name).mkdir(parents=True)
+        (tmp_path / "test" / name / "test_s.py").touch()
+    (tmp_path / "test/azsim/no_test.py").touch()
+    (tmp_path / "test/test_run.py").touch()
+    order = [str(folder.relative_to(tmp_path)) for folder in run.suites()]
+    assert order == ["test", "test/azsim", "test/lint", "test/integration", "test/cluster"]
+
+
+def start(tree, *arguments):
+    """The runner as a program, in a tree with a Makefile of its own."""
+    (tree / "test").mkdir(exist_ok=True)
+    (tree / "test/run.py").write_text(RUNNER.read_text())
+    (tree / "Makefile").write_text(
+        "lint-good:\n\t@true\nlint-bad:\n\t@echo file.c:1: wrong; false\n"
+        "good:\n\t@true\nbad:\n\t@echo does not compile; false\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, tree / "test/run.py", "--report", tree / "report.json", *arguments],
+        env={"PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    "build, lints, script, last, failures",
+    [
+        ("good", "good", PASSES, "2 passed, 0 failed", []),
+        ("good", "good bad", PASSES, "2 passed, 1 failed", ["lint bad"]),
+        ("good", "", PASSES + FAILS, "1 passed, 1 failed", ["test_x: test_b"]),
+        ("bad", "good", PASSES, "2 passed, 1 failed", ["build"]),
+    ],
+)
+def test_the_sum_is_last(tmp_path, program, build, lints, script, last, failures):
+    process = start(tmp_path, "--build", build, "--lints", lints, "--units", program(script))
+    lines = process.communicate()[0].splitlines()
+    assert lines[-1] == last
+    assert process.returncode == (1 if failures else 0)
+    for failure in failures:
+        assert f"---- failed: {failure}" in lines
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert f"{report['passed']} passed, {report['failed']} failed" == last
+    assert [failure["name"] for failure in report["failures"]] == failures
+    assert report["seconds"] >= 0
+
+
+def test_interrupting_ends_what_runs(tmp_path, program):
+    marker = tmp_path / "pid"
+    marker.touch()
+    hanging = f"import os, time\nopen('{marker}', 'w').write(str(os.getpid()))\ntime.sleep(1000)\n"
+    process = start(tmp_path, "--units", program(hanging, sys.executable))
+    while not marker.read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    process.communicate()
+    assert process.returncode != 0
+    assert not Path("/proc", marker.read_text()).exists()

@@ -1,0 +1,205 @@
+#include "lib/rt/subprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "lib/base/alloc.h"
+#include "lib/rt/wait.h"
+#include "test/unit/expect.h"
+
+static const uint64_t LONG = 60 * 1000; /* milliseconds; nothing here is to take so long */
+
+struct run {
+    const char *const *argv;
+    uint64_t timeout_ms;
+    struct subprocess_result result;
+    struct err *err;
+    bool ended;
+};
+
+static void runs(struct task *self, void *arg)
+{
+    struct run *run = arg;
+
+    run->err = subprocess_run(self, run->argv, run->timeout_ms, &run->result);
+    run->ended = true;
+}
+
+static void run_alone(struct run *run)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new();
+
+    loop_spawn(loop, "caller", runs, run);
+    loop_run(loop);
+    assert_true(run->ended);
+}
+
+#define ARGV(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_exit_status_and_output(void **state)
+{
+    const struct {
+        const char *const *argv;
+        int exit_status;
+        const char *output;
+    } rows[] = {
+        {ARGV("true"), 0, ""},
+        {ARGV("false"), 1, ""},
+        {ARGV("sh", "-c", "echo out; echo err >&2; echo out; exit 7"), 7, "out\nerr\nout"},
+        {ARGV("sh", "-c", "kill -9 $$"), 128 + 9, ""},
+        {ARGV("sh", "-c", "kill -15 $$"), 128 + 15, ""},
+        {ARGV("cat"), 0, ""}, /* there is no standard input */
+        {ARGV("printf", "%s", "$HOME; *"), 0, "$HOME; *"},
+        {ARGV("printf", "a\n\nb\n\n"), 0, "a\n\nb"},
+        {ARGV("grep", "SigBlk", "/proc/self/status"), 0, "SigBlk:\t0000000000000000"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct run run = {.argv = rows[i].argv, .timeout_ms = LONG};
+
+        run_alone(&run);
+        assert_ok(run.err);
+        assert_int_equal(run.result.exit_status, rows[i].exit_status);
+        assert_string_equal(run.result.output, rows[i].output);
+    }
+}
+
+static void test_the_end_of_a_long_output_is_kept(void **state)
+{
+    static const struct {
+        const char *script;
+        size_t length;
+        const char *end;
+    } rows[] = {
+        {"printf %4095d 7", 4095, " 7"},
+        {"printf %4096d 7", 4096, " 7"},
+        {"printf x%4096d 7", 4096, " 7"},
+        {"seq 100000", 4095, "\n99999\n100000"}, /* and the newline that is dropped */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct run run = {.argv = ARGV("sh", "-c", rows[i].script), .timeout_ms = LONG};
+
+        run_alone(&run);
+        assert_ok(run.err);
+        assert_int_equal(strlen(run.result.output), rows[i].length);
+        assert_string_equal(run.result.output + rows[i].length - strlen(rows[i].end), rows[i].end);
+    }
+}
+
+static void test_what_cannot_be_started(void **state)
+{
+    struct run missing = {.argv = ARGV("/no/such/mkfs"), .timeout_ms = LONG};
+    struct run no_program = {.argv = ARGV("/etc/passwd"), .timeout_ms = LONG};
+
+    (void)state;
+    run_alone(&missing);
+    assert_fails(missing.err, ERR_NOT_FOUND, "/no/such/mkfs: no such file or directory");
+    run_alone(&no_program);
+    assert_fails(no_program.err, ERR_INTERNAL, "/etc/passwd: permission denied");
+}
+
+static void test_it_is_killed_when_its_time_is_up(void **state)
+{
+    struct run run = {.argv = ARGV("sleep", "1000"), .timeout_ms = 20, .result.exit_status = 42};
+
+    (void)state;
+    run_alone(&run);
+    assert_fails(run.err, ERR_TIMEOUT, "sleep (allowed 20ms): the time for it is over");
+    assert_int_equal(run.result.exit_status, 42); /* untouched */
+}
+
+/* A program that has exited, but left a child which keeps its output open. */
+static void test_an_output_that_stays_open_is_not_waited_for(void **state)
+{
+    struct run run = {.argv = ARGV("sh", "-c", "sleep 2 & echo done"), .timeout_ms = 50};
+
+    (void)state;
+    run_alone(&run);
+    assert_fails(run.err, ERR_TIMEOUT, "sh (allowed 50ms): the time for it is over");
+}
+
+struct canceller {
+    struct task *task;
+    struct run *run;
+    int ready_fd;
+};
+
+/* Cancels the other task as soon as its subprocess has written a byte to the pipe. */
+static void cancels_when_ready(struct task *self, void *arg)
+{
+    struct canceller *canceller = arg;
+    char byte;
+
+    while (read(canceller->ready_fd, &byte, 1) < 0) {
+        assert_int_equal(errno, EAGAIN);
+        assert_false(canceller->run->ended);
+        assert_ok(task_sleep(self, 1));
+    }
+    task_cancel(canceller->task);
+}
+
+/* Every process that the subprocess started holds the writing end of the pipe; that it ends says
+ * that all are gone. */
+static void test_cancelling_kills_it_and_its_children(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new();
+    int ends[2];
+    char byte;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    CLEANUP(freep)
+    char *script = mem_printf("(printf x >/proc/self/fd/%d; sleep 1000) & wait", ends[1]);
+    struct run run = {.argv = ARGV("sh", "-c", script), .timeout_ms = LONG};
+    struct canceller canceller = {loop_spawn(loop, "caller", runs, &run), &run, ends[0]};
+
+    loop_spawn(loop, "canceller", cancels_when_ready, &canceller);
+    loop_run(loop);
+    assert_fails(run.err, ERR_CANCELED, "sh (allowed 1m): caller was cancelled");
+    close(ends[1]);
+    fcntl(ends[0], F_SETFL, 0);
+    assert_int_equal(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
+}
+
+static void test_many_at_once(void **state)
+{
+    enum { N = 20 };
+    CLEANUP(loop_freep) struct loop *loop = loop_new();
+    struct run runs_of_test[N];
+    char numbers[N][16];
+    const char *argv[N][3];
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        snprintf(numbers[i], sizeof numbers[i], "%d", i);
+        memcpy(argv[i], ARGV("echo", numbers[i]), sizeof argv[i]);
+        runs_of_test[i] = (struct run){.argv = argv[i], .timeout_ms = LONG};
+        loop_spawn(loop, "caller", runs, &runs_of_test[i]);
+    }
+    loop_run(loop);
+    for (int i = 0; i < N; i++) {
+        assert_ok(runs_of_test[i].err);
+        assert_string_equal(runs_of_test[i].result.output, numbers[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exit_status_and_output),
+        cmocka_unit_test(test_the_end_of_a_long_output_is_kept),
+        cmocka_unit_test(test_what_cannot_be_started),
+        cmocka_unit_test(test_it_is_killed_when_its_time_is_up),
+        cmocka_unit_test(test_an_output_that_stays_open_is_not_waited_for),
+        cmocka_unit_test(test_cancelling_kills_it_and_its_children),
+        cmocka_unit_test(test_many_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
