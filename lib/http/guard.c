@@ -1,0 +1,42 @@
+#include "lib/http/guard.h"
+
+#include <string.h>
+
+#include "lib/base/list.h"
+
+static struct err *exchange(struct http_transport *transport, struct task *self,
+                            const struct http_request *request, struct http_response *ret)
+{
+    struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
+    struct http_request guarded = *request;
+
+    if (!request->method || strcmp(request->method, "GET") == 0)
+        return http_exchange(self, guard->inner, request, ret);
+    if (!guard->allowed(guard->ctx))
+        return err_new(ERR_CANCELED, "%s is not sent: this process no longer leads",
+                       request->method);
+    /* And once more when it has a connection, which may take a while. */
+    guarded.may_send = guard->allowed;
+    guarded.may_send_ctx = guard->ctx;
+    return http_exchange(self, guard->inner, &guarded, ret);
+}
+
+static struct err *open_stream(struct http_transport *transport, struct task *self,
+                               const struct http_request *request,
+                               struct http_response *ret_response, struct http_stream **ret_stream)
+{
+    struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
+
+    return guard->inner->open(guard->inner, self, request, ret_response, ret_stream);
+}
+
+void http_guard_init(struct http_guard *guard, struct http_transport *inner,
+                     bool (*allowed)(void *ctx), void *ctx)
+{
+    *guard = (struct http_guard){
+        .transport = {.exchange = exchange, .open = open_stream},
+        .inner = inner,
+        .allowed = allowed,
+        .ctx = ctx,
+    };
+}

@@ -1,0 +1,39 @@
+#include "lib/http/message.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/buffer.h"
+
+void http_response_fini(struct http_response *response)
+{
+    for (size_t i = 0; i < response->n_headers; i++) {
+        free((char *)(uintptr_t)response->headers[i].name);
+        free((char *)(uintptr_t)response->headers[i].value);
+    }
+    free(response->headers);
+    free(response->body);
+    *response = (struct http_response){0};
+}
+
+const char *http_header_find(const struct http_header *headers, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(headers[i].name, name) == 0)
+            return headers[i].value;
+    return NULL;
+}
+
+char *http_escape(const char *text)
+{
+    struct buffer escaped;
+
+    buffer_init(&escaped, 3 * strlen(text));
+    for (; *text; text++)
+        buffer_printf(&escaped,
+                      isalnum((unsigned char)*text) || strchr("-._~", *text) ? "%c" : "%%%02X",
+                      (unsigned char)*text);
+    return buffer_take(&escaped);
+}

@@ -1,0 +1,36 @@
+/* probes.h - the end points by which a cluster watches a program: /healthz, /readyz and /metrics.
+ *
+ * /healthz answers 200 "ok" as long as the loop turns: a program that hangs does not answer.
+ * /readyz answers 503 with the reason while the program cannot do its work yet.
+ */
+#pragma once
+
+#include "lib/base/metrics.h"
+#include "lib/http/server.h"
+
+struct probes_config {
+    const char *address; /* "0.0.0.0:29602" */
+    struct metric *const *metrics;
+    size_t n_metrics;
+    /* NULL if the program is ready, else why it is not. */
+    struct err *(*ready)(void *ctx);
+    /* Before metrics are written, to set gauges that follow state; may be NULL. */
+    void (*refresh)(void *ctx);
+    void *ctx;
+};
+
+struct probes;
+
+struct err *probes_new(struct loop *loop, const struct probes_config *config,
+                       struct probes **ret_probes) __attribute__((warn_unused_result));
+void probes_close(struct task *self, struct probes *probes); /* NULL is fine */
+
+/* The answer to one of the three paths, for a program that serves them on a server of its own too;
+ * that server's routes say PROBES_ROUTES(handler). */
+void probes_answer(const struct probes_config *config, const struct http_call *call,
+                   struct http_reply *reply);
+#define PROBES_ROUTES(handler)                                                                     \
+    {"GET", "/healthz", handler}, {"GET", "/readyz", handler},                                     \
+    {                                                                                              \
+        "GET", "/metrics", handler                                                                 \
+    }

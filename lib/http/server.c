@@ -1,0 +1,363 @@
+#include "lib/http/server.h"
+
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "lib/http/certificates.h"
+#include "lib/http/listen.h"
+#include "lib/rt/wait.h"
+
+enum {
+    DEFAULT_MAX_BODY = 1024 * 1024,
+    DEFAULT_CONNECTIONS = 128,
+    IDLE_SECONDS = 120,
+    FAREWELL_MS = 2000, /* for the last replies to be sent, when a server closes */
+};
+
+struct http_server {
+    struct loop *loop;
+    struct MHD_Daemon *daemon;
+    int listen_fd;
+    const struct http_route *routes;
+    size_t n_routes;
+    void *ctx;
+    size_t max_body;
+
+    atomic_bool closing;
+    atomic_uint suspended; /* requests that are with the loop */
+    atomic_uint unsent;    /* these, and those whose reply is not sent yet */
+    struct waiters closer; /* waits for both to be 0 */
+    struct timer farewell;
+};
+
+/* One request. It belongs to libmicrohttpd's thread, except while its connection is suspended: then
+ * it belongs to the loop. */
+struct exchange {
+    struct http_server *server;
+    struct MHD_Connection *connection;
+    char *query;
+    struct buffer body;
+    bool began, too_large, counted, answered;
+    struct http_header arguments[HTTP_MAX_HEADERS], headers[HTTP_MAX_HEADERS];
+    struct http_call call;
+    struct http_reply reply;
+};
+
+/* ---- replies ---- */
+
+static void free_header(struct http_header *header)
+{
+    free((char *)(uintptr_t)header->name);
+    free((char *)(uintptr_t)header->value);
+}
+
+void http_reply_header(struct http_reply *reply, const char *name, const char *value)
+{
+    size_t i = 0;
+
+    while (i < reply->n_headers && strcasecmp(reply->headers[i].name, name) != 0)
+        i++;
+    assert(i < HTTP_MAX_HEADERS);
+    if (i < reply->n_headers)
+        free_header(&reply->headers[i]);
+    else
+        reply->n_headers++;
+    reply->headers[i] = (struct http_header){mem_strdup(name), mem_strdup(value)};
+}
+
+void http_reply_body(struct http_reply *reply, int status, const char *content_type, char *body)
+{
+    free(reply->body);
+    reply->status = status;
+    reply->body = body;
+    reply->body_length = strlen(body);
+    http_reply_header(reply, "Content-Type", content_type);
+}
+
+void http_reply_text(struct http_reply *reply, int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    http_reply_body(reply, status, "text/plain; charset=utf-8", mem_vprintf(format, args));
+    va_end(args);
+}
+
+static void reply_fini(struct http_reply *reply)
+{
+    for (size_t i = 0; i < reply->n_headers; i++)
+        free_header(&reply->headers[i]);
+    free(reply->body);
+}
+
+/* ---- counting, for http_server_close ---- */
+
+static void wake_closer(void *arg)
+{
+    struct http_server *server = arg;
+
+    waiters_wake(&server->closer);
+}
+
+static void count_down(struct http_server *server, atomic_uint *counter)
+{
+    if (atomic_fetch_sub(counter, 1) == 1)
+        loop_post(server->loop, wake_closer, server);
+}
+
+/* ---- on the loop: route and handler ---- */
+
+static bool path_matches(const char *pattern, const char *path)
+{
+    size_t length = strlen(pattern);
+
+    if (length && pattern[length - 1] == '*')
+        return strncmp(pattern, path, length - 1) == 0;
+    return strcmp(pattern, path) == 0;
+}
+
+static const struct http_route *find_route(const struct http_server *server,
+                                           const struct http_call *call, bool *ret_known_path)
+{
+    *ret_known_path = false;
+    for (size_t i = 0; i < server->n_routes; i++) {
+        const struct http_route *route = &server->routes[i];
+
+        if (!path_matches(route->path, call->path))
+            continue;
+        *ret_known_path = true;
+        if (!route->method || strcmp(route->method, call->method) == 0)
+            return route;
+    }
+    return NULL;
+}
+
+static void handle(struct task *self, void *arg)
+{
+    struct exchange *exchange = arg;
+    struct http_server *server = exchange->server;
+    const struct http_call *call = &exchange->call;
+    bool known_path;
+    const struct http_route *route = find_route(server, call, &known_path);
+
+    if (route)
+        route->handler(self, server->ctx, call, &exchange->reply);
+    else
+        http_reply_text(&exchange->reply, known_path ? 405 : 404, "%s %s: no such %s\n",
+                        call->method, call->path, known_path ? "method here" : "path");
+    exchange->answered = true;
+    MHD_resume_connection(exchange->connection); /* gives the exchange back */
+    count_down(server, &server->suspended);
+}
+
+static void dispatch(void *arg)
+{
+    struct exchange *exchange = arg;
+
+    loop_spawn(exchange->server->loop, "http request", handle, exchange);
+}
+
+/* ---- on libmicrohttpd's thread ---- */
+
+static void *request_begins(void *ctx, const char *uri, struct MHD_Connection *connection)
+{
+    struct exchange *exchange = mem_alloc(sizeof *exchange);
+    const char *query = strchr(uri, '?');
+
+    exchange->server = ctx;
+    exchange->connection = connection;
+    exchange->query = mem_strdup(query ? query + 1 : "");
+    buffer_init(&exchange->body, exchange->server->max_body);
+    exchange->reply.status = 200;
+    return exchange;
+}
+
+static void request_ends(void *ctx, struct MHD_Connection *connection, void **con_cls,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct exchange *exchange = *con_cls;
+
+    (void)ctx, (void)connection, (void)code;
+    if (!exchange)
+        return;
+    if (exchange->counted)
+        count_down(exchange->server, &exchange->server->unsent);
+    free(exchange->query);
+    buffer_fini(&exchange->body);
+    reply_fini(&exchange->reply);
+    free(exchange);
+    *con_cls = NULL;
+}
+
+static enum MHD_Result collect(void *ctx, enum MHD_ValueKind kind, const char *name,
+                               const char *value)
+{
+    struct exchange *exchange = ctx;
+    bool header = kind == MHD_HEADER_KIND;
+    struct http_header *list = header ? exchange->headers : exchange->arguments;
+    size_t *n = header ? &exchange->call.n_headers : &exchange->call.n_arguments;
+
+    if (*n < HTTP_MAX_HEADERS)
+        list[(*n)++] = (struct http_header){name, value ? value : ""};
+    return MHD_YES;
+}
+
+static enum MHD_Result send_reply(struct exchange *exchange)
+{
+    const struct http_reply *reply = &exchange->reply;
+
+    if (reply->hang_up)
+        return MHD_NO;
+
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        reply->body ? reply->body_length : 0, reply->body, MHD_RESPMEM_PERSISTENT);
+    for (size_t i = 0; i < reply->n_headers; i++)
+        MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
+    enum MHD_Result result =
+        MHD_queue_response(exchange->connection, (unsigned)reply->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* The request is complete: over to the loop, unless the server is about to go. */
+static enum MHD_Result hand_over(struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+
+    exchange->counted = true;
+    atomic_fetch_add(&server->unsent, 1);
+    atomic_fetch_add(&server->suspended, 1);
+    if (atomic_load(&server->closing)) {
+        count_down(server, &server->suspended);
+        http_reply_text(&exchange->reply, 503, "shutting down\n");
+        return send_reply(exchange);
+    }
+    MHD_suspend_connection(exchange->connection);
+    loop_post(server->loop, dispatch, exchange);
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_size, void **con_cls)
+{
+    struct exchange *exchange = *con_cls;
+
+    (void)ctx, (void)version;
+    if (exchange->answered)
+        return send_reply(exchange);
+    if (!exchange->began) {
+        exchange->began = true;
+        return MHD_YES;
+    }
+    if (*upload_size > 0) {
+        exchange->too_large |= !buffer_append(&exchange->body, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (exchange->too_large) {
+        http_reply_text(&exchange->reply, 413, "the body is larger than %zu bytes\n",
+                        exchange->server->max_body);
+        return send_reply(exchange);
+    }
+    exchange->call = (struct http_call){
+        .method = method,
+        .path = url,
+        .query = exchange->query,
+        .arguments = exchange->arguments,
+        .headers = exchange->headers,
+        .body = exchange->body.data ? exchange->body.data : "",
+        .body_length = exchange->body.length,
+    };
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, collect, exchange);
+    MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, collect, exchange);
+    return hand_over(exchange);
+}
+
+/* ---- the server ---- */
+
+/* Takes the listening socket, also when it fails. */
+static struct err *start_daemon(struct http_server *server, const struct http_server_config *config)
+{
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    unsigned connections = config->max_connections ? config->max_connections : DEFAULT_CONNECTIONS;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)config->certificate_pem},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)config->key_pem},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+
+    if (config->certificate_pem)
+        flags |= MHD_USE_TLS;
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_ARRAY,
+        config->certificate_pem ? tls : none, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,
+        MHD_OPTION_URI_LOG_CALLBACK, request_begins, server, MHD_OPTION_NOTIFY_COMPLETED,
+        request_ends, NULL, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    if (!server->daemon)
+        return err_new(ERR_INTERNAL, "the HTTP server on %s does not start",
+                       config->address ? config->address : "the given socket");
+    return NULL;
+}
+
+struct err *http_server_new(struct loop *loop, const struct http_server_config *config,
+                            struct http_server **ret_server)
+{
+    CLEANUP(freep) struct http_server *server = mem_alloc(sizeof *server);
+
+    *server = (struct http_server){
+        .loop = loop,
+        .listen_fd = config->listen_fd,
+        .routes = config->routes,
+        .n_routes = config->n_routes,
+        .ctx = config->ctx,
+        .max_body = config->max_body ? config->max_body : DEFAULT_MAX_BODY,
+    };
+    waiters_init(&server->closer);
+    if (config->certificate_pem)
+        TRY(certificates_check_pair(config->certificate_pem, config->key_pem));
+    if (!config->listen_fd)
+        TRY(listen_on(config->address, &server->listen_fd));
+    TRY(start_daemon(server, config));
+    *ret_server = TAKE_PTR(server);
+    return NULL;
+}
+
+unsigned http_server_port(const struct http_server *server)
+{
+    return listen_port(server->listen_fd);
+}
+
+static void stop_daemon(void *arg)
+{
+    struct http_server *server = arg;
+
+    MHD_stop_daemon(server->daemon);
+}
+
+/* Handlers may yield for long and are waited for; a client that does not read its reply is not. */
+void http_server_close(struct task *self, struct http_server *server)
+{
+    if (!server)
+        return;
+    atomic_store(&server->closing, true);
+    while (atomic_load(&server->suspended) > 0)
+        wait_through(self, &server->closer);
+
+    uint64_t deadline = loop_deadline(server->loop, FAREWELL_MS);
+    loop_start_timer(server->loop, &server->farewell, deadline, wake_closer, server);
+    while (atomic_load(&server->unsent) > 0 && loop_now(server->loop) < deadline)
+        wait_through(self, &server->closer);
+    loop_stop_timer(server->loop, &server->farewell);
+    loop_call(self, stop_daemon, server);
+    loop_call(self, free, server); /* behind the last post of libmicrohttpd's thread */
+}

@@ -1,0 +1,78 @@
+/* server.h - an HTTP server (libmicrohttpd) whose handlers are tasks of the loop.
+ *
+ * libmicrohttpd reads requests and writes replies on a thread of its own; each complete request
+ * becomes a task that runs the handler of its route, and the reply goes back. Handlers therefore
+ * see all state of the loop without locks, and may wait.
+ *
+ * Bounds: connections, body size and idle time, as configured; a request beyond them is refused
+ * (413) or dropped before any handler sees it. A path without a route gets 404, a known path with
+ * another method 405.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+#include "lib/http/message.h"
+#include "lib/rt/loop.h"
+
+struct http_server;
+
+/* A request, complete; valid while its handler runs. */
+struct http_call {
+    const char *method;
+    const char *path;                    /* decoded, without the query */
+    const char *query;                   /* as it was sent, without the "?"; "" if there is none */
+    const struct http_header *arguments; /* of the query, decoded */
+    size_t n_arguments;
+    const struct http_header *headers;
+    size_t n_headers;
+    const char *body; /* ends in a NUL that is not counted; never NULL */
+    size_t body_length;
+};
+
+/* What the handler answers; starts as 200 with an empty body. */
+struct http_reply {
+    int status;
+    char *body; /* owned by the reply; NULL: empty */
+    size_t body_length;
+    struct http_header headers[HTTP_MAX_HEADERS]; /* name and value are owned */
+    size_t n_headers;
+    bool hang_up; /* close the connection without an answer: for simulations of failure */
+};
+
+/* Replaces a header of the same name. */
+void http_reply_header(struct http_reply *reply, const char *name, const char *value);
+/* Takes ownership of `body`, which ends in NUL. */
+void http_reply_body(struct http_reply *reply, int status, const char *content_type, char *body);
+void http_reply_text(struct http_reply *reply, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+typedef void http_handler(struct task *self, void *ctx, const struct http_call *call,
+                          struct http_reply *reply);
+
+struct http_route {
+    const char *method; /* NULL: any */
+    const char *path;   /* exact, or up to a final "*" a prefix */
+    http_handler *handler;
+};
+
+struct http_server_config {
+    const char *address; /* "0.0.0.0:29602", "[::]:8889", "127.0.0.1:0" (port chosen) */
+    int listen_fd;       /* a listening socket to use instead, owned from then on; 0: none */
+    const char *certificate_pem, *key_pem; /* both NULL: plain HTTP */
+    const struct http_route *routes;       /* tried in order; must outlive the server */
+    size_t n_routes;
+    void *ctx;                /* for the handlers */
+    size_t max_body;          /* 0: 1 MiB */
+    unsigned max_connections; /* 0: 128 */
+};
+
+/* UNAVAILABLE, with the address and the reason, if it cannot listen. */
+struct err *http_server_new(struct loop *loop, const struct http_server_config *config,
+                            struct http_server **ret_server) __attribute__((warn_unused_result));
+unsigned http_server_port(const struct http_server *server);
+
+/* Answers new requests with 503; waits for the handlers that run and until their replies are sent,
+ * then closes all connections and frees. */
+void http_server_close(struct task *self, struct http_server *server);

@@ -1,0 +1,405 @@
+#include "lib/kube/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "lib/base/file.h"
+#include "lib/json/codec.h"
+#include "lib/json/parse.h"
+#include "lib/rt/loop.h"
+
+enum {
+    LONGEST_URL = 64 * 1024,
+    LONGEST_QUOTE = 200, /* of an answer that makes no sense */
+    LARGEST_TOKEN = 64 * 1024,
+    TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
+    LARGEST_LIST = 64 * 1024 * 1024,
+};
+
+struct kube {
+    struct loop *loop;
+    struct http_transport *transport;
+    uint64_t timeout_ms; /* of a call */
+    char *server;
+    char *token, *token_file;
+    uint64_t token_until; /* when it is read again */
+};
+
+static struct kube *make_kube(struct loop *loop, struct http_transport *transport,
+                              uint64_t timeout_ms, const char *server, const char *token,
+                              const char *token_file)
+{
+    struct kube *kube = mem_alloc(sizeof *kube);
+
+    *kube = (struct kube){
+        .loop = loop,
+        .transport = transport,
+        .timeout_ms = timeout_ms,
+        .server = mem_strdup(server),
+        .token = mem_strdup(token),
+        .token_file = mem_strdup(token_file),
+    };
+    return kube;
+}
+
+struct kube *kube_new(struct loop *loop, struct http_transport *transport,
+                      const struct kube_config *config)
+{
+    return make_kube(loop, transport, KUBE_CALL_TIMEOUT_MS, config->server, config->token,
+                     config->token_file);
+}
+
+struct kube *kube_with_timeout(const struct kube *kube, uint64_t timeout_ms)
+{
+    return make_kube(kube->loop, kube->transport, timeout_ms, kube->server, kube->token,
+                     kube->token_file);
+}
+
+void kube_free(struct kube *kube)
+{
+    if (!kube)
+        return;
+    free(kube->server);
+    free(kube->token);
+    free(kube->token_file);
+    free(kube);
+}
+
+/* ---- errors ---- */
+
+static const struct {
+    const char *reason;
+    enum err_kind kind;
+} reasons[] = {
+    {"NotFound", ERR_NOT_FOUND},   {"AlreadyExists", ERR_EXISTS}, {"Conflict", ERR_CONFLICT},
+    {"Expired", ERR_OUT_OF_RANGE}, {"Gone", ERR_OUT_OF_RANGE},
+};
+
+/* 404 without the reason says that there is no such kind of object, perhaps not yet; nothing is
+ * known about the object then. */
+static const struct {
+    int status;
+    enum err_kind kind;
+} statuses[] = {
+    {400, ERR_INVALID},       {401, ERR_DENIED},   {403, ERR_DENIED},
+    {405, ERR_UNIMPLEMENTED}, {409, ERR_CONFLICT}, {410, ERR_OUT_OF_RANGE},
+    {413, ERR_INVALID},       {415, ERR_INVALID},  {422, ERR_INVALID},
+};
+
+static enum err_kind kind_of(int http_status, const char *reason)
+{
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
+        if (reason && strcmp(reasons[i].reason, reason) == 0)
+            return reasons[i].kind;
+    for (size_t i = 0; i < COUNT_OF(statuses); i++)
+        if (statuses[i].status == http_status)
+            return statuses[i].kind;
+    return ERR_UNAVAILABLE;
+}
+
+static struct err *make_err(int http_status, const char *reason, const char *message,
+                            int64_t retry_after_s)
+{
+    uint64_t after_ms = retry_after_s > 0 ? (uint64_t)retry_after_s * 1000 : 1000;
+    struct err *err = http_status == 429 ? err_throttled(after_ms, "%s (HTTP 429)", message)
+                                         : err_new(kind_of(http_status, reason), "%s (HTTP %d)",
+                                                   message, http_status);
+
+    return reason ? err_with_code(err, reason) : err;
+}
+
+struct err *kube_status_err(int http_status, const json_t *json)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *decoded;
+    CLEANUP(err_freep)
+    struct err *unreadable = json_decode(&api__status__descriptor, json, arena, &decoded);
+
+    if (unreadable)
+        return make_err(http_status, NULL, err_message(unreadable), 0);
+
+    const Api__Status *status = (const Api__Status *)decoded;
+    return make_err(http_status, status->reason, status->message ? status->message : "no message",
+                    status->details ? status->details->retry_after_seconds : 0);
+}
+
+/* An answer that is not of the API server's own making: from its front door, or a proxy. */
+static struct err *foreign_err(const struct http_response *response)
+{
+    const char *after = http_header_find(response->headers, response->n_headers, "Retry-After");
+    CLEANUP(freep)
+    char *text = mem_printf("\"%.*s\"", LONGEST_QUOTE, response->body);
+
+    return make_err(response->status, NULL, text, after ? strtol(after, NULL, 10) : 0);
+}
+
+/* ---- credentials ---- */
+
+/* A token that was good a moment ago serves on if the file cannot be read just now. */
+static struct err *refresh_token(struct kube *kube)
+{
+    uint64_t now = loop_now(kube->loop);
+    char *token;
+
+    if (!kube->token_file || now < kube->token_until)
+        return NULL;
+    struct err *err = file_read(kube->token_file, LARGEST_TOKEN, &token, NULL);
+    if (err && !kube->token)
+        return err_wrap(err, "token");
+    kube->token_until = loop_deadline(kube->loop, TOKEN_LIFETIME_MS);
+    if (err) {
+        err_free(err);
+        return NULL;
+    }
+    token[strcspn(token, "\r\n")] = '\0';
+    free(kube->token);
+    kube->token = token;
+    return NULL;
+}
+
+/* ---- requests ---- */
+
+struct call {
+    const char *method;
+    char *url;
+    const char *content_type;
+    char *body;
+    size_t max_response;
+};
+
+static void call_fini(struct call *call)
+{
+    free(call->url);
+    free(call->body);
+}
+
+static void append_parameter(struct buffer *url, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    CLEANUP(freep) char *escaped = http_escape(value);
+    buffer_printf(url, "%s%s=%s", memchr(url->data, '?', url->length) ? "&" : "?", name, escaped);
+}
+
+static void append_segment(struct buffer *url, const char *name)
+{
+    if (!name)
+        return;
+    CLEANUP(freep) char *escaped = http_escape(name);
+    buffer_printf(url, "/%s", escaped);
+}
+
+static struct buffer begin_url(const struct kube *kube, const struct api_resource *resource,
+                               const char *namespace_)
+{
+    struct buffer url;
+
+    buffer_init(&url, LONGEST_URL);
+    buffer_printf(&url, resource->group[0] ? "%s/apis/%s/%s" : "%s/api%s/%s", kube->server,
+                  resource->group, resource->version);
+    if (resource->namespaced && namespace_) {
+        append_segment(&url, "namespaces");
+        append_segment(&url, namespace_);
+    }
+    append_segment(&url, resource->plural);
+    return url;
+}
+
+static char *url_of(const struct kube *kube, const struct api_resource *resource,
+                    const char *namespace_, const char *name, const char *subresource)
+{
+    struct buffer url = begin_url(kube, resource, namespace_);
+
+    append_segment(&url, name);
+    append_segment(&url, subresource);
+    return buffer_take(&url);
+}
+
+static char *query_url_of(const struct kube *kube, const struct api_resource *resource,
+                          const char *namespace_, const struct kube_query *query, bool watch)
+{
+    CLEANUP(freep) char *limit = query->limit ? mem_printf("%u", query->limit) : NULL;
+    CLEANUP(freep) char *timeout = mem_printf("%u", query->timeout_seconds);
+    struct buffer url = begin_url(kube, resource, namespace_);
+
+    append_parameter(&url, "labelSelector", query->label_selector);
+    append_parameter(&url, "fieldSelector", query->field_selector);
+    append_parameter(&url, "resourceVersion", query->resource_version);
+    append_parameter(&url, "continue", query->continue_token);
+    append_parameter(&url, "limit", limit);
+    if (watch) {
+        append_parameter(&url, "watch", "true");
+        append_parameter(&url, "allowWatchBookmarks", "true");
+        append_parameter(&url, "timeoutSeconds", timeout);
+    }
+    return buffer_take(&url);
+}
+
+/* One attempt; `stream` NULL for an ordinary exchange. */
+static struct err *attempt(struct task *self, struct kube *kube, const struct call *call,
+                           struct http_response *response, struct http_stream **stream)
+{
+    struct http_header headers[3];
+    size_t n = 0;
+
+    TRY(refresh_token(kube));
+    CLEANUP(freep) char *bearer = kube->token ? mem_printf("Bearer %s", kube->token) : NULL;
+    headers[n++] = (struct http_header){"Accept", "application/json"};
+    if (bearer)
+        headers[n++] = (struct http_header){"Authorization", bearer};
+    if (call->content_type)
+        headers[n++] = (struct http_header){"Content-Type", call->content_type};
+
+    struct http_request request = {
+        .method = call->method,
+        .url = call->url,
+        .headers = headers,
+        .n_headers = n,
+        .body = call->body,
+        .body_length = call->body ? strlen(call->body) : 0,
+        .deadline = loop_deadline(kube->loop, kube->timeout_ms),
+        .max_response = call->max_response,
+    };
+    return stream ? kube->transport->open(kube->transport, self, &request, response, stream)
+                  : http_exchange(self, kube->transport, &request, response);
+}
+
+static struct err *perform(struct task *self, struct kube *kube, const struct call *call,
+                           struct http_response *response, struct http_stream **stream)
+{
+    TRY(attempt(self, kube, call, response, stream));
+    if (response->status != 401 || !kube->token_file)
+        return NULL;
+    http_response_fini(response);
+    kube->token_until = 0;
+    return attempt(self, kube, call, response, stream);
+}
+
+/* The answer's document, or the error that it says. */
+static struct err *interpret(struct task *self, const struct http_response *response,
+                             json_t **ret_json)
+{
+    CLEANUP(json_decrefp) json_t *json = NULL;
+    struct err *err = json_parse(self, response->body, response->body_length, &json);
+
+    if (response->status < 200 || response->status > 299) {
+        err_free(err);
+        return json_is_object(json) ? kube_status_err(response->status, json)
+                                    : foreign_err(response);
+    }
+    TRY(err);
+    *ret_json = TAKE_PTR(json);
+    return NULL;
+}
+
+/* The error with what was asked for, if there is one. */
+static struct err *failed(const struct kube *kube, const struct call *call, struct err *err)
+{
+    return err ? err_wrap(err, "%s %s", call->method, call->url + strlen(kube->server)) : NULL;
+}
+
+static struct err *exchange(struct task *self, struct kube *kube, const struct call *call,
+                            json_t **ret_json)
+{
+    CLEANUP(http_response_finip) struct http_response response = {0};
+
+    TRY(perform(self, kube, call, &response, NULL));
+    return failed(kube, call, interpret(self, &response, ret_json));
+}
+
+static struct err *exchange_object(struct task *self, struct kube *kube, const struct call *call,
+                                   const struct api_resource *resource, struct kube_object **ret)
+{
+    CLEANUP(json_decrefp) json_t *json = NULL;
+
+    TRY(exchange(self, kube, call, &json));
+    return ret ? failed(kube, call, kube_object_decode(resource->type, json, ret)) : NULL;
+}
+
+struct err *kube_get(struct task *self, struct kube *kube, const struct api_resource *resource,
+                     const char *namespace_, const char *name, struct kube_object **ret)
+{
+    CLEANUP(call_fini)
+    struct call call = {.method = "GET", .url = url_of(kube, resource, namespace_, name, NULL)};
+
+    return exchange_object(self, kube, &call, resource, ret);
+}
+
+struct err *kube_create(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const json_t *object, struct kube_object **ret)
+{
+    CLEANUP(freep)
+    char *api_version = resource->group[0] ? mem_printf("%s/%s", resource->group, resource->version)
+                                           : mem_strdup(resource->version);
+    CLEANUP(json_decrefp)
+    json_t *whole = json_pack("{s:s, s:s}", "apiVersion", api_version, "kind", resource->kind);
+    CLEANUP(call_fini)
+    struct call call = {.method = "POST",
+                        .url = url_of(kube, resource, namespace_, NULL, NULL),
+                        .content_type = "application/json"};
+
+    json_object_update(whole, (json_t *)(uintptr_t)object);
+    call.body = json_to_text(whole);
+    return exchange_object(self, kube, &call, resource, ret);
+}
+
+struct err *kube_patch(struct task *self, struct kube *kube, const struct api_resource *resource,
+                       const char *namespace_, const char *name, const char *subresource,
+                       const json_t *patch, struct kube_object **ret)
+{
+    CLEANUP(call_fini)
+    struct call call = {.method = "PATCH",
+                        .url = url_of(kube, resource, namespace_, name, subresource),
+                        .content_type = "application/merge-patch+json",
+                        .body = json_to_text(patch)};
+
+    return exchange_object(self, kube, &call, resource, ret);
+}
+
+struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const char *name, const char *uid)
+{
+    CLEANUP(json_decrefp) json_t *options = json_pack("{}");
+    CLEANUP(json_decrefp) json_t *answer = NULL;
+    CLEANUP(call_fini)
+    struct call call = {.method = "DELETE",
+                        .url = url_of(kube, resource, namespace_, name, NULL),
+                        .content_type = "application/json"};
+
+    if (uid)
+        json_object_set_new(options, "preconditions", json_pack("{s:s}", "uid", uid));
+    call.body = json_to_text(options);
+    return exchange(self, kube, &call, &answer);
+}
+
+struct err *kube_list_page(struct task *self, struct kube *kube,
+                           const struct api_resource *resource, const char *namespace_,
+                           const struct kube_query *query, json_t **ret_list)
+{
+    CLEANUP(call_fini)
+    struct call call = {.method = "GET",
+                        .url = query_url_of(kube, resource, namespace_, query, false),
+                        .max_response = LARGEST_LIST};
+
+    return exchange(self, kube, &call, ret_list);
+}
+
+struct err *kube_watch(struct task *self, struct kube *kube, const struct api_resource *resource,
+                       const char *namespace_, const struct kube_query *query,
+                       struct http_stream **ret_stream)
+{
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    CLEANUP(json_decrefp) json_t *unused = NULL;
+    CLEANUP(call_fini)
+    struct call call = {.method = "GET",
+                        .url = query_url_of(kube, resource, namespace_, query, true)};
+
+    TRY(perform(self, kube, &call, &response, ret_stream));
+    if (response.status == 200)
+        return NULL;
+    struct err *err = interpret(self, &response, &unused);
+    return err_wrap(err ? err : err_new(ERR_UNAVAILABLE, "HTTP %d", response.status), "watch %s",
+                    call.url + strlen(kube->server));
+}

@@ -1,0 +1,80 @@
+/* client.h - requests to the Kubernetes API server.
+ *
+ * Everything goes through the transport, so that a simulation can stand in for the server. Answers
+ * that are not successes become errors whose kind tells what to do (NOT_FOUND, EXISTS, CONFLICT,
+ * THROTTLED, ...) and whose code is the server's reason. NOT_FOUND means the object; a server that
+ * does not know the kind of object is UNAVAILABLE. Writes are creates, patches and deletes; a patch
+ * that carries metadata.resourceVersion fails with CONFLICT if the object has changed.
+ *
+ * A rejected token is read anew and tried once more; no other request is repeated here. Loop's
+ * thread; every call yields.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/api/resources.h"
+#include "lib/http/transport.h"
+#include "lib/kube/config.h"
+#include "lib/kube/object.h"
+#include "lib/rt/loop.h"
+
+enum { KUBE_CALL_TIMEOUT_MS = 30 * 1000 };
+
+struct kube;
+
+/* Keeps what it needs of `config`; `transport` must outlive the client. */
+struct kube *kube_new(struct loop *loop, struct http_transport *transport,
+                      const struct kube_config *config);
+/* The same server and account, with another limit than KUBE_CALL_TIMEOUT_MS for a call. */
+struct kube *kube_with_timeout(const struct kube *kube, uint64_t timeout_ms);
+void kube_free(struct kube *kube);
+DEFINE_CLEANUP(struct kube, kube_free)
+
+/* `namespace_` is NULL for resources without one. `ret` may be NULL where the caller does not need
+ * the object. */
+struct err *kube_get(struct task *self, struct kube *kube, const struct api_resource *resource,
+                     const char *namespace_, const char *name, struct kube_object **ret)
+    __attribute__((warn_unused_result));
+
+/* `object` needs neither apiVersion nor kind. */
+struct err *kube_create(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const json_t *object, struct kube_object **ret)
+    __attribute__((warn_unused_result));
+
+/* A JSON merge patch (RFC 7386) of the object, or of its subresource ("status"; NULL for none). */
+struct err *kube_patch(struct task *self, struct kube *kube, const struct api_resource *resource,
+                       const char *namespace_, const char *name, const char *subresource,
+                       const json_t *patch, struct kube_object **ret)
+    __attribute__((warn_unused_result));
+
+/* Only that very object: CONFLICT if the name has another uid by now. `uid` NULL: whatever it is.
+ */
+struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const char *name, const char *uid)
+    __attribute__((warn_unused_result));
+
+/* ---- for reflector.c ---- */
+
+struct kube_query {
+    const char *label_selector, *field_selector; /* NULL: all */
+    const char *resource_version;                /* NULL: the newest; "0": any */
+    const char *continue_token;                  /* of a further page; NULL: the first */
+    unsigned limit;                              /* of a page; 0: none */
+    unsigned timeout_seconds;                    /* of a watch */
+};
+
+/* A page of a list, as JSON. */
+struct err *kube_list_page(struct task *self, struct kube *kube,
+                           const struct api_resource *resource, const char *namespace_,
+                           const struct kube_query *query, json_t **ret_list)
+    __attribute__((warn_unused_result));
+
+/* Events as lines of JSON. */
+struct err *kube_watch(struct task *self, struct kube *kube, const struct api_resource *resource,
+                       const char *namespace_, const struct kube_query *query,
+                       struct http_stream **ret_stream) __attribute__((warn_unused_result));
+
+/* The error that a Status object says. */
+struct err *kube_status_err(int http_status, const json_t *json)
+    __attribute__((warn_unused_result));

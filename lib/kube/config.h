@@ -1,0 +1,25 @@
+/* config.h - where the API server is and who we are to it.
+ *
+ * From a kubeconfig file, or from what kubelet puts into every pod. Owned by the caller.
+ */
+#pragma once
+
+#include "lib/base/err.h"
+
+struct kube_config {
+    char *server;                    /* "https://10.96.0.1:443", no slash at the end */
+    char *ca_pem;                    /* NULL: the system's authorities */
+    char *certificate_pem, *key_pem; /* NULL: none */
+    char *token;                     /* NULL: none */
+    char *token_file; /* where the token is from; read from time to time, as kubelet renews it */
+    char *namespace_; /* "default" unless the source says otherwise */
+};
+
+/* `path` is a kubeconfig file, whose current context is used; "" or NULL stands for the pod's own
+ * account. The message names the file, the member and what is wrong. */
+struct err *kube_config_load(const char *path, struct kube_config *ret)
+    __attribute__((warn_unused_result));
+/* The account whose files are in `directory`, at the server that the environment names. */
+struct err *kube_config_load_account(const char *directory, struct kube_config *ret)
+    __attribute__((warn_unused_result));
+void kube_config_fini(struct kube_config *config);

@@ -1,0 +1,81 @@
+#include "lib/kube/object.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/json/codec.h"
+
+static const Api__ObjectMeta *metadata_of(const ProtobufCMessage *message)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "metadata");
+
+    assert(field && field->descriptor == &api__object_meta__descriptor);
+    return *(const Api__ObjectMeta *const *)(const void *)((const char *)message + field->offset);
+}
+
+struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const json_t *json,
+                               struct kube_object **ret)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *message;
+
+    struct err *err = json_decode(type, json, arena, &message);
+    if (err)
+        return err_wrap(err, "%s", type->short_name);
+
+    const Api__ObjectMeta *metadata = metadata_of(message);
+    if (!metadata || !metadata->name)
+        return err_new(ERR_INVALID, "%s without metadata.name", type->short_name);
+
+    struct kube_object *object = arena_alloc(arena, sizeof *object);
+    *object = (struct kube_object){
+        .references = 1,
+        .message = message,
+        .metadata = metadata,
+        .key = metadata->namespace_
+                   ? arena_printf(arena, "%s/%s", metadata->namespace_, metadata->name)
+                   : metadata->name,
+        .version = metadata->resource_version ? strtoull(metadata->resource_version, NULL, 10) : 0,
+    };
+    object->arena = TAKE_PTR(arena);
+    *ret = object;
+    return NULL;
+}
+
+struct kube_object *kube_object_ref(struct kube_object *object)
+{
+    object->references++;
+    return object;
+}
+
+void kube_object_unref(struct kube_object *object)
+{
+    if (object && --object->references == 0)
+        arena_free(object->arena);
+}
+
+const char *kube_label(const Api__ObjectMeta *metadata, const char *key)
+{
+    return KUBE_MAP_GET(metadata->labels, metadata->n_labels, key);
+}
+
+const char *kube_annotation(const Api__ObjectMeta *metadata, const char *key)
+{
+    return KUBE_MAP_GET(metadata->annotations, metadata->n_annotations, key);
+}
+
+bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer)
+{
+    for (size_t i = 0; i < metadata->n_finalizers; i++)
+        if (strcmp(metadata->finalizers[i], finalizer) == 0)
+            return true;
+    return false;
+}
+
+char *kube_key(const char *namespace_, const char *name)
+{
+    return namespace_ ? mem_printf("%s/%s", namespace_, name) : mem_strdup(name);
+}

@@ -1,0 +1,51 @@
+/* object.h - an object of the API server, as it was read.
+ *
+ * Objects are immutable and counted: the cache replaces them, readers keep what they looked at for
+ * as long as they hold a reference, across yields too. They are changed by patches (client.h),
+ * never by writing a decoded object back. Loop's thread.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <protobuf-c/protobuf-c.h>
+
+#include "lib/api/kubernetes.pb-c.h"
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+
+struct kube_object {
+    unsigned references;
+    struct arena *arena; /* holds everything below, and the object itself */
+    const ProtobufCMessage *message;
+    const Api__ObjectMeta *metadata;
+    const char *key;  /* "namespace/name", or "name" without a namespace */
+    uint64_t version; /* resourceVersion as a number, to tell older from newer */
+};
+
+/* One reference, the caller's. INVALID if it is not of the type or lacks its name. */
+struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const json_t *json,
+                               struct kube_object **ret) __attribute__((warn_unused_result));
+
+struct kube_object *kube_object_ref(struct kube_object *object);
+void kube_object_unref(struct kube_object *object); /* NULL is fine */
+DEFINE_CLEANUP(struct kube_object, kube_object_unref)
+
+/* The message as its own type: KUBE_AS(Api__Node, object)->spec */
+#define KUBE_AS(type, object) ((const type *)(const void *)(object)->message)
+
+/* The value of a key in a map field of the given message type's entries; NULL if absent. */
+#define KUBE_MAP_GET(entries, n, wanted)                                                           \
+    ({                                                                                             \
+        const char *found_ = NULL;                                                                 \
+        for (size_t i_ = 0; i_ < (n) && !found_; i_++)                                             \
+            if (strcmp((entries)[i_]->key, (wanted)) == 0)                                         \
+                found_ = (entries)[i_]->value;                                                     \
+        found_;                                                                                    \
+    })
+
+const char *kube_label(const Api__ObjectMeta *metadata, const char *key);
+const char *kube_annotation(const Api__ObjectMeta *metadata, const char *key);
+bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer);
+
+/* "namespace/name"; `namespace_` may be NULL. free() it. */
+char *kube_key(const char *namespace_, const char *name) __attribute__((warn_unused_result));

@@ -1,0 +1,282 @@
+#include "lib/kube/reflector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "lib/json/parse.h"
+#include "lib/json/select.h"
+#include "lib/rt/backoff.h"
+
+/* client-go's figures (tools/cache/reflector.go), where it has any. */
+enum {
+    PAGE_SIZE = 500,
+    WATCH_LEAST_SECONDS = 300, /* the server ends a watch after 1 to 2 times this */
+    SILENCE_MS = 150 * 1000,   /* a bookmark comes every minute; without, the watch is begun anew */
+    LONGEST_LINE = 4 * 1024 * 1024,
+    BACKOFF_LEAST_MS = 800,
+    BACKOFF_MOST_MS = 30 * 1000,
+};
+
+struct reflector {
+    struct reflector_config config;
+    struct loop *loop;
+    char *version;      /* up to which the store is complete; NULL: a list is due */
+    bool wants_newest;  /* of lists; else what the server has at hand will do */
+    bool progressed;    /* the last watch has told something */
+    struct buffer line; /* the beginning of an event whose end has not come */
+};
+
+static void reflector_free(struct reflector *reflector)
+{
+    free(reflector->version);
+    buffer_fini(&reflector->line);
+    free(reflector);
+}
+DEFINE_CLEANUP(struct reflector, reflector_free)
+
+static void set_version(struct reflector *reflector, const char *version)
+{
+    if (!version)
+        return;
+    free(reflector->version);
+    reflector->version = mem_strdup(version);
+}
+
+/* The watch cannot go on from here; only a new list helps. */
+static void lose_place(struct reflector *reflector)
+{
+    free(TAKE_PTR(reflector->version));
+    reflector->wants_newest = true;
+}
+
+static struct err *decode(const struct reflector *reflector, const json_t *json,
+                          struct kube_object **ret)
+{
+    const struct reflector_config *config = &reflector->config;
+
+    if (!config->keep)
+        return kube_object_decode(config->resource->type, json, ret);
+    CLEANUP(json_decrefp) json_t *kept = json_select(json, config->keep);
+    return kube_object_decode(config->resource->type, kept, ret);
+}
+
+/* ---- list ---- */
+
+static struct err *take_items(struct reflector *reflector, const json_t *list)
+{
+    const json_t *items = json_object_get(list, "items");
+
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+        TRY(decode(reflector, json_array_get(items, i), &object));
+        store_put(reflector->config.store, object);
+    }
+    return NULL;
+}
+
+static char *metadata_text(const json_t *list, const char *member)
+{
+    const json_t *metadata = json_object_get(list, "metadata");
+    const char *text = json_string_value(json_object_get(metadata, member));
+
+    return text && *text ? mem_strdup(text) : NULL;
+}
+
+/* The newest state page by page, for what the server has at hand it gives out only as a whole,
+ * which may be many megabytes; unless a selector makes it short. */
+static const char *list_version(const struct reflector *reflector)
+{
+    const struct reflector_config *config = &reflector->config;
+    bool is_short = config->label_selector || config->field_selector;
+
+    return is_short && !reflector->wants_newest ? "0" : NULL;
+}
+
+static struct err *read_list(struct task *self, struct reflector *reflector)
+{
+    const struct reflector_config *config = &reflector->config;
+    CLEANUP(freep) char *version = NULL;
+    CLEANUP(freep) char *next = NULL;
+
+    store_begin_list(config->store);
+    do {
+        CLEANUP(json_decrefp) json_t *page = NULL;
+        struct kube_query query = {
+            .label_selector = config->label_selector,
+            .field_selector = config->field_selector,
+            .resource_version = next ? NULL : list_version(reflector),
+            .continue_token = next,
+            .limit = config->page_size ? config->page_size : PAGE_SIZE,
+        };
+
+        TRY(kube_list_page(self, config->kube, config->resource, config->namespace_, &query,
+                           &page));
+        TRY(take_items(reflector, page));
+        free(next);
+        free(version);
+        next = metadata_text(page, "continue");
+        version = metadata_text(page, "resourceVersion");
+    } while (next);
+    if (!version)
+        return err_new(ERR_INTERNAL, "a list without a resourceVersion");
+    store_end_list(config->store, strtoull(version, NULL, 10));
+    set_version(reflector, version);
+    reflector->wants_newest = false;
+    return NULL;
+}
+
+/* ---- watch ---- */
+
+/* Only a server that is too busy means its place in the watch to be used again. */
+static struct err *take_error(struct reflector *reflector, const json_t *status)
+{
+    struct err *err =
+        kube_status_err((int)json_integer_value(json_object_get(status, "code")), status);
+
+    if (err_kind(err) != ERR_THROTTLED)
+        lose_place(reflector);
+    return err;
+}
+
+static struct err *take_event(struct reflector *reflector, const json_t *event)
+{
+    const char *type = json_string_value(json_object_get(event, "type"));
+    const json_t *json = json_object_get(event, "object");
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    if (!type || !json_is_object(json))
+        return err_new(ERR_INTERNAL, "a watch event without a type or an object");
+    if (strcmp(type, "ERROR") == 0)
+        return take_error(reflector, json);
+    if (strcmp(type, "BOOKMARK") == 0) {
+        const json_t *metadata = json_object_get(json, "metadata");
+
+        set_version(reflector, json_string_value(json_object_get(metadata, "resourceVersion")));
+        return NULL;
+    }
+    TRY(decode(reflector, json, &object));
+    if (strcmp(type, "DELETED") == 0)
+        store_remove(reflector->config.store, object);
+    else
+        store_put(reflector->config.store, object);
+    set_version(reflector, object->metadata->resource_version);
+    return NULL;
+}
+
+/* All complete lines of what has come; the rest stays for later. */
+static struct err *take_lines(struct task *self, struct reflector *reflector)
+{
+    struct buffer *line = &reflector->line;
+    size_t taken = 0;
+    char *end;
+
+    while ((end = memchr(line->data + taken, '\n', line->length - taken))) {
+        CLEANUP(json_decrefp) json_t *event = NULL;
+        size_t length = (size_t)(end - line->data) - taken;
+
+        TRY(json_parse(self, line->data + taken, length, &event));
+        TRY(take_event(reflector, event));
+        reflector->progressed = true;
+        taken += length + 1;
+    }
+    if (taken == line->length)
+        free(buffer_take(line)); /* a burst need not keep its memory */
+    else
+        buffer_consume(line, taken);
+    return NULL;
+}
+
+/* Until the server ends the watch, which is a success, or something breaks it. */
+static struct err *follow_watch(struct task *self, struct reflector *reflector)
+{
+    const struct reflector_config *config = &reflector->config;
+    CLEANUP(http_stream_closep) struct http_stream *stream = NULL;
+    struct kube_query query = {
+        .label_selector = config->label_selector,
+        .field_selector = config->field_selector,
+        .resource_version = reflector->version,
+        .timeout_seconds =
+            WATCH_LEAST_SECONDS +
+            (unsigned)random_below(loop_random(reflector->loop), WATCH_LEAST_SECONDS),
+    };
+
+    reflector->progressed = false;
+    buffer_consume(&reflector->line, reflector->line.length);
+    TRY(kube_watch(self, config->kube, config->resource, config->namespace_, &query, &stream));
+    for (;;) {
+        uint64_t deadline = loop_deadline(reflector->loop, SILENCE_MS);
+        const char *data;
+        size_t length;
+
+        struct err *err = stream->read(stream, self, deadline, &data, &length);
+        if (err && err_kind(err) == ERR_TIMEOUT) {
+            err_free(err);
+            return NULL;
+        }
+        TRY(err);
+        if (length == 0)
+            return NULL;
+        if (!buffer_append(&reflector->line, data, length))
+            return err_new(ERR_EXHAUSTED, "a watch event is larger than %d bytes", LONGEST_LINE);
+        TRY(take_lines(self, reflector));
+    }
+}
+
+/* ---- for ever ---- */
+
+/* A list, if one is due, then the watch until it ends or breaks. */
+static struct err *round_trip(struct task *self, struct reflector *reflector)
+{
+    if (!reflector->version)
+        TRY(read_list(self, reflector));
+    return follow_watch(self, reflector);
+}
+
+static void take_failure(struct reflector *reflector, const struct err *err)
+{
+    const struct reflector_config *config = &reflector->config;
+
+    if (config->failed)
+        config->failed(config->ctx, config->resource, err);
+    if (err_kind(err) == ERR_OUT_OF_RANGE)
+        lose_place(reflector);
+    if (err_kind(err) == ERR_EXHAUSTED)
+        reflector->wants_newest = true; /* which comes in pages, so that it fits */
+}
+
+static void run(struct task *self, void *arg)
+{
+    CLEANUP(reflector_freep) struct reflector *reflector = arg;
+    struct backoff backoff = {.least_ms = BACKOFF_LEAST_MS, .most_ms = BACKOFF_MOST_MS};
+
+    while (!task_is_cancelled(self)) {
+        uint64_t began = loop_now(reflector->loop), pause = 0;
+        CLEANUP(err_freep) struct err *err = round_trip(self, reflector);
+        uint64_t lasted = loop_now(reflector->loop) - began;
+
+        if (err && err_kind(err) == ERR_CANCELED)
+            return;
+        if (err)
+            take_failure(reflector, err);
+        if (reflector->progressed || lasted > BACKOFF_MOST_MS)
+            backoff_reset(&backoff);
+        if (err || lasted < BACKOFF_LEAST_MS)
+            pause = backoff_next(&backoff, loop_random(reflector->loop));
+        if (err && err_retry_after_ms(err) > pause)
+            pause = err_retry_after_ms(err);
+        err_free(task_sleep(self, pause));
+    }
+}
+
+void reflector_start(struct task_group *group, const struct reflector_config *config)
+{
+    struct reflector *reflector = mem_alloc(sizeof *reflector);
+
+    *reflector = (struct reflector){.config = *config, .loop = group->loop};
+    buffer_init(&reflector->line, LONGEST_LINE);
+    if (!group_spawn(group, config->resource->plural, run, reflector))
+        reflector_free(reflector);
+}

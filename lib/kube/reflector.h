@@ -1,0 +1,31 @@
+/* reflector.h - keeps a store equal to what the API server has, by list and watch.
+ *
+ * Lists page by page, then follows the watch, with bookmarks so that little is repeated after a
+ * break. A broken watch goes on where it was; only when the server no longer has that place (410)
+ * the whole list is read again. Failures are tried again with growing pauses, for ever; they are
+ * reported through `failed`, once each.
+ */
+#pragma once
+
+#include "lib/kube/client.h"
+#include "lib/kube/store.h"
+#include "lib/rt/group.h"
+
+struct reflector_config {
+    struct kube *kube;
+    const struct api_resource *resource;
+    const char *namespace_;                      /* NULL: all, or the resource has none */
+    const char *label_selector, *field_selector; /* NULL: all */
+    /* Paths of the members that the store keeps, as for json_select, with at least the metadata's
+     * name, namespace and resourceVersion; the rest takes no memory. NULL: all. */
+    const char *const *keep;
+    struct store *store;
+    unsigned page_size; /* 0: 500 */
+
+    /* What happened, for logs and metrics; the reflector goes on. May be NULL. */
+    void (*failed)(void *ctx, const struct api_resource *resource, const struct err *err);
+    void *ctx;
+};
+
+/* Runs as a member of `group` until that is closed. What `config` points to must outlive it. */
+void reflector_start(struct task_group *group, const struct reflector_config *config);

@@ -1,0 +1,339 @@
+#include "lib/kube/store.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/hash.h"
+
+struct entry {
+    struct kube_object *object;
+    unsigned generation; /* of the list that it was last seen in */
+    UT_hash_handle hh;   /* by the object's key */
+};
+
+/* The objects of an index that share a value. */
+struct bucket {
+    char *value;
+    struct kube_object **objects;
+    size_t n;
+    UT_hash_handle hh;
+};
+
+struct store_index {
+    store_index_fn *fn;
+    struct bucket *buckets;
+    struct store_index *next;
+};
+
+struct observer {
+    store_observer_fn *fn;
+    void *ctx;
+};
+
+/* Those who wait for one key. */
+struct interest {
+    char *key;
+    unsigned users;
+    struct waiters waiters;
+    UT_hash_handle hh;
+};
+
+struct store {
+    struct entry *entries;
+    struct store_index *indexes;
+    struct observer *observers;
+    size_t n_observers;
+    struct interest *interests;
+    unsigned generation;
+    uint64_t version; /* up to which the server has told us everything */
+    bool synced;
+    struct waiters synced_waiters;
+};
+
+struct store *store_new(void)
+{
+    struct store *store = mem_alloc(sizeof *store);
+
+    waiters_init(&store->synced_waiters);
+    return store;
+}
+
+static void free_index(struct store_index *index)
+{
+    HASH_FOREACH(index->buckets, bucket) {
+        HASH_DEL(index->buckets, bucket);
+        free(bucket->value);
+        free(bucket->objects);
+        free(bucket);
+    }
+    free(index);
+}
+
+void store_free(struct store *store)
+{
+    if (!store)
+        return;
+    assert(!store->interests);
+    for (struct store_index *index = store->indexes, *next; index; index = next) {
+        next = index->next;
+        free_index(index);
+    }
+    HASH_FOREACH(store->entries, entry) {
+        HASH_DEL(store->entries, entry);
+        kube_object_unref(entry->object);
+        free(entry);
+    }
+    free(store->observers);
+    free(store);
+}
+
+/* ---- reading ---- */
+
+static struct entry *find_entry(const struct store *store, const char *key)
+{
+    struct entry *entry;
+
+    HASH_FIND_STR(store->entries, key, entry);
+    return entry;
+}
+
+struct kube_object *store_get(const struct store *store, const char *key)
+{
+    struct entry *entry = find_entry(store, key);
+
+    return entry ? entry->object : NULL;
+}
+
+size_t store_count(const struct store *store)
+{
+    return HASH_COUNT(store->entries);
+}
+
+bool store_is_synced(const struct store *store)
+{
+    return store->synced;
+}
+
+struct kube_object *store_next(const struct store *store, const struct kube_object *previous)
+{
+    struct entry *entry = previous ? find_entry(store, previous->key)->hh.next : store->entries;
+
+    return entry ? entry->object : NULL;
+}
+
+/* ---- indexes ---- */
+
+struct store_index *store_add_index(struct store *store, store_index_fn *fn)
+{
+    struct store_index *index = mem_alloc(sizeof *index);
+
+    assert(!store->entries);
+    *index = (struct store_index){.fn = fn, .next = store->indexes};
+    store->indexes = index;
+    return index;
+}
+
+static struct bucket *find_bucket(const struct store_index *index, const char *value)
+{
+    struct bucket *bucket;
+
+    HASH_FIND_STR(index->buckets, value, bucket);
+    return bucket;
+}
+
+struct kube_object *const *store_find(const struct store_index *index, const char *value,
+                                      size_t *ret_n)
+{
+    struct bucket *bucket = find_bucket(index, value);
+
+    *ret_n = bucket ? bucket->n : 0;
+    return bucket ? bucket->objects : NULL;
+}
+
+struct indexing {
+    struct store_index *index;
+    struct kube_object *object;
+};
+
+static void index_value(void *ctx, const char *value)
+{
+    struct indexing *indexing = ctx;
+    struct bucket *bucket = find_bucket(indexing->index, value);
+
+    if (!bucket) {
+        bucket = mem_alloc(sizeof *bucket);
+        bucket->value = mem_strdup(value);
+        HASH_ADD_KEYPTR(hh, indexing->index->buckets, bucket->value, strlen(bucket->value), bucket);
+    }
+    for (size_t i = 0; i < bucket->n; i++)
+        if (bucket->objects[i] == indexing->object)
+            return; /* a pod may name a claim twice */
+    ARRAY_ADD(bucket->objects, bucket->n) = indexing->object;
+}
+
+/* The order within a bucket stays that of arrival, so that runs repeat. */
+static void unindex_value(void *ctx, const char *value)
+{
+    struct indexing *indexing = ctx;
+    struct bucket *bucket = find_bucket(indexing->index, value);
+    size_t kept = 0;
+
+    if (!bucket)
+        return;
+    for (size_t i = 0; i < bucket->n; i++)
+        if (bucket->objects[i] != indexing->object)
+            bucket->objects[kept++] = bucket->objects[i];
+    bucket->n = kept;
+    if (kept == 0) {
+        HASH_DEL(indexing->index->buckets, bucket);
+        free(bucket->value);
+        free(bucket->objects);
+        free(bucket);
+    }
+}
+
+static void reindex(struct store *store, struct kube_object *before, struct kube_object *after)
+{
+    for (struct store_index *index = store->indexes; index; index = index->next) {
+        if (before)
+            index->fn(before, unindex_value, &(struct indexing){index, before});
+        if (after)
+            index->fn(after, index_value, &(struct indexing){index, after});
+    }
+}
+
+/* ---- following ---- */
+
+void store_observe(struct store *store, store_observer_fn *fn, void *ctx)
+{
+    ARRAY_ADD(store->observers, store->n_observers) = (struct observer){fn, ctx};
+}
+
+struct err *store_wait(struct task *self, struct store *store, const char *key, uint64_t deadline)
+{
+    struct interest *interest;
+
+    HASH_FIND_STR(store->interests, key, interest);
+    if (!interest) {
+        interest = mem_alloc(sizeof *interest);
+        interest->key = mem_strdup(key);
+        waiters_init(&interest->waiters);
+        HASH_ADD_KEYPTR(hh, store->interests, interest->key, strlen(interest->key), interest);
+    }
+    interest->users++;
+    struct err *err = wait_for_change(self, &interest->waiters, deadline);
+    if (--interest->users == 0) {
+        HASH_DEL(store->interests, interest);
+        free(interest->key);
+        free(interest);
+    }
+    return err;
+}
+
+struct err *store_wait_synced(struct task *self, struct store *store, uint64_t deadline)
+{
+    while (!store->synced)
+        TRY(wait_for_change(self, &store->synced_waiters, deadline));
+    return NULL;
+}
+
+static void notify(struct store *store, const char *key, struct kube_object *before,
+                   struct kube_object *after)
+{
+    struct interest *interest;
+
+    for (size_t i = 0; i < store->n_observers; i++)
+        store->observers[i].fn(store->observers[i].ctx, before, after);
+    HASH_FIND_STR(store->interests, key, interest);
+    if (interest)
+        waiters_wake(&interest->waiters);
+}
+
+/* ---- writing ---- */
+
+static void advance(struct store *store, uint64_t version)
+{
+    if (version > store->version)
+        store->version = version;
+}
+
+static struct entry *add_entry(struct store *store, struct kube_object *object)
+{
+    struct entry *entry = mem_alloc(sizeof *entry);
+
+    entry->object = kube_object_ref(object);
+    HASH_ADD_KEYPTR(hh, store->entries, object->key, strlen(object->key), entry);
+    reindex(store, NULL, object);
+    notify(store, object->key, NULL, object);
+    return entry;
+}
+
+static void replace(struct store *store, struct entry *entry, struct kube_object *after)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
+
+    entry->object = kube_object_ref(after);
+    entry->hh.key = after->key; /* the same text; the other one goes with its object */
+    reindex(store, before, after);
+    notify(store, after->key, before, after);
+}
+
+static void drop(struct store *store, struct entry *entry)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
+
+    HASH_DEL(store->entries, entry);
+    free(entry);
+    reindex(store, before, NULL);
+    notify(store, before->key, before, NULL);
+}
+
+void store_note(struct store *store, struct kube_object *object)
+{
+    struct entry *entry = find_entry(store, object->key);
+
+    if (entry && object->version > entry->object->version)
+        replace(store, entry, object);
+    /* What we have been told about and do not have was deleted since. */
+    if (!entry && object->version > store->version)
+        add_entry(store, object);
+}
+
+void store_put(struct store *store, struct kube_object *object)
+{
+    struct entry *entry = find_entry(store, object->key);
+
+    advance(store, object->version);
+    if (!entry)
+        entry = add_entry(store, object);
+    else if (object->version > entry->object->version)
+        replace(store, entry, object);
+    entry->generation = store->generation;
+}
+
+void store_remove(struct store *store, const struct kube_object *object)
+{
+    struct entry *entry = find_entry(store, object->key);
+
+    advance(store, object->version);
+    /* A successor of the same name, noted before the event came, stays. */
+    if (entry && entry->object->version <= object->version)
+        drop(store, entry);
+}
+
+void store_begin_list(struct store *store)
+{
+    store->generation++;
+}
+
+void store_end_list(struct store *store, uint64_t version)
+{
+    HASH_FOREACH(store->entries, entry)
+        if (entry->generation != store->generation && entry->object->version <= version)
+            drop(store, entry);
+    advance(store, version);
+    store->synced = true;
+    waiters_wake(&store->synced_waiters);
+}

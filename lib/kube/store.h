@@ -1,0 +1,79 @@
+/* store.h - all objects of one kind, as far as we have heard.
+ *
+ * The reflector fills a store; everybody else reads it. An object is found by its key, or by an
+ * index: a function that names the values under which an object can be found (the node of an
+ * attachment, the claims of a pod). Observers are called at every change, on the task that writes,
+ * and must neither yield nor write to the store.
+ *
+ * A store may be behind the server. After a write of our own, put the answer in with
+ * store_note: the reconcile that follows then sees what it wrote.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/kube/object.h"
+#include "lib/rt/wait.h"
+
+struct store;
+
+struct store *store_new(void);
+void store_free(struct store *store);
+DEFINE_CLEANUP(struct store, store_free)
+
+/* ---- reading; borrowed pointers are good until the next yield unless referenced ---- */
+
+struct kube_object *store_get(const struct store *store, const char *key);
+size_t store_count(const struct store *store);
+/* True once a whole list has been read; before that, absence means nothing. */
+bool store_is_synced(const struct store *store);
+
+/* All objects, in the order in which they came: STORE_FOREACH(store, object) { ... }
+ * The body must not write to the store. */
+struct kube_object *store_next(const struct store *store, const struct kube_object *previous);
+#define STORE_FOREACH(store, object)                                                               \
+    for (struct kube_object *object = store_next((store), NULL); object;                           \
+         object = store_next((store), object))
+
+/* ---- indexes ---- */
+
+struct store_index;
+
+/* Calls emit(ctx, value) for each value under which the object is found; a value may come twice. */
+typedef void store_index_fn(const struct kube_object *object,
+                            void (*emit)(void *ctx, const char *value), void *ctx);
+
+/* Before the store is filled. The store owns the index. */
+struct store_index *store_add_index(struct store *store, store_index_fn *fn);
+
+/* The objects under a value; NULL and 0 if none. */
+struct kube_object *const *store_find(const struct store_index *index, const char *value,
+                                      size_t *ret_n);
+
+/* ---- following ---- */
+
+/* `before` is NULL for a new object, `after` NULL for one that is gone. */
+typedef void store_observer_fn(void *ctx, struct kube_object *before, struct kube_object *after);
+void store_observe(struct store *store, store_observer_fn *fn, void *ctx);
+
+/* Waits until the object with this key appears, changes or goes. TIMEOUT, CANCELED. */
+struct err *store_wait(struct task *self, struct store *store, const char *key, uint64_t deadline)
+    __attribute__((warn_unused_result));
+struct err *store_wait_synced(struct task *self, struct store *store, uint64_t deadline)
+    __attribute__((warn_unused_result));
+
+/* ---- writing: by the reflector, and after writes of our own ---- */
+
+/* What we just wrote and got back. It is ignored if the server has told us something newer, which
+ * may be that the object is gone. */
+void store_note(struct store *store, struct kube_object *object);
+
+/* An event of a watch. */
+void store_put(struct store *store, struct kube_object *object);
+void store_remove(struct store *store, const struct kube_object *object);
+
+/* A whole list: store_begin_list, store_put for each object, then store_end_list with the list's
+ * own version, which removes what was not in it, unless it was noted as newer than that. */
+void store_begin_list(struct store *store);
+void store_end_list(struct store *store, uint64_t version);

@@ -1,0 +1,96 @@
+/* The guard between a client and a transport that only counts. */
+#include "lib/http/guard.h"
+
+#include "lib/rt/loop.h"
+#include "test/unit/expect.h"
+
+struct counter {
+    struct http_transport transport;
+    unsigned exchanges, streams;
+    bool guarded; /* whether the last request would be asked about again */
+};
+
+static struct err *count_exchange(struct http_transport *transport, struct task *self,
+                                  const struct http_request *request, struct http_response *ret)
+{
+    struct counter *counter = (struct counter *)(void *)transport;
+
+    (void)self;
+    counter->exchanges++;
+    counter->guarded = request->may_send;
+    ret->status = 200;
+    return NULL;
+}
+
+static struct err *count_stream(struct http_transport *transport, struct task *self,
+                                const struct http_request *request, struct http_response *response,
+                                struct http_stream **ret_stream)
+{
+    (void)self, (void)request, (void)ret_stream;
+    ((struct counter *)(void *)transport)->streams++;
+    response->status = 410;
+    return NULL;
+}
+
+static bool is_set(void *flag)
+{
+    return *(bool *)flag;
+}
+
+static void body(struct task *self, void *arg)
+{
+    struct counter counter = {.transport = {.exchange = count_exchange, .open = count_stream}};
+    bool allowed = false;
+    struct http_guard guard;
+    struct http_response response = {0};
+    struct http_stream *stream;
+    const struct {
+        const char *method, *fault;
+    } rows[] = {
+        {NULL, NULL},
+        {"GET", NULL},
+        {"POST", "POST is not sent: this process no longer leads"},
+        {"PATCH", "PATCH is not sent: this process no longer leads"},
+        {"DELETE", "DELETE is not sent: this process no longer leads"},
+    };
+
+    (void)arg;
+    http_guard_init(&guard, &counter.transport, is_set, &allowed);
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct http_request request = {.method = rows[i].method, .url = "http://x/"};
+
+        allowed = false;
+        counter.exchanges = 0;
+        struct err *err = http_exchange(self, &guard.transport, &request, &response);
+        if (rows[i].fault)
+            assert_fails(err, ERR_CANCELED, rows[i].fault);
+        else
+            assert_ok(err);
+        assert_int_equal(counter.exchanges, rows[i].fault ? 0 : 1);
+
+        allowed = true;
+        assert_ok(http_exchange(self, &guard.transport, &request, &response));
+        assert_int_equal(counter.exchanges, rows[i].fault ? 1 : 2);
+        assert_int_equal(counter.guarded, rows[i].fault != NULL);
+    }
+    allowed = false;
+    assert_ok(guard.transport.open(&guard.transport, self,
+                                   &(struct http_request){.url = "http://x/"}, &response, &stream));
+    assert_int_equal(counter.streams, 1);
+}
+
+static void test_only_reads_pass_while_it_is_closed(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+
+    (void)state;
+    loop_spawn(loop, "body", body, NULL);
+    loop_run(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_reads_pass_while_it_is_closed)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

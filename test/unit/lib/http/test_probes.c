@@ -1,0 +1,97 @@
+#include "lib/http/probes.h"
+
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "lib/http/listen.h"
+#include "test/unit/lib/http/on_loop.h"
+
+struct program {
+    bool ready;
+    unsigned refreshed;
+};
+
+static struct metric turns = {.name = "test_turns", .help = "Turns.", .type = METRIC_GAUGE};
+static struct metric *const metrics[] = {&turns};
+
+static struct err *ready(void *ctx)
+{
+    const struct program *program = ctx;
+
+    return program->ready ? NULL : err_new(ERR_UNAVAILABLE, "not synced yet");
+}
+
+static void refresh(void *ctx)
+{
+    struct program *program = ctx;
+
+    metric_set(&turns, ++program->refreshed);
+}
+
+/* An address where nobody listens. */
+static char *free_address(void)
+{
+    int fd;
+
+    assert_ok(listen_on("127.0.0.1:0", &fd));
+    char *address = mem_printf("127.0.0.1:%u", listen_port(fd));
+    close(fd);
+    return address;
+}
+
+static void probe(struct task *self, struct on_loop *env)
+{
+    struct program program = {false, 0};
+    CLEANUP(freep) char *address = free_address();
+    struct probes_config config = {
+        .address = address,
+        .metrics = metrics,
+        .n_metrics = COUNT_OF(metrics),
+        .ready = ready,
+        .refresh = refresh,
+        .ctx = &program,
+    };
+    const struct {
+        const char *path;
+        bool ready;
+        int status;
+        const char *body;
+    } rows[] = {
+        {"/healthz", false, 200, "ok\n"},
+        {"/readyz", false, 503, "not synced yet\n"},
+        {"/readyz", true, 200, "ok\n"},
+        {"/metrics", true, 200,
+         "# HELP test_turns Turns.\n# TYPE test_turns gauge\ntest_turns 1\n"},
+        {"/metrics", true, 200,
+         "# HELP test_turns Turns.\n# TYPE test_turns gauge\ntest_turns 2\n"},
+        {"/", true, 404, "GET /: no such path\n"},
+    };
+    struct probes *probes;
+
+    assert_ok(probes_new(env->loop, &config, &probes));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(http_response_finip) struct http_response response = {0};
+        CLEANUP(freep) char *url = mem_printf("http://%s%s", config.address, rows[i].path);
+        struct http_request request = {.url = url, .deadline = loop_deadline(env->loop, 5000)};
+
+        program.ready = rows[i].ready;
+        assert_ok(http_exchange(self, env->transport, &request, &response));
+        assert_int_equal(response.status, rows[i].status);
+        assert_string_equal(response.body, rows[i].body);
+    }
+    probes_close(self, probes);
+    metrics_clear(metrics, COUNT_OF(metrics));
+}
+
+static void test_end_points(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, probe, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_end_points)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+#include "test/unit/lib/kube/script.h"
+
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/list.h"
+#include "lib/rt/wait.h"
+#include "test/unit/expect.h"
+
+struct scripted_stream {
+    struct http_stream stream;
+    struct script *script;
+    const struct script_piece *piece; /* the next one */
+    uint64_t due;                     /* when it comes */
+    char *text;                       /* that the reader looks at */
+};
+
+char *script_text(const char *text)
+{
+    char *copy = mem_strdup(text);
+
+    for (char *c = copy; c && *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    return copy;
+}
+
+bool script_matches(const char *pattern, const char *text)
+{
+    if (*pattern == '*')
+        return script_matches(pattern + 1, text) || (*text && script_matches(pattern, text + 1));
+    return *pattern == *text && (!*text || script_matches(pattern + 1, text + 1));
+}
+
+/* ---- streams ---- */
+
+static struct err *wait_for_piece(struct task *self, struct scripted_stream *stream,
+                                  uint64_t deadline)
+{
+    uint64_t now = loop_now(stream->script->loop);
+    uint64_t until = stream->due < deadline ? stream->due : deadline;
+
+    if (until > now)
+        TRY(task_sleep(self, until - now));
+    return stream->due <= deadline ? NULL : err_new(ERR_TIMEOUT, "the time for it is over");
+}
+
+static struct err *read_stream(struct http_stream *base, struct task *self, uint64_t deadline,
+                               const char **ret_data, size_t *ret_length)
+{
+    struct scripted_stream *stream = CONTAINER_OF(base, struct scripted_stream, stream);
+
+    TRY(wait_for_piece(self, stream, deadline));
+    if (!stream->piece->text)
+        return err_new(ERR_UNAVAILABLE, "the connection broke");
+    free(stream->text);
+    *ret_data = stream->text = script_text(stream->piece->text);
+    *ret_length = strlen(stream->text);
+    if (*ret_length > 0)
+        stream->due += (++stream->piece)->after_ms;
+    return NULL;
+}
+
+static void close_stream(struct http_stream *base)
+{
+    struct scripted_stream *stream = CONTAINER_OF(base, struct scripted_stream, stream);
+
+    free(stream->text);
+    free(stream);
+}
+
+static struct http_stream *new_stream(struct script *script, const struct script_piece *pieces)
+{
+    struct scripted_stream *stream = mem_alloc(sizeof *stream);
+
+    *stream = (struct scripted_stream){
+        .stream = {.read = read_stream, .close = close_stream},
+        .script = script,
+        .piece = pieces,
+        .due = loop_now(script->loop) + pieces->after_ms,
+    };
+    return &stream->stream;
+}
+
+/* ---- requests ---- */
+
+static void check_request(const struct script_step *step, const struct http_request *request)
+{
+    const char *bearer = http_header_find(request->headers, request->n_headers, "Authorization");
+    CLEANUP(freep) char *wanted = script_text(step->request);
+    CLEANUP(freep)
+    char *got = mem_printf("%s %s%s%s", request->method, request->url + strlen(SCRIPT_SERVER),
+                           request->body ? " " : "", request->body ? request->body : "");
+    CLEANUP(freep) char *authorization = step->token ? mem_printf("Bearer %s", step->token) : NULL;
+
+    assert_memory_equal(request->url, SCRIPT_SERVER, strlen(SCRIPT_SERVER));
+    if (!script_matches(wanted, got))
+        fail_msg("asked for %s instead of %s", got, wanted);
+    if (authorization)
+        assert_string_equal(bearer, authorization);
+}
+
+static struct err *no_answer(struct task *self, struct script *script,
+                             const struct http_request *request)
+{
+    script->unanswered++;
+    TRY(task_sleep(self, request->deadline - loop_now(script->loop)));
+    return err_new(ERR_TIMEOUT, "no answer");
+}
+
+/* An answer takes a moment, so that others run meanwhile. */
+static struct err *next_step(struct task *self, struct script *script,
+                             const struct http_request *request, const struct script_step **ret)
+{
+    if (script->next == script->n)
+        return no_answer(self, script, request);
+    *ret = &script->steps[script->next];
+    script->times[script->next++] = loop_now(script->loop);
+    check_request(*ret, request);
+    TRY(task_sleep(self, 1));
+    if ((*ret)->too_large)
+        return err_new(ERR_EXHAUSTED, "the answer is too large");
+    return (*ret)->status ? NULL : err_new(ERR_UNAVAILABLE, "the connection broke");
+}
+
+static void fill_response(const struct script_step *step, struct http_response *ret)
+{
+    *ret = (struct http_response){.status = step->status};
+    ret->body = step->answer ? script_text(step->answer) : mem_strdup("");
+    ret->body_length = strlen(ret->body);
+    if (step->header)
+        ARRAY_ADD(ret->headers, ret->n_headers) =
+            (struct http_header){mem_strdup(step->header), mem_strdup(step->value)};
+}
+
+static struct err *exchange(struct http_transport *transport, struct task *self,
+                            const struct http_request *request, struct http_response *ret)
+{
+    struct script *script = CONTAINER_OF(transport, struct script, transport);
+    const struct script_step *step;
+
+    TRY(next_step(self, script, request, &step));
+    fill_response(step, ret);
+    return NULL;
+}
+
+static struct err *open_stream(struct http_transport *transport, struct task *self,
+                               const struct http_request *request,
+                               struct http_response *ret_response, struct http_stream **ret_stream)
+{
+    struct script *script = CONTAINER_OF(transport, struct script, transport);
+    const struct script_step *step;
+
+    TRY(next_step(self, script, request, &step));
+    fill_response(step, ret_response);
+    if (step->status == 200)
+        *ret_stream = new_stream(script, step->pieces);
+    return NULL;
+}
+
+void script_init(struct script *script, struct loop *loop, const struct script_step *steps,
+                 size_t n)
+{
+    assert_in_range(n, 0, SCRIPT_MAX_STEPS);
+    *script = (struct script){
+        .transport = {.exchange = exchange, .open = open_stream},
+        .loop = loop,
+        .steps = steps,
+        .n = n,
+    };
+}
+
+struct kube *script_client(struct script *script, const struct kube_config *config)
+{
+    char server[] = SCRIPT_SERVER;
+    struct kube_config whole = config ? *config : (struct kube_config){0};
+
+    whole.server = server;
+    return kube_new(script->loop, &script->transport, &whole);
+}

@@ -1,0 +1,545 @@
+/* The reflector against a scripted API server, in virtual time: what it asks for, in which order
+ * and when, what the store then holds, and what is reported. */
+#include "lib/kube/reflector.h"
+
+#include <stdlib.h>
+
+#include "lib/api/resources.h"
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+#include "test/unit/lib/kube/script.h"
+
+enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE };
+
+#define LIST "GET /api/v1/nodes?limit=500"
+#define WATCH(version)                                                                             \
+    "GET /api/v1/nodes?resourceVersion=" version                                                   \
+    "&watch=true&allowWatchBookmarks=true&timeoutSeconds=*"
+#define ITEM(name, version) "{'metadata':{'name':'" name "','resourceVersion':'" version "'}}"
+#define ITEMS(version, ...)                                                                        \
+    "{'metadata':{'resourceVersion':'" version "'},'items':[" __VA_ARGS__ "]}"
+#define PAGE(version, next, ...)                                                                   \
+    "{'metadata':{'resourceVersion':'" version "','continue':'" next "'},'items':[" __VA_ARGS__ "]}"
+#define EVENT(type, name, version) "{'type':'" type "','object':" ITEM(name, version) "}\n"
+#define BOOKMARK(version)                                                                          \
+    "{'type':'BOOKMARK','object':{'metadata':{'resourceVersion':'" version "'}}}\n"
+#define ERROR_EVENT(code, reason)                                                                  \
+    "{'type':'ERROR','object':{'kind':'Status','code':" code ",'reason':'" reason                  \
+    "','message':'" reason "'}}\n"
+#define EXPIRED "{'kind':'Status','reason':'Expired','message':'too old'}"
+#define QUIET                                                                                      \
+    {                                                                                              \
+        24 * HOUR, ""                                                                              \
+    }
+
+struct scene {
+    struct loop *loop;
+    struct script script;
+    struct kube *kube;
+    struct store *store;
+    struct task_group group;
+    char content[256]; /* "a=1 b=2 " */
+    char failures[1024];
+    unsigned n_failures;
+    unsigned changes; /* of the store */
+};
+
+static void record_failure(void *ctx, const struct api_resource *resource, const struct err *err)
+{
+    struct scene *scene = ctx;
+    size_t length = strlen(scene->failures);
+
+    assert_ptr_equal(resource, &NODES);
+    scene->n_failures++;
+    snprintf(scene->failures + length, sizeof scene->failures - length, "%s\n", err_message(err));
+}
+
+static void count_change(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct scene *scene = ctx;
+
+    (void)before, (void)after;
+    scene->changes++;
+}
+
+static void close_group(struct task *self, void *arg)
+{
+    group_close(self, arg);
+}
+
+static void write_content(struct scene *scene)
+{
+    size_t length = 0;
+
+    scene->content[0] = '\0';
+    STORE_FOREACH(scene->store, object)
+        length += (size_t)snprintf(scene->content + length, sizeof scene->content - length,
+                                   "%s=%s ", object->key, object->metadata->resource_version);
+}
+
+/* Runs a reflector for `ms`, then ends it. `config` has only what is not the same everywhere. */
+static void play_with(struct scene *scene, struct reflector_config config,
+                      const struct script_step *steps, size_t n, uint64_t ms)
+{
+    *scene = (struct scene){.loop = loop_new_virtual(1), .store = store_new()};
+    script_init(&scene->script, scene->loop, steps, n);
+    scene->kube = script_client(&scene->script, NULL);
+    store_observe(scene->store, count_change, scene);
+    group_init(&scene->group, scene->loop);
+    config.kube = scene->kube;
+    config.resource = &NODES;
+    config.store = scene->store;
+    config.failed = record_failure;
+    config.ctx = scene;
+    reflector_start(&scene->group, &config);
+    loop_advance(scene->loop, ms);
+    loop_spawn(scene->loop, "close", close_group, &scene->group);
+    loop_run(scene->loop);
+    write_content(scene);
+    if (scene->script.next != n)
+        fail_msg("step %zu of %zu was not asked for; failures: %s", scene->script.next, n,
+                 scene->failures);
+    kube_free(scene->kube);
+    store_free(scene->store);
+    loop_free(scene->loop);
+}
+
+static void play(struct scene *scene, const struct script_step *steps, size_t n, uint64_t ms)
+{
+    play_with(scene, (struct reflector_config){.page_size = 0}, steps, n, ms);
+}
+
+static uint64_t gap(const struct scene *scene, size_t step)
+{
+    return scene->script.times[step] - scene->script.times[step - 1];
+}
+
+/* ---- what is asked for ---- */
+
+static void test_a_list_then_events(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1") "," ITEM("b", "2"))),
+        SCRIPT_STREAM(WATCH("10"), {100, EVENT("ADDED", "c", "11")},
+                      {100, EVENT("MODIFIED", "a", "12") EVENT("DELETED", "b", "13")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 1000);
+    assert_string_equal(scene.content, "a=12 c=11 ");
+    assert_string_equal(scene.failures, "");
+    assert_int_equal(scene.script.unanswered, 0);
+}
+
+static void test_pages(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER("GET /api/v1/nodes?labelSelector=x%3Dy&fieldSelector=f"
+                      "&resourceVersion=0&limit=2",
+                      200, PAGE("10", "p/2", ITEM("a", "1") "," ITEM("b", "2"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?labelSelector=x%3Dy&fieldSelector=f"
+                      "&continue=p%2F2&limit=2",
+                      200, PAGE("10", "p3", ITEM("c", "3"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?labelSelector=x%3Dy&fieldSelector=f"
+                      "&continue=p3&limit=2",
+                      200, ITEMS("11", )),
+        SCRIPT_STREAM("GET /api/v1/nodes?labelSelector=x%3Dy&fieldSelector=f"
+                      "&resourceVersion=11&watch=true&allowWatchBookmarks=true&timeoutSeconds=*",
+                      QUIET),
+    };
+    struct reflector_config config = {
+        .label_selector = "x=y", .field_selector = "f", .page_size = 2};
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, config, steps, COUNT_OF(steps), 1000);
+    assert_string_equal(scene.content, "a=1 b=2 c=3 ");
+}
+
+/* A selection is short, so the server may give out what it has at hand; not after it has said that
+ * the watch is too old, nor if it proves to be too much at once. */
+static void test_where_lists_come_from(void **state)
+{
+    static const char at_hand[] = "GET /api/v1/nodes?fieldSelector=f&resourceVersion=0&limit=500";
+    static const char newest[] = "GET /api/v1/nodes?fieldSelector=f&limit=500";
+    static const char watch[] = "GET /api/v1/nodes?fieldSelector=f&resourceVersion=*";
+    const struct script_step steps[] = {
+        {.request = at_hand, .too_large = true},
+        SCRIPT_BREAK(newest),
+        SCRIPT_ANSWER(newest, 200, ITEMS("10", )),
+        SCRIPT_ANSWER(watch, 410, EXPIRED),
+        SCRIPT_BREAK(newest),
+        SCRIPT_ANSWER(newest, 200, ITEMS("20", ITEM("a", "20"))),
+        SCRIPT_STREAM(watch, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.field_selector = "f"}, steps, COUNT_OF(steps),
+              HOUR);
+    assert_string_equal(scene.content, "a=20 ");
+}
+
+static void test_only_what_is_kept_takes_memory(void **state)
+{
+    static const char *const keep[] = {"metadata.name", "metadata.resourceVersion", NULL};
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200,
+                      ITEMS("10", "{'metadata':{'name':'a','uid':'u','resourceVersion':'1'},"
+                                  "'spec':{'providerID':'p'}}")),
+        SCRIPT_STREAM(WATCH("10"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 1000);
+    assert_string_equal(scene.content, "a=1 ");
+}
+
+/* The server ends each watch after a while; the next one begins where it was, at once. */
+static void test_a_watch_that_ends_goes_on(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {MINUTE, EVENT("ADDED", "a", "11")}, {MINUTE, ""}),
+        SCRIPT_STREAM(WATCH("11"), {MINUTE, BOOKMARK("50")}, {MINUTE, ""}),
+        SCRIPT_STREAM(WATCH("50"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 5 * MINUTE);
+    assert_string_equal(scene.content, "a=11 ");
+    assert_string_equal(scene.failures, "");
+    assert_in_range(gap(&scene, 2), 2 * MINUTE, 2 * MINUTE + 10);
+    assert_in_range(gap(&scene, 3), 2 * MINUTE, 2 * MINUTE + 10);
+}
+
+/* A server that hangs, or vanished without a word, says nothing, not even bookmarks. */
+static void test_a_silent_watch_is_begun_anew(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {2 * MINUTE, BOOKMARK("11")}, {2 * MINUTE, BOOKMARK("12")},
+                      QUIET),
+        SCRIPT_STREAM(WATCH("12"), {1, EVENT("ADDED", "a", "13")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 8 * MINUTE);
+    assert_string_equal(scene.content, "a=13 ");
+    assert_string_equal(scene.failures, "");
+    assert_in_range(gap(&scene, 2), 4 * MINUTE + 150000, 4 * MINUTE + 150010);
+}
+
+/* ---- how events arrive ---- */
+
+static void test_events_in_any_pieces(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, "{'type':'ADD"}, {1, "ED','object':"}, {1, "{'metadata':"},
+                      {1, "{'name':'a','resourceVersion':'11'}}}"},
+                      {1, "\n" EVENT("ADDED", "b", "12") EVENT("DELETED", "b", "13") "{'ty"},
+                      {1, "pe':'ADDED','object':" ITEM("c", "14") "}\n"}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 1000);
+    assert_string_equal(scene.content, "a=11 c=14 ");
+    assert_int_equal(scene.changes, 4); /* nothing is taken twice */
+}
+
+/* The half event counts for nothing; it comes again as a whole. */
+static void test_a_connection_lost_in_the_middle_of_an_event(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11") "{'type':'ADDED','obj"},
+                      {1, NULL}),
+        SCRIPT_STREAM(WATCH("11"), {1, EVENT("ADDED", "b", "12")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=11 b=12 ");
+    assert_string_equal(scene.failures, "the connection broke\n");
+    assert_in_range(gap(&scene, 2), 800, 1210);
+}
+
+static void test_nonsense_in_a_watch(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11") "nonsense\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("11"), {1, "{}\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("11"), {1, "{'type':'ADDED','object':{}}\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("11"), {1, "{'type':'ADDED'}\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("11"), {1, EVENT("ADDED", "b", "12")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=11 b=12 ");
+    assert_string_equal(scene.failures,
+                        "not JSON: line 1, column 8: invalid token near 'nonsense'\n"
+                        "a watch event without a type or an object\n"
+                        "Node without metadata.name\n"
+                        "a watch event without a type or an object\n");
+}
+
+static void test_an_event_that_is_too_large(void **state)
+{
+    static char piece[1024 * 1024];
+    struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, piece}, {1, piece}, {1, piece}, {1, piece}, {1, piece},
+                      QUIET),
+        SCRIPT_STREAM(WATCH("10"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    memset(piece, ' ', sizeof piece - 1);
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.failures, "a watch event is larger than 4194304 bytes\n");
+}
+
+/* ---- when the place is lost ---- */
+
+static void test_a_watch_from_too_long_ago(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1") "," ITEM("gone", "2"))),
+        SCRIPT_STREAM(WATCH("10"), {MINUTE, ""}),
+        SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("90", ITEM("a", "1") "," ITEM("b", "80"))),
+        SCRIPT_STREAM(WATCH("90"), {MINUTE, ERROR_EVENT("410", "Expired")}, QUIET),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("99", ITEM("b", "98"))),
+        SCRIPT_STREAM(WATCH("99"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 5 * MINUTE);
+    assert_string_equal(scene.content, "b=98 ");
+    assert_true(script_matches("watch /api/v1/nodes?resourceVersion=10&watch=true*"
+                               ": too old (HTTP 410)\nExpired (HTTP 410)\n",
+                               scene.failures));
+}
+
+/* Whatever the server complains of in the middle of a watch, a new list gets over it. */
+static void test_an_error_event_of_any_kind(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, ERROR_EVENT("500", "InternalError")}, QUIET),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", ITEM("a", "15"))),
+        SCRIPT_STREAM(WATCH("20"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=15 ");
+    assert_string_equal(scene.failures, "InternalError (HTTP 500)\n");
+}
+
+static void test_a_list_that_expires_between_pages(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, PAGE("10", "p2", ITEM("a", "1"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?continue=p2&limit=500", 410, EXPIRED),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", ITEM("b", "15"))),
+        SCRIPT_STREAM(WATCH("20"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "b=15 ");
+    assert_in_range(gap(&scene, 2), 800, 1210);
+}
+
+static void test_a_list_that_breaks_off(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_BREAK(LIST),
+        SCRIPT_ANSWER(LIST, 200, PAGE("10", "p2", ITEM("a", "1"))),
+        SCRIPT_BREAK("GET /api/v1/nodes?continue=p2&limit=500"),
+        SCRIPT_ANSWER(LIST, 200, "{'items':[]}"),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", ITEM("b", "15"))),
+        SCRIPT_STREAM(WATCH("20"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "b=15 ");
+    assert_string_equal(scene.failures, "the connection broke\nthe connection broke\n"
+                                        "a list without a resourceVersion\n");
+}
+
+/* ---- pauses ---- */
+
+enum { FAILURES = 20 };
+
+/* 0.8 s, doubling up to 30 s, and up to half as much again. */
+static void check_pauses(const struct scene *scene, size_t first)
+{
+    uint64_t least = 800;
+
+    for (size_t i = first; i < scene->script.n; i++) {
+        assert_in_range(gap(scene, i), least, least + least / 2 + 2);
+        least = least < 15000 ? 2 * least : 30000;
+        if (least > 30000)
+            least = 30000;
+    }
+}
+
+static void test_pauses_while_nobody_answers(void **state)
+{
+    struct script_step steps[FAILURES];
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < FAILURES; i++)
+        steps[i] = (struct script_step)SCRIPT_BREAK(LIST);
+    play(&scene, steps, FAILURES, 15 * MINUTE);
+    assert_true(scene.n_failures >= FAILURES); /* one for each */
+    check_pauses(&scene, 1);
+}
+
+static void test_pauses_while_a_watch_breaks_at_once(void **state)
+{
+    static const struct script_piece broken[] = {{0, NULL}};
+    struct script_step steps[FAILURES] = {SCRIPT_ANSWER(LIST, 200, ITEMS("10", ))};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 1; i < FAILURES; i++)
+        steps[i] = (struct script_step){.request = WATCH("10"), .status = 200, .pieces = broken};
+    play(&scene, steps, FAILURES, 15 * MINUTE);
+    check_pauses(&scene, 2);
+}
+
+static void test_pauses_while_a_watch_ends_at_once(void **state)
+{
+    static const struct script_piece ended[] = {{0, ""}};
+    struct script_step steps[FAILURES] = {SCRIPT_ANSWER(LIST, 200, ITEMS("10", ))};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 1; i < FAILURES; i++)
+        steps[i] = (struct script_step){.request = WATCH("10"), .status = 200, .pieces = ended};
+    play(&scene, steps, FAILURES, 15 * MINUTE);
+    assert_in_range(scene.script.unanswered - scene.n_failures, 0, 1); /* an end is no failure */
+    check_pauses(&scene, 2);
+}
+
+static void test_pauses_while_every_watch_is_too_late(void **state)
+{
+    struct script_step steps[FAILURES] = {SCRIPT_ANSWER(LIST, 200, ITEMS("10", ))};
+    struct scene scene;
+    uint64_t least = 800;
+
+    (void)state;
+    for (size_t i = 1; i < FAILURES; i++)
+        steps[i] = i % 2 ? (struct script_step)SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED)
+                         : (struct script_step)SCRIPT_ANSWER(LIST, 200, ITEMS("10", ));
+    play(&scene, steps, FAILURES, 15 * MINUTE);
+    for (size_t i = 2; i < FAILURES; i += 2, least = least < 15000 ? 2 * least : 30000)
+        assert_in_range(gap(&scene, i), least < 30000 ? least : 30000, 45002);
+}
+
+static void test_pauses_start_anew_after_a_good_while(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_BREAK(LIST),
+        SCRIPT_BREAK(LIST),
+        SCRIPT_BREAK(LIST),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {MINUTE, NULL}),
+        SCRIPT_STREAM(WATCH("10"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 3 * MINUTE);
+    assert_in_range(gap(&scene, 3), 3200, 4802);
+    assert_in_range(gap(&scene, 5), MINUTE + 800, MINUTE + 1202);
+}
+
+/* As while the servers of a cluster are replaced one after the other. */
+static void test_pauses_stay_short_while_there_is_progress(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11")}, {1, NULL}),
+        SCRIPT_BREAK(WATCH("11")),
+        SCRIPT_STREAM(WATCH("11"), {1, BOOKMARK("12")}, {1, NULL}),
+        SCRIPT_STREAM(WATCH("12"), {1, EVENT("ADDED", "b", "13")}, {1, NULL}),
+        SCRIPT_STREAM(WATCH("13"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_in_range(gap(&scene, 2), 800, 1204);
+    assert_in_range(gap(&scene, 3), 1600, 2404);
+    assert_in_range(gap(&scene, 4), 800, 1204);
+    assert_in_range(gap(&scene, 5), 800, 1204);
+}
+
+static void test_a_busy_server_is_left_alone_for_as_long_as_it_says(void **state)
+{
+    const struct script_step steps[] = {
+        {.request = LIST, .status = 429, .answer = "", .header = "Retry-After", .value = "100"},
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1"))),
+        {.request = WATCH("10"), .status = 429, .header = "Retry-After", .value = "7"},
+        SCRIPT_STREAM(WATCH("10"), {1, ERROR_EVENT("429", "TooManyRequests")}, QUIET),
+        SCRIPT_STREAM(WATCH("10"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), HOUR);
+    assert_string_equal(scene.content, "a=1 ");
+    assert_in_range(gap(&scene, 1), 100000, 100010);
+    assert_in_range(gap(&scene, 3), 7000, 7010);
+    assert_in_range(gap(&scene, 4), 800, 30000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_list_then_events),
+        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_where_lists_come_from),
+        cmocka_unit_test(test_only_what_is_kept_takes_memory),
+        cmocka_unit_test(test_a_watch_that_ends_goes_on),
+        cmocka_unit_test(test_a_silent_watch_is_begun_anew),
+        cmocka_unit_test(test_events_in_any_pieces),
+        cmocka_unit_test(test_a_connection_lost_in_the_middle_of_an_event),
+        cmocka_unit_test(test_nonsense_in_a_watch),
+        cmocka_unit_test(test_an_event_that_is_too_large),
+        cmocka_unit_test(test_a_watch_from_too_long_ago),
+        cmocka_unit_test(test_an_error_event_of_any_kind),
+        cmocka_unit_test(test_a_list_that_expires_between_pages),
+        cmocka_unit_test(test_a_list_that_breaks_off),
+        cmocka_unit_test(test_pauses_while_nobody_answers),
+        cmocka_unit_test(test_pauses_while_a_watch_breaks_at_once),
+        cmocka_unit_test(test_pauses_while_a_watch_ends_at_once),
+        cmocka_unit_test(test_pauses_while_every_watch_is_too_late),
+        cmocka_unit_test(test_pauses_start_anew_after_a_good_while),
+        cmocka_unit_test(test_pauses_stay_short_while_there_is_progress),
+        cmocka_unit_test(test_a_busy_server_is_left_alone_for_as_long_as_it_says),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

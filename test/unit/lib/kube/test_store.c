@@ -1,0 +1,334 @@
+/* Single rules of the store, its indexes and waits; test_store_model.c has the whole. */
+#include "lib/kube/store.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+#include "test/unit/lib/kube/objects.h"
+
+static void put(struct store *store, const char *name, uint64_t version, const char *value)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, value);
+
+    store_put(store, object);
+}
+
+static void take_away(struct store *store, const char *name, uint64_t version)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, "");
+
+    store_remove(store, object);
+}
+
+static void note(struct store *store, const char *name, uint64_t version, const char *value)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, value);
+
+    store_note(store, object);
+}
+
+static const char *value_of(const struct kube_object *object)
+{
+    return KUBE_AS(Api__Node, object)->spec->provider_id;
+}
+
+/* "a=1 b=2 ", in the store's order. */
+static const char *content(const struct store *store)
+{
+    static char text[256];
+    size_t length = 0;
+
+    text[0] = '\0';
+    STORE_FOREACH(store, object)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s=%s ", object->key,
+                                   value_of(object));
+    return text;
+}
+
+static void test_events(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    put(store, "a", 1, "1");
+    put(store, "b", 2, "2");
+    put(store, "c", 3, "3");
+    put(store, "a", 4, "4");
+    assert_string_equal(content(store), "a=4 b=2 c=3 "); /* a change does not move it */
+    put(store, "a", 1, "old");
+    put(store, "a", 4, "again");
+    assert_string_equal(content(store), "a=4 b=2 c=3 ");
+    take_away(store, "a", 3); /* another one of that name, long ago */
+    assert_string_equal(content(store), "a=4 b=2 c=3 ");
+    take_away(store, "a", 5);
+    take_away(store, "x", 6);
+    assert_string_equal(content(store), "b=2 c=3 ");
+    put(store, "a", 7, "7");
+    assert_string_equal(content(store), "b=2 c=3 a=7 ");
+    assert_int_equal(store_count(store), 3);
+    assert_string_equal(value_of(store_get(store, "a")), "7");
+    assert_null(store_get(store, "x"));
+}
+
+static void test_notes(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    put(store, "a", 10, "10");
+    note(store, "a", 12, "12");
+    note(store, "a", 11, "11");
+    note(store, "b", 13, "13");
+    assert_string_equal(content(store), "a=12 b=13 ");
+    put(store, "a", 12, "event"); /* of what was noted */
+    assert_string_equal(content(store), "a=12 b=13 ");
+    put(store, "b", 13, "event");
+    take_away(store, "b", 14);
+    note(store, "b", 13, "13"); /* an answer that was overtaken by the deletion */
+    assert_string_equal(content(store), "a=12 ");
+    note(store, "b", 15, "15"); /* a successor */
+    assert_string_equal(content(store), "a=12 b=15 ");
+    take_away(store, "b", 14); /* the event of the predecessor's end */
+    assert_string_equal(content(store), "a=12 b=15 ");
+    take_away(store, "a", 16); /* by a write of ours that took it out of a selection */
+    note(store, "a", 16, "16");
+    assert_string_equal(content(store), "b=15 ");
+}
+
+static void test_lists(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    assert_false(store_is_synced(store));
+    note(store, "early", 20, "20"); /* the list is older */
+    store_begin_list(store);
+    put(store, "a", 1, "1");
+    put(store, "b", 2, "2");
+    assert_false(store_is_synced(store));
+    store_end_list(store, 10);
+    assert_true(store_is_synced(store));
+    assert_string_equal(content(store), "early=20 a=1 b=2 ");
+
+    store_begin_list(store);
+    put(store, "b", 2, "2");
+    note(store, "gone", 25, "25");       /* deleted before the list, whose answer is slower */
+    note(store, "new", 35, "35");        /* made after the list */
+    assert_true(store_is_synced(store)); /* as before, while it lasts */
+    store_end_list(store, 30);
+    assert_string_equal(content(store), "b=2 new=35 ");
+    note(store, "a", 29, "29");
+    note(store, "c", 30, "30");
+    assert_string_equal(content(store), "b=2 new=35 ");
+
+    store_begin_list(store); /* breaks off; nothing goes for that */
+    put(store, "d", 40, "40");
+    store_begin_list(store);
+    put(store, "b", 2, "2");
+    store_end_list(store, 41);
+    assert_string_equal(content(store), "b=2 ");
+}
+
+/* ---- indexes ---- */
+
+/* The letters of the value, so that "ab" is found under a and b; "aa" under a once. */
+static void by_letter(const struct kube_object *object, void (*emit)(void *ctx, const char *value),
+                      void *ctx)
+{
+    for (const char *c = value_of(object); *c; c++)
+        emit(ctx, (char[]){*c, '\0'});
+}
+
+static void by_length(const struct kube_object *object, void (*emit)(void *ctx, const char *value),
+                      void *ctx)
+{
+    emit(ctx, (char[]){(char)('0' + strlen(value_of(object))), '\0'});
+}
+
+static const char *found(const struct store_index *index, const char *value)
+{
+    static char text[256];
+    size_t n, length = 0;
+    struct kube_object *const *objects = store_find(index, value, &n);
+
+    assert_int_equal(n == 0, objects == NULL);
+    text[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s ", objects[i]->key);
+    return text;
+}
+
+static void test_indexes(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct store_index *letters = store_add_index(store, by_letter);
+    struct store_index *lengths = store_add_index(store, by_length);
+
+    (void)state;
+    put(store, "x", 1, "ab");
+    put(store, "y", 2, "aa");
+    put(store, "z", 3, "");
+    assert_string_equal(found(letters, "a"), "x y ");
+    assert_string_equal(found(letters, "b"), "x ");
+    assert_string_equal(found(letters, "c"), "");
+    assert_string_equal(found(lengths, "2"), "x y ");
+    assert_string_equal(found(lengths, "0"), "z ");
+    put(store, "x", 4, "bc");
+    assert_string_equal(found(letters, "a"), "y ");
+    assert_string_equal(found(letters, "b"), "x ");
+    assert_string_equal(found(letters, "c"), "x ");
+    put(store, "x", 2, "old");
+    assert_string_equal(found(letters, "o"), "");
+    take_away(store, "y", 5);
+    assert_string_equal(found(letters, "a"), "");
+    assert_string_equal(found(lengths, "2"), "x ");
+    store_begin_list(store);
+    store_end_list(store, 9);
+    assert_string_equal(found(letters, "b"), "");
+    assert_string_equal(found(lengths, "0"), "");
+}
+
+/* ---- observers ---- */
+
+struct history {
+    const struct store *store;
+    char text[256];
+};
+
+static const char *shown(const struct kube_object *object)
+{
+    return object ? value_of(object) : "-";
+}
+
+static void record(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct history *history = ctx;
+    size_t length = strlen(history->text);
+    const struct kube_object *object = after ? after : before;
+
+    assert_ptr_equal(store_get(history->store, object->key), after); /* it has happened already */
+    snprintf(history->text + length, sizeof history->text - length, "%s:%s>%s ", object->key,
+             shown(before), shown(after));
+}
+
+static void test_observers(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct history first = {.store = store}, second = {.store = store};
+
+    (void)state;
+    store_observe(store, record, &first);
+    store_observe(store, record, &second);
+    put(store, "a", 1, "1");
+    put(store, "a", 1, "1"); /* nothing new */
+    note(store, "a", 2, "2");
+    put(store, "a", 2, "2");
+    put(store, "b", 3, "3");
+    take_away(store, "a", 4);
+    take_away(store, "a", 5);
+    store_begin_list(store);
+    store_end_list(store, 6);
+    assert_string_equal(first.text, "a:->1 a:1>2 b:->3 a:2>- b:3>- ");
+    assert_string_equal(second.text, first.text);
+}
+
+/* ---- waiting ---- */
+
+struct waiter {
+    struct store *store;
+    const char *key;
+    uint64_t deadline;
+    char outcome[64];
+};
+
+static void wait_for_key(struct task *self, void *arg)
+{
+    struct waiter *waiter = arg;
+    CLEANUP(err_freep)
+    struct err *err = store_wait(self, waiter->store, waiter->key, waiter->deadline);
+    struct kube_object *object = store_get(waiter->store, waiter->key);
+
+    snprintf(waiter->outcome, sizeof waiter->outcome, "%s",
+             err      ? err_kind_reason(err_kind(err))
+             : object ? value_of(object)
+                      : "gone");
+}
+
+static void wait_for_sync(struct task *self, void *arg)
+{
+    struct waiter *waiter = arg;
+    CLEANUP(err_freep) struct err *err = store_wait_synced(self, waiter->store, waiter->deadline);
+
+    snprintf(waiter->outcome, sizeof waiter->outcome, "%s",
+             err ? err_kind_reason(err_kind(err)) : "synced");
+}
+
+static void test_waits(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct waiter a1 = {store, "a", TIMER_NEVER, ""}, a2 = {store, "a", 500, ""},
+                  b = {store, "b", 500, ""}, late = {store, "c", 100, ""},
+                  cancelled = {store, "a", TIMER_NEVER, ""};
+
+    (void)state;
+    loop_spawn(loop, "a1", wait_for_key, &a1);
+    loop_spawn(loop, "a2", wait_for_key, &a2);
+    loop_spawn(loop, "b", wait_for_key, &b);
+    loop_spawn(loop, "late", wait_for_key, &late);
+    loop_advance(loop, 100);
+    assert_string_equal(late.outcome, "DeadlineExceeded");
+    put(store, "a", 1, "1");
+    loop_advance(loop, 1);
+    assert_string_equal(a1.outcome, "1");
+    assert_string_equal(a2.outcome, "1");
+    assert_string_equal(b.outcome, "");
+    loop_spawn(loop, "a1", wait_for_key, &a1);
+    struct task *task = loop_spawn(loop, "cancelled", wait_for_key, &cancelled);
+    loop_advance(loop, 1);
+    put(store, "a", 1, "1"); /* no change */
+    task_cancel(task);
+    loop_advance(loop, 1);
+    assert_string_equal(cancelled.outcome, "Canceled");
+    take_away(store, "a", 2);
+    loop_advance(loop, 1);
+    assert_string_equal(a1.outcome, "gone");
+    loop_run(loop);
+    assert_string_equal(b.outcome, "DeadlineExceeded");
+}
+
+static void test_waiting_for_the_first_list(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct waiter waits = {store, NULL, TIMER_NEVER, ""}, late = {store, NULL, 10, ""};
+
+    (void)state;
+    loop_spawn(loop, "waits", wait_for_sync, &waits);
+    loop_spawn(loop, "late", wait_for_sync, &late);
+    loop_advance(loop, 20);
+    assert_string_equal(late.outcome, "DeadlineExceeded");
+    store_begin_list(store);
+    put(store, "a", 1, "1");
+    loop_advance(loop, 1);
+    assert_string_equal(waits.outcome, "");
+    store_end_list(store, 1);
+    loop_spawn(loop, "late", wait_for_sync, &late);
+    loop_run(loop);
+    assert_string_equal(waits.outcome, "synced");
+    assert_string_equal(late.outcome, "synced");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_indexes),
+        cmocka_unit_test(test_observers),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waiting_for_the_first_list),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
