@@ -1,0 +1,265 @@
+#include <stdarg.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "test/azsim/arm/exchange.h"
+
+/* Remaining requests, as of full buckets: nothing is throttled. */
+#define READS_LEFT "249"
+#define WRITES_LEFT "199"
+#define GLOBAL_READS_LEFT "3749"
+#define GLOBAL_WRITES_LEFT "2999"
+
+const char *exchange_header(const struct exchange *exchange, const char *name)
+{
+    return http_header_find(exchange->call->headers, exchange->call->n_headers, name);
+}
+
+const char *exchange_argument(const struct exchange *exchange, const char *name)
+{
+    return http_header_find(exchange->call->arguments, exchange->call->n_arguments, name);
+}
+
+char *exchange_base(const struct exchange *exchange)
+{
+    const char *host = exchange_header(exchange, "Host");
+
+    return mem_printf("https://%s", host ? host : "management.azure.com");
+}
+
+void azure_time(int64_t us, char text[AZURE_TIME_SIZE])
+{
+    time_t seconds = (time_t)(us / 1000000);
+    struct tm tm;
+
+    gmtime_r(&seconds, &tm);
+    size_t length = strftime(text, AZURE_TIME_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + length, AZURE_TIME_SIZE - length, ".%06d0+00:00", (int)(us % 1000000));
+}
+
+json_t *azure_time_json(int64_t us)
+{
+    char text[AZURE_TIME_SIZE];
+
+    azure_time(us, text);
+    return json_string(text);
+}
+
+void answer_header(struct exchange *exchange, const char *name, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    CLEANUP(freep) char *value = mem_vprintf(format, args);
+    va_end(args);
+    http_reply_header(exchange->reply, name, value);
+}
+
+/* ---- bodies ---- */
+
+/* Indented, with the line ends that Azure has. */
+static char *dump(const json_t *body)
+{
+    CLEANUP(freep) char *text = json_dumps(body, JSON_INDENT(2));
+    size_t lines = 0;
+
+    for (const char *c = text; *c; c++)
+        lines += *c == '\n';
+    char *dumped = mem_alloc(strlen(text) + lines + 1), *out = dumped;
+    for (const char *c = text; *c; c++) {
+        if (*c == '\n')
+            *out++ = '\r';
+        *out++ = *c;
+    }
+    return dumped;
+}
+
+static void echo_ids(struct exchange *exchange)
+{
+    struct random *random = loop_random(exchange->model->loop);
+    const char *correlation = exchange_header(exchange, "x-ms-correlation-request-id");
+    const char *client = exchange_header(exchange, "x-ms-client-request-id");
+    const char *wanted = exchange_header(exchange, "x-ms-return-client-request-id");
+    char request[UUID_SIZE], stamp[AZURE_TIME_SIZE];
+    time_t now = (time_t)(model_now_us(exchange->model) / 1000000);
+    struct tm tm;
+
+    random_uuid(random, request);
+    gmtime_r(&now, &tm);
+    strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &tm);
+    CLEANUP(freep) char *region = mem_strdup(exchange->model->location);
+    for (char *c = region; *c; c++)
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    answer_header(exchange, "x-ms-request-id", "%s", request);
+    answer_header(exchange, "x-ms-correlation-request-id", "%s",
+                  correlation ? correlation : request);
+    answer_header(exchange, "x-ms-routing-request-id", "%s:%s:%s", region, stamp, request);
+    if (client && wanted && strcasecmp(wanted, "true") == 0)
+        answer_header(exchange, "x-ms-client-request-id", "%s", client);
+}
+
+static void say_what_is_left(struct exchange *exchange)
+{
+    const char *method = exchange->call->method;
+    bool read = strcmp(method, "GET") == 0, delete = strcmp(method, "DELETE") == 0;
+    const char *what = read ? "reads" : delete ? "deletes" : "writes";
+    CLEANUP(freep) char *own = mem_printf("x-ms-ratelimit-remaining-subscription-%s", what);
+    CLEANUP(freep)
+    char *global = mem_printf("x-ms-ratelimit-remaining-subscription-global-%s", what);
+
+    answer_header(exchange, own, "%s", read ? READS_LEFT : WRITES_LEFT);
+    answer_header(exchange, global, "%s", read ? GLOBAL_READS_LEFT : GLOBAL_WRITES_LEFT);
+}
+
+/* What every answer of ARM carries. */
+static void common_headers(struct exchange *exchange)
+{
+    answer_header(exchange, "Cache-Control", "no-cache");
+    answer_header(exchange, "Pragma", "no-cache");
+    answer_header(exchange, "Expires", "-1");
+    answer_header(exchange, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
+    answer_header(exchange, "X-Content-Type-Options", "nosniff");
+    echo_ids(exchange);
+    if (exchange->principal) {
+        answer_header(exchange, "x-ms-operation-identifier", "tenantId=%s,objectId=%s/%s/%s",
+                      exchange->model->tenant_id, exchange->principal, exchange->model->location,
+                      exchange->principal);
+        say_what_is_left(exchange);
+    }
+}
+
+void answer(struct exchange *exchange, int status, json_t *body)
+{
+    common_headers(exchange);
+    exchange->reply->status = status;
+    if (body)
+        http_reply_body(exchange->reply, status, "application/json; charset=utf-8", dump(body));
+    json_decref(body);
+}
+
+void answer_refusal(struct exchange *exchange, struct refusal *refusal)
+{
+    answer(exchange, refusal->status, json_pack("{s:o}", "error", refusal_json(refusal)));
+    refusal_free(refusal);
+}
+
+void answer_gateway(struct exchange *exchange, struct refusal *refusal)
+{
+    answer_header(exchange, "x-ms-failure-cause", "gateway");
+    if (refusal->status == 401) {
+        CLEANUP(freep) char *base = exchange_base(exchange);
+
+        answer_header(exchange, "WWW-Authenticate",
+                      "Bearer authorization_uri=\"%s/%s\", error=\"invalid_token\", "
+                      "error_description=\"%s\"",
+                      base, exchange->model->tenant_id, refusal->message);
+    }
+    answer_refusal(exchange, refusal);
+}
+
+/* ---- requests ---- */
+
+/* Members that are objects in every resource. */
+static const char *wrong_shape(const json_t *body)
+{
+    static const char *const members[] = {"properties", "sku", "tags"};
+
+    for (size_t i = 0; i < COUNT_OF(members); i++) {
+        const json_t *member = resource_get(body, members[i]);
+
+        if (member && !json_is_object(member))
+            return members[i];
+    }
+    return NULL;
+}
+
+bool exchange_body(struct exchange *exchange, json_t **ret)
+{
+    json_error_t error;
+    json_t *body = json_loadb(exchange->call->body, exchange->call->body_length, 0, &error);
+    const char *wrong = json_is_object(body) ? wrong_shape(body) : "body";
+
+    if (!wrong) {
+        *ret = body;
+        return true;
+    }
+    CLEANUP(freep)
+    char *why = body ? mem_printf("%s: an object is expected", wrong) : mem_strdup(error.text);
+    answer_gateway(exchange,
+                   refuse(400, "InvalidRequestContent", NULL,
+                          "The request content was invalid and could not be deserialized: '%s'.",
+                          why));
+    json_decref(body);
+    return false;
+}
+
+/* ---- lists ---- */
+
+uint64_t exchange_page_after(const struct exchange *exchange)
+{
+    const char *token = exchange_argument(exchange, "$skiptoken");
+
+    return token ? strtoull(token, NULL, 16) : 0;
+}
+
+/* The query without a token of ours, which is always its last argument. */
+static size_t query_length(const char *query)
+{
+    const char *token = strcasestr(query, "&%24skiptoken=");
+
+    if (!token)
+        token = strcasestr(query, "&$skiptoken=");
+    return token ? (size_t)(token - query) : strlen(query);
+}
+
+void answer_page(struct exchange *exchange, json_t *items, uint64_t next)
+{
+    CLEANUP(freep) char *base = exchange_base(exchange);
+    const char *query = exchange->call->query;
+    json_t *body = json_pack("{s:o}", "value", items);
+
+    if (next > 0)
+        json_object_set_new(body, "nextLink",
+                            json_sprintf("%s%s?%.*s&%%24skiptoken=%016llx", base,
+                                         exchange->call->path, (int)query_length(query), query,
+                                         (unsigned long long)next));
+    char id[UUID_SIZE];
+    random_uuid(loop_random(exchange->model->loop), id);
+    answer_header(exchange, "x-ms-original-request-ids", "%s", id);
+    answer(exchange, 200, body);
+}
+
+/* ---- for the journal ---- */
+
+void exchange_note_vm(struct exchange *exchange, const struct vm *vm)
+{
+    free(exchange->vm);
+    exchange->vm = mem_strdup(vm->spec.name);
+}
+
+static json_t *name_of(const struct data_disk *item)
+{
+    return json_string(resource_text(item->entry, "name", ""));
+}
+
+void exchange_note_disks(struct exchange *exchange, const struct data_disks *before,
+                         const struct data_disks *after)
+{
+    exchange->attached = json_array();
+    exchange->detached = json_array();
+    for (size_t i = 0; i < after->n; i++) {
+        const struct data_disk *was = data_disks_find(before, after->items[i].key);
+
+        if (!was)
+            json_array_append_new(exchange->attached, name_of(&after->items[i]));
+        else if (after->items[i].to_be_detached && !was->to_be_detached)
+            json_array_append_new(exchange->detached, name_of(was));
+    }
+    for (size_t i = 0; i < before->n; i++)
+        if (!data_disks_find(after, before->items[i].key))
+            json_array_append_new(exchange->detached, name_of(&before->items[i]));
+}

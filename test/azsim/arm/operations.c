@@ -1,0 +1,183 @@
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/arm/handlers.h"
+
+/* Azure's operation URLs carry a certificate and are more than 5 kB long. */
+enum { CERTIFICATE_LENGTH = 5200 };
+
+/* .NET's ticks of 100 ns begin in year 1. */
+static const int64_t SECONDS_TO_YEAR_1 = 62135596800;
+
+/* ---- URLs ---- */
+
+/* Something as long as the real thing. */
+static char *certificate(void)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    char *text = mem_alloc(CERTIFICATE_LENGTH + 1);
+    uint32_t noise = 1;
+
+    for (size_t i = 0; i < CERTIFICATE_LENGTH; i++) {
+        noise = noise * 1664525 + 1013904223;
+        text[i] = alphabet[noise >> 26];
+    }
+    return text;
+}
+
+static const char *path_of(const struct operation *operation)
+{
+    return operation_is_of_disk(operation) ? "DiskOperations" : "operations";
+}
+
+/* What the seal of an operation's URL covers. */
+static char *sealed_part(const struct operation *operation, const char *query, size_t length)
+{
+    return mem_printf("%s/%s?%.*s", path_of(operation), operation->id, (int)length, query);
+}
+
+static char *url(const struct exchange *exchange, const struct operation *operation, bool monitor)
+{
+    const struct seal_key *key = &exchange->config->key;
+    const struct model *model = exchange->model;
+    CLEANUP(freep) char *base = exchange_base(exchange);
+    CLEANUP(freep) char *long_text = certificate();
+    CLEANUP(freep)
+    char *query =
+        mem_printf("p=%s%s&api-version=%s&t=%lld&c=%s", model->subscription_id,
+                   monitor ? "&monitor=true" : "", exchange->api_version,
+                   (long long)(operation->start_us + SECONDS_TO_YEAR_1 * 1000000) * 10, long_text);
+    CLEANUP(freep) char *sealed = sealed_part(operation, query, strlen(query));
+    char seal[SEAL_SIZE], hash[SEAL_SIZE];
+
+    seal_make(key, sealed, strlen(sealed), seal);
+    seal_make(key, operation->id, strlen(operation->id), hash);
+    return mem_printf("%s/subscriptions/%s/providers/Microsoft.Compute/locations/%s/%s/%s?%s&s=%s"
+                      "&h=%s",
+                      base, model->subscription_id, model->location, path_of(operation),
+                      operation->id, query, seal, hash);
+}
+
+/* A URL that was shortened, reordered or encoded anew does not match any more. */
+static bool url_is_ours(const struct exchange *exchange, const struct operation *operation)
+{
+    const char *query = exchange->call->query, *seal = strstr(query, "&s=");
+
+    if (!seal)
+        return false;
+    CLEANUP(freep) char *sealed = sealed_part(operation, query, (size_t)(seal - query));
+    CLEANUP(freep) char *given = mem_strndup(seal + 3, strcspn(seal + 3, "&"));
+    return seal_matches(&exchange->config->key, sealed, strlen(sealed), given);
+}
+
+static void add_retry_after(struct exchange *exchange)
+{
+    if (exchange->config->retry_after_s)
+        answer_header(exchange, "Retry-After", "%u", exchange->config->retry_after_s);
+}
+
+void operation_headers(struct exchange *exchange, const struct operation *operation, bool location)
+{
+    CLEANUP(freep) char *status = url(exchange, operation, false);
+
+    answer_header(exchange, "Azure-AsyncOperation", "%s", status);
+    if (!operation_is_of_disk(operation))
+        answer_header(exchange, "azure-asyncnotification", "Enabled");
+    if (location) {
+        CLEANUP(freep) char *result = url(exchange, operation, true);
+
+        answer_header(exchange, "Location", "%s", result);
+    }
+    add_retry_after(exchange);
+}
+
+/* ---- polling ---- */
+
+/* What an operation leads to: the resource; NULL if it leads to nothing, or that is gone. */
+static json_t *result_json(const struct operation *operation)
+{
+    const struct disk *disk = disk_find(operation->model, operation->target);
+    const struct vm *vm = vm_find(operation->model, operation->target);
+
+    switch (operation->kind) {
+    case OPERATION_DISK_CREATE:
+    case OPERATION_DISK_UPDATE:
+        return disk ? disk_json(disk) : NULL;
+    case OPERATION_VM_UPDATE:
+        return vm ? vm_json(vm) : NULL;
+    case OPERATION_VM_ATTACH_DETACH:
+        return vm ? vm_storage_profile_json(vm) : NULL;
+    case OPERATION_DISK_DELETE:
+    case OPERATION_VM_DELETE:
+    case OPERATION_KIND_COUNT:
+        return NULL;
+    }
+    abort();
+}
+
+static json_t *status_json(const struct operation *operation)
+{
+    json_t *json = json_object();
+    json_t *result = operation->status == OPERATION_SUCCEEDED && operation_is_of_disk(operation)
+                         ? result_json(operation)
+                         : NULL;
+
+    json_object_set_new(json, "startTime", azure_time_json(operation->start_us));
+    if (operation->status != OPERATION_IN_PROGRESS)
+        json_object_set_new(json, "endTime", azure_time_json(operation->end_us));
+    json_object_set_new(json, "status", json_string(operation_status_name(operation->status)));
+    if (result)
+        json_object_set_new(json, "properties", json_pack("{s:o}", "output", result));
+    if (operation->refusal)
+        json_object_set_new(json, "error", refusal_json(operation->refusal));
+    json_object_set_new(json, "name", json_string(operation->id));
+    return json;
+}
+
+/* Location: nothing until the end, then what the first answer would have been without one. */
+static void answer_result(struct exchange *exchange, const struct operation *operation)
+{
+    const struct refusal *refusal = operation->refusal;
+
+    if (operation->status == OPERATION_IN_PROGRESS) {
+        CLEANUP(freep) char *again = url(exchange, operation, true);
+
+        answer_header(exchange, "Location", "%s", again);
+        add_retry_after(exchange);
+        answer(exchange, 202, NULL);
+        return;
+    }
+    if (refusal) {
+        answer(exchange, refusal->status, json_pack("{s:o}", "error", refusal_json(refusal)));
+        return;
+    }
+    json_t *result = result_json(operation);
+    answer(exchange, result ? 200 : 204, result);
+}
+
+void operations_get(struct exchange *exchange)
+{
+    const struct operation *operation = operation_find(exchange->model, exchange->match.operation);
+
+    if (!operation || strcasecmp(exchange->match.parts[6], path_of(operation)) != 0) {
+        answer_refusal(exchange, refuse(404, "NotFound", NULL, "The operation '%s' is not found.",
+                                        exchange->match.operation));
+        return;
+    }
+    if (!url_is_ours(exchange, operation)) {
+        answer_refusal(exchange,
+                       refuse(400, "BadRequest", NULL,
+                              "The signature of the operation's URL is not valid. The URL has to "
+                              "be used as it was given."));
+        return;
+    }
+    if (exchange_argument(exchange, "monitor")) {
+        answer_result(exchange, operation);
+        return;
+    }
+    if (operation->status == OPERATION_IN_PROGRESS)
+        add_retry_after(exchange);
+    answer(exchange, 200, status_json(operation));
+}

@@ -1,0 +1,373 @@
+/* azsim - a simulated Azure, as a program: HTTPS in front, devices below, its state in a folder.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "lib/base/log.h"
+#include "lib/base/options.h"
+#include "lib/rt/wait.h"
+#include "test/azsim/authority.h"
+#include "test/azsim/config.h"
+#include "test/azsim/control.h"
+#include "test/azsim/imds_listeners.h"
+#include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/vm.h"
+#include "test/azsim/store.h"
+
+static const char about[] = "a simulated Azure: Entra ID, instance metadata, disks and VMs";
+
+static struct {
+    const char *config, *state_dir, *address, *hosts, *latency;
+    int64_t page_size, retry_after_s, verbosity;
+    uint64_t token_lifetime_ms;
+    bool remove_devices;
+    int log_format;
+} flags = {
+    .config = "",
+    .state_dir = "",
+    .address = "127.0.0.1:8443",
+    .hosts = "localhost,127.0.0.1,::1",
+    .latency = "",
+    .page_size = ARM_DEFAULT_PAGE_SIZE,
+    .verbosity = 2,
+};
+
+static const char *const log_formats[] = {"text", "json", NULL};
+
+static const struct option_row options[] = {
+    {"config", OPTION_STRING, &flags.config, "File that says what is in Azure at first", NULL, 0, 0,
+     NULL},
+    {"state-dir", OPTION_STRING, &flags.state_dir,
+     "Folder for everything that outlives the program; made if it is missing", NULL, 0, 0, NULL},
+    {"address", OPTION_STRING, &flags.address, "host:port to serve HTTPS on", NULL, 0, 0, NULL},
+    {"hosts", OPTION_STRING, &flags.hosts,
+     "Names and addresses that the server's certificate is for, beside the host of --address", NULL,
+     0, 0, NULL},
+    {"latency", OPTION_STRING, &flags.latency,
+     "kind=time or kind=least-most, as often as wanted or as a list: attach=30s,detach=4s-6s", NULL,
+     0, 0, NULL},
+    {"page-size", OPTION_INT, &flags.page_size, "Items on a page of a list", NULL, 1, 100000, NULL},
+    {"retry-after", OPTION_INT, &flags.retry_after_s,
+     "Retry-After of unfinished operations, in seconds; 0 for none, as real disks have none", NULL,
+     0, 3600, NULL},
+    {"token-lifetime", OPTION_DURATION, &flags.token_lifetime_ms,
+     "How long tokens are good; 0 for Azure's own times", NULL, 0, 0, NULL},
+    {"remove-devices", OPTION_BOOL, &flags.remove_devices,
+     "Only detach the block devices of the state folder, and end", NULL, 0, 0, NULL},
+    {"v", OPTION_INT, &flags.verbosity, "Verbosity of the log, as of Kubernetes' programs", NULL, 0,
+     10, NULL},
+    {"log-format", OPTION_CHOICE, &flags.log_format, "Form of the log", NULL, 0, 0, log_formats},
+};
+
+struct program {
+    struct config config;
+    struct loop *loop;
+    struct store *store;
+    struct journal *journal;
+    struct devices *devices;
+    struct model *model;
+    struct arm *arm;
+    struct control control;
+    struct seal_key key; /* of tokens */
+    struct seal_key control_key;
+    struct server_certificate certificate;
+    struct http_server *server;
+    struct imds_listeners *listeners;
+    struct waiters stopped;
+    bool stopping;
+    struct err *err; /* why it does not run */
+};
+
+/* ---- the command line ---- */
+
+/* --latency may come many times, other flags once: the values become one list. */
+static char *join_latencies(int argc, char *argv[], int *ret_argc)
+{
+    struct buffer list = {.limit = 64 * 1024};
+    int kept = 0;
+
+    for (int i = 0; i < argc; i++) {
+        const char *name = argv[i] + (argv[i][0] == '-') + (strncmp(argv[i], "--", 2) == 0);
+        const char *value = NULL;
+
+        if (name != argv[i] && strncmp(name, "latency=", 8) == 0)
+            value = name + 8;
+        else if (name != argv[i] && strcmp(name, "latency") == 0 && i + 1 < argc)
+            value = argv[++i];
+        if (value && buffer_append(&list, ",", list.length > 0) &&
+            buffer_append(&list, value, strlen(value)))
+            continue;
+        argv[kept++] = argv[i];
+    }
+    *ret_argc = kept;
+    return buffer_take(&list);
+}
+
+static struct err *check_flags(void)
+{
+    struct latencies latencies;
+
+    latencies_init(&latencies);
+    if (!*flags.state_dir)
+        return err_new(ERR_INVALID, "--state-dir is missing: a folder");
+    if (!*flags.config && !flags.remove_devices)
+        return err_new(ERR_INVALID,
+                       "--config is missing: a file that test/azsim/README.md describes");
+    struct err *err = latencies_set(&latencies, flags.latency);
+    return err ? err_wrap(err, "--latency") : NULL;
+}
+
+/* ---- the state folder ---- */
+
+static struct err *make_folder(const char *path)
+{
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return err_new(ERR_INTERNAL, "--state-dir %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+/* A key that is made once and readable for its owner only. */
+static struct err *open_key(const char *file, struct seal_key *ret)
+{
+    CLEANUP(freep) char *path = mem_printf("%s/%s", flags.state_dir, file);
+    CLEANUP(freep) char *text = NULL;
+    char read_text[SEAL_SIZE + 1] = "";
+    size_t length;
+    FILE *stream = fopen(path, "re");
+
+    if (stream) {
+        (void)!fgets(read_text, sizeof read_text, stream);
+        fclose(stream);
+        text = base64url_decode(read_text, strcspn(read_text, "\n"), &length);
+        if (!text || length != sizeof ret->bytes)
+            return err_new(ERR_INVALID, "%s: not a key of ours", path);
+        memcpy(ret->bytes, text, sizeof ret->bytes);
+        return NULL;
+    }
+    if (getrandom(ret->bytes, sizeof ret->bytes, 0) != sizeof ret->bytes)
+        return err_new(ERR_INTERNAL, "no random bytes: %s", strerror(errno));
+    text = base64url_encode(ret->bytes, sizeof ret->bytes);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool done = fd >= 0 && dprintf(fd, "%s\n", text) > 0;
+    if (fd >= 0)
+        close(fd);
+    return done ? NULL : err_new(ERR_INTERNAL, "%s: %s", path, strerror(errno));
+}
+
+/* ---- starting ---- */
+
+static struct err *open_model(struct program *program)
+{
+    const struct config *config = &program->config;
+    CLEANUP(json_decrefp) json_t *snapshot = NULL;
+    CLEANUP(json_decrefp)
+    json_t *owner = json_pack("{s:s, s:s, s:s}", "tenantId", config->tenant_id, "subscriptionId",
+                              config->subscription_id, "location", config->location);
+
+    TRY(store_open(flags.state_dir, owner, &program->store, &snapshot));
+    program->model = model_new(&(struct model_config){.loop = program->loop,
+                                                      .tenant_id = config->tenant_id,
+                                                      .subscription_id = config->subscription_id,
+                                                      .location = config->location,
+                                                      .devices = &devices_hooks,
+                                                      .devices_ctx = program->devices,
+                                                      .commit = store_commit,
+                                                      .commit_ctx = program->store});
+    for (size_t i = 0; i < config->n_groups; i++)
+        model_add_group(program->model, config->groups[i]);
+    TRY(latencies_set(&program->model->latencies, flags.latency));
+    return snapshot_restore(program->model, snapshot);
+}
+
+/* VMs of the configuration that are neither there nor were deleted later. */
+static struct err *add_vms(struct program *program)
+{
+    struct model *model = program->model;
+
+    for (size_t i = 0; i < program->config.n_vms; i++) {
+        struct vm_spec *spec = &program->config.vms[i];
+        struct vm *vm;
+
+        if (!vm_find_by_name(model, spec->name) && !json_object_get(model->removed_vms, spec->name))
+            TRY(vm_add(model, model->groups[0], spec, &vm));
+    }
+    return NULL;
+}
+
+static struct err *open_all(struct program *program)
+{
+    TRY(config_read(flags.config, &program->config));
+    TRY(make_folder(flags.state_dir));
+    TRY(devices_new(flags.state_dir, &program->devices));
+    TRY(open_key("token.key", &program->key));
+    TRY(open_key("control.key", &program->control_key));
+    TRY(open_model(program));
+    TRY(add_vms(program));
+    TRY(store_start(program->store, program->model));
+    TRY(devices_adopt(program->devices, program->model));
+    TRY(journal_open(flags.state_dir, &program->journal));
+    program->arm = arm_new(&(struct arm_config){
+        .model = program->model,
+        .clients = program->config.clients,
+        .n_clients = program->config.n_clients,
+        .key = program->key,
+        .page_size = (unsigned)flags.page_size,
+        .retry_after_s = (unsigned)flags.retry_after_s,
+        .token_lifetime_s = (unsigned)(flags.token_lifetime_ms / 1000),
+        .record = journal_record,
+        .record_ctx = program->journal,
+    });
+    return NULL;
+}
+
+static void handle(struct task *self, void *ctx, const struct http_call *call,
+                   struct http_reply *reply)
+{
+    struct program *program = ctx;
+
+    if (strncmp(call->path, "/azsim/", 7) == 0)
+        control_handle(self, &program->control, call, reply);
+    else
+        arm_handle(self, program->arm, call, reply);
+}
+
+static struct err *serve(struct program *program)
+{
+    static const struct http_route routes[] = {{NULL, "*", handle}};
+    size_t length = strcspn(flags.address, "[]") == strlen(flags.address)
+                        ? strcspn(flags.address, ":")
+                        : strcspn(flags.address, "]");
+    CLEANUP(freep)
+    char *host =
+        mem_strndup(flags.address + (flags.address[0] == '['), length - (flags.address[0] == '['));
+    CLEANUP(freep)
+    char *hosts = mem_printf("%s%s%s", flags.hosts, *host ? "," : "", host);
+
+    TRY(authority_issue(flags.state_dir, hosts, &program->certificate));
+    return http_server_new(program->loop,
+                           &(struct http_server_config){
+                               .address = flags.address,
+                               .certificate_pem = program->certificate.certificate_pem,
+                               .key_pem = program->certificate.key_pem,
+                               .routes = routes,
+                               .n_routes = COUNT_OF(routes),
+                               .ctx = program,
+                               .max_body = ARM_MAX_BODY,
+                               .max_connections = 1000,
+                           },
+                           &program->server);
+}
+
+/* ---- running ---- */
+
+static void on_stop(void *ctx)
+{
+    struct program *program = ctx;
+
+    program->stopping = true;
+    waiters_wake(&program->stopped);
+}
+
+static void run(struct task *self, void *arg)
+{
+    struct program *program = arg;
+    CLEANUP(freep)
+    char *key = base64url_encode(program->control_key.bytes, sizeof program->control_key.bytes);
+
+    program->control = (struct control){program->arm, program->journal, program->devices, key};
+    program->err = serve(program);
+    if (program->err)
+        return;
+    program->listeners = imds_listeners_new(program->arm);
+    imds_listeners_settle(self, program->listeners);
+    printf("azsim is ready: https://%s (port %u), %u metadata services, state in %s\n",
+           flags.address, http_server_port(program->server),
+           imds_listeners_count(program->listeners), flags.state_dir);
+    fflush(stdout);
+    while (!program->stopping)
+        wait_through(self, &program->stopped);
+    imds_listeners_close(self, program->listeners);
+    http_server_close(self, program->server);
+    loop_stop(program->loop); /* operations under way go on after the next start */
+}
+
+static void close_all(struct program *program)
+{
+    arm_free(program->arm);
+    model_free(program->model);
+    journal_free(program->journal);
+    store_free(program->store);
+    devices_free(program->devices);
+    server_certificate_fini(&program->certificate);
+    config_fini(&program->config);
+    loop_free(program->loop);
+}
+
+static struct err *run_program(void)
+{
+    struct program program = {.loop = loop_new()};
+
+    waiters_init(&program.stopped);
+    signal(SIGPIPE, SIG_IGN);
+    struct err *err = open_all(&program);
+    if (!err) {
+        loop_on_signal(program.loop, SIGTERM, on_stop, &program);
+        loop_on_signal(program.loop, SIGINT, on_stop, &program);
+        loop_spawn(program.loop, "azsim", run, &program);
+        loop_run(program.loop);
+        err = program.err;
+    }
+    close_all(&program);
+    return err;
+}
+
+static struct err *remove_devices(void)
+{
+    CLEANUP(devices_freep) struct devices *devices = NULL;
+
+    TRY(devices_new(flags.state_dir, &devices));
+    return devices_remove_all(devices);
+}
+
+static int fail(struct err *err, int status)
+{
+    fprintf(stderr, "azsim: %s\n", err_message(err));
+    err_free(err);
+    return status;
+}
+
+int main(int argc, char *argv[])
+{
+    CLEANUP(freep) char *latencies = join_latencies(argc, argv, &argc);
+    struct err *err;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            options_help(options, COUNT_OF(options), "azsim", about);
+            return 0;
+        }
+        if (strcmp(argv[i], "--version") == 0) {
+            printf("azsim %s\n", VERSION);
+            return 0;
+        }
+    }
+    argv[argc] = NULL;
+    err = options_parse(options, COUNT_OF(options), argc, argv);
+    flags.latency = latencies;
+    if (!err)
+        err = check_flags();
+    if (err)
+        return fail(err, 2);
+    log_setup((int)flags.verbosity, (enum log_format)flags.log_format);
+    err = flags.remove_devices ? remove_devices() : run_program();
+    return err ? fail(err, 1) : 0;
+}

@@ -1,0 +1,335 @@
+#include "test/azsim/model/disk.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/attachment.h"
+
+/* Standard, StandardSSD and Premium disks do not pass it while a VM runs with them. */
+enum { ONLINE_RESIZE_BORDER_GIB = 4096 };
+
+/* Members that Azure sets, whatever a client sends; IOPS, throughput and tier are those of the size
+ * and are kept only for SKUs that let clients choose. */
+static const char *const read_only[] = {"id",
+                                        "name",
+                                        "type",
+                                        "managedBy",
+                                        "managedByExtended",
+                                        "systemData",
+                                        "sku.tier",
+                                        "properties.tier",
+                                        "properties.shareInfo",
+                                        "properties.timeCreated",
+                                        "properties.uniqueId",
+                                        "properties.diskState",
+                                        "properties.provisioningState",
+                                        "properties.diskSizeBytes",
+                                        "properties.LastOwnershipUpdateTime",
+                                        "properties.burstingEnabledTime",
+                                        "properties.propertyUpdatesInProgress",
+                                        NULL};
+static const char *const performance[] = {"properties.diskIOPSReadWrite",
+                                          "properties.diskMBpsReadWrite", NULL};
+
+static const char *const state_names[] = {
+    [DISK_STATE_UNATTACHED] = "Unattached",
+    [DISK_STATE_ATTACHED] = "Attached",
+    [DISK_STATE_RESERVED] = "Reserved",
+};
+
+struct disk *disk_find(const struct model *model, const char *key)
+{
+    struct disk *disk;
+
+    HASH_FIND_STR(model->disks, key, disk);
+    return disk;
+}
+
+enum disk_state disk_state(const struct disk *disk)
+{
+    enum disk_state state = DISK_STATE_UNATTACHED;
+
+    LIST_FOREACH(&disk->attachments, link) {
+        if (!ATTACHMENT_OF_DISK(link)->attached)
+            continue;
+        if (ATTACHMENT_OF_DISK(link)->vm->power != POWER_DEALLOCATED)
+            return DISK_STATE_ATTACHED;
+        state = DISK_STATE_RESERVED;
+    }
+    return state;
+}
+
+const char *disk_state_name(enum disk_state state)
+{
+    return state_names[state];
+}
+
+struct vm *disk_owner(const struct disk *disk)
+{
+    LIST_FOREACH(&disk->attachments, link) {
+        if (ATTACHMENT_OF_DISK(link)->attached)
+            return ATTACHMENT_OF_DISK(link)->vm;
+    }
+    return NULL;
+}
+
+struct disk *disk_new(struct model *model, struct group *group, const char *name, json_t *body,
+                      uint64_t sequence)
+{
+    struct disk *disk = mem_alloc(sizeof *disk);
+    struct refusal *refusal = disk_spec_read(body, name, &disk->spec);
+
+    if (refusal)
+        abort();
+    disk->model = model;
+    disk->group = group;
+    disk->name = mem_strdup(name);
+    disk->id = resource_id(model->subscription_id, group->name, "disks", name);
+    disk->key = resource_key(disk->id);
+    disk->body = body;
+    disk->sequence = sequence;
+    list_init(&disk->attachments);
+    HASH_ADD_KEYPTR(hh, model->disks, disk->key, strlen(disk->key), disk);
+    return disk;
+}
+
+void disk_free(struct disk *disk)
+{
+    HASH_DEL(disk->model->disks, disk);
+    json_decref(disk->body);
+    free(disk->attaching_vm);
+    free(disk->name);
+    free(disk->id);
+    free(disk->key);
+    free(disk);
+}
+
+/* ---- create ---- */
+
+static struct refusal *check_location(const struct model *model, const json_t *body)
+{
+    const char *location = resource_text(body, "location", NULL);
+
+    if (!location)
+        return refuse(LOCATION_REQUIRED);
+    if (!model_location_is(model, location))
+        return refuse(LOCATION_NOT_AVAILABLE, location, "disks", model->location);
+    return NULL;
+}
+
+/* What Azure fills in when a client leaves it out. */
+static json_t *with_defaults(const struct model *model, const json_t *sent)
+{
+    json_t *body = json_pack("{s:{s:s}, s:{s:{s:s}, s:s, s:s}}", "sku", "name", "Standard_LRS",
+                             "properties", "encryption", "type", "EncryptionAtRestWithPlatformKey",
+                             "networkAccessPolicy", "AllowAll", "publicNetworkAccess", "Enabled");
+
+    resource_merge(body, sent);
+    json_object_set_new(body, "location", json_string(model->location));
+    return body;
+}
+
+/* The body as it is kept, once its spec has been read. */
+static void tidy(json_t *body, const struct disk_spec *spec)
+{
+    json_object_set_new(json_object_get(body, "sku"), "name", json_string(spec->sku->name));
+    resource_strip(body, read_only);
+    if (!disk_performance_is_settable(spec->sku))
+        resource_strip(body, performance);
+}
+
+static struct refusal *disk_create(struct model *model, struct group *group, const char *name,
+                                   const json_t *sent, struct disk **ret_disk,
+                                   struct operation **ret)
+{
+    struct disk_spec spec;
+
+    REQUIRE(check_location(model, sent));
+    if (HASH_COUNT(model->disks) >= MODEL_MAX_DISKS)
+        return refuse(QUOTA_EXCEEDED, "DiskCount", model->location, (long long)MODEL_MAX_DISKS,
+                      (long long)HASH_COUNT(model->disks));
+
+    json_t *body = with_defaults(model, sent);
+    struct refusal *refusal = disk_spec_read(body, name, &spec);
+    if (refusal) {
+        json_decref(body);
+        return refusal;
+    }
+    tidy(body, &spec);
+    struct disk *disk = disk_new(model, group, name, body, ++model->sequence);
+    disk->provisioning = PROVISIONING_UPDATING;
+    disk->created_us = model_now_us(model);
+    random_uuid(loop_random(model->loop), disk->unique_id);
+    disk->operation =
+        operation_start(model, OPERATION_DISK_CREATE, disk->key, model_draw(model, LATENCY_CREATE));
+    *ret_disk = disk;
+    *ret = disk->operation;
+    model_changed_disk(model, disk);
+    model_commit(model);
+    return NULL;
+}
+
+/* ---- update ---- */
+
+static struct refusal *check_resize(const struct disk *disk, const struct disk_spec *to)
+{
+    const struct disk_spec *from = &disk->spec;
+
+    if (to->size_gib < from->size_gib)
+        return refuse(DISK_SHRINKS, disk->id);
+    if (to->size_gib == from->size_gib || disk_state(disk) != DISK_STATE_ATTACHED)
+        return NULL;
+    bool crosses = !disk_performance_is_settable(from->sku) &&
+                   from->size_gib < ONLINE_RESIZE_BORDER_GIB &&
+                   to->size_gib >= ONLINE_RESIZE_BORDER_GIB;
+    if (from->max_shares == 1 && !crosses)
+        return NULL;
+    return refusal_with_inner(refuse(RESIZE_WHILE_ATTACHED, disk->name, disk_owner(disk)->id),
+                              "ChangeDiskSizeWhileAttachedNotAllowed");
+}
+
+static struct refusal *check_sku_change(const struct disk *disk, const struct disk_spec *to)
+{
+    const struct disk_sku *from = disk->spec.sku;
+
+    if (to->sku == from)
+        return NULL;
+    if (to->sku->zone_redundant != from->zone_redundant || to->sku->family == DISK_ULTRA ||
+        from->family == DISK_ULTRA || from->family == DISK_PREMIUM_V2)
+        return refuse(PROPERTY_CHANGE_NOT_ALLOWED("sku.name"), "sku.name");
+    if (disk_state(disk) == DISK_STATE_ATTACHED)
+        return refuse(CHANGE_WHILE_ATTACHED, "the sku", disk->name, disk_owner(disk)->id);
+    return NULL;
+}
+
+static struct refusal *check_max_shares_change(const struct disk *disk, const struct disk_spec *to)
+{
+    if (to->max_shares == disk->spec.max_shares || !disk_owner(disk))
+        return NULL;
+    return refuse(CHANGE_WHILE_ATTACHED, "maxShares", disk->name, disk_owner(disk)->id);
+}
+
+static struct refusal *check_change(const struct disk *disk, const json_t *body,
+                                    struct disk_spec *ret)
+{
+    REQUIRE(disk_spec_check_change(disk->body, body));
+    REQUIRE(disk_spec_read(body, disk->name, ret));
+    REQUIRE(check_resize(disk, ret));
+    REQUIRE(check_sku_change(disk, ret));
+    return check_max_shares_change(disk, ret);
+}
+
+struct refusal *disk_patch(struct disk *disk, const json_t *change, struct operation **ret)
+{
+    struct model *model = disk->model;
+    struct disk_spec spec;
+
+    if (disk->operation)
+        return refuse(CONCURRENT_REQUEST);
+
+    json_t *body = json_deep_copy(disk->body);
+    resource_merge(body, change);
+    json_object_set_new(body, "location", json_string(model->location));
+    struct refusal *refusal = check_change(disk, body, &spec);
+    if (refusal) {
+        json_decref(body);
+        return refusal;
+    }
+    tidy(body, &spec);
+    json_decref(disk->body);
+    disk->body = body;
+    if (disk_spec_read(body, disk->name, &disk->spec))
+        abort();
+    disk->provisioning = PROVISIONING_UPDATING;
+    disk->operation =
+        operation_start(model, OPERATION_DISK_UPDATE, disk->key, model_draw(model, LATENCY_UPDATE));
+    *ret = disk->operation;
+    model_changed_disk(model, disk);
+    model_commit(model);
+    return NULL;
+}
+
+struct refusal *disk_put(struct model *model, struct group *group, const char *name,
+                         const json_t *body, struct disk **ret_disk, struct operation **ret)
+{
+    CLEANUP(freep)
+    char *id = resource_id(model->subscription_id, group->name, "disks", name);
+    CLEANUP(freep) char *key = resource_key(id);
+    struct disk *disk = disk_find(model, key);
+
+    if (!disk)
+        return disk_create(model, group, name, body, ret_disk, ret);
+
+    const char *location = resource_text(body, "location", NULL);
+    if (!location)
+        return refuse(LOCATION_REQUIRED);
+    if (!model_location_is(model, location))
+        return refuse(LOCATION_DIFFERS, disk->name, model->location, group->name, location);
+    REQUIRE(disk_patch(disk, body, ret));
+    *ret_disk = disk;
+    return NULL;
+}
+
+/* ---- delete ---- */
+
+struct refusal *disk_delete(struct disk *disk, struct operation **ret)
+{
+    struct model *model = disk->model;
+
+    if (disk_owner(disk))
+        return refuse(DISK_ATTACHED, disk->name, disk_owner(disk)->id);
+    if (disk->operation)
+        return refuse(CONCURRENT_REQUEST);
+    disk->provisioning = PROVISIONING_DELETING;
+    disk->operation =
+        operation_start(model, OPERATION_DISK_DELETE, disk->key, model_draw(model, LATENCY_DELETE));
+    *ret = disk->operation;
+    model_changed_disk(model, disk);
+    model_commit(model);
+    return NULL;
+}
+
+/* An update of a VM that was about to attach it finds it gone. */
+static void disk_remove(struct disk *disk)
+{
+    struct model *model = disk->model;
+    struct list *link;
+
+    while ((link = disk->attachments.next) != &disk->attachments) {
+        model_changed_vm(model, ATTACHMENT_OF_DISK(link)->vm);
+        attachment_end(ATTACHMENT_OF_DISK(link));
+    }
+    if (model->devices)
+        model->devices->remove(model->devices_ctx, disk);
+    model_gone(model, "disks", disk->key);
+    disk_free(disk);
+}
+
+/* ---- ends of operations ---- */
+
+struct refusal *disk_operation_due(struct operation *operation)
+{
+    struct model *model = operation->model;
+    struct disk *disk = disk_find(model, operation->target);
+
+    if (operation->kind == OPERATION_DISK_DELETE) {
+        if (disk_owner(disk))
+            return refuse(DISK_ATTACHED, disk->name, disk_owner(disk)->id);
+        disk_remove(disk);
+    }
+    if (operation->kind == OPERATION_DISK_UPDATE && model->devices)
+        model->devices->resize(model->devices_ctx, disk);
+    return NULL;
+}
+
+void disk_operation_ended(struct operation *operation)
+{
+    struct disk *disk = disk_find(operation->model, operation->target);
+
+    if (!disk)
+        return;
+    disk->operation = NULL;
+    disk->provisioning = PROVISIONING_SUCCEEDED;
+    model_changed_disk(operation->model, disk);
+}

@@ -1,0 +1,164 @@
+#include "test/azsim/model/model.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/attachment.h"
+#include "test/azsim/model/snapshot.h"
+
+struct model *model_new(const struct model_config *config)
+{
+    struct model *model = mem_alloc(sizeof *model);
+
+    model->loop = config->loop;
+    model->tenant_id = mem_strdup(config->tenant_id);
+    model->subscription_id = mem_strdup(config->subscription_id);
+    model->location = mem_strdup(config->location);
+    model->devices = config->devices;
+    model->devices_ctx = config->devices_ctx;
+    model->commit = config->commit;
+    model->commit_ctx = config->commit_ctx;
+    model->removed_vms = json_object();
+    latencies_init(&model->latencies);
+    list_init(&model->ended_operations);
+    return model;
+}
+
+void model_free(struct model *model)
+{
+    if (!model)
+        return;
+    HASH_FOREACH(model->operations, operation) {
+        operation_free(operation);
+    }
+    HASH_FOREACH(model->vms, vm) {
+        vm_free(vm);
+    }
+    HASH_FOREACH(model->disks, disk) {
+        disk_free(disk);
+    }
+    for (size_t i = 0; i < model->n_groups; i++) {
+        free(model->groups[i]->name);
+        free(model->groups[i]->key);
+        free(model->groups[i]);
+    }
+    json_decref(model->removed_vms);
+    json_decref(model->changes);
+    free(model->tenant_id);
+    free(model->subscription_id);
+    free(model->location);
+    free(model);
+}
+
+struct group *model_find_group(const struct model *model, const char *name)
+{
+    CLEANUP(freep) char *key = mem_lower(name);
+
+    for (size_t i = 0; i < model->n_groups; i++)
+        if (strcmp(model->groups[i]->key, key) == 0)
+            return model->groups[i];
+    return NULL;
+}
+
+struct group *model_add_group(struct model *model, const char *name)
+{
+    struct group *group = model_find_group(model, name);
+
+    if (group)
+        return group;
+    if (model->n_groups == MODEL_MAX_GROUPS)
+        abort();
+
+    CLEANUP(freep) char *key = mem_lower(name);
+    group = mem_alloc(sizeof *group);
+    group->name = mem_strdup(name);
+    group->key = TAKE_PTR(key);
+    model->groups[model->n_groups++] = group;
+    return group;
+}
+
+bool model_location_is(const struct model *model, const char *location)
+{
+    const char *own = model->location;
+
+    for (;; location++, own++) {
+        while (*location == ' ')
+            location++;
+        while (*own == ' ')
+            own++;
+        if (tolower((unsigned char)*location) != tolower((unsigned char)*own))
+            return false;
+        if (!*own)
+            return true;
+    }
+}
+
+uint64_t model_draw(struct model *model, enum latency_kind kind)
+{
+    return latency_draw(&model->latencies, kind, loop_random(model->loop));
+}
+
+int64_t model_now_us(const struct model *model)
+{
+    return loop_wall_us(model->loop);
+}
+
+/* ---- what has changed ---- */
+
+static void note(struct model *model, const char *table, const char *key, json_t *record)
+{
+    json_t *records;
+
+    if (!model->changes)
+        model->changes = json_object();
+    records = json_object_get(model->changes, table);
+    if (!records) {
+        records = json_object();
+        json_object_set_new(model->changes, table, records);
+    }
+    json_object_set_new(records, key, record);
+}
+
+void model_changed_disk(struct model *model, const struct disk *disk)
+{
+    if (model->commit)
+        note(model, "disks", disk->key, snapshot_of_disk(disk));
+}
+
+void model_changed_vm(struct model *model, const struct vm *vm)
+{
+    if (model->commit)
+        note(model, "vms", vm->key, snapshot_of_vm(vm));
+}
+
+void model_changed_operation(struct model *model, const struct operation *operation)
+{
+    if (model->commit)
+        note(model, "operations", operation->id, snapshot_of_operation(operation));
+}
+
+void model_gone(struct model *model, const char *table, const char *key)
+{
+    if (model->commit)
+        note(model, table, key, json_null());
+}
+
+void model_set_removed(struct model *model, const char *vm_name, bool removed)
+{
+    if (removed)
+        json_object_set_new(model->removed_vms, vm_name, json_true());
+    else
+        json_object_del(model->removed_vms, vm_name);
+    if (model->commit)
+        note(model, "removedVms", vm_name, removed ? json_true() : json_null());
+}
+
+void model_commit(struct model *model)
+{
+    json_t *changes = TAKE_PTR(model->changes);
+
+    if (changes)
+        model->commit(model->commit_ctx, changes);
+    json_decref(changes);
+}

@@ -1,0 +1,97 @@
+/* model.h - one Azure subscription as it really is: its groups, disks, virtual machines and the
+ * operations under way.
+ *
+ * The model has no sockets and no clock of its own: time and chance come from the loop, so that it
+ * runs in a process of its own or inside a simulation. What hangs below it (devices on a host) and
+ * beside it (a file that keeps its state) is called through `struct model_devices` and `commit`.
+ *
+ * Members of the model's structs are for reading; they change only through functions of this
+ * folder. Loop's thread, on the loop's own stack or a task's.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+#include "lib/base/hash.h"
+#include "lib/base/list.h"
+#include "lib/rt/loop.h"
+#include "test/azsim/model/latency.h"
+
+struct disk;
+struct operation;
+struct vm;
+
+enum { MODEL_MAX_GROUPS = 100, MODEL_MAX_VMS = 10000, MODEL_MAX_DISKS = 50000 };
+
+/* What a host does when the model attaches and detaches. */
+struct model_devices {
+    /* An error makes the attach fail, with its text. */
+    struct err *(*attach)(void *ctx, const struct vm *vm, unsigned lun, const struct disk *disk);
+    void (*detach)(void *ctx, const struct vm *vm, unsigned lun, const struct disk *disk);
+    void (*resize)(void *ctx, const struct disk *disk); /* it has grown */
+    void (*remove)(void *ctx, const struct disk *disk); /* its content goes */
+};
+
+struct group {
+    char *name, *key; /* the key is in lower case */
+};
+
+struct model {
+    struct loop *loop;
+    char *tenant_id, *subscription_id, *location;
+    struct latencies latencies;
+
+    struct group *groups[MODEL_MAX_GROUPS];
+    size_t n_groups;
+    struct disk *disks;           /* by key */
+    struct vm *vms;               /* by key */
+    struct operation *operations; /* by id */
+    struct list ended_operations; /* the first to end first */
+    size_t n_ended_operations;
+    json_t *removed_vms; /* {name: true} of VMs that were deleted and not added again */
+    uint64_t sequence;   /* of the last disk or VM: the order of lists */
+
+    const struct model_devices *devices;
+    void *devices_ctx;
+    void (*commit)(void *ctx, json_t *changes);
+    void *commit_ctx;
+    json_t *changes; /* of the change under way */
+};
+
+struct model_config {
+    struct loop *loop;
+    const char *tenant_id, *subscription_id, *location;
+    const struct model_devices *devices; /* NULL: nothing below */
+    void *devices_ctx;
+    /* Called after each change with what is different, as snapshot.h describes; NULL: not wanted.
+     */
+    void (*commit)(void *ctx, json_t *changes);
+    void *commit_ctx;
+};
+
+struct model *model_new(const struct model_config *config);
+void model_free(struct model *model);
+DEFINE_CLEANUP(struct model, model_free)
+
+/* Any number of times for the same name. */
+struct group *model_add_group(struct model *model, const char *name);
+struct group *model_find_group(const struct model *model, const char *name); /* or NULL */
+
+/* Whether a location is this one, as "East US" is eastus. */
+bool model_location_is(const struct model *model, const char *location);
+
+void model_set_removed(struct model *model, const char *vm_name, bool removed);
+
+uint64_t model_draw(struct model *model, enum latency_kind kind);
+int64_t model_now_us(const struct model *model);
+
+/* Notes that the record of one thing is different, for commit. */
+void model_changed_disk(struct model *model, const struct disk *disk);
+void model_changed_vm(struct model *model, const struct vm *vm);
+void model_changed_operation(struct model *model, const struct operation *operation);
+/* Notes that it is gone; `table` is as in snapshot.h. */
+void model_gone(struct model *model, const char *table, const char *key);
+/* The end of a change: everything noted since the last one goes to the commit function at once. */
+void model_commit(struct model *model);

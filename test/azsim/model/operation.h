@@ -1,0 +1,70 @@
+/* operation.h - long-running operations.
+ *
+ * An operation is accepted, takes its time and ends; clients poll it by its id. What it does at its
+ * end is decided by its kind. Ended operations are kept for a day, as Azure does, and not more than
+ * OPERATION_MAX_ENDED of them.
+ *
+ * Operations belong to the model. A disk or VM points to its operation while that is in progress.
+ */
+#pragma once
+
+#include "lib/base/list.h"
+#include "lib/rt/random.h"
+#include "test/azsim/model/model.h"
+#include "test/azsim/model/refusal.h"
+
+enum { OPERATION_MAX_ENDED = 10000 };
+
+/*   kind          name in records   of a disk, not of a VM */
+#define OPERATION_KINDS(ROW)                                                                       \
+    ROW(DISK_CREATE, "diskCreate", true)                                                           \
+    ROW(DISK_UPDATE, "diskUpdate", true)                                                           \
+    ROW(DISK_DELETE, "diskDelete", true)                                                           \
+    ROW(VM_UPDATE, "vmUpdate", false)                                                              \
+    ROW(VM_ATTACH_DETACH, "vmAttachDetach", false)                                                 \
+    ROW(VM_DELETE, "vmDelete", false)
+
+enum operation_kind {
+#define OPERATION_ENUM(kind, name, of_disk) OPERATION_##kind,
+    OPERATION_KINDS(OPERATION_ENUM)
+#undef OPERATION_ENUM
+        OPERATION_KIND_COUNT
+};
+
+enum operation_status {
+    OPERATION_IN_PROGRESS,
+    OPERATION_SUCCEEDED,
+    OPERATION_FAILED,
+};
+
+struct operation {
+    struct model *model;
+    enum operation_kind kind;
+    enum operation_status status;
+    char *target;             /* key of the disk or VM */
+    int64_t start_us, end_us; /* planned, until it has ended */
+    struct refusal *refusal;  /* why it failed */
+    struct timer timer;
+    struct list by_end; /* of the model's ended operations */
+    UT_hash_handle hh;
+    char id[UUID_SIZE];
+};
+
+/* A new operation that ends after `duration_ms`. */
+struct operation *operation_start(struct model *model, enum operation_kind kind, const char *target,
+                                  uint64_t duration_ms);
+/* An operation as it was before a restart; what was in progress goes on. Takes the refusal. */
+struct operation *operation_restore(struct model *model, const char *id, enum operation_kind kind,
+                                    enum operation_status status, const char *target,
+                                    int64_t start_us, int64_t end_us, struct refusal *refusal);
+/* Ends it, now; takes the refusal, NULL for success. */
+void operation_end(struct operation *operation, struct refusal *refusal);
+void operation_free(struct operation *operation); /* removes it from its model */
+
+struct operation *operation_find(const struct model *model, const char *id); /* or NULL */
+bool operation_is_of_disk(const struct operation *operation);
+/* "InProgress", "Succeeded", "Failed" */
+const char *operation_status_name(enum operation_status status);
+bool operation_status_from_name(const char *name, enum operation_status *ret);
+const char *operation_kind_name(enum operation_kind kind);
+bool operation_kind_from_name(const char *name, enum operation_kind *ret);

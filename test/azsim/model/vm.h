@@ -1,0 +1,66 @@
+/* vm.h - virtual machines.
+ *
+ * A VM has a model, which clients read and change (`body` and the wanted `data_disks`), and
+ * attachments, which are what is. A change of the model is accepted at once, and an operation makes
+ * the attachments follow when it ends. One operation runs at a time: a newer change of the model
+ * ends the older operation with OperationPreempted and inherits its work; attachDetachDataDisks is
+ * refused while one runs. What an operation could not do stays wanted, the VM is then Failed, and
+ * the next change of any kind tries again. VMs belong to the model.
+ */
+#pragma once
+
+#include "test/azsim/model/data_disks.h"
+#include "test/azsim/model/operation.h"
+#include "test/azsim/model/resource.h"
+#include "test/azsim/model/vm_spec.h"
+
+enum power { POWER_RUNNING, POWER_STOPPED, POWER_DEALLOCATED };
+
+struct vm {
+    struct model *model;
+    struct group *group;
+    char *key, *id;
+    uint64_t sequence;
+    struct vm_spec spec;
+    const struct vm_size *size; /* as the model says now */
+    json_t *body;               /* without data disks */
+    struct data_disks data_disks;
+    struct list attachments; /* by_vm; see attachment.h */
+    enum power power;
+    enum provisioning provisioning;
+    char *failure; /* code of what the last operation failed with; NULL: it did not */
+    int64_t created_us, updated_us;
+    unsigned etag;
+    char vm_id[UUID_SIZE], client_id[UUID_SIZE]; /* client_id: of its managed identity */
+    struct operation *operation;
+    UT_hash_handle hh;
+};
+
+struct vm *vm_find(const struct model *model, const char *key); /* or NULL */
+/* By name, in any group; NULL if there is none. */
+struct vm *vm_find_by_name(const struct model *model, const char *name);
+const char *power_name(enum power power); /* "running", "stopped", "deallocated" */
+bool power_from_name(const char *name, enum power *ret);
+
+/* A new VM, running; takes the spec. EXISTS if there is one of that name in any group. */
+struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)
+    __attribute__((warn_unused_result));
+/* A VM in the tables and nothing more; takes the spec. For vm_add and for a restart. */
+struct vm *vm_new(struct model *model, struct group *group, struct vm_spec *spec,
+                  uint64_t sequence);
+void vm_free(struct vm *vm); /* out of the tables; its devices are left alone */
+
+/* PUT or PATCH of the model. `ret` is NULL if there was nothing to do. */
+struct refusal *vm_patch(struct vm *vm, const json_t *change, struct operation **ret)
+    __attribute__((warn_unused_result));
+/* attachDetachDataDisks */
+struct refusal *vm_attach_detach(struct vm *vm, const json_t *body, struct operation **ret)
+    __attribute__((warn_unused_result));
+/* Disks are detached when the operation ends, and the VM is gone. */
+struct operation *vm_delete(struct vm *vm);
+/* At once, as when a host's power is cut. */
+void vm_set_power(struct vm *vm, enum power power);
+
+/* The end of its operations; see operation.c. */
+struct refusal *vm_operation_due(struct operation *operation);
+void vm_operation_ended(struct operation *operation);

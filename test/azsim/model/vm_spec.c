@@ -1,0 +1,130 @@
+#include "test/azsim/model/vm_spec.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "test/azsim/model/resource.h"
+
+static const char *const members[] = {
+    "name", "size", "zone", "identity", "networkNamespace", "deviceDirectory"};
+
+static struct err *check_members(const json_t *json, const char *path)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(json))
+        return err_new(ERR_INVALID, "%s: expected an object", path);
+    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+        bool known = false;
+
+        for (size_t i = 0; i < COUNT_OF(members); i++)
+            known |= strcmp(members[i], name) == 0;
+        if (!known)
+            return err_new(ERR_INVALID,
+                           "%s.%s: unknown member; there are name, size, zone, identity, "
+                           "networkNamespace and deviceDirectory",
+                           path, name);
+        if (!json_is_string(value))
+            return err_new(ERR_INVALID, "%s.%s: expected a string", path, name);
+    }
+    return NULL;
+}
+
+static struct err *check_name(const char *name, const char *path)
+{
+    if (!name)
+        return err_new(ERR_INVALID, "%s.name: missing", path);
+    if (!resource_name_is_valid(name) || strlen(name) > 64)
+        return err_new(ERR_INVALID,
+                       "%s.name: \"%s\" is not a name of 1 to 64 letters, digits, '-', '.' and '_'",
+                       path, name);
+    return NULL;
+}
+
+static struct err *read_size(const char *name, const char *path, const struct vm_size **ret)
+{
+    size_t n;
+    const struct vm_size *sizes = vm_sizes(&n);
+    struct buffer names = {.limit = 4096};
+
+    *ret = name ? vm_size_find(name) : NULL;
+    if (*ret)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        buffer_printf(&names, " %s", sizes[i].name);
+    struct err *err = err_new(ERR_INVALID, "%s.size: \"%s\" is no known size; there are%s", path,
+                              name ? name : "", names.data);
+    buffer_fini(&names);
+    return err;
+}
+
+static struct err *check_zone(const char *zone, const char *path)
+{
+    if (zone && (strlen(zone) > 1 || !strchr("123", zone[0])))
+        return err_new(ERR_INVALID, "%s.zone: \"%s\" is none of \"1\", \"2\", \"3\" and \"\"", path,
+                       zone);
+    return NULL;
+}
+
+static struct err *check_path(const json_t *json, const char *path, const char *member)
+{
+    const char *value = json_string_value(json_object_get(json, member));
+
+    if (value && value[0] != '/')
+        return err_new(ERR_INVALID, "%s.%s: \"%s\" is not an absolute path", path, member, value);
+    return NULL;
+}
+
+struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *ret)
+{
+    const struct vm_size *size;
+
+    TRY(check_members(json, path));
+    const char *name = json_string_value(json_object_get(json, "name"));
+    const char *zone = json_string_value(json_object_get(json, "zone"));
+    const char *identity = json_string_value(json_object_get(json, "identity"));
+
+    TRY(check_name(name, path));
+    TRY(read_size(json_string_value(json_object_get(json, "size")), path, &size));
+    TRY(check_zone(zone, path));
+    if (identity && strcmp(identity, "system") != 0)
+        return err_new(ERR_INVALID, "%s.identity: \"%s\" is not \"system\"", path, identity);
+    TRY(check_path(json, path, "networkNamespace"));
+    TRY(check_path(json, path, "deviceDirectory"));
+
+    *ret = (struct vm_spec){
+        .name = mem_strdup(name),
+        .size = size,
+        .zone = mem_strdup(zone ? zone : ""),
+        .identity = identity != NULL,
+        .network_namespace =
+            mem_strdup(json_string_value(json_object_get(json, "networkNamespace"))),
+        .device_directory = mem_strdup(json_string_value(json_object_get(json, "deviceDirectory"))),
+    };
+    return NULL;
+}
+
+json_t *vm_spec_json(const struct vm_spec *spec)
+{
+    json_t *json = json_pack("{s:s, s:s, s:s}", "name", spec->name, "size", spec->size->name,
+                             "zone", spec->zone);
+
+    if (spec->identity)
+        json_object_set_new(json, "identity", json_string("system"));
+    if (spec->network_namespace)
+        json_object_set_new(json, "networkNamespace", json_string(spec->network_namespace));
+    if (spec->device_directory)
+        json_object_set_new(json, "deviceDirectory", json_string(spec->device_directory));
+    return json;
+}
+
+void vm_spec_fini(struct vm_spec *spec)
+{
+    free(spec->name);
+    free(spec->zone);
+    free(spec->network_namespace);
+    free(spec->device_directory);
+    *spec = (struct vm_spec){0};
+}

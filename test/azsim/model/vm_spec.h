@@ -1,0 +1,38 @@
+/* vm_spec.h - what a person says about a virtual machine that is to exist.
+ *
+ * The same JSON object is a member of "vms" in the configuration, the body of a request that adds a
+ * VM, and part of a VM's record:
+ *
+ *     {"name": "node-a", "size": "Standard_D4s_v5", "zone": "1", "identity": "system",
+ *      "networkNamespace": "/run/netns/node-a", "deviceDirectory": "/srv/node-a/azure"}
+ *
+ * Only name and size are needed. The last two say where the VM is on the host that plays it; the
+ * model does not look at them.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+#include "test/azsim/model/sku.h"
+
+struct vm_spec {
+    char *name;
+    const struct vm_size *size;
+    char *zone;              /* "1" to "3"; "" for none */
+    bool identity;           /* has a system-assigned managed identity */
+    char *network_namespace; /* NULL: none */
+    char *device_directory;  /* NULL: none */
+};
+
+/* INVALID with the member's path below `path`, its value and what is allowed. */
+struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *ret)
+    __attribute__((warn_unused_result));
+json_t *vm_spec_json(const struct vm_spec *spec);
+void vm_spec_fini(struct vm_spec *spec);
+
+static inline void vm_spec_finip(struct vm_spec *spec)
+{
+    vm_spec_fini(spec);
+}

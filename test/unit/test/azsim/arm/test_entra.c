@@ -1,0 +1,144 @@
+/* Tokens and where everything is, as clients ask for them before anything else. */
+#include "lib/base/alloc.h"
+#include "test/azsim/arm/form.h"
+#include "test/azsim/model/resource.h"
+#include "test/unit/expect.h"
+#include "test/unit/test/azsim/arm/azure.h"
+
+#define TOKEN "/{T}/oauth2/v2.0/token?x"
+#define GOOD "grant_type=client_credentials&client_id=" CLIENT "&client_secret=s3cr%2Bt%26%3D"
+#define SCOPE "&scope=https%3A%2F%2Fazsim%3A443%2F.default+openid+offline_access"
+
+static const struct {
+    const char *why, *path, *form;
+    int status, number;
+    const char *error;
+} refusals[] = {
+    {"a wrong secret", TOKEN,
+     "grant_type=client_credentials&client_id=" CLIENT "&client_secret=x" SCOPE, 401, 7000215,
+     "invalid_client"},
+    {"no secret", TOKEN, "grant_type=client_credentials&client_id=" CLIENT SCOPE, 401, 7000216,
+     "invalid_client"},
+    {"an application that there is not", TOKEN,
+     "grant_type=client_credentials&client_id=x&client_secret=x" SCOPE, 400, 700016,
+     "unauthorized_client"},
+    {"another tenant", "/" CLIENT "/oauth2/v2.0/token?x", GOOD SCOPE, 400, 90002,
+     "invalid_request"},
+    {"another grant", TOKEN,
+     "grant_type=password&client_id=" CLIENT "&client_secret=s3cr%2Bt%26%3D" SCOPE, 400, 70003,
+     "unsupported_grant_type"},
+    {"no scope", TOKEN, GOOD, 400, 900144, "invalid_request"},
+    {"a scope that is none", TOKEN, GOOD "&scope=https://azsim:443", 400, 70011, "invalid_scope"},
+    {"nothing at all", TOKEN, "", 400, 900144, "invalid_request"},
+};
+
+static void test_refusals(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+        CLEANUP(freep) char *code = mem_printf("AADSTS%d: ", refusals[i].number);
+        json_t *json =
+            ask_json(azure, "POST", refusals[i].path, refusals[i].form, refusals[i].status);
+
+        print_message("  %s\n", refusals[i].why);
+        assert_string_equal(resource_text(json, "error", ""), refusals[i].error);
+        assert_non_null(strstr(resource_text(json, "error_description", ""), code));
+        assert_int_equal(
+            json_integer_value(json_array_get(json_object_get(json, "error_codes"), 0)),
+            refusals[i].number);
+        json_decref(json);
+    }
+    azure_free(azure);
+}
+
+static void test_a_token_is_good_for_an_hour(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+    json_t *json = ask_json(azure, "POST", TOKEN, GOOD SCOPE, 200);
+
+    (void)state;
+    assert_string_equal(resource_text(json, "token_type", ""), "Bearer");
+    assert_int_equal(json_integer_value(json_object_get(json, "expires_in")), 3599);
+    free(azure->token);
+    azure->token = mem_strdup(resource_text(json, "access_token", ""));
+    json_decref(json);
+    loop_advance(azure->loop, 3598 * 1000);
+    json_decref(ask_json(azure, "GET", "{P}/disks", NULL, 200));
+    loop_advance(azure->loop, 1000);
+    json = ask_json(azure, "GET", "{P}/disks", NULL, 401);
+    assert_string_equal(resource_text(json, "error.message", ""),
+                        "The access token expiry UTC time '1/1/2026 12:59:59 AM' is earlier than "
+                        "current UTC time '1/1/2026 12:59:59 AM'.");
+    json_decref(json);
+    azure_free(azure);
+}
+
+static void test_lifetime_as_configured(void **state)
+{
+    struct azure *azure = azure_new(&(struct arm_config){.token_lifetime_s = 10});
+
+    (void)state;
+    loop_advance(azure->loop, 10 * 1000);
+    json_decref(ask_json(azure, "GET", "{P}/disks", NULL, 401));
+    azure_free(azure);
+}
+
+static void test_documents(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+
+    (void)state;
+    free(TAKE_PTR(azure->token)); /* none of it needs one */
+    json_t *json = ask_json(azure, "GET", "/{T}/v2.0/.well-known/openid-configuration?", NULL, 200);
+    assert_string_equal(resource_text(json, "token_endpoint", ""),
+                        "https://azsim:443/" TENANT "/oauth2/v2.0/token");
+    assert_string_equal(resource_text(json, "issuer", ""), "https://azsim:443/" TENANT "/v2.0");
+    json_decref(json);
+    json_decref(
+        ask_json(azure, "GET", "/unknown/v2.0/.well-known/openid-configuration", NULL, 400));
+
+    json =
+        ask_json(azure, "GET",
+                 "/common/discovery/instance?api-version=1.1&authorization_endpoint=x", NULL, 200);
+    assert_string_equal(resource_text(json, "tenant_discovery_endpoint", ""),
+                        "https://azsim:443/" TENANT "/v2.0/.well-known/openid-configuration");
+    json_decref(json);
+
+    json = ask_json(azure, "GET", "/metadata/endpoints?api-version=2019-05-01", NULL, 200);
+    const json_t *cloud = json_array_get(json, 0);
+    assert_string_equal(resource_text(cloud, "resourceManager", ""), "https://azsim:443");
+    assert_string_equal(resource_text(cloud, "authentication.loginEndpoint", ""),
+                        "https://azsim:443");
+    json_decref(json);
+    azure_free(azure);
+}
+
+static void test_forms(void **state)
+{
+    CLEANUP(form_finip) struct form form;
+
+    (void)state;
+    form_read(&form, "a=1&b=x%20y+z&c&=d&e=%zz%4&a=2&f==");
+    assert_string_equal(form_get(&form, "a"), "1");
+    assert_string_equal(form_get(&form, "b"), "x y z");
+    assert_string_equal(form_get(&form, "c"), "");
+    assert_string_equal(form_get(&form, ""), "d");
+    assert_string_equal(form_get(&form, "e"), "%zz%4");
+    assert_string_equal(form_get(&form, "f"), "=");
+    assert_null(form_get(&form, "g"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_a_token_is_good_for_an_hour),
+        cmocka_unit_test(test_lifetime_as_configured),
+        cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_forms),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
