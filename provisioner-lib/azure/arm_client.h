@@ -1,0 +1,53 @@
+/* arm_client.h - conversations with Azure Resource Manager: requests, errors, long-running
+ * operations.
+ *
+ * A request is authorised, sent and interpreted; a refusal becomes an error whose kind comes from
+ * the table in arm_error.c and whose code is Azure's. Nothing is repeated here but a request whose
+ * token was refused. No answer at all (UNAVAILABLE, TIMEOUT) leaves open whether the request took
+ * effect; the caller then reads before it does anything else. Loop's thread; calls yield.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <protobuf-c/protobuf-c.h>
+
+#include "lib/base/arena.h"
+#include "lib/http/transport.h"
+#include "provisioner-lib/azure/config.h"
+#include "provisioner-lib/azure/credential.h"
+
+struct arm_client;
+
+/* `config` is completed from the cloud's own end points, if it says so, at the first request. */
+struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config,
+                                  struct http_transport *transport, struct credential *credential);
+void arm_client_free(struct arm_client *arm);
+const struct azure_config *arm_client_config(const struct arm_client *arm);
+struct loop *arm_client_loop(const struct arm_client *arm);
+
+/* How to follow an operation that was accepted and is not finished. */
+struct arm_operation {
+    char *url; /* NULL: it is finished */
+    uint64_t retry_after_ms;
+};
+void arm_operation_fini(struct arm_operation *operation);
+
+/* `path` begins with /subscriptions and may have a query; one that names its api-version already,
+ * as the link to a list's next page does, is sent as it is. `body` NULL: none. `ret_json` is the
+ * answer's document (NULL if it is empty); it and `ret_operation` may be NULL if they are of no
+ * interest. */
+struct err *arm_client_request(struct task *self, struct arm_client *arm, const char *method,
+                               const char *path, const char *api_version, const json_t *body,
+                               json_t **ret_json, struct arm_operation *ret_operation)
+    __attribute__((warn_unused_result));
+
+/* Until the operation has ended; its failure is an error like that of a request. */
+struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
+                               const struct arm_operation *operation)
+    __attribute__((warn_unused_result));
+
+/* GET, decoded into `arena`. */
+struct err *arm_client_get(struct task *self, struct arm_client *arm, const char *path,
+                           const char *api_version, const ProtobufCMessageDescriptor *type,
+                           struct arena *arena, const ProtobufCMessage **ret)
+    __attribute__((warn_unused_result));

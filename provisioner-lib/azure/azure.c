@@ -1,0 +1,136 @@
+#include "provisioner-lib/azure/azure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/list.h"
+#include "provisioner-lib/azure/arm_client.h"
+#include "provisioner-lib/azure/credential.h"
+#include "provisioner-lib/azure/managed_disk.h"
+#include "provisioner-lib/azure/resource_id.h"
+#include "provisioner-lib/azure/skus.h"
+#include "provisioner-lib/azure/vms.h"
+
+struct azure {
+    struct cloud cloud;
+    struct credential *credential;
+    struct arm_client *arm;
+    struct skus *skus;
+    struct vms *vms;
+};
+
+static struct azure *azure_of(struct cloud *cloud)
+{
+    return CONTAINER_OF(cloud, struct azure, cloud);
+}
+
+static struct err *id_of_disk(struct cloud *cloud, const struct cloud_disk_spec *spec,
+                              char **ret_id)
+{
+    *ret_id = managed_disk_id(azure_of(cloud)->arm, spec);
+    return NULL;
+}
+
+static struct err *create(struct task *self, struct cloud *cloud,
+                          const struct cloud_disk_spec *spec, struct cloud_disk *ret)
+{
+    return managed_disk_create(self, azure_of(cloud)->arm, spec, ret);
+}
+
+static struct err *get(struct task *self, struct cloud *cloud, const char *disk_id,
+                       struct cloud_disk *ret)
+{
+    return managed_disk_get(self, azure_of(cloud)->arm, disk_id, ret);
+}
+
+static struct err *delete (struct task *self, struct cloud *cloud, const char *disk_id)
+{
+    return managed_disk_delete(self, azure_of(cloud)->arm, disk_id);
+}
+
+/* A provider id is "azure://" and the VM's id. A cluster without a cloud controller has none; its
+ * nodes are VMs of the same name in the driver's resource group. */
+static struct err *instance_id(struct cloud *cloud, const char *node, const char *provider_id,
+                               char **ret_id)
+{
+    static const char scheme[] = "azure://";
+    const struct azure_config *config = arm_client_config(azure_of(cloud)->arm);
+
+    if (!provider_id || !*provider_id) {
+        *ret_id = resource_id_format(config->subscription, config->resource_group,
+                                     "virtualMachines", node);
+        return NULL;
+    }
+    if (strncasecmp(provider_id, scheme, strlen(scheme)) != 0 ||
+        strncasecmp(provider_id + strlen(scheme), "/subscriptions/", 15) != 0)
+        return err_new(ERR_INVALID, "node %s: provider id \"%s\" is not of an Azure VM", node,
+                       provider_id);
+    *ret_id = mem_strdup(provider_id + strlen(scheme));
+    return NULL;
+}
+
+static struct err *instance_get(struct task *self, struct cloud *cloud, const char *id,
+                                uint64_t max_age_ms, struct cloud_instance *ret)
+{
+    return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, ret);
+}
+
+static struct err *attach(struct task *self, struct cloud *cloud, const char *id,
+                          const char *disk_id, int lun, enum caching_mode caching)
+{
+    return vm_change(self, azure_of(cloud)->vms, id,
+                     &(struct vm_change){VM_ATTACH, disk_id, lun, caching});
+}
+
+static struct err *detach(struct task *self, struct cloud *cloud, const char *id,
+                          const char *disk_id)
+{
+    return vm_change(self, azure_of(cloud)->vms, id,
+                     &(struct vm_change){.kind = VM_DETACH, .disk_id = disk_id});
+}
+
+static struct err *repair(struct task *self, struct cloud *cloud, const char *id)
+{
+    return vm_change(self, azure_of(cloud)->vms, id, &(struct vm_change){.kind = VM_REPAIR});
+}
+
+static const struct cloud_ops ops = {
+    .disk_id = id_of_disk,
+    .disk_create = create,
+    .disk_get = get,
+    .disk_delete = delete,
+    .instance_id = instance_id,
+    .instance_get = instance_get,
+    .disk_attach = attach,
+    .disk_detach = detach,
+    .instance_repair = repair,
+};
+
+struct cloud *azure_cloud_new(struct task_group *group, struct azure_config *config,
+                              struct http_transport *resource_manager,
+                              struct http_transport *metadata)
+{
+    struct azure *azure = mem_alloc(sizeof *azure);
+
+    azure->cloud.ops = &ops;
+    azure->credential = credential_new(group->loop, config, resource_manager, metadata);
+    azure->arm = arm_client_new(group->loop, config, resource_manager, azure->credential);
+    azure->skus = skus_new(azure->arm);
+    azure->vms = vms_new(group, azure->arm, azure->skus);
+    return &azure->cloud;
+}
+
+void azure_cloud_free(struct cloud *cloud)
+{
+    if (!cloud)
+        return;
+    struct azure *azure = azure_of(cloud);
+
+    vms_free(azure->vms);
+    skus_free(azure->skus);
+    arm_client_free(azure->arm);
+    credential_free(azure->credential);
+    free(azure);
+}

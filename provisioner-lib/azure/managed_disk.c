@@ -1,0 +1,267 @@
+#include "provisioner-lib/azure/managed_disk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/api/compute.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/rt/wait.h"
+#include "provisioner-lib/azure/resource_id.h"
+#include "provisioner-lib/disk_sku.h"
+
+#define API_VERSION "2025-01-02"
+#define CREATED_BY_TAG "k8s-azure-created-by"
+#define CREATED_BY "kubernetes-azure-dd"
+#define GIB (1024LL * 1024 * 1024)
+
+enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60 };
+
+char *managed_disk_id(const struct arm_client *arm, const struct cloud_disk_spec *spec)
+{
+    const struct azure_config *config = arm_client_config(arm);
+    const struct volume_parameters *p = spec->parameters;
+
+    return resource_id_format(p->subscription ? p->subscription : config->subscription,
+                              p->resource_group ? p->resource_group : config->resource_group,
+                              "disks", spec->name);
+}
+
+/* "eastus-1" is zone "1" of eastus. */
+static const char *zone_number(const char *zone)
+{
+    const char *dash = zone ? strrchr(zone, '-') : NULL;
+
+    return dash ? dash + 1 : NULL;
+}
+
+/* ---- what is read ---- */
+
+static struct err *read_disk(struct task *self, struct arm_client *arm, const char *id,
+                             struct arena *arena, const Arm__Disk **ret)
+{
+    const ProtobufCMessage *decoded;
+
+    TRY(arm_client_get(self, arm, id, API_VERSION, &arm__disk__descriptor, arena, &decoded));
+    *ret = (const Arm__Disk *)decoded;
+    if (!(*ret)->id || !(*ret)->properties)
+        return err_new(ERR_INTERNAL, "GET %s: the disk lacks its id or properties", id);
+    return NULL;
+}
+
+static void add_instance(struct cloud_disk *disk, const char *id)
+{
+    for (size_t i = 0; i < disk->n_instances; i++)
+        if (resource_id_equal(disk->instances[i], id))
+            return;
+    ARRAY_ADD(disk->instances, disk->n_instances) = mem_strdup(id);
+}
+
+/* managedBy of a shared disk names one of its VMs or none; the other two members name them all. */
+static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
+{
+    const Arm__DiskProperties *properties = disk->properties;
+
+    *ret = (struct cloud_disk){
+        .id = mem_strdup(disk->id),
+        .size_bytes = properties->disk_size_gb * GIB,
+        .max_shares = properties->has_max_shares ? properties->max_shares : 1,
+        .region = mem_strdup(disk->location ? disk->location : ""),
+        .zone =
+            disk->n_zones ? mem_printf("%s-%s", disk->location, disk->zones[0]) : mem_strdup(""),
+    };
+    if (disk->managed_by)
+        add_instance(ret, disk->managed_by);
+    for (size_t i = 0; i < disk->n_managed_by_extended; i++)
+        add_instance(ret, disk->managed_by_extended[i]);
+    for (size_t i = 0; i < properties->n_share_info; i++)
+        if (properties->share_info[i]->vm_uri)
+            add_instance(ret, properties->share_info[i]->vm_uri);
+}
+
+struct err *managed_disk_get(struct task *self, struct arm_client *arm, const char *id,
+                             struct cloud_disk *ret)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const Arm__Disk *disk;
+
+    TRY(read_disk(self, arm, id, arena, &disk));
+    describe(disk, ret);
+    return NULL;
+}
+
+/* ---- create ---- */
+
+static void set_text(json_t *object, const char *member, const char *value)
+{
+    if (value)
+        json_object_set_new(object, member, json_string(value));
+}
+
+static json_t *tags_json(const struct volume_parameters *p)
+{
+    json_t *tags = json_object();
+
+    for (size_t i = 0; i < p->n_tags; i++)
+        set_text(tags, p->tags[i].name, p->tags[i].value);
+    set_text(tags, CREATED_BY_TAG, CREATED_BY);
+    set_text(tags, "kubernetes.io-created-for-pv-name", p->pv_name);
+    set_text(tags, "kubernetes.io-created-for-pvc-name", p->pvc_name);
+    set_text(tags, "kubernetes.io-created-for-pvc-namespace", p->pvc_namespace);
+    return tags;
+}
+
+static json_t *creation_json(const struct volume_parameters *p)
+{
+    json_t *creation = json_pack("{s:s}", "createOption", "Empty");
+
+    if (p->sector_size)
+        json_object_set_new(creation, "logicalSectorSize", json_integer(p->sector_size));
+    if (p->performance_plus)
+        json_object_set_new(creation, "performancePlus", json_true());
+    return creation;
+}
+
+static json_t *properties_json(const struct cloud_disk_spec *spec)
+{
+    const struct volume_parameters *p = spec->parameters;
+    json_t *properties = json_pack("{s:o, s:I}", "creationData", creation_json(p), "diskSizeGB",
+                                   (json_int_t)spec->size_gib);
+
+    if (p->max_shares > 1)
+        json_object_set_new(properties, "maxShares", json_integer(p->max_shares));
+    if (p->iops)
+        json_object_set_new(properties, "diskIOPSReadWrite", json_integer(p->iops));
+    if (p->mbps)
+        json_object_set_new(properties, "diskMBpsReadWrite", json_integer(p->mbps));
+    if (p->bursting)
+        json_object_set_new(properties, "burstingEnabled", json_true());
+    set_text(properties, "networkAccessPolicy", p->network_access);
+    set_text(properties, "publicNetworkAccess", p->public_access);
+    set_text(properties, "diskAccessId", p->disk_access);
+    if (p->encryption_set)
+        json_object_set_new(
+            properties, "encryption",
+            json_pack("{s:s, s:s}", "diskEncryptionSetId", p->encryption_set, "type",
+                      p->encryption_type ? p->encryption_type : "EncryptionAtRestWithCustomerKey"));
+    return properties;
+}
+
+static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_spec *spec)
+{
+    const struct volume_parameters *p = spec->parameters;
+    const char *zone = zone_number(spec->zone);
+    json_t *disk =
+        json_pack("{s:s, s:o, s:{s:s}, s:o}", "location",
+                  p->location ? p->location : arm_client_config(arm)->location, "tags",
+                  tags_json(p), "sku", "name", p->sku, "properties", properties_json(spec));
+
+    if (zone)
+        json_object_set_new(disk, "zones", json_pack("[s]", zone));
+    return disk;
+}
+
+static const char *tag_of(const Arm__Disk *disk, const char *name)
+{
+    for (size_t i = 0; i < disk->n_tags; i++)
+        if (strcmp(disk->tags[i]->key, name) == 0)
+            return disk->tags[i]->value;
+    return NULL;
+}
+
+/* A disk that is there already: ours from an earlier call, or in the way. */
+static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
+{
+    const struct volume_parameters *p = spec->parameters;
+    const char *zone = zone_number(spec->zone), *created_by = tag_of(disk, CREATED_BY_TAG);
+    const Arm__DiskProperties *properties = disk->properties;
+    int max_shares = properties->has_max_shares ? properties->max_shares : 1;
+
+    if (!created_by || strcmp(created_by, CREATED_BY) != 0)
+        return err_new(ERR_EXISTS, "there is a disk %s that this driver did not create", disk->id);
+    if (properties->disk_size_gb != spec->size_gib)
+        return err_new(ERR_EXISTS, "disk %s has %" PRId64 " GiB, not %" PRId64, disk->id,
+                       properties->disk_size_gb, spec->size_gib);
+    if (!disk->sku || !disk->sku->name || strcasecmp(disk->sku->name, p->sku) != 0)
+        return err_new(ERR_EXISTS, "disk %s is of another kind than %s", disk->id, p->sku);
+    if (max_shares != p->max_shares)
+        return err_new(ERR_EXISTS, "disk %s has maxShares %d, not %d", disk->id, max_shares,
+                       p->max_shares);
+    if ((zone != NULL) != (disk->n_zones > 0) || (zone && strcmp(zone, disk->zones[0]) != 0))
+        return err_new(ERR_EXISTS, "disk %s is in another zone than %s", disk->id,
+                       zone ? spec->zone : "none");
+    return NULL;
+}
+
+/* Until the disk is what it is to become, whoever began it. */
+static struct err *settle(struct task *self, struct arm_client *arm, const char *id,
+                          const struct cloud_disk_spec *spec, struct cloud_disk *ret)
+{
+    for (int i = 0; i < SETTLE_TRIES; i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        const Arm__Disk *disk;
+
+        TRY(read_disk(self, arm, id, arena, &disk));
+        TRY(check_same(disk, spec));
+        const char *state = disk->properties->provisioning_state;
+        if (!state || strcasecmp(state, "Succeeded") == 0) {
+            describe(disk, ret);
+            return NULL;
+        }
+        if (strcasecmp(state, "Failed") == 0)
+            return err_new(ERR_INTERNAL, "disk %s: its creation failed", id);
+        TRY(task_sleep(self, SETTLE_PAUSE_MS));
+    }
+    return err_new(ERR_BUSY, "disk %s is still being created", id);
+}
+
+static struct err *put(struct task *self, struct arm_client *arm, const char *id,
+                       const struct cloud_disk_spec *spec)
+{
+    CLEANUP(json_decrefp) json_t *body = disk_json(arm, spec);
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(arm_client_request(self, arm, "PUT", id, API_VERSION, body, NULL, &operation));
+    return arm_operation_wait(self, arm, &operation);
+}
+
+/* Looks first: a PUT over a disk that exists would change it. */
+struct err *managed_disk_create(struct task *self, struct arm_client *arm,
+                                const struct cloud_disk_spec *spec, struct cloud_disk *ret)
+{
+    CLEANUP(freep) char *id = managed_disk_id(arm, spec);
+    struct err *err = settle(self, arm, id, spec, ret);
+
+    if (!err || err_kind(err) != ERR_NOT_FOUND ||
+        (err_code(err) && strcmp(err_code(err), "ResourceGroupNotFound") == 0))
+        return err;
+    err_free(err);
+    TRY(put(self, arm, id, spec));
+    return settle(self, arm, id, spec, ret);
+}
+
+/* ---- delete ---- */
+
+static struct err *success_if_gone(struct err *err)
+{
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+    struct err *err = managed_disk_get(self, arm, id, &disk);
+
+    if (err)
+        return success_if_gone(err);
+    if (disk.n_instances > 0)
+        return err_new(ERR_PRECONDITION, "disk %s is attached to %s", id, disk.instances[0]);
+    TRY(success_if_gone(
+        arm_client_request(self, arm, "DELETE", id, API_VERSION, NULL, NULL, &operation)));
+    return arm_operation_wait(self, arm, &operation);
+}

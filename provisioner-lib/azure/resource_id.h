@@ -1,0 +1,27 @@
+/* resource_id.h - the ids by which Azure Resource Manager names things.
+ *
+ * "/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/disks/N". Names keep the case in
+ * which they were created but are equal whatever their case, so ids are compared only here.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+
+struct resource_id {
+    char *subscription, *resource_group;
+    char *type; /* "disks", "virtualMachines" */
+    char *name;
+};
+
+/* INVALID, with the id and what is wrong with it, unless it is of Microsoft.Compute and of a type
+ * without a parent. */
+struct err *resource_id_parse(const char *text, struct resource_id *ret)
+    __attribute__((warn_unused_result));
+void resource_id_fini(struct resource_id *id);
+
+char *resource_id_format(const char *subscription, const char *resource_group, const char *type,
+                         const char *name) __attribute__((warn_unused_result));
+
+bool resource_id_equal(const char *a, const char *b); /* either may be NULL */

@@ -1,0 +1,93 @@
+#include "provisioner-lib/azure/vm_model.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "lib/api/compute.pb-c.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/azure/resource_id.h"
+
+enum { DEFAULT_MAX_DISKS = 16 }; /* for sizes that no list names; the upstream driver's figure */
+
+static enum cloud_instance_state state_of(const char *provisioning_state)
+{
+    static const struct {
+        const char *word;
+        enum cloud_instance_state state;
+    } words[] = {{"Succeeded", CLOUD_INSTANCE_SETTLED},
+                 {"Failed", CLOUD_INSTANCE_FAILED},
+                 {"Canceled", CLOUD_INSTANCE_FAILED}};
+
+    for (size_t i = 0; provisioning_state && i < COUNT_OF(words); i++)
+        if (strcasecmp(words[i].word, provisioning_state) == 0)
+            return words[i].state;
+    return CLOUD_INSTANCE_CHANGING;
+}
+
+static void take_slots(const Arm__StorageProfile *profile, struct cloud_instance *ret)
+{
+    for (size_t i = 0; i < profile->n_data_disks; i++) {
+        const Arm__DataDisk *disk = profile->data_disks[i];
+        const char *id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "";
+
+        ARRAY_ADD(ret->slots, ret->n_slots) =
+            (struct cloud_slot){mem_strdup(id), disk->lun, disk->to_be_detached};
+    }
+}
+
+static struct err *max_disks_of(struct task *self, struct skus *skus,
+                                const Arm__VirtualMachineProperties *properties, int *ret)
+{
+    const char *size = properties->hardware_profile ? properties->hardware_profile->vm_size : NULL;
+    struct err *err = size ? skus_max_data_disks(self, skus, size, ret)
+                           : err_new(ERR_NOT_FOUND, "the VM has no size");
+
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    *ret = DEFAULT_MAX_DISKS;
+    return NULL;
+}
+
+struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
+                          const char *id, struct cloud_instance *ret)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *decoded;
+    int max_disks;
+
+    TRY(arm_client_get(self, arm, id, VM_API_VERSION, &arm__virtual_machine__descriptor, arena,
+                       &decoded));
+    const Arm__VirtualMachine *vm = (const Arm__VirtualMachine *)decoded;
+    if (!vm->properties || !vm->location)
+        return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location", id);
+    TRY(max_disks_of(self, skus, vm->properties, &max_disks));
+
+    *ret = (struct cloud_instance){
+        .id = mem_strdup(id),
+        .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
+        .state = state_of(vm->properties->provisioning_state),
+        .max_disks = max_disks,
+    };
+    if (vm->properties->storage_profile)
+        take_slots(vm->properties->storage_profile, ret);
+    return NULL;
+}
+
+void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret)
+{
+    *ret = *model;
+    ret->id = mem_strdup(model->id);
+    ret->zone = mem_strdup(model->zone);
+    ret->slots = mem_copy(model->slots, model->n_slots * sizeof *model->slots);
+    for (size_t i = 0; i < model->n_slots; i++)
+        ret->slots[i].disk_id = mem_strdup(model->slots[i].disk_id);
+}
+
+const struct cloud_slot *vm_model_find(const struct cloud_instance *model, const char *disk_id)
+{
+    for (size_t i = 0; i < model->n_slots; i++)
+        if (resource_id_equal(model->slots[i].disk_id, disk_id))
+            return &model->slots[i];
+    return NULL;
+}

@@ -1,0 +1,19 @@
+/* vm_model.h - a VM as Azure's model has it, read and kept; for vms.c only.
+ */
+#pragma once
+
+#include "provisioner-lib/azure/arm_client.h"
+#include "provisioner-lib/azure/skus.h"
+#include "provisioner-lib/cloud.h"
+
+#define VM_API_VERSION "2025-04-01"
+
+/* Reads the model from Azure. */
+struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
+                          const char *id, struct cloud_instance *ret)
+    __attribute__((warn_unused_result));
+
+void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret);
+
+/* Where a disk is; NULL if the model does not have it. */
+const struct cloud_slot *vm_model_find(const struct cloud_instance *model, const char *disk_id);

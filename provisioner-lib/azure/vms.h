@@ -1,0 +1,41 @@
+/* vms.h - virtual machines: what their models say, and changes to their data disks.
+ *
+ * One owner per VM (rule 5 of the design): its queue sends the first change at once and folds
+ * whatever is asked for meanwhile into the next one, so that twenty disks cost two requests. A
+ * refusal that could concern only some of a request's disks is tried again by halves. Changes of
+ * one shared disk on several VMs never overlap. After each change the model is read, and a disk
+ * counts as attached or gone only when the model says so.
+ */
+#pragma once
+
+#include "lib/rt/group.h"
+#include "provisioner-lib/azure/arm_client.h"
+#include "provisioner-lib/azure/skus.h"
+#include "provisioner-lib/cloud.h"
+
+struct vms;
+
+/* The queues' tasks are members of `group`; free after that is closed. */
+struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct skus *skus);
+void vms_free(struct vms *vms);
+
+struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
+                   struct cloud_instance *ret) __attribute__((warn_unused_result));
+
+/* One thing to be changed. */
+enum vm_change_kind {
+    VM_ATTACH,
+    VM_DETACH,
+    VM_REPAIR, /* send the model again, so that what a failed change left undone is done */
+};
+
+struct vm_change {
+    enum vm_change_kind kind;
+    const char *disk_id;       /* not for VM_REPAIR */
+    int lun;                   /* of VM_ATTACH */
+    enum caching_mode caching; /* of VM_ATTACH */
+};
+
+/* Returns when it is done and seen in the model. */
+struct err *vm_change(struct task *self, struct vms *vms, const char *id,
+                      const struct vm_change *change) __attribute__((warn_unused_result));

@@ -1,0 +1,24 @@
+#include "provisioner-lib/cloud.h"
+
+#include <stdlib.h>
+
+void cloud_disk_fini(struct cloud_disk *disk)
+{
+    for (size_t i = 0; i < disk->n_instances; i++)
+        free(disk->instances[i]);
+    free(disk->instances);
+    free(disk->id);
+    free(disk->region);
+    free(disk->zone);
+    *disk = (struct cloud_disk){0};
+}
+
+void cloud_instance_fini(struct cloud_instance *instance)
+{
+    for (size_t i = 0; i < instance->n_slots; i++)
+        free(instance->slots[i].disk_id);
+    free(instance->slots);
+    free(instance->id);
+    free(instance->zone);
+    *instance = (struct cloud_instance){0};
+}

@@ -1,0 +1,97 @@
+/* cloud.h - what the controller asks of a cloud: the half of the provisioner library that the
+ * machine itself cannot do. (The other half is provisioner-lib/host.)
+ *
+ * A cloud implements this table once; the controller knows no other name of it. Every call yields,
+ * may be repeated after any failure, and is either done or leaves what a repetition finishes. An
+ * error's code is the cloud's own word for it.
+ *
+ * Strings in results are owned by the result and released by its _fini function.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+#include "lib/rt/task.h"
+#include "provisioner-lib/parameters.h"
+
+struct cloud;
+
+/* A disk to be made. */
+struct cloud_disk_spec {
+    const char *name;
+    int64_t size_gib;
+    const char *zone; /* "eastus-1"; "" or NULL: none */
+    const struct volume_parameters *parameters;
+};
+
+struct cloud_disk {
+    char *id;
+    int64_t size_bytes;
+    int max_shares;
+    char *region;     /* "eastus" */
+    char *zone;       /* "eastus-1", "" if it is in none */
+    char **instances; /* ids of those that it is attached to */
+    size_t n_instances;
+};
+
+/* A place for a disk on an instance, as the cloud's model of it has it. */
+struct cloud_slot {
+    char *disk_id;
+    int lun;
+    bool leaving; /* a detach has begun */
+};
+
+enum cloud_instance_state {
+    CLOUD_INSTANCE_SETTLED, /* the model is what is */
+    CLOUD_INSTANCE_CHANGING,
+    CLOUD_INSTANCE_FAILED, /* the last change was not carried out, though the model has it */
+};
+
+/* A node's machine. */
+struct cloud_instance {
+    char *id;
+    char *zone; /* "eastus-1", "" without zones */
+    enum cloud_instance_state state;
+    int max_disks;
+    struct cloud_slot *slots;
+    size_t n_slots;
+};
+
+struct cloud_ops {
+    /* The id of a disk of ours, whether it exists or not. */
+    struct err *(*disk_id)(struct cloud *cloud, const struct cloud_disk_spec *spec, char **ret_id);
+    /* The disk, made now or before. EXISTS if there is one of that name that differs. */
+    struct err *(*disk_create)(struct task *self, struct cloud *cloud,
+                               const struct cloud_disk_spec *spec, struct cloud_disk *ret);
+    struct err *(*disk_get)(struct task *self, struct cloud *cloud, const char *disk_id,
+                            struct cloud_disk *ret);
+    /* Success if it is gone already; PRECONDITION while it is attached. */
+    struct err *(*disk_delete)(struct task *self, struct cloud *cloud, const char *disk_id);
+
+    /* The id of a node's machine; `provider_id` is Node.spec.providerID, NULL if unknown. */
+    struct err *(*instance_id)(struct cloud *cloud, const char *node, const char *provider_id,
+                               char **ret_id);
+    /* The machine's model, not older than `max_age_ms` nor than the last change through here. */
+    struct err *(*instance_get)(struct task *self, struct cloud *cloud, const char *instance_id,
+                                uint64_t max_age_ms, struct cloud_instance *ret);
+
+    /* Return when it is done and seen in the model. Requests for one machine are gathered into few
+     * changes; changes of one disk never overlap. */
+    struct err *(*disk_attach)(struct task *self, struct cloud *cloud, const char *instance_id,
+                               const char *disk_id, int lun, enum caching_mode caching);
+    struct err *(*disk_detach)(struct task *self, struct cloud *cloud, const char *instance_id,
+                               const char *disk_id);
+    /* Carries out what a failed change left undone. */
+    struct err *(*instance_repair)(struct task *self, struct cloud *cloud, const char *instance_id);
+};
+
+/* An implementation's struct begins with this. */
+struct cloud {
+    const struct cloud_ops *ops;
+};
+
+void cloud_disk_fini(struct cloud_disk *disk);
+void cloud_instance_fini(struct cloud_instance *instance);

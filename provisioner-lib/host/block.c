@@ -1,0 +1,93 @@
+#include "provisioner-lib/host/block.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void closep(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+static enum err_kind open_error_kind(int number)
+{
+    switch (number) {
+    case ENOENT:
+    case ENXIO: /* the node is there, the device is not */
+    case ENODEV:
+        return ERR_NOT_FOUND;
+    case EBUSY:
+        return ERR_PRECONDITION;
+    default:
+        return ERR_INTERNAL;
+    }
+}
+
+struct err *block_open(const char *path, enum block_access access, int *ret_fd)
+{
+    int flags = access == BLOCK_EXCLUSIVE ? O_RDWR | O_EXCL : O_RDONLY;
+    CLEANUP(closep) int fd = open(path, flags | O_CLOEXEC);
+    struct stat status;
+
+    if (fd < 0)
+        return err_new(open_error_kind(errno), "%s: %s", path,
+                       errno == EBUSY ? "somebody else uses the device" : strerror(errno));
+    if (fstat(fd, &status) || !S_ISBLK(status.st_mode))
+        return err_new(ERR_INTERNAL, "%s is not a block device", path);
+    *ret_fd = fd;
+    fd = -1;
+    return NULL;
+}
+
+static struct err *control(int fd, unsigned long request, void *argument, const char *name)
+{
+    if (ioctl(fd, request, argument))
+        return err_new(ERR_INTERNAL, "%s: %s", name, strerror(errno));
+    return NULL;
+}
+
+struct err *block_size(int fd, uint64_t *ret_bytes)
+{
+    return control(fd, BLKGETSIZE64, ret_bytes, "BLKGETSIZE64");
+}
+
+struct err *block_read(int fd, uint64_t offset, void *data, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        ssize_t n = pread(fd, (char *)data + done, length - done, (off_t)(offset + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return err_new(ERR_INTERNAL, "reading the device: %s",
+                           n < 0 ? strerror(errno) : "unexpected end");
+        done += (size_t)n;
+    }
+    return NULL;
+}
+
+struct err *block_drop_caches(int fd)
+{
+    return control(fd, BLKFLSBUF, NULL, "BLKFLSBUF");
+}
+
+struct err *block_set_read_only(int fd, bool read_only)
+{
+    int value = read_only;
+
+    return control(fd, BLKROSET, &value, "BLKROSET");
+}
+
+struct err *block_is_read_only(int fd, bool *ret_read_only)
+{
+    int value;
+
+    TRY(control(fd, BLKROGET, &value, "BLKROGET"));
+    *ret_read_only = value != 0;
+    return NULL;
+}

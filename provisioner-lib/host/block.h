@@ -1,0 +1,32 @@
+/* block.h - block devices by descriptor: open, size, read, caches.
+ *
+ * All calls may block for as long as the device does: for workers.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/err.h"
+
+enum block_access {
+    BLOCK_READ,
+    BLOCK_EXCLUSIVE, /* for writing, and only if nobody has it mounted or open likewise */
+};
+
+/* NOT_FOUND if there is no such device, PRECONDITION if it is in use. */
+struct err *block_open(const char *path, enum block_access access, int *ret_fd)
+    __attribute__((warn_unused_result));
+struct err *block_size(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
+/* Exactly `length` bytes. */
+struct err *block_read(int fd, uint64_t offset, void *data, size_t length)
+    __attribute__((warn_unused_result));
+/* Writes what is waiting and forgets what was read. */
+struct err *block_drop_caches(int fd) __attribute__((warn_unused_result));
+/* For everybody on this machine who opens it from now on. */
+struct err *block_set_read_only(int fd, bool read_only) __attribute__((warn_unused_result));
+struct err *block_is_read_only(int fd, bool *ret_read_only) __attribute__((warn_unused_result));
+
+/* For CLEANUP; -1 is no descriptor. */
+void closep(int *fd);

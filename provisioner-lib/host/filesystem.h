@@ -1,0 +1,31 @@
+/* filesystem.h - the file systems that volumes can have: how they are made and checked.
+ *
+ * mkfs and fsck run as subprocesses with a limit on their time. What they may be let loose on is
+ * decided elsewhere (proof.h); mkfs is called without any kind of force, so that it looks once
+ * more itself. Loop's thread; the calls yield.
+ */
+#pragma once
+
+#include "lib/base/err.h"
+#include "lib/rt/task.h"
+
+struct filesystem {
+    const char *name;
+    const char *mount_option; /* that every mount needs; NULL: none */
+    const char *make[8];      /* the command, to which the UUID and the device are added */
+    const char *uuid_prefix;  /* what stands before the UUID in its argument */
+    const char *check[4];     /* the command, to which the device is added; empty: none is needed */
+};
+
+/* "ext4" or "xfs"; NULL for others. */
+const struct filesystem *filesystem_find(const char *name);
+extern const char FILESYSTEM_NAMES[]; /* for messages */
+
+/* A new file system, with this UUID. INTERNAL with what mkfs said. */
+struct err *filesystem_make(struct task *self, const struct filesystem *type, const char *device,
+                            const char *uuid) __attribute__((warn_unused_result));
+
+/* Replays the journal and repairs what can be repaired without asking. INTERNAL with what fsck said
+ * if something is left that a person has to decide. */
+struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device)
+    __attribute__((warn_unused_result));

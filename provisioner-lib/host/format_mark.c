@@ -1,0 +1,92 @@
+#include "provisioner-lib/host/format_mark.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/host/block.h"
+
+enum {
+    DISTANCE = 512 * 1024, /* from the end */
+    HEAD = 1024 * 1024,    /* where signatures are */
+};
+
+#define TITLE "azuredisk-csi: being formatted as "
+enum { MARK = sizeof TITLE - 1 + UUID_SIZE }; /* the title and the UUID with its NUL */
+
+static char zeros[64 * 1024];
+
+struct err *format_mark_read(int fd, uint64_t size, char ret_uuid[UUID_SIZE])
+{
+    char mark[MARK];
+
+    ret_uuid[0] = '\0';
+    if (size < DISTANCE)
+        return NULL;
+    TRY(block_read(fd, size - DISTANCE, mark, sizeof mark));
+    if (memcmp(mark, TITLE, strlen(TITLE)) == 0 && !mark[MARK - 1])
+        memcpy(ret_uuid, mark + strlen(TITLE), UUID_SIZE);
+    return NULL;
+}
+
+static struct err *write_at(int fd, uint64_t offset, const void *data, size_t length)
+{
+    if (pwrite(fd, data, length, (off_t)offset) != (ssize_t)length)
+        return err_new(ERR_INTERNAL, "writing the format mark: %s", strerror(errno));
+    return NULL;
+}
+
+static struct err *sync_device(int fd)
+{
+    return fsync(fd) ? err_new(ERR_INTERNAL, "fsync: %s", strerror(errno)) : NULL;
+}
+
+static struct err *set(int fd, uint64_t size, const char *uuid)
+{
+    char mark[MARK] = TITLE;
+
+    if (size < 2 * HEAD)
+        return err_new(ERR_PRECONDITION, "the device is too small for a file system");
+    memcpy(mark + strlen(TITLE), uuid, UUID_SIZE);
+    TRY(write_at(fd, size - DISTANCE, mark, sizeof mark));
+    TRY(sync_device(fd));
+    for (uint64_t at = 0; at < HEAD; at += sizeof zeros)
+        TRY(write_at(fd, at, zeros, sizeof zeros));
+    return sync_device(fd);
+}
+
+/* mkfs may have put something else in its place. */
+static struct err *clear(int fd, uint64_t size, const char *uuid)
+{
+    char found[UUID_SIZE];
+
+    TRY(sync_device(fd));
+    TRY(format_mark_read(fd, size, found));
+    if (strcmp(found, uuid) != 0)
+        return NULL;
+    TRY(write_at(fd, size - DISTANCE, zeros, MARK));
+    return sync_device(fd);
+}
+
+static struct err *with_device(const char *device, const char *uuid,
+                               struct err *(*change)(int fd, uint64_t size, const char *uuid))
+{
+    CLEANUP(closep) int fd = -1;
+    uint64_t size;
+
+    TRY(block_open(device, BLOCK_EXCLUSIVE, &fd));
+    TRY(block_size(fd, &size));
+    struct err *err = change(fd, size, uuid);
+    return err ? err_wrap(err, "%s", device) : NULL;
+}
+
+struct err *format_mark_set(const char *device, const char *uuid)
+{
+    return with_device(device, uuid, set);
+}
+
+struct err *format_mark_clear(const char *device, const char *uuid)
+{
+    return with_device(device, uuid, clear);
+}

@@ -1,0 +1,366 @@
+#include "provisioner-lib/host/host.h"
+
+#include "lib/base/alloc.h"
+#include "lib/rt/group.h"
+#include "lib/rt/workers.h"
+#include "provisioner-lib/host/arrival.h"
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/format_mark.h"
+#include "provisioner-lib/host/probe.h"
+#include "provisioner-lib/host/staging.h"
+
+enum {
+    MAX_WORKERS = 16, /* so many disks may hang before all others have to wait */
+    MAX_WAITING = 128,
+    LOOK_EVERY_MS = 1000,
+    RESCAN_EVERY = 10, /* looks */
+};
+
+struct host {
+    struct loop *loop;
+    struct host_config config;
+    struct workers *workers;
+    struct arrival *arrival;
+    struct semaphore formats;
+    struct task_group jobs; /* formattings and checks */
+    bool stopping;
+};
+
+struct host *host_new(struct loop *loop, const struct host_config *config)
+{
+    struct host *host = mem_alloc(sizeof *host);
+
+    host->loop = loop;
+    host->config = *config;
+    host->workers = workers_new(loop, MAX_WORKERS, MAX_WAITING);
+    host->arrival = arrival_new(loop, config->roots.dev);
+    semaphore_init(&host->formats, config->max_formats);
+    group_init(&host->jobs, loop);
+    return host;
+}
+
+void host_stop(struct host *host)
+{
+    host->stopping = true;
+    group_cancel(&host->jobs);
+}
+
+void host_close(struct task *self, struct host *host)
+{
+    group_close(self, &host->jobs);
+    arrival_close(self, host->arrival);
+    workers_free(host->workers);
+    free(host);
+}
+
+unsigned host_busy_workers(const struct host *host)
+{
+    return workers_busy(host->workers);
+}
+
+/* ---- on a worker ---- */
+
+typedef struct err *blocking_fn(void *arg);
+
+struct blocking {
+    blocking_fn *fn;
+    void *arg;
+    struct err *err;
+};
+
+static void run_blocking(void *arg)
+{
+    struct blocking *blocking = arg;
+
+    blocking->err = blocking->fn(blocking->arg);
+}
+
+static struct err *on_worker(struct task *self, struct host *host, blocking_fn *fn, void *arg)
+{
+    struct blocking blocking = {.fn = fn, .arg = arg};
+
+    TRY(workers_run(self, host->workers, run_blocking, &blocking));
+    return blocking.err;
+}
+
+/* ---- find ---- */
+
+struct look {
+    const struct device_roots *roots;
+    unsigned lun;
+    bool rescan;
+    struct device device;
+};
+
+static struct err *look(void *arg)
+{
+    struct look *look = arg;
+
+    if (look->rescan)
+        device_rescan_hosts(look->roots);
+    return device_find(look->roots, look->lun, &look->device);
+}
+
+static struct err *await_news(struct task *self, struct host *host, unsigned seen,
+                              uint64_t deadline)
+{
+    uint64_t next = loop_now(host->loop) + LOOK_EVERY_MS;
+    CLEANUP(err_freep)
+    struct err *err = arrival_wait(self, host->arrival, seen, next < deadline ? next : deadline);
+
+    if (err && err_kind(err) == ERR_TIMEOUT)
+        return NULL;
+    return TAKE_PTR(err);
+}
+
+struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64_t deadline,
+                      struct device *ret)
+{
+    struct look request = {.roots = &host->config.roots, .lun = lun};
+
+    for (unsigned i = 0;; i++) {
+        unsigned seen = arrival_count(host->arrival);
+        CLEANUP(err_freep) struct err *err = NULL;
+
+        request.rescan = i % RESCAN_EVERY == 1;
+        err = on_worker(self, host, look, &request);
+        if (!err) {
+            *ret = request.device;
+            return NULL;
+        }
+        if (err_kind(err) != ERR_NOT_FOUND)
+            return TAKE_PTR(err);
+        if (loop_now(host->loop) >= deadline)
+            return err_new(ERR_TIMEOUT, "%s yet", err_message(err));
+        TRY(await_news(self, host, seen, deadline));
+    }
+}
+
+/* ---- prove ---- */
+
+struct sight {
+    const struct device_roots *roots;
+    const struct device *device;
+    uint64_t expected_size;
+    struct disk_observation found;
+};
+
+/* The pages of a mounted device are its file system's and true. */
+static struct err *see(void *arg)
+{
+    struct sight *sight = arg;
+    const struct device *device = sight->device;
+    uint64_t size;
+    bool mounted;
+
+    TRY(mount_table_has(device->number, &mounted));
+    if (!mounted)
+        TRY(block_drop_caches(device->fd));
+    TRY(block_size(device->fd, &size));
+    if (size != sight->expected_size)
+        device_rescan(sight->roots, device);
+    return probe_device(device->fd, &sight->found);
+}
+
+struct err *host_prove(struct task *self, struct host *host, const struct device *device,
+                       const struct disk_expectation *expected, struct disk_verdict *ret)
+{
+    struct sight sight = {
+        .roots = &host->config.roots, .device = device, .expected_size = expected->size};
+    struct err *err = on_worker(self, host, see, &sight);
+
+    if (!err)
+        err = proof_decide(expected, &sight.found, ret);
+    return err ? err_wrap(err, "%s", device->path) : NULL;
+}
+
+/* ---- format and check ---- */
+
+/* Lives on its caller's stack, who waits for its end in any case. */
+struct job {
+    struct err *(*run)(struct task *self, struct job *job);
+    struct host *host;
+    const struct device *device;
+    const struct filesystem *type;
+    const char *uuid;
+
+    struct err *err;
+    bool ended;
+    struct waiters changed;
+};
+
+static void job_main(struct task *self, void *arg)
+{
+    struct job *job = arg;
+
+    job->err = job->run(self, job);
+    job->ended = true;
+    waiters_wake(&job->changed);
+}
+
+static struct err *run_job(struct task *self, struct job *job, uint64_t deadline)
+{
+    struct semaphore *formats = &job->host->formats;
+
+    waiters_init(&job->changed);
+    TRY(semaphore_take(self, formats, deadline));
+    if (job->host->stopping || !group_spawn(&job->host->jobs, job->type->name, job_main, job)) {
+        semaphore_give(formats);
+        return err_new(ERR_UNAVAILABLE, "the program is stopping");
+    }
+    while (!job->ended)
+        wait_through(self, &job->changed);
+    semaphore_give(formats);
+    return job->err ? err_wrap(job->err, "%s", job->device->path) : NULL;
+}
+
+static struct err *set_mark(void *arg)
+{
+    const struct job *job = arg;
+
+    return format_mark_set(job->device->path, job->uuid);
+}
+
+static struct err *clear_mark(void *arg)
+{
+    const struct job *job = arg;
+
+    return format_mark_clear(job->device->path, job->uuid);
+}
+
+static struct err *format(struct task *self, struct job *job)
+{
+    TRY(on_worker(self, job->host, set_mark, job));
+    TRY(filesystem_make(self, job->type, job->device->path, job->uuid));
+    return on_worker(self, job->host, clear_mark, job);
+}
+
+struct err *host_format(struct task *self, struct host *host, const struct device *device,
+                        const struct filesystem *type, const char *uuid, uint64_t deadline)
+{
+    struct job job = {.run = format, .host = host, .device = device, .type = type, .uuid = uuid};
+
+    return run_job(self, &job, deadline);
+}
+
+static struct err *check(struct task *self, struct job *job)
+{
+    return filesystem_check(self, job->type, job->device->path);
+}
+
+struct mounted_look {
+    dev_t device;
+    bool mounted;
+};
+
+static struct err *look_whether_mounted(void *arg)
+{
+    struct mounted_look *request = arg;
+
+    return mount_table_has(request->device, &request->mounted);
+}
+
+struct err *host_check(struct task *self, struct host *host, const struct device *device,
+                       const struct filesystem *type, uint64_t deadline)
+{
+    struct job job = {.run = check, .host = host, .device = device, .type = type};
+    struct mounted_look request = {.device = device->number};
+
+    if (!type->check[0])
+        return NULL;
+    TRY(on_worker(self, host, look_whether_mounted, &request));
+    return request.mounted ? NULL : run_job(self, &job, deadline);
+}
+
+/* ---- mount, publish, and back ---- */
+
+struct staging_call {
+    const struct device *device;
+    const struct mount_request *request;
+    const char *path;
+};
+
+static struct err *mount_blocking(void *arg)
+{
+    const struct staging_call *call = arg;
+
+    return staging_mount(call->device, call->request);
+}
+
+struct err *host_mount(struct task *self, struct host *host, const struct device *device,
+                       const struct mount_request *request)
+{
+    struct staging_call call = {.device = device, .request = request};
+
+    return on_worker(self, host, mount_blocking, &call);
+}
+
+static struct err *bind_blocking(void *arg)
+{
+    const struct staging_call *call = arg;
+
+    return staging_bind(call->device, call->path);
+}
+
+struct err *host_bind(struct task *self, struct host *host, const struct device *device,
+                      const char *path)
+{
+    struct staging_call call = {.device = device, .path = path};
+
+    return on_worker(self, host, bind_blocking, &call);
+}
+
+static struct err *unstage_blocking(void *arg)
+{
+    return staging_remove(arg);
+}
+
+struct err *host_unstage(struct task *self, struct host *host, const char *path)
+{
+    return on_worker(self, host, unstage_blocking, (void *)(uintptr_t)path);
+}
+
+static struct err *check_unused_blocking(void *arg)
+{
+    struct look *request = arg;
+    CLEANUP(closep) int fd = -1;
+    struct err *err = device_find(request->roots, request->lun, &request->device);
+
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    if (err)
+        return err;
+    err = block_open(request->device.path, BLOCK_EXCLUSIVE, &fd);
+    device_close(&request->device);
+    return err;
+}
+
+struct err *host_check_unused(struct task *self, struct host *host, unsigned lun)
+{
+    struct look request = {.roots = &host->config.roots, .lun = lun};
+
+    return on_worker(self, host, check_unused_blocking, &request);
+}
+
+static struct err *publish_blocking(void *arg)
+{
+    return publication_make(arg);
+}
+
+struct err *host_publish(struct task *self, struct host *host,
+                         const struct publication *publication)
+{
+    return on_worker(self, host, publish_blocking, (void *)(uintptr_t)publication);
+}
+
+static struct err *unpublish_blocking(void *arg)
+{
+    return publication_remove(arg);
+}
+
+struct err *host_unpublish(struct task *self, struct host *host, const char *target)
+{
+    return on_worker(self, host, unpublish_blocking, (void *)(uintptr_t)target);
+}

@@ -1,0 +1,79 @@
+/* host.h - what a node does with its disks: the half of the provisioner library that is the
+ * machine's. (The other half is cloud.h.)
+ *
+ * Each call is one step of staging a volume or of taking it away again; their order is the
+ * caller's business, and every step may be repeated. What can block, which is all that touches a
+ * device, runs on worker threads, so that a disk that hangs stops only its own volume; threads,
+ * formattings and checks have an upper bound.
+ *
+ * Formatting and checking go on when their caller's time is over, because to kill and repeat what
+ * takes longer than any caller waits would never end. The call returns only afterwards. Loop's
+ * thread, real loops only.
+ */
+#pragma once
+
+#include "lib/rt/loop.h"
+#include "provisioner-lib/host/device.h"
+#include "provisioner-lib/host/filesystem.h"
+#include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/host/proof.h"
+#include "provisioner-lib/host/publication.h"
+
+struct host_config {
+    struct device_roots roots;
+    unsigned max_formats; /* mkfs and fsck at once */
+};
+
+struct host;
+
+struct host *host_new(struct loop *loop, const struct host_config *config);
+/* Ends formattings and checks, whose calls return CANCELED; further ones are refused. */
+void host_stop(struct host *host);
+/* After host_stop; no call may be running. */
+void host_close(struct task *self, struct host *host);
+
+/* ---- staging ---- */
+
+/* Waits for the disk of a LUN. TIMEOUT if it has not come at the deadline, PRECONDITION if there
+ * are several. The device is the caller's to close. */
+struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64_t deadline,
+                      struct device *ret) __attribute__((warn_unused_result));
+
+/* Looks at the device, not at what was cached of it, and decides what may be done with it. */
+struct err *host_prove(struct task *self, struct host *host, const struct device *device,
+                       const struct disk_expectation *expected, struct disk_verdict *ret)
+    __attribute__((warn_unused_result));
+
+/* Only what host_prove has allowed. `deadline` is for its turn to come. */
+struct err *host_format(struct task *self, struct host *host, const struct device *device,
+                        const struct filesystem *type, const char *uuid, uint64_t deadline)
+    __attribute__((warn_unused_result));
+
+/* Not if it is mounted: nothing is done then. */
+struct err *host_check(struct task *self, struct host *host, const struct device *device,
+                       const struct filesystem *type, uint64_t deadline)
+    __attribute__((warn_unused_result));
+
+/* As staging_mount and staging_bind. */
+struct err *host_mount(struct task *self, struct host *host, const struct device *device,
+                       const struct mount_request *request) __attribute__((warn_unused_result));
+struct err *host_bind(struct task *self, struct host *host, const struct device *device,
+                      const char *path) __attribute__((warn_unused_result));
+
+/* ---- the rest ---- */
+
+/* As staging_remove. */
+struct err *host_unstage(struct task *self, struct host *host, const char *path)
+    __attribute__((warn_unused_result));
+/* PRECONDITION if somebody on this machine still has the disk of a LUN mounted, be it in a mount
+ * namespace that we do not see. Success if there is no such disk. */
+struct err *host_check_unused(struct task *self, struct host *host, unsigned lun)
+    __attribute__((warn_unused_result));
+
+/* As publication_make and publication_remove. */
+struct err *host_publish(struct task *self, struct host *host,
+                         const struct publication *publication) __attribute__((warn_unused_result));
+struct err *host_unpublish(struct task *self, struct host *host, const char *target)
+    __attribute__((warn_unused_result));
+
+unsigned host_busy_workers(const struct host *host);

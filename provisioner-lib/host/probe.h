@@ -1,0 +1,10 @@
+/* probe.h - what is on a device, read from the device itself.
+ *
+ * Blocks: for workers.
+ */
+#pragma once
+
+#include "provisioner-lib/host/proof.h"
+
+/* `fd` is the open device. Nothing is written. */
+struct err *probe_device(int fd, struct disk_observation *ret) __attribute__((warn_unused_result));

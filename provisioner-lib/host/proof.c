@@ -1,0 +1,121 @@
+#include "provisioner-lib/host/proof.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+
+static char *describe(const struct disk_observation *found)
+{
+    switch (found->content) {
+    case DISK_UNSIGNED:
+        return mem_strdup(found->blank ? "nothing" : "data without a signature");
+    case DISK_FILESYSTEM:
+        return mem_printf("%s %s", found->type, found->uuid);
+    case DISK_OTHER:
+        return mem_printf("%s, which is no file system", found->type);
+    case DISK_AMBIGUOUS:
+        return mem_strdup("several signatures at once");
+    }
+    return NULL;
+}
+
+static struct err *refuse(const struct disk_observation *found, const char *why)
+{
+    CLEANUP(freep) char *content = describe(found);
+
+    return err_new(ERR_PRECONDITION, "%s: found %s; the device was left as it is", why, content);
+}
+
+static bool same_uuid(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+static struct err *check_size(const struct disk_expectation *expected,
+                              const struct disk_observation *found)
+{
+    if (found->size == expected->size || (found->size > expected->size && expected->may_be_larger))
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "wrong disk: the volume has %" PRIu64 " bytes, the device has %" PRIu64,
+                   expected->size, found->size);
+}
+
+/* Raw volumes carry no mark of their own; but one of another volume gives that volume away. */
+static struct err *decide_raw(const struct disk_expectation *expected,
+                              const struct disk_observation *found)
+{
+    if (found->content != DISK_FILESYSTEM || !identity_has_mark(found->uuid) ||
+        same_uuid(found->uuid, expected->uuid) ||
+        (expected->recorded && same_uuid(found->uuid, expected->recorded->uuid)))
+        return NULL;
+    return refuse(found, "wrong disk: it carries the file system of another volume");
+}
+
+static struct err *decide_recorded(const struct disk_expectation *expected,
+                                   const struct disk_observation *found)
+{
+    const struct filesystem_identity *recorded = expected->recorded;
+
+    if (found->content != DISK_FILESYSTEM || strcmp(found->type, recorded->type) != 0 ||
+        !same_uuid(found->uuid, recorded->uuid)) {
+        CLEANUP(freep) char *record = identity_format(recorded);
+        CLEANUP(freep) char *why = mem_printf("wrong disk or lost data: expected %s", record);
+
+        return refuse(found, why);
+    }
+    if (strcmp(recorded->type, expected->type) != 0)
+        return err_new(ERR_PRECONDITION, "the volume's file system is %s, %s is asked for",
+                       recorded->type, expected->type);
+    return NULL;
+}
+
+static struct err *decide_unrecorded(const struct disk_expectation *expected,
+                                     const struct disk_observation *found, bool *ret_record_due)
+{
+    if (found->content != DISK_FILESYSTEM)
+        return refuse(found, "the device is not empty and holds no file system");
+    if (strcmp(found->type, expected->type) != 0) {
+        CLEANUP(freep) char *why = mem_printf("%s is asked for", expected->type);
+
+        return refuse(found, why);
+    }
+    bool own = same_uuid(found->uuid, expected->uuid);
+    if (!own && identity_has_mark(found->uuid))
+        return refuse(found, "wrong disk: it carries the file system of another volume");
+    *ret_record_due = own;
+    return NULL;
+}
+
+/* Whether formatting this volume began here and did not come to its end. */
+static bool is_unfinished(const struct disk_expectation *expected,
+                          const struct disk_observation *found)
+{
+    return same_uuid(found->format_mark, expected->uuid) &&
+           (found->content == DISK_UNSIGNED ||
+            (found->content == DISK_FILESYSTEM && same_uuid(found->uuid, expected->uuid)));
+}
+
+struct err *proof_decide(const struct disk_expectation *expected,
+                         const struct disk_observation *found, struct disk_verdict *ret)
+{
+    struct disk_verdict verdict = {0};
+
+    TRY(check_size(expected, found));
+    if (expected->raw) {
+        TRY(decide_raw(expected, found));
+    } else if (expected->recorded) {
+        TRY(decide_recorded(expected, found));
+    } else if (is_unfinished(expected, found) ||
+               (found->content == DISK_UNSIGNED && found->blank)) {
+        if (expected->read_only)
+            return refuse(found, "read-only access does not format");
+        verdict = (struct disk_verdict){.format = true, .record_due = true};
+    } else {
+        TRY(decide_unrecorded(expected, found, &verdict.record_due));
+    }
+    *ret = verdict;
+    return NULL;
+}

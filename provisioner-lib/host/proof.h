@@ -1,0 +1,59 @@
+/* proof.h - what may be done with a device: the decision that keeps the driver from the wrong disk.
+ *
+ * A pure function of what the device must be and of what was seen on it. Seeing is probe.h's
+ * business, doing is filesystem.h's and mount.h's.
+ *
+ * Guarantees, for any input:
+ *   - a device of another size than the volume's is not used;
+ *   - a volume whose file system is on record gets exactly that file system or nothing, and is
+ *     never formatted;
+ *   - a device with any signature or any data is never formatted. The one exception is what a
+ *     formatting of this very volume left behind when it was cut off, which says so itself
+ *     (format_mark.h): it has never been mounted;
+ *   - what belongs to another volume of this driver is not used;
+ *   - read-only access never formats.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "provisioner-lib/host/identity.h"
+
+struct disk_expectation {
+    uint64_t size;      /* bytes */
+    bool may_be_larger; /* the file system is to be grown */
+    bool raw;           /* the volume is a block device; its content is its user's business */
+    bool read_only;
+    const char *type;                           /* of file system that is asked for */
+    const struct filesystem_identity *recorded; /* NULL: none */
+    char uuid[UUID_SIZE];                       /* that a file system of this volume has */
+};
+
+enum disk_content {
+    DISK_UNSIGNED, /* nothing that anybody's software would recognise */
+    DISK_FILESYSTEM,
+    DISK_OTHER,     /* a partition table, a member of a RAID, swap, ... */
+    DISK_AMBIGUOUS, /* several signatures at once */
+};
+
+enum { DISK_WORD_SIZE = 64 };
+
+struct disk_observation {
+    uint64_t size;
+    enum disk_content content;
+    char type[DISK_WORD_SIZE];   /* libblkid's word: "ext4", "gpt"; "" if it has none */
+    char uuid[DISK_WORD_SIZE];   /* of the file system; "" if it has none */
+    bool blank;                  /* unsigned, and nothing but zeros in the first and the last MiB */
+    char format_mark[UUID_SIZE]; /* of a formatting that has not ended; "": none */
+};
+
+struct disk_verdict {
+    bool format;     /* before it is mounted */
+    bool record_due; /* what it carries, then, is to be put on record */
+};
+
+/* PRECONDITION, saying what was expected and what was found, if the device must not be touched. */
+struct err *proof_decide(const struct disk_expectation *expected,
+                         const struct disk_observation *found, struct disk_verdict *ret)
+    __attribute__((warn_unused_result));

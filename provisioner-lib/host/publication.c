@@ -1,0 +1,68 @@
+#include "provisioner-lib/host/publication.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/mount_point.h"
+#include "provisioner-lib/host/staging.h"
+
+enum { MOST_LAYERS = 16 }; /* of mounts on top of each other at one target */
+
+static bool same_mount(const struct mount_entry *a, const struct mount_entry *b)
+{
+    return a->device == b->device && strcmp(a->root, b->root) == 0;
+}
+
+/* A bind mount does not keep anybody from writing to a device. */
+static struct err *settle_access(const char *node, bool read_only)
+{
+    CLEANUP(closep) int fd = -1;
+    bool is_read_only;
+
+    TRY(block_open(node, BLOCK_READ, &fd));
+    TRY(block_is_read_only(fd, &is_read_only));
+    if (read_only && !is_read_only)
+        return block_set_read_only(fd, true);
+    if (!read_only && is_read_only)
+        return err_new(ERR_PRECONDITION, "the volume is read-only on this node");
+    return NULL;
+}
+
+struct err *publication_make(const struct publication *publication)
+{
+    const char *staging = publication->staging, *target = publication->target;
+    CLEANUP(freep) char *source = staging_source(staging, publication->raw);
+    CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
+    CLEANUP(mount_entry_fini) struct mount_entry published = {0};
+
+    TRY(staging_find(staging, publication->raw, &staged));
+    if (!staged.target)
+        return err_new(ERR_PRECONDITION, "the volume is not staged at %s", staging);
+    TRY(mount_table_at(target, &published));
+    if (published.target && !same_mount(&published, &staged))
+        return err_new(ERR_PRECONDITION, "%s is taken: %s is mounted there", target,
+                       published.source);
+    if (published.target && published.read_only != (publication->read_only || staged.read_only))
+        return err_new(ERR_EXISTS, "the volume is published at %s already, %s", target,
+                       published.read_only ? "read-only" : "for writing");
+    if (published.target)
+        return NULL;
+    if (publication->raw)
+        TRY(settle_access(source, publication->read_only));
+    TRY(publication->raw ? mount_point_make_file(target) : mount_point_make_folder(target));
+    return mount_bind(source, target, publication->read_only);
+}
+
+struct err *publication_remove(const char *target)
+{
+    for (int i = 0; i < MOST_LAYERS; i++) {
+        CLEANUP(mount_entry_fini) struct mount_entry published = {0};
+
+        TRY(mount_table_at(target, &published));
+        if (!published.target)
+            return mount_point_remove(target);
+        TRY(mount_remove(target));
+    }
+    return err_new(ERR_INTERNAL, "%s has more than %d mounts", target, MOST_LAYERS);
+}

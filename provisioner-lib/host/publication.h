@@ -1,0 +1,25 @@
+/* publication.h - a staged volume, shown at the path at which a pod gets it.
+ *
+ * All calls block: for workers.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+
+struct publication {
+    const char *staging, *target;
+    bool raw;
+    bool read_only; /* of a raw volume: for all of the node, because a device has but one such flag
+                     */
+};
+
+/* Makes the target and mounts there. Success if that was done before in the same way; EXISTS if in
+ * another, PRECONDITION if the volume is not staged or something else is at the target. */
+struct err *publication_make(const struct publication *publication)
+    __attribute__((warn_unused_result));
+
+/* Unmounts and removes the target; success if there is none. Nothing but an empty folder or file is
+ * ever removed. */
+struct err *publication_remove(const char *target) __attribute__((warn_unused_result));

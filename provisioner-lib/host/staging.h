@@ -1,0 +1,30 @@
+/* staging.h - a volume at its staging path: where a node keeps it ready for its pods.
+ *
+ * A file system is mounted at the path itself. A raw volume is bound to a file "device" below it,
+ * so that what is published later is the very device that was proven now. All calls block: for
+ * workers.
+ */
+#pragma once
+
+#include "provisioner-lib/host/device.h"
+#include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/host/mount_table.h"
+
+/* Where the volume itself is: `path`, or its "device". */
+char *staging_source(const char *path, bool raw) __attribute__((warn_unused_result));
+
+/* What is staged at `path`; `ret->target` is NULL if nothing is. */
+struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
+    __attribute__((warn_unused_result));
+
+/* Success if the very device is there already, in the way that is asked for; EXISTS if it is there
+ * in another way, PRECONDITION if something else is. `request->device` is the path of `device`. */
+struct err *staging_mount(const struct device *device, const struct mount_request *request)
+    __attribute__((warn_unused_result));
+struct err *staging_bind(const struct device *device, const char *path)
+    __attribute__((warn_unused_result));
+
+/* Flushes, unmounts, and forgets what was cached of the device; success if nothing is staged.
+ * PRECONDITION while it is published or in use. Data that cannot be written any more is an error,
+ * but one that does not come again: the volume is unmounted then. */
+struct err *staging_remove(const char *path) __attribute__((warn_unused_result));

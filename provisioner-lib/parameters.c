@@ -1,0 +1,348 @@
+#include "provisioner-lib/parameters.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/disk_sku.h"
+
+enum { NOT_SAID = -1, MAX_TAGS = 50 /* of an Azure resource */ };
+
+enum parameter_type {
+    TEXT,    /* char * */
+    CHOICE,  /* const char *: one of `allowed` */
+    INTEGER, /* int64_t, least to most */
+    COUNT,   /* int, least to most */
+    TRUTH,   /* bool */
+    CACHING, /* enum caching_mode */
+    TAGS,
+    FIXED,   /* has no effect, and may only be one of `allowed` */
+    IGNORED, /* has no effect on a disk, whatever it is */
+};
+
+struct row {
+    const char *name;
+    enum parameter_type type;
+    size_t offset;
+    const char *const *allowed; /* NULL at the end */
+    int64_t least, most;
+};
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define AT(member) offsetof(struct volume_parameters, member)
+
+static const char *const cachings[] = {
+    [CACHING_NONE] = "None", [CACHING_READ_ONLY] = "ReadOnly", [CACHING_READ_WRITE] = "ReadWrite"};
+
+static const struct row rows[] = {
+    {"skuName", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0},
+    {"storageAccountType", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0},
+    {"maxShares", COUNT, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT},
+    {"maxMountReplicaCount", COUNT, AT(max_mount_replica_count), NULL, 0, MAX_SHARES_LIMIT - 1},
+    {"cachingMode", CACHING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0},
+    {"fsType", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0},
+    {"csi.storage.k8s.io/fstype", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0},
+    {"location", TEXT, AT(location), NULL, 0, 0},
+    {"resourceGroup", TEXT, AT(resource_group), NULL, 0, 0},
+    {"subscriptionID", TEXT, AT(subscription), NULL, 0, 0},
+    {"diskIOPSReadWrite", INTEGER, AT(iops), NULL, 1, 400000},
+    {"diskMBpsReadWrite", INTEGER, AT(mbps), NULL, 1, 10000},
+    {"logicalSectorSize", INTEGER, AT(sector_size), LIST("512", "4096"), 512, 4096},
+    {"diskEncryptionSetID", TEXT, AT(encryption_set), NULL, 0, 0},
+    {"diskEncryptionType", TEXT, AT(encryption_type),
+     LIST("EncryptionAtRestWithPlatformKey", "EncryptionAtRestWithCustomerKey",
+          "EncryptionAtRestWithPlatformAndCustomerKeys"),
+     0, 0},
+    {"networkAccessPolicy", CHOICE, AT(network_access), LIST("AllowAll", "DenyAll", "AllowPrivate"),
+     0, 0},
+    {"publicNetworkAccess", CHOICE, AT(public_access), LIST("Enabled", "Disabled"), 0, 0},
+    {"diskAccessID", TEXT, AT(disk_access), NULL, 0, 0},
+    {"enableBursting", TRUTH, AT(bursting), NULL, 0, 0},
+    {"enablePerformancePlus", TRUTH, AT(performance_plus), NULL, 0, 0},
+    {"tags", TAGS, 0, NULL, 0, 0},
+    {"csi.storage.k8s.io/pv/name", TEXT, AT(pv_name), NULL, 0, 0},
+    {"csi.storage.k8s.io/pvc/name", TEXT, AT(pvc_name), NULL, 0, 0},
+    {"csi.storage.k8s.io/pvc/namespace", TEXT, AT(pvc_namespace), NULL, 0, 0},
+    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0},
+    {"perfProfile", FIXED, 0, LIST("none", "None"), 0, 0},
+    {"writeAcceleratorEnabled", FIXED, 0, LIST("false"), 0, 0},
+    {"zoned", IGNORED, 0, NULL, 0, 0},
+    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0},
+    {"attachDiskInitialDelay", IGNORED, 0, NULL, 0, 0},
+    {"userAgent", IGNORED, 0, NULL, 0, 0},
+};
+
+const char *caching_mode_name(enum caching_mode caching)
+{
+    return cachings[caching];
+}
+
+const char *parameter_find(const struct parameter *parameters, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(parameters[i].name, name) == 0)
+            return parameters[i].value;
+    return NULL;
+}
+
+void volume_parameters_fini(struct volume_parameters *p)
+{
+    for (size_t i = 0; i < p->n_tags; i++) {
+        free((char *)(uintptr_t)p->tags[i].name);
+        free((char *)(uintptr_t)p->tags[i].value);
+    }
+    free(p->tags);
+    free(p->location);
+    free(p->resource_group);
+    free(p->subscription);
+    free(p->encryption_set);
+    free(p->encryption_type);
+    free(p->disk_access);
+    free(p->pv_name);
+    free(p->pvc_name);
+    free(p->pvc_namespace);
+    *p = (struct volume_parameters){0};
+}
+
+/* ---- one value ---- */
+
+/* The allowed value that this one is; the list if it is none. */
+static struct err *choose(const struct row *row, const char *value, size_t *ret_index)
+{
+    CLEANUP(freep) char *list = NULL;
+
+    for (size_t i = 0; row->allowed[i]; i++) {
+        if (strcmp(row->allowed[i], value) == 0) {
+            *ret_index = i;
+            return NULL;
+        }
+        char *longer = mem_printf("%s%s%s", list ? list : "", list ? ", " : "", row->allowed[i]);
+        free(list);
+        list = longer;
+    }
+    return err_new(ERR_INVALID, "\"%s\" is none of %s", value, list);
+}
+
+static struct err *read_integer(const struct row *row, const char *value, int64_t *ret)
+{
+    char *end;
+    size_t unused;
+
+    if (row->allowed)
+        TRY(choose(row, value, &unused));
+    errno = 0;
+    int64_t number = strtoll(value, &end, 10);
+    if (errno || end == value || *end)
+        return err_new(ERR_INVALID, "\"%s\" is not a whole number", value);
+    if (number < row->least || number > row->most)
+        return err_new(ERR_INVALID, "%s is outside of %" PRId64 " to %" PRId64, value, row->least,
+                       row->most);
+    *ret = number;
+    return NULL;
+}
+
+/* "k1=v1,k2=v2". Azure does not allow a slash in a key. */
+static struct err *read_tags(const char *value, struct volume_parameters *ret)
+{
+    CLEANUP(freep) char *copy = mem_strdup(value);
+    char *rest = copy, *item;
+
+    while ((item = strsep(&rest, ","))) {
+        char *equals = strchr(item, '=');
+
+        if (!equals || equals == item || strchr(equals + 1, '='))
+            return err_new(ERR_INVALID, "\"%s\" is not of the form key=value[,key=value...]",
+                           value);
+        if (ret->n_tags == MAX_TAGS)
+            return err_new(ERR_INVALID, "more than %d tags", MAX_TAGS);
+        *equals = '\0';
+        for (char *c = item; *c; c++)
+            if (*c == '/')
+                *c = '-';
+        ARRAY_ADD(ret->tags, ret->n_tags) =
+            (struct parameter){mem_strdup(item), mem_strdup(equals + 1)};
+    }
+    return NULL;
+}
+
+static struct err *read_value(const struct row *row, const char *value,
+                              struct volume_parameters *ret)
+{
+    void *target = (char *)ret + row->offset;
+    int64_t number;
+    size_t index;
+
+    switch (row->type) {
+    case TEXT:
+        if (row->allowed)
+            TRY(choose(row, value, &index));
+        free(*(char **)target);
+        *(char **)target = *value ? mem_strdup(value) : NULL;
+        return NULL;
+    case CHOICE:
+        TRY(choose(row, value, &index));
+        *(const char **)target = row->allowed[index];
+        return NULL;
+    case INTEGER:
+        return read_integer(row, value, target);
+    case COUNT:
+        TRY(read_integer(row, value, &number));
+        *(int *)target = (int)number;
+        return NULL;
+    case TRUTH:
+        if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0)
+            return err_new(ERR_INVALID, "\"%s\" is neither true nor false", value);
+        *(bool *)target = strcasecmp(value, "true") == 0;
+        return NULL;
+    case CACHING:
+        TRY(choose(row, value, &index));
+        *(enum caching_mode *)target = (enum caching_mode)(CACHING_NONE + index);
+        return NULL;
+    case TAGS:
+        return read_tags(value, ret);
+    case FIXED:
+        return choose(row, value, &index);
+    case IGNORED:
+        return NULL;
+    }
+    abort();
+}
+
+static const struct row *find_row(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (strcasecmp(rows[i].name, name) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+size_t parameters_keep_known(struct parameter *parameters, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (find_row(parameters[i].name))
+            parameters[kept++] = parameters[i];
+    return kept;
+}
+
+static struct err *read_parameter(const struct parameter *parameter, struct volume_parameters *ret)
+{
+    const struct row *row = find_row(parameter->name);
+
+    if (!row)
+        return err_new(ERR_INVALID, "parameter %s is not known", parameter->name);
+    struct err *err = read_value(row, parameter->value, ret);
+    return err ? err_wrap(err, "parameter %s", row->name) : NULL;
+}
+
+/* ---- what must fit together ---- */
+
+static struct err *check_replicas(struct volume_parameters *p, bool multi_node)
+{
+    if (p->max_shares > 1 && !disk_sku_max_shares(p->sku, INT64_MAX))
+        return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
+    if (p->max_mount_replica_count == NOT_SAID)
+        p->max_mount_replica_count = multi_node ? 0 : p->max_shares - 1;
+    if (p->max_mount_replica_count > p->max_shares - 1)
+        return err_new(ERR_INVALID,
+                       "parameter maxMountReplicaCount: %d is outside of 0 to %d (maxShares - 1)",
+                       p->max_mount_replica_count, p->max_shares - 1);
+    if (multi_node && p->max_shares < 2)
+        return err_new(ERR_INVALID,
+                       "parameter maxShares: access from several nodes needs 2 or more");
+    return NULL;
+}
+
+static struct err *check_caching(struct volume_parameters *p)
+{
+    const char *reason = p->max_shares > 1                 ? "a disk with maxShares above 1"
+                         : disk_sku_is_provisioned(p->sku) ? p->sku
+                                                           : NULL;
+
+    if (p->caching == CACHING_DEFAULT)
+        p->caching = reason ? CACHING_NONE : CACHING_READ_ONLY;
+    if (reason && p->caching != CACHING_NONE)
+        return err_new(ERR_INVALID,
+                       "parameter cachingMode: \"%s\" is not possible with %s: only "
+                       "None is",
+                       caching_mode_name(p->caching), reason);
+    return NULL;
+}
+
+static struct err *check_performance(const struct volume_parameters *p)
+{
+    bool provisioned = disk_sku_is_provisioned(p->sku);
+
+    if ((p->iops || p->mbps || p->sector_size) && !provisioned)
+        return err_new(ERR_INVALID,
+                       "parameter %s: not for %s disks, only for UltraSSD_LRS and "
+                       "PremiumV2_LRS",
+                       p->iops   ? "diskIOPSReadWrite"
+                       : p->mbps ? "diskMBpsReadWrite"
+                                 : "logicalSectorSize",
+                       p->sku);
+    return NULL;
+}
+
+static struct err *check_access(const struct volume_parameters *p)
+{
+    bool private = p->network_access && strcmp(p->network_access, "AllowPrivate") == 0;
+
+    if (p->encryption_type && !p->encryption_set)
+        return err_new(ERR_INVALID, "parameter diskEncryptionType needs diskEncryptionSetID");
+    if (p->encryption_set && strncasecmp(p->encryption_set, "/subscriptions/", 15) != 0)
+        return err_new(ERR_INVALID,
+                       "parameter diskEncryptionSetID: \"%s\" does not begin with "
+                       "/subscriptions/",
+                       p->encryption_set);
+    if (private != (p->disk_access != NULL))
+        return err_new(ERR_INVALID, "parameter diskAccessID belongs to networkAccessPolicy "
+                                    "AllowPrivate, and the reverse");
+    return NULL;
+}
+
+struct err *volume_parameters_parse(const struct parameter *parameters, size_t n, bool multi_node,
+                                    struct volume_parameters *ret)
+{
+    CLEANUP(volume_parameters_fini)
+    struct volume_parameters parsed = {
+        .sku = "StandardSSD_LRS",
+        .max_shares = 1,
+        .max_mount_replica_count = NOT_SAID,
+        .fs_type = "ext4",
+    };
+
+    for (size_t i = 0; i < n; i++)
+        TRY(read_parameter(&parameters[i], &parsed));
+    TRY(check_replicas(&parsed, multi_node));
+    TRY(check_caching(&parsed));
+    TRY(check_performance(&parsed));
+    TRY(check_access(&parsed));
+    *ret = parsed;
+    parsed = (struct volume_parameters){0};
+    return NULL;
+}
+
+struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib)
+{
+    int shares = disk_sku_max_shares(p->sku, size_gib);
+
+    if (size_gib > disk_sku_max_gib(p->sku))
+        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at most %" PRId64,
+                       size_gib, p->sku, disk_sku_max_gib(p->sku));
+    if (p->max_shares > 1 && p->max_shares > shares)
+        return err_new(ERR_INVALID,
+                       "parameter maxShares: %d is more than the %d that a %s disk of "
+                       "%" PRId64 " GiB allows",
+                       p->max_shares, shares, p->sku, size_gib);
+    if (p->performance_plus && size_gib < 513)
+        return err_new(ERR_INVALID,
+                       "parameter enablePerformancePlus needs 513 GiB or more, not "
+                       "%" PRId64,
+                       size_gib);
+    return NULL;
+}

@@ -1,0 +1,68 @@
+/* parameters.h - the parameters of a StorageClass, checked once and then as data.
+ *
+ * Names are not case-sensitive, values are. What is not known is an error, because a parameter that
+ * is silently dropped is a disk that is not what its owner asked for. docs/parameters.md is for
+ * people; the table in parameters.c is where a parameter is added.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/err.h"
+
+enum { MAX_SHARES_LIMIT = 15 }; /* the most that Azure allows for any disk */
+
+enum caching_mode { CACHING_DEFAULT, CACHING_NONE, CACHING_READ_ONLY, CACHING_READ_WRITE };
+
+/* The name by which Azure knows it; not for CACHING_DEFAULT. */
+const char *caching_mode_name(enum caching_mode caching);
+
+struct parameter {
+    const char *name, *value;
+};
+
+struct volume_parameters {
+    const char *sku; /* one of Azure's names, static */
+    int max_shares;
+    int max_mount_replica_count;
+    enum caching_mode caching;                      /* never CACHING_DEFAULT after parsing */
+    const char *fs_type;                            /* static */
+    char *location, *resource_group, *subscription; /* NULL: the driver's own */
+    int64_t iops, mbps, sector_size;                /* 0: Azure's default */
+    char *encryption_set, *encryption_type;         /* NULL: platform key */
+    const char *network_access, *public_access;     /* static; NULL: Azure's default */
+    char *disk_access;                              /* NULL: none */
+    bool bursting, performance_plus;
+    struct parameter *tags; /* owned, both parts */
+    size_t n_tags;
+    char *pv_name, *pvc_name, *pvc_namespace; /* NULL: not said */
+};
+
+/* `multi_node`: more than one node will write at once, so that replicas make no sense. INVALID with
+ * the parameter, its value and what is allowed. */
+struct err *volume_parameters_parse(const struct parameter *parameters, size_t n, bool multi_node,
+                                    struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
+void volume_parameters_fini(struct volume_parameters *parameters);
+
+/* INVALID if a disk of this size cannot be what the parameters say. */
+struct err *volume_parameters_check_size(const struct volume_parameters *parameters,
+                                         int64_t size_gib) __attribute__((warn_unused_result));
+
+/* Drops what is not known, as other programs may have put it there; how many are left. */
+size_t parameters_keep_known(struct parameter *parameters, size_t n);
+
+/* The entries of a protobuf map of texts, as a list that borrows from them. free() the list. */
+#define PARAMETER_LIST(entries, n)                                                                 \
+    ({                                                                                             \
+        struct parameter *list_ = mem_alloc((n) * sizeof *list_);                                  \
+        for (size_t i_ = 0; i_ < (n); i_++)                                                        \
+            list_[i_] = (struct parameter){(entries)[i_]->key, (entries)[i_]->value};              \
+        list_;                                                                                     \
+    })
+
+/* A parameter by name, whatever its case; NULL if it is not there. */
+const char *parameter_find(const struct parameter *parameters, size_t n, const char *name);

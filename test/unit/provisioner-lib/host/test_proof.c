@@ -1,0 +1,306 @@
+/* The decision about a device: a table of situations, and properties over all that can be put
+ * together from its parts. */
+#include "provisioner-lib/host/proof.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+#define SIZE 1073741824
+#define OWN "617a646b-6e85-804c-ba1a-e367f410918d"     /* of the volume */
+#define OTHER "617a646b-1111-8111-8111-111111111111"   /* of another volume of this driver */
+#define FOREIGN "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d" /* made elsewhere */
+
+static const struct filesystem_identity recorded_own = {"ext4", OWN};
+static const struct filesystem_identity recorded_foreign = {"ext4", FOREIGN};
+static const struct filesystem_identity recorded_xfs = {"xfs", OWN};
+
+#define ASKED(...)                                                                                 \
+    {                                                                                              \
+        .size = SIZE, .type = "ext4", .uuid = OWN, __VA_ARGS__                                     \
+    }
+#define BLANK(...)                                                                                 \
+    {                                                                                              \
+        .size = SIZE, .content = DISK_UNSIGNED, .blank = true, __VA_ARGS__                         \
+    }
+#define DATA(...)                                                                                  \
+    {                                                                                              \
+        .size = SIZE, .content = DISK_UNSIGNED, __VA_ARGS__                                        \
+    }
+#define HOLDS(found_type, found_uuid, ...)                                                         \
+    {                                                                                              \
+        .size = SIZE, .content = DISK_FILESYSTEM, .type = found_type, .uuid = found_uuid,          \
+        __VA_ARGS__                                                                                \
+    }
+
+enum outcome { FORMAT, MOUNT, MOUNT_AND_RECORD, REFUSE };
+
+static const struct {
+    const char *name;
+    struct disk_expectation expected;
+    struct disk_observation found;
+    enum outcome outcome;
+    const char *message; /* of a refusal */
+} table[] = {
+    /* A new volume. */
+    {"blank", ASKED(), BLANK(), FORMAT, NULL},
+    {"blank, read-only", ASKED(.read_only = true), BLANK(), REFUSE,
+     "read-only access does not format: found nothing; the device was left as it is"},
+    {"data without a signature", ASKED(), DATA(), REFUSE,
+     "the device is not empty and holds no file system: found data without a signature; the device "
+     "was left as it is"},
+
+    /* Size. */
+    {"smaller",
+     ASKED(),
+     {.size = SIZE - 512, .blank = true},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, the device has 1073741312"},
+    {"larger",
+     ASKED(),
+     {.size = SIZE + 512, .blank = true},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, the device has 1073742336"},
+    {"larger, to be grown",
+     ASKED(.may_be_larger = true),
+     {.size = SIZE + 512, .blank = true},
+     FORMAT,
+     NULL},
+    {"smaller, to be grown",
+     ASKED(.may_be_larger = true),
+     {.size = SIZE - 512, .blank = true},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, the device has 1073741312"},
+    {"the recorded file system on a larger device",
+     ASKED(.recorded = &recorded_own),
+     {.size = SIZE + 512, .content = DISK_FILESYSTEM, .type = "ext4", .uuid = OWN},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, the device has 1073742336"},
+
+    /* On record. */
+    {"as recorded", ASKED(.recorded = &recorded_own), HOLDS("ext4", OWN), MOUNT, NULL},
+    {"as recorded, read-only", ASKED(.recorded = &recorded_own, .read_only = true),
+     HOLDS("ext4", OWN), MOUNT, NULL},
+    {"as recorded, in capitals", ASKED(.recorded = &recorded_own),
+     HOLDS("ext4", "617A646B-6E85-804C-BA1A-E367F410918D"), MOUNT, NULL},
+    {"as recorded, though not derived", ASKED(.recorded = &recorded_foreign),
+     HOLDS("ext4", FOREIGN), MOUNT, NULL},
+    {"recorded, blank", ASKED(.recorded = &recorded_own), BLANK(), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found nothing; the device was left as it is"},
+    {"recorded, another volume", ASKED(.recorded = &recorded_own), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found ext4 " OTHER
+     "; the device was left as it is"},
+    {"recorded, another type", ASKED(.recorded = &recorded_own), HOLDS("xfs", OWN), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found xfs " OWN
+     "; the device was left as it is"},
+    {"recorded, a partition table",
+     ASKED(.recorded = &recorded_own),
+     {.size = SIZE, .content = DISK_OTHER, .type = "gpt"},
+     REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN
+     ": found gpt, which is no file system; the device was left as it is"},
+    {"recorded, several signatures",
+     ASKED(.recorded = &recorded_own),
+     {.size = SIZE, .content = DISK_AMBIGUOUS},
+     REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN
+     ": found several signatures at once; the device was left as it is"},
+    {"recorded, unfinished", ASKED(.recorded = &recorded_own), DATA(.format_mark = OWN), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN
+     ": found data without a signature; the device was left as it is"},
+    {"another type is asked for than recorded", ASKED(.recorded = &recorded_xfs), HOLDS("xfs", OWN),
+     REFUSE, "the volume's file system is xfs, ext4 is asked for"},
+
+    /* Not on record. */
+    {"ours, not recorded yet", ASKED(), HOLDS("ext4", OWN), MOUNT_AND_RECORD, NULL},
+    {"ours, another type", ASKED(), HOLDS("xfs", OWN), REFUSE,
+     "ext4 is asked for: found xfs " OWN "; the device was left as it is"},
+    {"another volume's", ASKED(), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
+     "; the device was left as it is"},
+    {"made elsewhere", ASKED(), HOLDS("ext4", FOREIGN), MOUNT, NULL},
+    {"made elsewhere, without a UUID", ASKED(), HOLDS("ext4", ""), MOUNT, NULL},
+    {"made elsewhere, another type", ASKED(), HOLDS("btrfs", FOREIGN), REFUSE,
+     "ext4 is asked for: found btrfs " FOREIGN "; the device was left as it is"},
+    {"a partition table",
+     ASKED(),
+     {.size = SIZE, .content = DISK_OTHER, .type = "dos"},
+     REFUSE,
+     "the device is not empty and holds no file system: found dos, which is no file system; the "
+     "device was left as it is"},
+    {"several signatures",
+     ASKED(),
+     {.size = SIZE, .content = DISK_AMBIGUOUS},
+     REFUSE,
+     "the device is not empty and holds no file system: found several signatures at once; the "
+     "device was left as it is"},
+
+    /* A formatting that was cut off. */
+    {"unfinished", ASKED(), DATA(.format_mark = OWN), FORMAT, NULL},
+    {"unfinished, almost", ASKED(), HOLDS("xfs", OWN, .format_mark = OWN), FORMAT, NULL},
+    {"unfinished, read-only", ASKED(.read_only = true), DATA(.format_mark = OWN), REFUSE,
+     "read-only access does not format: found data without a signature; the device was left as it "
+     "is"},
+    {"another volume's, unfinished", ASKED(), DATA(.format_mark = OTHER), REFUSE,
+     "the device is not empty and holds no file system: found data without a signature; the device "
+     "was left as it is"},
+    {"our mark under another's file system", ASKED(), HOLDS("ext4", OTHER, .format_mark = OWN),
+     REFUSE,
+     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
+     "; the device was left as it is"},
+
+    /* Raw volumes. */
+    {"raw, blank", ASKED(.raw = true), BLANK(), MOUNT, NULL},
+    {"raw, data", ASKED(.raw = true), DATA(), MOUNT, NULL},
+    {"raw, a partition table",
+     ASKED(.raw = true),
+     {.size = SIZE, .content = DISK_OTHER, .type = "gpt"},
+     MOUNT,
+     NULL},
+    {"raw, a file system", ASKED(.raw = true), HOLDS("xfs", FOREIGN), MOUNT, NULL},
+    {"raw, another size",
+     ASKED(.raw = true),
+     {.size = 2 * (uint64_t)SIZE, .blank = true},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, the device has 2147483648"},
+    {"raw, its own file system", ASKED(.raw = true), HOLDS("ext4", OWN), MOUNT, NULL},
+    {"raw, another volume's file system", ASKED(.raw = true), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
+     "; the device was left as it is"},
+};
+
+static enum outcome outcome_of(const struct disk_expectation *expected,
+                               const struct disk_observation *found, struct err **ret_err)
+{
+    struct disk_verdict verdict;
+
+    *ret_err = proof_decide(expected, found, &verdict);
+    if (*ret_err)
+        return REFUSE;
+    if (verdict.format) {
+        assert_true(verdict.record_due);
+        return FORMAT;
+    }
+    return verdict.record_due ? MOUNT_AND_RECORD : MOUNT;
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct err *err;
+        enum outcome outcome = outcome_of(&table[i].expected, &table[i].found, &err);
+
+        if (outcome != table[i].outcome)
+            fail_msg("%s: got outcome %d (%s)", table[i].name, outcome,
+                     err ? err_message(err) : "no refusal");
+        if (outcome == REFUSE)
+            assert_fails(err, ERR_PRECONDITION, table[i].message);
+    }
+}
+
+/* ---- every combination ---- */
+
+static const uint64_t sizes[] = {SIZE - 512, SIZE, SIZE + 512};
+static const char *const types[] = {"", "ext4", "xfs", "btrfs", "gpt"};
+static const char *const uuids[] = {"", OWN, OTHER, FOREIGN};
+static const struct filesystem_identity *const records[] = {NULL, &recorded_own, &recorded_foreign,
+                                                            &recorded_xfs};
+
+struct combination {
+    struct disk_expectation expected;
+    struct disk_observation found;
+};
+
+/* Digits of a number in mixed bases: every number is another combination. */
+static size_t digit(size_t *number, size_t base)
+{
+    size_t value = *number % base;
+
+    *number /= base;
+    return value;
+}
+
+static void copy_word(char *word, size_t size, const char *text)
+{
+    snprintf(word, size, "%s", text);
+}
+
+static bool combine(size_t number, struct combination *ret)
+{
+    *ret = (struct combination){.expected = ASKED()};
+    ret->found.size = sizes[digit(&number, COUNT_OF(sizes))];
+    ret->found.content = (enum disk_content)digit(&number, DISK_AMBIGUOUS + 1);
+    copy_word(ret->found.type, sizeof ret->found.type, types[digit(&number, COUNT_OF(types))]);
+    copy_word(ret->found.uuid, sizeof ret->found.uuid, uuids[digit(&number, COUNT_OF(uuids))]);
+    ret->found.blank = digit(&number, 2);
+    copy_word(ret->found.format_mark, sizeof ret->found.format_mark,
+              uuids[digit(&number, COUNT_OF(uuids))]);
+    ret->expected.may_be_larger = digit(&number, 2);
+    ret->expected.raw = digit(&number, 2);
+    ret->expected.read_only = digit(&number, 2);
+    ret->expected.type = digit(&number, 2) ? "xfs" : "ext4";
+    ret->expected.recorded = records[digit(&number, COUNT_OF(records))];
+    return number == 0;
+}
+
+static void check_formatting(const struct combination *c)
+{
+    bool untouched = c->found.content == DISK_UNSIGNED && c->found.blank;
+    bool cut_off = strcmp(c->found.format_mark, OWN) == 0 &&
+                   (c->found.content == DISK_UNSIGNED ||
+                    (c->found.content == DISK_FILESYSTEM && strcmp(c->found.uuid, OWN) == 0));
+
+    assert_true(untouched || cut_off);
+    assert_null(c->expected.recorded);
+    assert_false(c->expected.read_only);
+    assert_false(c->expected.raw);
+}
+
+static void check_mounting(const struct combination *c)
+{
+    const struct filesystem_identity *recorded = c->expected.recorded;
+    if (c->found.content == DISK_FILESYSTEM)
+        assert_string_not_equal(c->found.uuid, OTHER);
+    if (c->expected.raw)
+        return;
+    assert_int_equal(c->found.content, DISK_FILESYSTEM);
+    assert_string_equal(c->found.type, c->expected.type);
+    if (recorded) {
+        assert_string_equal(c->found.type, recorded->type);
+        assert_string_equal(c->found.uuid, recorded->uuid);
+    }
+}
+
+static void test_properties(void **state)
+{
+    struct combination c;
+    size_t n = 0, outcomes[REFUSE + 1] = {0};
+
+    (void)state;
+    for (; combine(n, &c); n++) {
+        struct err *err;
+        enum outcome outcome = outcome_of(&c.expected, &c.found, &err);
+
+        outcomes[outcome]++;
+        err_free(err);
+        if (outcome == REFUSE)
+            continue;
+        assert_true(c.found.size == SIZE || (c.found.size > SIZE && c.expected.may_be_larger));
+        if (outcome == FORMAT)
+            check_formatting(&c);
+        else
+            check_mounting(&c);
+    }
+    for (size_t i = 0; i <= REFUSE; i++)
+        assert_true(outcomes[i] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_properties),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
