@@ -1,0 +1,47 @@
+{{- define "azuredisk.labels" -}}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+app.kubernetes.io/name: {{ .Chart.Name | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
+{{- end }}
+
+{{/* (dict "root" $ "image" .Values.image.x) -> repository:tag */}}
+{{- define "azuredisk.image" -}}
+{{- $prefix := ternary .root.Values.image.baseRepo "" (hasPrefix "/" .image.repository) -}}
+{{- printf "%s%s:%s" $prefix .image.repository (default .root.Chart.AppVersion .image.tag) -}}
+{{- end }}
+
+{{- define "azuredisk.pullSecrets" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ if kindIs "string" . }}{{ . }}{{ else }}{{ .name }}{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Pods of one Deployment on different nodes: losing a node then costs one replica. Applied when no affinity is given. */}}
+{{- define "azuredisk.spread" -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: kubernetes.io/hostname
+        labelSelector:
+          matchLabels:
+            app: {{ . }}
+{{- end }}
+
+{{- define "azuredisk.probes" -}}
+livenessProbe:
+  httpGet: {path: /healthz, port: {{ .port }}}
+  initialDelaySeconds: 10
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 5
+readinessProbe:
+  httpGet: {path: /readyz, port: {{ .port }}}
+  periodSeconds: 2
+  timeoutSeconds: 2
+{{- end }}

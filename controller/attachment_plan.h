@@ -1,0 +1,81 @@
+/* attachment_plan.h - the next step in the life of one attachment.
+ *
+ * A pure function: it looks at an attachment, at the other attachments of its volume and at the
+ * VM's model, and names one step. The reconciler takes it and asks again with what it then sees, so
+ * that a step may fail, or the process may end, at any point, and the next look goes on from there.
+ *
+ * Guarantees, for any input:
+ *   - a change of role of an attached disk needs no look at the cloud and no call to it;
+ *   - nothing is attached without its LUN being on record, and never to a LUN that the model or
+ *     another record has taken;
+ *   - a single writer's disk has one primary: nobody becomes it while another is on record;
+ *   - a replica waits until the primary is attached; nobody is attached beyond max_shares;
+ *   - "attached" is recorded only of what the settled model says;
+ *   - a primary is detached only when its unpublishing was asked for, or its node is gone;
+ *   - the finalizer goes only when the model no longer has the disk, or there is no VM.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "provisioner-lib/cloud.h"
+
+enum attachment_role { ROLE_NONE, ROLE_IS_PRIMARY, ROLE_IS_REPLICA };
+
+enum attachment_state {
+    ATTACHMENT_NEW, /* "", Pending, and whatever has to be looked at anew */
+    ATTACHMENT_ATTACHING,
+    ATTACHMENT_ATTACHED,
+    ATTACHMENT_DETACHING,
+};
+
+enum { NO_LUN = -1, MAX_LUNS = 64 };
+
+struct attachment_snapshot {
+    bool deleting, has_finalizer;
+    enum attachment_role wanted, role;
+    enum attachment_state state;
+    int lun;               /* on record; NO_LUN if none */
+    bool detach_requested; /* by ControllerUnpublishVolume */
+    bool node_exists;
+    bool verified; /* since this process leads, the cloud was seen to agree with "attached" */
+
+    bool volume_ready; /* the AzVolume exists, has its disk and is not being deleted */
+    unsigned max_shares;
+    unsigned other_shares;     /* other attachments that hold a share or are about to */
+    bool primary_attached;     /* another attachment is the primary, and attached */
+    bool primary_waits;        /* another attachment is the primary, and not attached yet */
+    bool role_taken;           /* another one is the primary on record, and only one may be */
+    bool luns_taken[MAX_LUNS]; /* on record of other attachments on this node */
+
+    bool looked;                           /* whether the next two mean anything */
+    const struct cloud_instance *instance; /* NULL: there is no such VM */
+    const char *disk_id;
+};
+
+enum attachment_step {
+    STEP_NONE, /* all is as it should be, or nothing can be done until something changes */
+    STEP_ADD_FINALIZER,
+    STEP_REMOVE_FINALIZER,
+    STEP_LOOK,             /* read the VM's model */
+    STEP_LOOK_LATER,       /* it is changing: read it again in a while */
+    STEP_RECORD_ATTACHING, /* with `lun` */
+    STEP_ATTACH,           /* at `lun` */
+    STEP_REPAIR,           /* the VM's last change was not carried out */
+    STEP_RECORD_ATTACHED,  /* at `lun` */
+    STEP_RECORD_ROLE,
+    STEP_RECORD_LOST, /* the cloud no longer has what was attached */
+    STEP_VERIFIED,    /* the cloud has what was attached: remember it */
+    STEP_RECORD_DETACHING,
+    STEP_DETACH,
+    STEP_NO_VM,   /* an error: the node has no VM */
+    STEP_NO_SLOT, /* an error: the VM can take no more disks */
+};
+
+struct attachment_plan {
+    enum attachment_step step;
+    int lun;
+};
+
+struct attachment_plan attachment_next(const struct attachment_snapshot *in);

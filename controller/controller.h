@@ -1,0 +1,83 @@
+/* controller.h - what all parts of the controller share.
+ *
+ * One struct, owned by main.c, made before everything else and freed last. The stores mirror the
+ * cluster in every replica of the controller; the queues exist only while this process leads.
+ */
+#pragma once
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/kube/client.h"
+#include "lib/kube/events.h"
+#include "lib/kube/queue.h"
+#include "lib/kube/store.h"
+#include "lib/rpc/in_flight.h"
+#include "provisioner-lib/cloud.h"
+
+enum publish_wait { PUBLISH_WAIT_CREATED, PUBLISH_WAIT_LUN, PUBLISH_WAIT_ATTACHED };
+enum on_unpublish { ON_UNPUBLISH_DEMOTE, ON_UNPUBLISH_DETACH };
+
+struct settings {
+    const char *driver_name;
+    const char *namespace_; /* of the custom resources */
+    int publish_wait;       /* enum publish_wait */
+    int on_unpublish;       /* enum on_unpublish */
+    uint64_t replica_gc_delay_ms;
+    uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer is not ready */
+    int64_t worker_tasks;        /* of each reconciler */
+};
+
+/* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
+ * attachments that decide at the same moment thereby do not choose the same. */
+struct claim {
+    struct list link;
+    const char *node, *volume;
+    int lun; /* NO_LUN: none */
+    bool primary;
+};
+
+struct controller {
+    struct loop *loop;
+    struct settings settings;
+    struct kube *kube;        /* for what any replica may do */
+    struct kube *leader_kube; /* for reconcilers: writes only while this process leads */
+    struct cloud *cloud;      /* the same */
+    struct events *events;
+
+    struct store *volumes, *attachments, *driver_nodes; /* custom resources */
+    struct store *nodes;
+    struct store_index *attachments_by_volume; /* by the AzVolume's key */
+    struct store_index *attachments_by_node;   /* by the node's name */
+
+    /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
+    struct queue *volume_queue, *attachment_queue, *replica_queue, *node_queue;
+    struct list claims;        /* of struct claim */
+    struct verified *verified; /* attachments that the cloud was seen to have (attachment.c) */
+
+    struct in_flight csi_calls; /* by volume */
+};
+
+/* ---- the reconcilers, each a queue_work_fn in a file of its own ---- */
+
+queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node;
+
+/* Forgets what was learned while leading. */
+void attachment_forget_verified(struct controller *controller);
+
+/* ---- small things that several of them need ---- */
+
+const Api__AzVolume *as_volume(const struct kube_object *object);
+const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
+
+/* A note in status.annotation; NULL if it is not there. */
+const char *volume_note(const Api__AzVolume *volume, const char *name);
+const char *attachment_note(const Api__AzVolumeAttachment *attachment, const char *name);
+
+bool is_deleting(const struct kube_object *object);
+bool is_primary(const Api__AzVolumeAttachment *attachment); /* by what it is to be */
+
+/* Attachments of a volume, by the AzVolume's name. */
+struct kube_object *const *attachments_of_volume(const struct controller *controller,
+                                                 const char *volume_name, size_t *ret_n);
+
+/* Adds the key of the object with this name to a queue; nothing if the queue is NULL. */
+void enqueue(const struct controller *controller, struct queue *queue, const char *name);

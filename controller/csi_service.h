@@ -1,0 +1,24 @@
+/* csi_service.h - CSI's Controller service. Every replica of the controller serves it; what a call
+ * wants is written into custom resources, where the leader's reconcilers find it and answer.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/rpc/server.h"
+
+/* A row for rpc_server_config.services. */
+struct rpc_service csi_controller_service(struct controller *controller);
+
+/* The calls, in csi_volume.c and csi_publish.c; the context is the controller. */
+rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
+    csi_validate_volume_capabilities;
+
+/* ---- for these files ---- */
+
+/* The AzVolume with this id, referenced; asks the API server if the mirror does not have it. NULL
+ * if there is none. */
+struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
+                            struct kube_object **ret) __attribute__((warn_unused_result));
+
+/* Until when a call may wait for something, so that there is time to answer. */
+uint64_t csi_wait_deadline(const struct rpc_call *call);

@@ -1,0 +1,163 @@
+/* The AzDriverNode reconciler: writes how many disks a node's VM can have, and clears away what
+ * belonged to a node that is gone. The key is the AzDriverNode's, whose name is the node's. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "controller/controller.h"
+#include "controller/names.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+
+enum {
+    REFRESH_MS = 10 * 60 * 1000, /* other people's disks come and go without a word to us */
+    RETRY_MS = 30 * 1000,        /* a VM that Azure does not know may be known soon */
+    MODEL_AGE_MS = 60 * 1000,
+};
+
+/* ---- a node that is gone ---- */
+
+/* Its VM may be there still, with our disks: they are detached like any other. */
+static struct err *delete_attachment(struct task *self, struct controller *controller,
+                                     const struct kube_object *object)
+{
+    struct err *err =
+        kube_delete(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                    controller->settings.namespace_, object->metadata->name, object->metadata->uid);
+
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+static struct err *delete_attachments(struct task *self, struct controller *controller,
+                                      const char *node)
+{
+    for (;;) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+        size_t n;
+        struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
+
+        for (size_t i = 0; i < n && !object; i++)
+            if (!is_deleting(found[i]))
+                object = kube_object_ref(found[i]);
+        if (!object)
+            return NULL;
+        TRY(delete_attachment(self, controller, object));
+        /* Until the watch shows it as going, asking again would find it again. */
+        CLEANUP(err_freep)
+        struct err *err = store_wait(self, controller->attachments, object->key,
+                                     loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS);
+        if (err && err_kind(err) == ERR_CANCELED)
+            return TAKE_PTR(err);
+    }
+}
+
+/* The mirror may be behind: only the API server itself is believed that a node is gone. */
+static struct err *is_gone(struct task *self, struct controller *controller, const char *node,
+                           bool *ret_gone)
+{
+    struct err *err = kube_get(self, controller->leader_kube, &NODES, NULL, node, NULL);
+
+    *ret_gone = err && err_kind(err) == ERR_NOT_FOUND;
+    if (!*ret_gone)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+static struct err *clear_away(struct task *self, struct controller *controller, const char *node,
+                              const struct kube_object *object)
+{
+    bool gone;
+
+    TRY(is_gone(self, controller, node, &gone));
+    if (!gone)
+        return NULL;
+    TRY(delete_attachments(self, controller, node));
+    if (!object)
+        return NULL;
+    struct err *err = kube_delete(self, controller->leader_kube, &AZ_DRIVER_NODES,
+                                  controller->settings.namespace_, node, object->metadata->uid);
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+/* ---- a node that is there ---- */
+
+static bool is_ours(const struct controller *controller, const char *node, const char *disk_id)
+{
+    size_t n;
+    struct kube_object *const *objects = store_find(controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachmentSpec *spec = as_attachment(objects[i])->spec;
+
+        if (spec && spec->volume__id && strcasecmp(spec->volume__id, disk_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Places on the VM that are not taken by disks of others. */
+static struct err *read_limit(struct task *self, struct controller *controller, const char *node,
+                              const char *provider_id, int *ret_limit)
+{
+    const struct cloud_ops *ops = controller->cloud->ops;
+    CLEANUP(cloud_instance_fini) struct cloud_instance instance = {0};
+    CLEANUP(freep) char *id = NULL;
+
+    TRY(ops->instance_id(controller->cloud, node, provider_id, &id));
+    TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, &instance));
+    int limit = instance.max_disks;
+    for (size_t i = 0; i < instance.n_slots; i++)
+        limit -= !is_ours(controller, node, instance.slots[i].disk_id);
+    *ret_limit = limit > 0 ? limit : 0;
+    return NULL;
+}
+
+static struct err *write_limit(struct task *self, struct controller *controller,
+                               const struct kube_object *object, int limit)
+{
+    const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, object)->status;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:{s:i}}}", "status", "slots", "limit", limit);
+
+    if (status && status->slots && status->slots->has_limit && status->slots->limit == limit)
+        return NULL;
+    TRY(kube_patch(self, controller->leader_kube, &AZ_DRIVER_NODES, controller->settings.namespace_,
+                   object->metadata->name, "status", patch, &written));
+    store_note(controller->driver_nodes, written);
+    return NULL;
+}
+
+struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
+{
+    struct controller *controller = ctx;
+    const char *name = strchr(key, '/') + 1;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *node = NULL;
+    struct kube_object *found = store_get(controller->driver_nodes, key);
+    struct kube_object *found_node = store_get(controller->nodes, name);
+    int limit;
+
+    object = found ? kube_object_ref(found) : NULL;
+    node = found_node ? kube_object_ref(found_node) : NULL;
+    if (!node)
+        return clear_away(self, controller, name, object);
+    if (!object)
+        return NULL; /* the plug-in will make it */
+
+    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+    struct err *err = read_limit(self, controller, name, spec ? spec->provider_id : NULL, &limit);
+    if (!err)
+        err = write_limit(self, controller, object, limit);
+    queue_add_at(controller->node_queue, key,
+                 loop_now(controller->loop) + (err ? RETRY_MS : REFRESH_MS));
+    return err;
+}

@@ -1,0 +1,112 @@
+#include "controller/flags.h"
+
+#include <stdio.h>
+
+#include "lib/base/alloc.h"
+
+static const char program[] = "azdisk-controller";
+static const char about[] = "CSI controller and reconcilers of the Azure disk driver";
+
+static const char *const publish_waits[] = {"created", "lun", "attached", NULL};
+static const char *const on_unpublish_ways[] = {"demote", "detach", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
+
+static struct flags flags = {
+    .endpoint = "unix:///csi/csi.sock",
+    .health_address = "0.0.0.0:29602",
+    .metrics_address = "0.0.0.0:29604",
+    .cloud_config_secret = "azure-cloud-provider",
+    .cloud_config_namespace = "kube-system",
+    .cloud_config_file = "/etc/kubernetes/azure.json",
+    .lease_namespace = "kube-system",
+    .lease_name = "csi-azuredisk-controller",
+    .pod_name = "",
+    .lease_duration_ms = 15 * 1000,
+    .renew_deadline_ms = 10 * 1000,
+    .retry_period_ms = 2 * 1000,
+    .verbosity = 2,
+    .settings = {.driver_name = "disk.csi.azure.com",
+                 .namespace_ = "azure-disk-csi",
+                 .publish_wait = PUBLISH_WAIT_LUN,
+                 .on_unpublish = ON_UNPUBLISH_DEMOTE,
+                 .replica_gc_delay_ms = 5 * 60 * 1000,
+                 .heartbeat_limit_ms = 2 * 60 * 1000,
+                 .worker_tasks = 100},
+};
+
+#define TEXT(flag, member, text)                                                                   \
+    {                                                                                              \
+        .name = flag, .type = OPTION_STRING, .target = &flags.member, .help = text                 \
+    }
+#define DURATION(flag, member, shortest, text)                                                     \
+    {                                                                                              \
+        .name = flag, .type = OPTION_DURATION, .target = &flags.member, .least = shortest,         \
+        .help = text                                                                               \
+    }
+#define CHOICE(flag, member, list, text)                                                           \
+    {                                                                                              \
+        .name = flag, .type = OPTION_CHOICE, .target = &flags.member, .choices = list,             \
+        .help = text                                                                               \
+    }
+
+static const struct option_row rows[] = {
+    TEXT("endpoint", endpoint, "Unix socket on which CSI is served"),
+    TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's own account"),
+    TEXT("driver-name", settings.driver_name, "Name of the CSI driver"),
+    TEXT("object-namespace", settings.namespace_, "Namespace of the custom resources"),
+    TEXT("cloud-config-secret-name", cloud_config_secret,
+         "Secret with key cloud-config, the azure.json; empty: read the file"),
+    TEXT("cloud-config-secret-namespace", cloud_config_namespace, "Namespace of that Secret"),
+    {.name = "cloud-config",
+     .type = OPTION_STRING,
+     .target = &flags.cloud_config_file,
+     .environment = "AZURE_CREDENTIAL_FILE",
+     .help = "The azure.json file, used when there is no Secret"},
+    TEXT("health-address", health_address, "Where /healthz and /readyz are served"),
+    TEXT("metrics-address", metrics_address, "Where /metrics is served"),
+    TEXT("leader-election-namespace", lease_namespace, "Namespace of the Lease"),
+    TEXT("leader-election-name", lease_name, "Name of the Lease"),
+    DURATION("lease-duration", lease_duration_ms, 1000, "How long others wait for a silent leader"),
+    DURATION("lease-renew-deadline", renew_deadline_ms, 500,
+             "How long a leader goes on without renewing; less than the duration"),
+    DURATION("lease-retry-period", retry_period_ms, 100, "Between attempts to take or renew"),
+    {.name = "pod-name",
+     .type = OPTION_STRING,
+     .target = &flags.pod_name,
+     .environment = "POD_NAME",
+     .help = "Name of the pod, for the Lease and for events; empty: the host's name"},
+    CHOICE("publish-wait", settings.publish_wait, publish_waits,
+           "What ControllerPublishVolume waits for"),
+    CHOICE("on-unpublish", settings.on_unpublish, on_unpublish_ways,
+           "What happens to the attachment of a volume that keeps replicas"),
+    DURATION("replica-gc-delay", settings.replica_gc_delay_ms, 0,
+             "How long replicas stay after the last unpublish"),
+    DURATION("heartbeat-limit", settings.heartbeat_limit_ms, 1000,
+             "A node plug-in that was silent for longer is not ready"),
+    {.name = "worker-threads",
+     .type = OPTION_INT,
+     .target = &flags.settings.worker_tasks,
+     .least = 1,
+     .most = 1000,
+     .help = "Objects of each kind that are reconciled at once"},
+    {.name = "v",
+     .type = OPTION_INT,
+     .target = &flags.verbosity,
+     .least = 0,
+     .most = 10,
+     .help = "Log level: 0 warnings, 2 information, 5 debug"},
+    CHOICE("log-format", log_format, log_formats, "Form of the log's lines"),
+};
+
+bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+{
+    if (!options_start(rows, COUNT_OF(rows), program, about, argc, argv, ret_status))
+        return false;
+    if (flags.renew_deadline_ms >= flags.lease_duration_ms) {
+        fprintf(stderr, "%s: --lease-renew-deadline must be less than --lease-duration\n", program);
+        *ret_status = 2;
+        return false;
+    }
+    *ret = flags;
+    return true;
+}

@@ -1,0 +1,20 @@
+/* flags.h - the command line of azdisk-controller.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/base/options.h"
+
+struct flags {
+    const char *endpoint, *kubeconfig, *health_address, *metrics_address;
+    const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file;
+    const char *lease_namespace, *lease_name, *pod_name;
+    uint64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+    int64_t verbosity;
+    int log_format; /* enum log_format */
+    struct settings settings;
+};
+
+/* True to go on; false to end with `ret_status`, as options_start. */
+bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,144 @@
+#include "controller/leader.h"
+
+#include <stdlib.h>
+
+#include "controller/metrics.h"
+#include "controller/mirror.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+
+/* Whatever was missed, for whatever reason, is looked at again before long. */
+enum { RESYNC_MS = 10 * 60 * 1000 };
+
+struct leader {
+    struct leader_config config;
+    struct lease *lease;
+    struct task_group reconcilers;
+    struct timer resync;
+    bool started;
+};
+
+/* ---- the reconcilers ---- */
+
+static void finished(void *ctx, const struct queue *queue, const char *key, const struct err *err,
+                     uint64_t duration_ms)
+{
+    const char *name = queue_name(queue);
+
+    (void)ctx;
+    metric_add(&METRIC_RECONCILES, 1, name, err ? err_kind_reason(err_kind(err)) : "ok");
+    metric_observe(&METRIC_RECONCILE_SECONDS, (double)duration_ms / 1000, name);
+    if (err && err_kind(err) == ERR_CONFLICT)
+        log_debug("%s %s: %s", name, key, err_message(err)); /* somebody was faster; look again */
+    else if (err)
+        log_warning("%s %s: %s", name, key, err_message(err));
+}
+
+static void resync(void *ctx)
+{
+    struct leader *leader = ctx;
+    struct controller *controller = leader->config.controller;
+
+    mirror_enqueue_all(controller);
+    loop_start_timer(controller->loop, &leader->resync, loop_now(controller->loop) + RESYNC_MS,
+                     resync, leader);
+}
+
+static void start(struct leader *leader)
+{
+    struct controller *controller = leader->config.controller;
+    const struct {
+        const char *name;
+        queue_work_fn *work;
+        struct queue **queue;
+    } kinds[] = {
+        {"azvolume", reconcile_volume, &controller->volume_queue},
+        {"azvolumeattachment", reconcile_attachment, &controller->attachment_queue},
+        {"replica", reconcile_replicas, &controller->replica_queue},
+        {"azdrivernode", reconcile_driver_node, &controller->node_queue},
+    };
+
+    group_init(&leader->reconcilers, controller->loop);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        *kinds[i].queue = queue_new(&leader->reconcilers,
+                                    &(struct queue_config){
+                                        .name = kinds[i].name,
+                                        .max_tasks = (unsigned)controller->settings.worker_tasks,
+                                        .work = kinds[i].work,
+                                        .ctx = controller,
+                                        .finished = finished,
+                                    });
+    leader->started = true;
+    resync(leader);
+}
+
+static void stop(struct task *self, struct leader *leader)
+{
+    struct controller *controller = leader->config.controller;
+    struct queue **queues[] = {&controller->volume_queue, &controller->attachment_queue,
+                               &controller->replica_queue, &controller->node_queue};
+
+    if (!leader->started)
+        return;
+    loop_stop_timer(controller->loop, &leader->resync);
+    group_close(self, &leader->reconcilers);
+    for (size_t i = 0; i < COUNT_OF(queues); i++) {
+        queue_free(*queues[i]);
+        *queues[i] = NULL;
+    }
+    attachment_forget_verified(controller);
+    leader->started = false;
+}
+
+/* ---- the lease ---- */
+
+static void acquired(void *ctx)
+{
+    struct leader *leader = ctx;
+
+    log_info("this process leads now, as %s", leader->config.lease.identity);
+    start(leader);
+}
+
+static void lost(void *ctx)
+{
+    struct leader *leader = ctx;
+
+    log_error("the lease %s was lost; this process ends", leader->config.lease.name);
+    leader->config.lost(leader->config.ctx);
+}
+
+static void failed(void *ctx, const struct err *err)
+{
+    const struct leader *leader = ctx;
+
+    log_warning("lease %s: %s", leader->config.lease.name, err_message(err));
+}
+
+struct leader *leader_new(const struct leader_config *config)
+{
+    struct leader *leader = mem_alloc(sizeof *leader);
+
+    leader->config = *config;
+    leader->config.lease.kube = config->controller->kube;
+    leader->config.lease.acquired = acquired;
+    leader->config.lease.lost = lost;
+    leader->config.lease.failed = failed;
+    leader->config.lease.ctx = leader;
+    leader->lease = lease_new(config->controller->loop, &leader->config.lease);
+    return leader;
+}
+
+bool leader_leads(const struct leader *leader)
+{
+    return leader && lease_is_held(leader->lease);
+}
+
+void leader_stop(struct task *self, struct leader *leader)
+{
+    if (!leader)
+        return;
+    stop(self, leader);
+    lease_release(self, leader->lease);
+    free(leader);
+}

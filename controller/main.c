@@ -1,0 +1,347 @@
+/* azdisk-controller: serves CSI's Controller service, and reconciles while it leads. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "controller/cloud_config.h"
+#include "controller/csi_service.h"
+#include "controller/flags.h"
+#include "controller/leader.h"
+#include "controller/metrics.h"
+#include "controller/mirror.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/http/guard.h"
+#include "lib/http/probes.h"
+#include "lib/kube/connection.h"
+#include "lib/rpc/csi_identity.h"
+#include "lib/rt/heap.h"
+#include "provisioner-lib/azure/azure.h"
+
+#define USER_AGENT "azdisk-controller/" VERSION
+
+enum { SHUTDOWN_GRACE_MS = 5 * 1000 };
+
+/* Everything that lives as long as the program, in the order in which it is made. */
+struct program {
+    struct flags flags;
+    struct controller controller;
+    struct kube_connection connection;
+    struct task_group background; /* reflectors, events, queues of VMs */
+
+    struct http_guard kube_guard, cloud_guard;
+    struct azure_config azure_config;
+    struct http_client *cloud_http, *metadata_http;
+
+    char *identity;
+    struct leader *leader;
+    struct csi_identity csi_identity;
+    struct rpc_server *csi;
+    struct probes *health, *metrics;
+
+    bool serving;
+    bool stopping, failed;
+    struct waiters stop;
+};
+
+static void stop_program(struct program *program, bool failed)
+{
+    program->stopping = true;
+    program->failed |= failed;
+    waiters_wake(&program->stop);
+}
+
+static void on_terminate(void *ctx)
+{
+    log_info("asked to end");
+    stop_program(ctx, false);
+}
+
+static void on_lease_lost(void *ctx)
+{
+    stop_program(ctx, true);
+}
+
+static bool may_write(void *ctx)
+{
+    const struct program *program = ctx;
+
+    return leader_leads(program->leader);
+}
+
+/* ---- the pieces ---- */
+
+static void event_failed(void *ctx, const struct err *err)
+{
+    (void)ctx;
+    log_warning("an event was not written: %s", err_message(err));
+}
+
+static struct err *connect_cluster(struct program *program)
+{
+    struct controller *controller = &program->controller;
+    struct kube_connection *connection = &program->connection;
+
+    TRY(kube_connect(controller->loop, program->flags.kubeconfig, USER_AGENT, connection));
+    controller->kube = connection->kube;
+    http_guard_init(&program->kube_guard, http_client_transport(connection->http), may_write,
+                    program);
+    controller->leader_kube =
+        kube_new(controller->loop, &program->kube_guard.transport, &connection->config);
+    controller->events =
+        events_new(&program->background, &(struct events_config){
+                                             .kube = controller->kube,
+                                             .controller = controller->settings.driver_name,
+                                             .instance = program->flags.pod_name,
+                                             .failed = event_failed,
+                                         });
+    return NULL;
+}
+
+static struct err *connect_cloud(struct program *program)
+{
+    struct controller *controller = &program->controller;
+    const char *ca_file = getenv("SSL_CERT_FILE");
+    const char *agent = program->azure_config.user_agent;
+    TRY(http_client_new(
+        controller->loop,
+        &(struct http_client_config){.user_agent = agent ? agent : USER_AGENT, .ca_file = ca_file},
+        &program->cloud_http));
+    TRY(http_client_new(controller->loop,
+                        &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
+                        &program->metadata_http));
+    http_guard_init(&program->cloud_guard, http_client_transport(program->cloud_http), may_write,
+                    program);
+    controller->cloud = azure_cloud_new(&program->background, &program->azure_config,
+                                        &program->cloud_guard.transport,
+                                        http_client_transport(program->metadata_http));
+    return NULL;
+}
+
+static void call_finished(void *ctx, const char *method, const struct err *err,
+                          uint64_t duration_ms)
+{
+    const struct program *program = ctx;
+    char code[8];
+
+    snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
+    metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000,
+                   program->controller.settings.driver_name, method, code);
+    if (err)
+        log_warning("%s: %s (%lu ms)", method, err_message(err), (unsigned long)duration_ms);
+    else if (duration_ms > 0)
+        log_info("%s: ok (%lu ms)", method, (unsigned long)duration_ms);
+    else
+        log_debug("%s: ok", method);
+}
+
+static bool is_serving(void *ctx)
+{
+    const struct program *program = ctx;
+
+    return program->serving;
+}
+
+static struct err *serve_csi(struct program *program)
+{
+    static const struct csi_capability capabilities[] = {
+        CSI_SERVICE(CONTROLLER_SERVICE),
+        CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
+    };
+    const char *const endpoints[] = {program->flags.endpoint, NULL};
+
+    program->csi_identity = (struct csi_identity){
+        .driver_name = program->controller.settings.driver_name,
+        .capabilities = capabilities,
+        .n_capabilities = COUNT_OF(capabilities),
+        .is_ready = is_serving,
+        .ctx = program,
+    };
+    const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
+                                           csi_controller_service(&program->controller)};
+    return rpc_server_new(program->controller.loop,
+                          &(struct rpc_server_config){
+                              .endpoints = endpoints,
+                              .services = services,
+                              .n_services = COUNT_OF(services),
+                              .finished = call_finished,
+                              .finished_ctx = program,
+                          },
+                          &program->csi);
+}
+
+static struct err *is_ready(void *ctx)
+{
+    const struct program *program = ctx;
+
+    return program->serving ? NULL : err_new(ERR_UNAVAILABLE, "the cluster has not been read yet");
+}
+
+static void refresh_metrics(void *ctx)
+{
+    const struct program *program = ctx;
+
+    if (program->serving)
+        metrics_refresh(&program->controller, leader_leads(program->leader));
+}
+
+static struct err *serve_probes(struct program *program)
+{
+    struct probes_config config = {
+        .address = program->flags.health_address,
+        .metrics = CONTROLLER_METRICS,
+        .n_metrics = N_CONTROLLER_METRICS,
+        .ready = is_ready,
+        .refresh = refresh_metrics,
+        .ctx = program,
+    };
+
+    TRY(probes_new(program->controller.loop, &config, &program->health));
+    config.address = program->flags.metrics_address;
+    return probes_new(program->controller.loop, &config, &program->metrics);
+}
+
+static void stand_for_election(struct program *program)
+{
+    const struct flags *flags = &program->flags;
+    char uuid[UUID_SIZE];
+
+    random_uuid(loop_random(program->controller.loop), uuid);
+    program->identity = mem_printf("%s_%s", flags->pod_name, uuid);
+    program->leader = leader_new(&(struct leader_config){
+        .controller = &program->controller,
+        .lease = {.namespace_ = flags->lease_namespace,
+                  .name = flags->lease_name,
+                  .identity = program->identity,
+                  .duration_ms = flags->lease_duration_ms,
+                  .renew_deadline_ms = flags->renew_deadline_ms,
+                  .retry_period_ms = flags->retry_period_ms},
+        .lost = on_lease_lost,
+        .ctx = program,
+    });
+}
+
+/* ---- the life of the program ---- */
+
+/* What initialises TLS and gRPC needs more stack than a task has. */
+struct piece {
+    struct program *program;
+    struct err *(*make)(struct program *program);
+    struct err *err;
+};
+
+static void make_piece(void *arg)
+{
+    struct piece *piece = arg;
+
+    piece->err = piece->make(piece->program);
+}
+
+static struct err *make(struct task *self, struct program *program,
+                        struct err *(*fn)(struct program *program))
+{
+    struct piece piece = {.program = program, .make = fn};
+
+    loop_call(self, make_piece, &piece);
+    return piece.err;
+}
+
+static struct err *start(struct task *self, struct program *program)
+{
+    struct controller *controller = &program->controller;
+
+    TRY(make(self, program, serve_probes));
+    TRY(make(self, program, connect_cluster));
+    TRY(cloud_config_load(self, controller->kube, &program->flags, &program->azure_config));
+    TRY(make(self, program, connect_cloud));
+    mirror_start(controller, &program->background);
+    TRY(mirror_wait_synced(self, controller));
+    TRY(make(self, program, serve_csi));
+    program->serving = true;
+    stand_for_election(program);
+    log_info("serving CSI on %s", program->flags.endpoint);
+    return NULL;
+}
+
+static void finish(struct task *self, struct program *program)
+{
+    struct controller *controller = &program->controller;
+
+    program->serving = false;
+    leader_stop(self, TAKE_PTR(program->leader));
+    if (program->csi)
+        rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
+    probes_close(self, program->health);
+    probes_close(self, program->metrics);
+    group_close(self, &program->background);
+    azure_cloud_free(controller->cloud);
+    http_client_free(program->cloud_http);
+    http_client_free(program->metadata_http);
+    azure_config_fini(&program->azure_config);
+    events_free(controller->events);
+    mirror_free(controller);
+    kube_free(controller->leader_kube);
+    kube_disconnect(&program->connection);
+    free(program->identity);
+}
+
+static void start_until_done(struct task *self, void *arg)
+{
+    struct program *program = arg;
+    struct err *err = start(self, program);
+
+    if (err && !program->stopping) {
+        fprintf(stderr, "azdisk-controller: %s\n", err_message(err));
+        stop_program(program, true);
+    }
+    err_free(err);
+}
+
+/* Starting may wait for a cluster that does not answer; the wish to end must not. */
+static void run(struct task *self, void *arg)
+{
+    struct program *program = arg;
+    struct task_group starting;
+
+    group_init(&starting, program->controller.loop);
+    group_spawn(&starting, "start", start_until_done, program);
+    while (!program->stopping)
+        wait_through(self, &program->stop);
+    group_close(self, &starting);
+    finish(self, program);
+    loop_stop(program->controller.loop);
+}
+
+int main(int argc, char *argv[])
+{
+    static struct program program;
+    static char host[256];
+    static struct heap_trimmer trimmer;
+    CLEANUP(loop_freep) struct loop *loop = NULL;
+
+    int status;
+
+    heap_setup();
+    if (!flags_parse(argc, argv, &program.flags, &status))
+        return status;
+    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
+    if (!program.flags.pod_name[0] && gethostname(host, sizeof host - 1) == 0)
+        program.flags.pod_name = host;
+
+    signal(SIGPIPE, SIG_IGN);
+    loop = loop_new();
+    program.controller.loop = loop;
+    program.controller.settings = program.flags.settings;
+    list_init(&program.controller.claims);
+    waiters_init(&program.stop);
+    group_init(&program.background, loop);
+    loop_on_signal(loop, SIGTERM, on_terminate, &program);
+    loop_on_signal(loop, SIGINT, on_terminate, &program);
+    heap_trim_regularly(loop, &trimmer);
+    loop_spawn(loop, "main", run, &program);
+    loop_run(loop);
+    return program.failed ? 1 : 0;
+}

@@ -1,0 +1,112 @@
+#include "controller/metrics.h"
+
+#include "lib/base/alloc.h"
+
+struct metric METRIC_CSI_OPERATIONS = {
+    .name = "azuredisk_csi_operations_seconds",
+    .help = "Duration of CSI calls.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"driver_name", "method_name", "grpc_status_code"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_RECONCILES = {
+    .name = "azuredisk_reconcile_total",
+    .help = "Reconciles by kind of object and result.",
+    .type = METRIC_COUNTER,
+    .labels = {"kind", "result"},
+};
+
+struct metric METRIC_RECONCILE_SECONDS = {
+    .name = "azuredisk_reconcile_duration_seconds",
+    .help = "Duration of reconciles.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"kind"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_WATCH_FAILURES = {
+    .name = "azuredisk_kube_watch_failures_total",
+    .help = "Lists and watches of the Kubernetes API that failed and were begun again.",
+    .type = METRIC_COUNTER,
+    .labels = {"resource"},
+};
+
+static struct metric queue_depth_gauge = {
+    .name = "azuredisk_workqueue_depth",
+    .help = "Objects that wait for a reconcile.",
+    .type = METRIC_GAUGE,
+    .labels = {"name"},
+};
+
+static struct metric leader_gauge = {
+    .name = "azuredisk_leader",
+    .help = "1 while this process leads.",
+    .type = METRIC_GAUGE,
+};
+
+static struct metric volumes_gauge = {
+    .name = "azuredisk_volumes",
+    .help = "AzVolumes by state.",
+    .type = METRIC_GAUGE,
+    .labels = {"state"},
+};
+
+static struct metric attachments_gauge = {
+    .name = "azuredisk_attachments",
+    .help = "AzVolumeAttachments by role and state.",
+    .type = METRIC_GAUGE,
+    .labels = {"role", "state"},
+};
+
+static struct metric build_info = {
+    .name = "azuredisk_build_info",
+    .help = "1, with the version of the program.",
+    .type = METRIC_GAUGE,
+    .labels = {"version"},
+};
+
+struct metric *const CONTROLLER_METRICS[] = {
+    &METRIC_CSI_OPERATIONS, &METRIC_RECONCILES, &METRIC_RECONCILE_SECONDS,
+    &METRIC_WATCH_FAILURES, &queue_depth_gauge, &leader_gauge,
+    &volumes_gauge,         &attachments_gauge, &build_info,
+};
+const size_t N_CONTROLLER_METRICS = COUNT_OF(CONTROLLER_METRICS);
+
+static const char *text_or_none(const char *text)
+{
+    return text && *text ? text : "none";
+}
+
+/* States come and go, so their series are counted anew each time. */
+static void count_objects(const struct controller *controller)
+{
+    struct metric *counted[] = {&volumes_gauge, &attachments_gauge};
+
+    metrics_clear(counted, COUNT_OF(counted));
+    STORE_FOREACH(controller->volumes, object) {
+        const Api__AzVolumeStatus *status = as_volume(object)->status;
+
+        metric_add(&volumes_gauge, 1, text_or_none(status ? status->state : NULL));
+    }
+    STORE_FOREACH(controller->attachments, object) {
+        const Api__AzVolumeAttachmentStatus *status = as_attachment(object)->status;
+        const char *role = status && status->detail ? status->detail->role : NULL;
+
+        metric_add(&attachments_gauge, 1, text_or_none(role),
+                   text_or_none(status ? status->state : NULL));
+    }
+}
+
+void metrics_refresh(const struct controller *controller, bool leads)
+{
+    struct queue *queues[] = {controller->volume_queue, controller->attachment_queue,
+                              controller->replica_queue, controller->node_queue};
+
+    for (size_t i = 0; i < COUNT_OF(queues); i++)
+        if (queues[i])
+            metric_set(&queue_depth_gauge, (double)queue_depth(queues[i]), queue_name(queues[i]));
+    metric_set(&leader_gauge, leads ? 1 : 0, NULL);
+    metric_set(&build_info, 1, VERSION);
+    count_objects(controller);
+}

@@ -1,0 +1,16 @@
+/* metrics.h - what the controller counts. A new metric is a definition here, one in metrics.c and a
+ * word in its table.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/base/metrics.h"
+
+extern struct metric METRIC_CSI_OPERATIONS, METRIC_RECONCILES, METRIC_RECONCILE_SECONDS,
+    METRIC_WATCH_FAILURES;
+
+extern struct metric *const CONTROLLER_METRICS[];
+extern const size_t N_CONTROLLER_METRICS;
+
+/* Sets the gauges that follow from the stores and queues. */
+void metrics_refresh(const struct controller *controller, bool leads);

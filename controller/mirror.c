@@ -1,0 +1,213 @@
+#include "controller/mirror.h"
+
+#include <string.h>
+
+#include "controller/metrics.h"
+#include "controller/names.h"
+#include "controller/volume_view.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/kube/reflector.h"
+
+/* ---- indexes ---- */
+
+static void index_by_volume(const struct kube_object *object,
+                            void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (spec && spec->volume_name)
+        emit(ctx, spec->volume_name);
+}
+
+static void index_by_node(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (spec && spec->node_name)
+        emit(ctx, spec->node_name);
+}
+
+/* ---- whom a change concerns ---- */
+
+static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const struct kube_object *object = after ? after : before;
+    size_t n;
+    struct kube_object *const *attachments =
+        attachments_of_volume(controller, object->metadata->name, &n);
+
+    enqueue(controller, controller->volume_queue, object->metadata->name);
+    enqueue(controller, controller->replica_queue, object->metadata->name);
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+}
+
+/* The other attachments of its volume may have waited for it. */
+static void attachment_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const struct kube_object *object = after ? after : before;
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+    size_t n = 0;
+    struct kube_object *const *siblings = NULL;
+
+    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    if (!spec || !spec->volume_name)
+        return;
+    enqueue(controller, controller->volume_queue, spec->volume_name);
+    enqueue(controller, controller->replica_queue, spec->volume_name);
+    siblings = attachments_of_volume(controller, spec->volume_name, &n);
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->attachment_queue, siblings[i]->metadata->name);
+}
+
+static void enqueue_volumes(struct controller *controller)
+{
+    STORE_FOREACH(controller->volumes, object)
+        enqueue(controller, controller->replica_queue, object->metadata->name);
+}
+
+static bool plugin_changed(const struct kube_object *before, const struct kube_object *after)
+{
+    const Api__AzDriverNodeStatus *was = before ? KUBE_AS(Api__AzDriverNode, before)->status : NULL;
+    const Api__AzDriverNodeStatus *is = after ? KUBE_AS(Api__AzDriverNode, after)->status : NULL;
+
+    if (!was || !is)
+        return was != is;
+    return was->ready_for_volume_allocation != is->ready_for_volume_allocation ||
+           !was->slots != !is->slots || (is->slots && was->slots->limit != is->slots->limit);
+}
+
+/* A heartbeat alone concerns nobody. */
+static void driver_node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+
+    if (!before || !after)
+        enqueue(controller, controller->node_queue, (after ? after : before)->metadata->name);
+    if (plugin_changed(before, after))
+        enqueue_volumes(controller);
+}
+
+static bool node_facts_changed(const struct controller *controller,
+                               const struct kube_object *before, const struct kube_object *after)
+{
+    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+
+    if (!before || !after)
+        return true;
+    const Api__Node *was = KUBE_AS(Api__Node, before), *is = KUBE_AS(Api__Node, after);
+    const char *old_zone = kube_label(before->metadata, key);
+    const char *zone = kube_label(after->metadata, key);
+    return node_is_ready(was) != node_is_ready(is) ||
+           node_is_schedulable(was) != node_is_schedulable(is) ||
+           strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
+}
+
+static void node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const char *name = (after ? after : before)->metadata->name;
+    size_t n;
+    struct kube_object *const *attachments = store_find(controller->attachments_by_node, name, &n);
+
+    if (!node_facts_changed(controller, before, after))
+        return;
+    enqueue(controller, controller->node_queue, name);
+    enqueue_volumes(controller);
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+}
+
+/* ---- the stores ---- */
+
+#define ALL_STORES(c)                                                                              \
+    {                                                                                              \
+        (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes                              \
+    }
+
+static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
+{
+    (void)ctx;
+    log_warning("watch of %s: %s", resource->plural, err_message(err));
+    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
+}
+
+void mirror_start(struct controller *controller, struct task_group *group)
+{
+    const struct {
+        const struct api_resource *resource;
+        struct store **store;
+        store_observer_fn *observer;
+    } kinds[] = {
+        {&AZ_VOLUMES, &controller->volumes, volume_changed},
+        {&AZ_VOLUME_ATTACHMENTS, &controller->attachments, attachment_changed},
+        {&AZ_DRIVER_NODES, &controller->driver_nodes, driver_node_changed},
+        {&NODES, &controller->nodes, node_changed},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        *kinds[i].store = store_new();
+        store_observe(*kinds[i].store, kinds[i].observer, controller);
+    }
+    controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
+    controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        reflector_start(group, &(struct reflector_config){
+                                   .kube = controller->kube,
+                                   .resource = kinds[i].resource,
+                                   .namespace_ = kinds[i].resource->namespaced
+                                                     ? controller->settings.namespace_
+                                                     : NULL,
+                                   .store = *kinds[i].store,
+                                   .failed = watch_failed,
+                               });
+}
+
+struct err *mirror_wait_synced(struct task *self, struct controller *controller)
+{
+    struct store *const stores[] = ALL_STORES(controller);
+
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        TRY(store_wait_synced(self, stores[i], TIMER_NEVER));
+    return NULL;
+}
+
+bool mirror_is_synced(const struct controller *controller)
+{
+    struct store *const stores[] = ALL_STORES(controller);
+    bool synced = true;
+
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        synced &= stores[i] && store_is_synced(stores[i]);
+    return synced;
+}
+
+void mirror_free(struct controller *controller)
+{
+    struct store *const stores[] = ALL_STORES(controller);
+
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        store_free(stores[i]);
+}
+
+void mirror_enqueue_all(struct controller *controller)
+{
+    STORE_FOREACH(controller->volumes, object) {
+        enqueue(controller, controller->volume_queue, object->metadata->name);
+        enqueue(controller, controller->replica_queue, object->metadata->name);
+    }
+    STORE_FOREACH(controller->attachments, object) {
+        const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+        enqueue(controller, controller->attachment_queue, object->metadata->name);
+        if (spec && spec->node_name) /* which may be gone since */
+            enqueue(controller, controller->node_queue, spec->node_name);
+    }
+    STORE_FOREACH(controller->driver_nodes, object)
+        enqueue(controller, controller->node_queue, object->metadata->name);
+}

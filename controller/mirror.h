@@ -1,0 +1,17 @@
+/* mirror.h - the controller's copy of the cluster: stores, their reflectors and indexes, and which
+ * reconciler each change concerns.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/rt/group.h"
+
+/* Makes the stores and starts to fill them; the reflectors are members of `group`. */
+void mirror_start(struct controller *controller, struct task_group *group);
+struct err *mirror_wait_synced(struct task *self, struct controller *controller)
+    __attribute__((warn_unused_result));
+bool mirror_is_synced(const struct controller *controller);
+void mirror_free(struct controller *controller); /* after the group was closed */
+
+/* Adds every object to the queue that concerns it, for a leader that has just begun. */
+void mirror_enqueue_all(struct controller *controller);

@@ -1,0 +1,81 @@
+#include "controller/names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/sha.h>
+
+#include "lib/base/alloc.h"
+
+enum { OBJECT_NAME_MAX = 253, HASH_DIGITS = 40 };
+
+static char *hash_of(const char *text)
+{
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    char *digits = mem_alloc(HASH_DIGITS + 1);
+
+    SHA256((const unsigned char *)text, strlen(text), digest);
+    for (int i = 0; i < HASH_DIGITS / 2; i++)
+        snprintf(digits + 2 * i, 3, "%02x", digest[i]);
+    return digits;
+}
+
+/* What is at once a disk's name and a Kubernetes object's: lower case, because Azure's names differ
+ * only by more than their case. */
+static bool is_usable(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > DISK_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool plain = islower((unsigned char)name[i]) || isdigit((unsigned char)name[i]);
+        bool inner = i > 0 && i + 1 < length && name[i] == '-';
+
+        if (!plain && !inner)
+            return false;
+    }
+    return true;
+}
+
+char *disk_name_of(const char *csi_name)
+{
+    if (is_usable(csi_name))
+        return mem_strdup(csi_name);
+
+    CLEANUP(freep) char *hash = hash_of(csi_name);
+    return mem_printf("csi-%s", hash);
+}
+
+struct err *volume_name_of_id(const char *volume_id, char **ret_name)
+{
+    const char *disks = strcasestr(volume_id, "/disks/");
+    const char *name = disks ? disks + strlen("/disks/") : "";
+
+    if (strncasecmp(volume_id, "/subscriptions/", 15) != 0 || !*name || strchr(name, '/'))
+        return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
+
+    char *lower = mem_lower(name);
+    if (!is_usable(lower)) { /* a static disk's name may have dots and underscores */
+        CLEANUP(freep) char *hash = hash_of(lower);
+        free(lower);
+        lower = mem_printf("csi-%s", hash);
+    }
+    *ret_name = lower;
+    return NULL;
+}
+
+char *attachment_name_of(const char *volume_name, const char *node)
+{
+    CLEANUP(freep) char *lower_node = mem_lower(node);
+    char *name = mem_printf("%s-%s-attachment", volume_name, lower_node);
+
+    if (strlen(name) <= OBJECT_NAME_MAX)
+        return name;
+    CLEANUP(freep) char *hash = hash_of(name);
+    free(name);
+    return mem_printf("%s-%s-attachment", volume_name, hash);
+}

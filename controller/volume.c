@@ -1,0 +1,386 @@
+/* The AzVolume reconciler: takes one step after the other of volume_plan.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/az_error.h"
+#include "controller/controller.h"
+#include "controller/names.h"
+#include "controller/volume_plan.h"
+#include "controller/volume_view.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/disk_sku.h"
+
+#define GIB (1024LL * 1024 * 1024)
+
+enum { MAX_STEPS = 8, ZONES = 3 /* of an Azure region that has any */ };
+
+/* One volume under work. */
+struct subject {
+    struct controller *controller;
+    struct kube_object *object; /* referenced */
+    const Api__AzVolume *volume;
+    struct volume_snapshot in;
+};
+
+static void subject_fini(struct subject *subject)
+{
+    kube_object_unref(subject->object);
+}
+
+/* ---- gather ---- */
+
+static bool is_in_state(const Api__AzVolume *volume, const char *state)
+{
+    return volume->status && volume->status->state && strcmp(volume->status->state, state) == 0;
+}
+
+static void gather_attachments(struct subject *s)
+{
+    struct volume_snapshot *in = &s->in;
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(s->controller, s->object->metadata->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+
+        if (is_deleting(objects[i]))
+            in->leaving++;
+        else if (is_primary(attachment))
+            in->primaries++;
+        else
+            in->others++;
+        if (attachment_note(attachment, NOTE_FILESYSTEM) &&
+            !volume_note(s->volume, NOTE_FILESYSTEM))
+            in->has_filesystem_news = true;
+    }
+}
+
+static bool gather(struct controller *controller, const char *key, struct subject *ret)
+{
+    struct kube_object *object = store_get(controller->volumes, key);
+
+    if (!object || !as_volume(object)->spec || !as_volume(object)->spec->volume_name)
+        return false;
+    *ret = (struct subject){
+        .controller = controller, .object = kube_object_ref(object), .volume = as_volume(object)};
+    ret->in = (struct volume_snapshot){
+        .deleting = is_deleting(object),
+        .has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_VOLUME),
+        .created = volume_is_created(ret->volume),
+        .creating = is_in_state(ret->volume, "Creating"),
+        .failed = is_in_state(ret->volume, "CreationFailed"),
+        .pre_provisioned = volume_note(ret->volume, NOTE_PRE_PROVISIONED) != NULL,
+        .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
+    };
+    gather_attachments(ret);
+    return true;
+}
+
+/* ---- writing to the object ---- */
+
+static struct err *patch(struct task *self, struct subject *s, const char *subresource,
+                         json_t *changes)
+{
+    struct controller *controller = s->controller;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp) json_t *document = changes;
+    json_t *metadata = json_object_get(document, "metadata");
+
+    if (!metadata) {
+        metadata = json_object();
+        json_object_set_new(document, "metadata", metadata);
+    }
+    json_object_set_new(metadata, "resourceVersion",
+                        json_string(s->object->metadata->resource_version));
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
+                   s->object->metadata->name, subresource, document, &written));
+    /* Without its finalizers an object that is being deleted is gone; the watch says so. */
+    if (!s->in.deleting || subresource)
+        store_note(controller->volumes, written);
+    return NULL;
+}
+
+static struct err *patch_finalizers(struct task *self, struct subject *s, bool add)
+{
+    const Api__ObjectMeta *metadata = s->object->metadata;
+    json_t *finalizers = json_array();
+
+    for (size_t i = 0; i < metadata->n_finalizers; i++)
+        if (strcmp(metadata->finalizers[i], FINALIZER_VOLUME) != 0)
+            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
+    if (add)
+        json_array_append_new(finalizers, json_string(FINALIZER_VOLUME));
+    return patch(self, s, NULL, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
+}
+
+static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+{
+    return patch(self, s, "status", json_pack("{s:o}", "status", status));
+}
+
+/* ---- the disk ---- */
+
+static json_t *topology_json(const struct controller *controller, const char *zone)
+{
+    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+
+    return json_pack("{s:{s:s}}", "segments", key, zone);
+}
+
+/* From where the disk can be reached. A zone-redundant one from every zone of its region, and from
+ * VMs that are in none. */
+static json_t *topologies_json(const struct controller *controller, const struct cloud_disk *disk,
+                               const struct volume_parameters *p)
+{
+    json_t *list = json_array();
+
+    for (int zone = 1; disk_sku_is_zone_redundant(p->sku) && zone <= ZONES; zone++) {
+        CLEANUP(freep) char *name = mem_printf("%s-%d", disk->region, zone);
+
+        json_array_append_new(list, topology_json(controller, name));
+    }
+    json_array_append_new(list, topology_json(controller, disk->zone));
+    return list;
+}
+
+/* What CSI's caller gets as the volume's context: all that it gave, and the size. */
+static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    CLEANUP(freep) char *gib = mem_printf("%lld", (long long)(disk->size_bytes / GIB));
+    json_t *context = json_object();
+
+    for (size_t i = 0; i < volume->spec->n_parameters; i++)
+        json_object_set_new(context, volume->spec->parameters[i]->key,
+                            json_string(volume->spec->parameters[i]->value));
+    json_object_set_new(context, "requestedsizegib", json_string(gib));
+    return context;
+}
+
+static struct err *record_created(struct task *self, struct subject *s,
+                                  const struct cloud_disk *disk,
+                                  const struct volume_parameters *parameters)
+{
+    return patch_status(
+        self, s,
+        json_pack("{s:s, s:n, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error", "detail",
+                  "volume_id", disk->id, "parameters", context_json(s->volume, disk),
+                  "capacity_bytes", (json_int_t)disk->size_bytes, "accessible_topology",
+                  topologies_json(s->controller, disk, parameters), "node_expansion_required", 0));
+}
+
+/* The zone that is asked for: the first preferred one, else the first requisite one. */
+static const char *wanted_zone(const struct subject *s)
+{
+    const Api__AzTopologyRequirement *r = s->volume->spec->accessibility_requirements;
+    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", s->controller->settings.driver_name);
+    Api__AzTopology *const *lists[] = {r ? r->preferred : NULL, r ? r->requisite : NULL};
+    size_t counts[] = {r ? r->n_preferred : 0, r ? r->n_requisite : 0};
+
+    for (size_t l = 0; l < COUNT_OF(lists); l++)
+        for (size_t i = 0; i < counts[l]; i++) {
+            const char *zone = KUBE_MAP_GET(lists[l][i]->segments, lists[l][i]->n_segments, key);
+
+            if (zone && *zone)
+                return zone;
+        }
+    return "";
+}
+
+static int64_t wanted_gib(const Api__AzVolume *volume)
+{
+    const Api__AzCapacityRange *range = volume->spec->capacity_range;
+    int64_t bytes = range ? range->required__bytes : 0;
+
+    return bytes > GIB ? (bytes + GIB - 1) / GIB : 1;
+}
+
+/* The disk that the volume is to have. `parameters` backs it. */
+static struct cloud_disk_spec disk_spec(const struct subject *s,
+                                        const struct volume_parameters *parameters)
+{
+    return (struct cloud_disk_spec){
+        .name = s->volume->spec->volume_name,
+        .size_gib = wanted_gib(s->volume),
+        .zone = disk_sku_is_zone_redundant(parameters->sku) ? "" : wanted_zone(s),
+        .parameters = parameters,
+    };
+}
+
+static struct err *create(struct task *self, struct subject *s)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+
+    TRY(volume_parse_parameters(s->volume, &parameters));
+    struct cloud_disk_spec spec = disk_spec(s, &parameters);
+    TRY(volume_parameters_check_size(&parameters, spec.size_gib));
+    TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
+    return record_created(self, s, &disk, &parameters);
+}
+
+/* The disk's id of a volume that was there before: where CSI's caller put it. */
+static struct err *adopt(struct task *self, struct subject *s)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    const char *id = volume_note(s->volume, NOTE_PRE_PROVISIONED);
+
+    TRY(volume_parse_parameters(s->volume, &parameters));
+    TRY(cloud->ops->disk_get(self, cloud, id, &disk));
+    if (disk.max_shares < parameters.max_shares)
+        return err_new(ERR_INVALID, "parameter maxShares: %d is more than the %d of disk %s",
+                       parameters.max_shares, disk.max_shares, id);
+    return record_created(self, s, &disk, &parameters);
+}
+
+/* A volume whose creation never got as far as a record may have a disk all the same, unless its
+ * parameters were never any good. */
+static struct err *delete_disk(struct task *self, struct subject *s)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    CLEANUP(freep) char *id = NULL;
+
+    if (s->in.created) {
+        id = mem_strdup(s->volume->status->detail->volume__id);
+    } else {
+        CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
+        if (err)
+            return NULL;
+        struct cloud_disk_spec spec = disk_spec(s, &parameters);
+        TRY(cloud->ops->disk_id(cloud, &spec, &id));
+    }
+    TRY(patch_status(self, s, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
+    return cloud->ops->disk_delete(self, cloud, id);
+}
+
+/* ---- attachments ---- */
+
+static struct err *release_attachments(struct task *self, struct subject *s)
+{
+    struct controller *controller = s->controller;
+    size_t n;
+    struct kube_object *const *found =
+        attachments_of_volume(controller, s->object->metadata->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_deleting(found[i]) || is_primary(as_attachment(found[i])))
+            continue;
+        /* The list may change with the next yield: one at a time. */
+        CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
+        struct err *err = kube_delete(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                      controller->settings.namespace_, object->metadata->name,
+                                      object->metadata->uid);
+        if (err && err_kind(err) != ERR_NOT_FOUND)
+            return err;
+        err_free(err);
+        found = attachments_of_volume(controller, s->object->metadata->name, &n);
+    }
+    return NULL;
+}
+
+static struct err *record_filesystem(struct task *self, struct subject *s)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(s->controller, s->object->metadata->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *note = attachment_note(as_attachment(objects[i]), NOTE_FILESYSTEM);
+
+        if (note)
+            return patch_status(self, s,
+                                json_pack("{s:{s:s}}", "annotation", NOTE_FILESYSTEM, note));
+    }
+    return NULL;
+}
+
+/* ---- carrying out ---- */
+
+static struct err *take_step(struct task *self, struct subject *s, enum volume_step step)
+{
+    switch (step) {
+    case VOLUME_NONE:
+        return NULL;
+    case VOLUME_ADD_FINALIZER:
+        return patch_finalizers(self, s, true);
+    case VOLUME_REMOVE_FINALIZER:
+        return patch_finalizers(self, s, false);
+    case VOLUME_RECORD_CREATING:
+        return patch_status(self, s, json_pack("{s:s, s:n}", "state", "Creating", "error"));
+    case VOLUME_CREATE:
+        return create(self, s);
+    case VOLUME_ADOPT:
+        return adopt(self, s);
+    case VOLUME_RECORD_FILESYSTEM:
+        return record_filesystem(self, s);
+    case VOLUME_RELEASE:
+        return release_attachments(self, s);
+    case VOLUME_DELETE:
+        return delete_disk(self, s);
+    }
+    abort();
+}
+
+/* Would the same creation be asked for again by a caller that got this error? CSI's provisioner
+ * goes on by itself only after codes that say that the outcome is open. */
+static bool is_open(const struct err *err)
+{
+    switch (err_kind(err)) {
+    case ERR_BUSY:
+    case ERR_CONFLICT:
+    case ERR_THROTTLED:
+    case ERR_TIMEOUT:
+    case ERR_UNAVAILABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct err *record_failure(struct task *self, struct controller *controller, const char *key,
+                                  struct err *err)
+{
+    CLEANUP(subject_fini) struct subject s = {0};
+
+    if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT ||
+        !gather(controller, key, &s))
+        return err;
+    const char *state = s.in.deleting ? "DeletionFailed" : is_open(err) ? NULL : "CreationFailed";
+    json_t *status = json_pack("{s:o}", "error", az_error_json(err));
+    if (state && !s.in.created)
+        json_object_set_new(status, "state", json_string(state));
+    else if (s.in.deleting)
+        json_object_set_new(status, "state", json_string("DeletionFailed"));
+    else if (!s.volume->status || !s.volume->status->state)
+        json_object_set_new(status, "state", json_string("Pending"));
+    err_free(patch_status(self, &s, status));
+    return err;
+}
+
+struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
+{
+    struct controller *controller = ctx;
+    bool disk_deleted = false;
+
+    for (int i = 0; i < MAX_STEPS; i++) {
+        CLEANUP(subject_fini) struct subject s = {0};
+
+        if (!gather(controller, key, &s))
+            return NULL;
+        s.in.disk_deleted = disk_deleted;
+        enum volume_step step = volume_next(&s.in);
+        struct err *err = take_step(self, &s, step);
+        if (err)
+            return record_failure(self, controller, key, err);
+        if (step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE)
+            return NULL;
+        disk_deleted |= step == VOLUME_DELETE;
+    }
+    return NULL;
+}

@@ -1,0 +1,29 @@
+#include "controller/volume_plan.h"
+
+static enum volume_step next_of_deleting(const struct volume_snapshot *in)
+{
+    if (!in->has_finalizer || in->primaries > 0)
+        return VOLUME_NONE;
+    if (in->others > 0)
+        return VOLUME_RELEASE;
+    if (in->leaving > 0)
+        return VOLUME_NONE;
+    if (in->delete_requested && !in->pre_provisioned && !in->disk_deleted)
+        return VOLUME_DELETE;
+    return VOLUME_REMOVE_FINALIZER;
+}
+
+enum volume_step volume_next(const struct volume_snapshot *in)
+{
+    if (in->deleting)
+        return next_of_deleting(in);
+    if (!in->has_finalizer)
+        return VOLUME_ADD_FINALIZER;
+    if (in->created)
+        return in->has_filesystem_news ? VOLUME_RECORD_FILESYSTEM : VOLUME_NONE;
+    if (in->failed)
+        return VOLUME_NONE;
+    if (in->pre_provisioned)
+        return VOLUME_ADOPT;
+    return in->creating ? VOLUME_CREATE : VOLUME_RECORD_CREATING;
+}

@@ -1,0 +1,40 @@
+/* volume_plan.h - the next step in the life of one volume.
+ *
+ * A pure function, like attachment_plan.h. Guarantees, for any input:
+ *   - a disk is deleted only when DeleteVolume asked for it, it was not there before the volume,
+ * and no attachment is left;
+ *   - no attachment that is published is ever deleted from here;
+ *   - the finalizer goes only when there is nothing left to do in the cloud;
+ *   - a creation that failed for good is tried again only when CreateVolume asks again.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct volume_snapshot {
+    bool deleting, has_finalizer;
+    bool created;         /* its disk is on record */
+    bool creating;        /* a creation is on record */
+    bool failed;          /* creation failed for good */
+    bool pre_provisioned; /* its disk was there before it */
+    bool delete_requested;
+    bool disk_deleted;  /* in this go */
+    unsigned primaries; /* attachments that are published, or about to be */
+    unsigned others;    /* attachments that may be released */
+    unsigned leaving;
+    bool has_filesystem_news; /* an attachment knows the file system, the volume does not yet */
+};
+
+enum volume_step {
+    VOLUME_NONE,
+    VOLUME_ADD_FINALIZER,
+    VOLUME_REMOVE_FINALIZER,
+    VOLUME_RECORD_CREATING,
+    VOLUME_CREATE, /* the disk, and record it */
+    VOLUME_ADOPT,  /* record the disk that is there */
+    VOLUME_RECORD_FILESYSTEM,
+    VOLUME_RELEASE, /* delete the attachments that may go */
+    VOLUME_DELETE,  /* the disk */
+};
+
+enum volume_step volume_next(const struct volume_snapshot *in);

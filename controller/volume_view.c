@@ -1,0 +1,95 @@
+#include "controller/volume_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/access_mode.h"
+#include "controller/names.h"
+#include "lib/base/alloc.h"
+
+bool volume_is_created(const Api__AzVolume *volume)
+{
+    return volume->status && volume->status->detail && volume->status->detail->volume__id;
+}
+
+unsigned volume_max_shares(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
+    const char *shares = parameter_find(list, spec->n_parameters, "maxShares");
+    unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
+
+    return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
+}
+
+struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
+
+    return volume_parameters_parse(list, spec->n_parameters, volume_is_multi_node(volume), ret);
+}
+
+bool volume_is_multi_node(const Api__AzVolume *volume)
+{
+    for (size_t i = 0; i < volume->spec->n_volume_capability; i++)
+        if (access_mode_is_multi_node(volume->spec->volume_capability[i]->access__mode))
+            return true;
+    return false;
+}
+
+/* A zone-redundant disk lists several zones, a regional one the empty zone. */
+char *volume_zone(const struct controller *controller, const Api__AzVolume *volume)
+{
+    const Api__AzVolumeDetail *detail = volume->status->detail;
+    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+
+    if (detail->n_accessible__topology != 1)
+        return mem_strdup("");
+    const Api__AzTopology *topology = detail->accessible__topology[0];
+    const char *zone = KUBE_MAP_GET(topology->segments, topology->n_segments, key);
+    return mem_strdup(zone ? zone : "");
+}
+
+json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role)
+{
+    const char *name = volume->metadata->name;
+    const Api__AzVolumeDetail *detail = volume->status->detail;
+    CLEANUP(freep) char *attachment = attachment_name_of(name, node);
+    json_t *context = json_object();
+
+    for (size_t i = 0; i < detail->n_parameters; i++)
+        json_object_set_new(context, detail->parameters[i]->key,
+                            json_string(detail->parameters[i]->value));
+    return json_pack("{s:{s:s, s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
+                     "name", attachment, "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE,
+                     node, LABEL_VOLUME, name, LABEL_ROLE, role, "spec", "volumeName", name,
+                     "volume_id", detail->volume__id, "nodeName", node, "volume_context", context,
+                     "role", role);
+}
+
+bool node_is_ready(const Api__Node *node)
+{
+    for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
+        const Api__NodeCondition *condition = node->status->conditions[i];
+
+        if (condition->type && strcmp(condition->type, "Ready") == 0)
+            return condition->status && strcmp(condition->status, "True") == 0;
+    }
+    return false;
+}
+
+bool node_is_schedulable(const Api__Node *node)
+{
+    if (!node->spec)
+        return true;
+    for (size_t i = 0; i < node->spec->n_taints; i++) {
+        const char *effect = node->spec->taints[i]->effect;
+
+        if (effect && strcmp(effect, "PreferNoSchedule") != 0)
+            return false;
+    }
+    return !node->spec->unschedulable;
+}

@@ -1,0 +1,27 @@
+/* volume_view.h - what the objects of the cluster say, for those who decide.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "controller/controller.h"
+#include "provisioner-lib/parameters.h"
+
+bool volume_is_created(const Api__AzVolume *volume); /* its disk exists */
+unsigned volume_max_shares(const Api__AzVolume *volume);
+
+/* The zone in which the disk can be attached; "" if any. free() it. */
+char *volume_zone(const struct controller *controller, const Api__AzVolume *volume);
+
+/* More than one node may write to it at once. */
+bool volume_is_multi_node(const Api__AzVolume *volume);
+
+struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
+
+/* A new attachment of the volume, for kube_create. */
+json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
+
+bool node_is_ready(const Api__Node *node);
+/* Pods may be placed there: not cordoned, and no taint keeps them away. */
+bool node_is_schedulable(const Api__Node *node);

@@ -1,0 +1,317 @@
+/* Every situation is one row. The attachment is a string of letters and "key=value"; the rest of
+ * the snapshot has the defaults of an attachment in good order. A new rule is a new row. */
+#include "controller/attachment_plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "lib/base/alloc.h"
+
+#define DISK "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"
+
+static const char *const step_names[] = {
+    [STEP_NONE] = "none",
+    [STEP_ADD_FINALIZER] = "add-finalizer",
+    [STEP_REMOVE_FINALIZER] = "remove-finalizer",
+    [STEP_LOOK] = "look",
+    [STEP_LOOK_LATER] = "look-later",
+    [STEP_RECORD_ATTACHING] = "record-attaching",
+    [STEP_ATTACH] = "attach",
+    [STEP_REPAIR] = "repair",
+    [STEP_RECORD_ATTACHED] = "record-attached",
+    [STEP_RECORD_ROLE] = "record-role",
+    [STEP_RECORD_LOST] = "record-lost",
+    [STEP_VERIFIED] = "verified",
+    [STEP_RECORD_DETACHING] = "record-detaching",
+    [STEP_DETACH] = "detach",
+    [STEP_NO_VM] = "no-vm",
+    [STEP_NO_SLOT] = "no-slot",
+};
+
+/* What the cloud says: NULL: not looked; "-": no VM; else "state limit: lun=disk ..." where the
+ * disk is d (ours), D (ours, leaving) or x (another one). */
+struct row {
+    const char *why;
+    const char *wanted, *role; /* P, R or "" */
+    const char *state;         /* new, attaching, attached, detaching */
+    int lun;
+    const char *flags; /* words, see apply_flags */
+    const char *cloud;
+    const char *step;
+};
+
+static const struct row rows[] = {
+    {"a new one gets its finalizer first", "P", "", "new", -1, "bare", NULL, "add-finalizer"},
+    {"then the VM's model is read", "P", "", "new", -1, "", NULL, "look"},
+    {"the lowest free LUN goes on record before anything is sent", "P", "", "new", -1, "",
+     "ok 4: 0=x 2=x", "record-attaching 1"},
+    {"a LUN that another attachment has on record is not free", "P", "", "new", -1, "taken=0",
+     "ok 4:", "record-attaching 1"},
+    {"with its LUN on record it is attached there", "P", "P", "attaching", 1, "", "ok 4: 0=x",
+     "attach 1"},
+    {"unless somebody took that LUN meanwhile", "P", "P", "attaching", 0, "", "ok 4: 0=x",
+     "record-attaching 1"},
+    {"a failed attempt keeps its LUN", "R", "R", "attaching", 3, "primary-attached",
+     "ok 4:", "attach 3"},
+    {"the model has it: it is attached where the model says", "P", "P", "attaching", 1, "",
+     "ok 4: 1=d", "record-attached 1"},
+    {"attached by somebody else: adopted", "P", "", "new", -1, "", "ok 4: 3=d",
+     "record-attached 3"},
+    {"a model that is changing proves nothing", "P", "P", "attaching", 1, "", "changing 4: 1=d",
+     "look-later"},
+    {"a failed change is carried out again", "P", "P", "attaching", 1, "", "failed 4: 1=d",
+     "repair"},
+    {"an earlier detach must end first", "P", "", "new", -1, "", "ok 4: 1=D", "look-later"},
+    {"no VM", "P", "", "new", -1, "", "-", "no-vm"},
+    {"no place", "P", "", "new", -1, "", "ok 2: 0=x 1=x", "no-slot"},
+    {"a place that is only on record is no place either", "P", "", "new", -1, "taken=5",
+     "ok 2: 0=x", "no-slot"},
+    {"without its disk it waits", "P", "", "new", -1, "no-volume", NULL, "none"},
+    {"on a node that is gone it waits to be deleted", "P", "", "new", -1, "no-node", NULL, "none"},
+
+    {"a replica waits for the primary", "R", "", "new", -1, "", NULL, "none"},
+    {"and for a primary that came later", "R", "", "new", -1, "primary-attached primary-waits",
+     NULL, "none"},
+    {"and comes after it", "R", "", "new", -1, "primary-attached", NULL, "look"},
+    {"nobody goes beyond the disk's shares", "P", "", "new", -1, "shares=3", NULL, "none"},
+    {"the last share can be had", "P", "", "new", -1, "shares=2", NULL, "look"},
+
+    {"promotion needs no look at the cloud", "P", "R", "attached", 1, "", NULL, "record-role"},
+    {"promotion waits for the former primary to be demoted", "P", "R", "attached", 1, "role-taken",
+     NULL, "none"},
+    {"so does a primary that is not attached yet", "P", "", "new", -1, "role-taken", NULL, "none"},
+    {"demotion waits for nobody", "R", "P", "attached", 1, "role-taken primary-waits shares=3",
+     NULL, "record-role"},
+    {"what is as it should be stays", "P", "P", "attached", 1, "verified", NULL, "none"},
+    {"a new leader looks once whether the cloud agrees", "P", "P", "attached", 1, "", NULL, "look"},
+    {"it does", "P", "P", "attached", 1, "", "ok 4: 1=d", "verified"},
+    {"it does not: gone", "P", "P", "attached", 1, "", "ok 4:", "record-lost"},
+    {"it does not: elsewhere", "P", "P", "attached", 1, "", "ok 4: 2=d", "record-lost"},
+    {"it does not: leaving", "R", "R", "attached", 1, "", "ok 4: 1=D", "record-lost"},
+    {"it does not: no VM", "R", "R", "attached", 1, "", "-", "record-lost"},
+
+    {"a replica is detached when it is deleted", "R", "R", "attached", 1, "deleting", NULL, "look"},
+    {"first that goes on record", "R", "R", "attached", 1, "deleting", "ok 4: 1=d",
+     "record-detaching"},
+    {"then it is done", "R", "R", "detaching", 1, "deleting", "ok 4: 1=d", "detach"},
+    {"again, if it is still leaving", "R", "R", "detaching", 1, "deleting", "ok 4: 1=D", "detach"},
+    {"when the model lacks it, it is over", "R", "R", "detaching", 1, "deleting", "ok 4: 0=x",
+     "remove-finalizer"},
+    {"and when there is no VM", "R", "R", "detaching", 1, "deleting", "-", "remove-finalizer"},
+    {"a primary that is published is not detached", "P", "P", "attached", 1, "deleting", NULL,
+     "none"},
+    {"once it is unpublished it is", "P", "P", "attached", 1, "deleting requested", NULL, "look"},
+    {"or its node is gone", "P", "P", "attached", 1, "deleting no-node", NULL, "look"},
+    {"or it was unpublished by demoting it", "R", "P", "attached", 1, "deleting", NULL, "look"},
+    {"somebody else's finalizer is not ours", "R", "R", "attached", 1, "deleting bare", NULL,
+     "none"},
+};
+
+static enum attachment_role role_from(const char *text)
+{
+    return text[0] == 'P' ? ROLE_IS_PRIMARY : text[0] == 'R' ? ROLE_IS_REPLICA : ROLE_NONE;
+}
+
+static enum attachment_state state_from(const char *text)
+{
+    static const char *const names[] = {"new", "attaching", "attached", "detaching"};
+
+    for (int i = 0; i < 4; i++)
+        if (strcmp(names[i], text) == 0)
+            return (enum attachment_state)i;
+    fail_msg("no such state: %s", text);
+    return ATTACHMENT_NEW;
+}
+
+static void apply_flags(const char *flags, struct attachment_snapshot *in)
+{
+    const char *value;
+
+    in->deleting = strstr(flags, "deleting");
+    in->has_finalizer = !strstr(flags, "bare");
+    in->detach_requested = strstr(flags, "requested");
+    in->node_exists = !strstr(flags, "no-node");
+    in->volume_ready = !strstr(flags, "no-volume");
+    in->verified = strstr(flags, "verified");
+    in->primary_attached = strstr(flags, "primary-attached");
+    in->primary_waits = strstr(flags, "primary-waits");
+    in->role_taken = strstr(flags, "role-taken");
+    if ((value = strstr(flags, "shares=")))
+        in->other_shares = (unsigned)strtoul(value + strlen("shares="), NULL, 10);
+    if ((value = strstr(flags, "taken=")))
+        in->luns_taken[strtoul(value + strlen("taken="), NULL, 10)] = true;
+}
+
+static void add_slots(const char *text, struct cloud_instance *instance)
+{
+    int lun, length;
+    char disk;
+
+    for (; sscanf(text, " %d=%c%n", &lun, &disk, &length) == 2; text += length)
+        ARRAY_ADD(instance->slots, instance->n_slots) =
+            (struct cloud_slot){.disk_id = mem_strdup(disk == 'x' ? "/other" : DISK),
+                                .lun = lun,
+                                .leaving = disk == 'D'};
+}
+
+static void apply_cloud(const char *cloud, struct attachment_snapshot *in,
+                        struct cloud_instance *instance)
+{
+    char state[16];
+    int length;
+
+    in->looked = cloud != NULL;
+    if (!cloud || strcmp(cloud, "-") == 0)
+        return;
+    assert_int_equal(sscanf(cloud, "%15s %d:%n", state, &instance->max_disks, &length), 2);
+    instance->state = strcmp(state, "ok") == 0         ? CLOUD_INSTANCE_SETTLED
+                      : strcmp(state, "changing") == 0 ? CLOUD_INSTANCE_CHANGING
+                                                       : CLOUD_INSTANCE_FAILED;
+    add_slots(cloud + length, instance);
+    in->instance = instance;
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct row *row = &rows[i];
+        CLEANUP(cloud_instance_fini) struct cloud_instance instance = {0};
+        struct attachment_snapshot in = {
+            .wanted = role_from(row->wanted),
+            .role = role_from(row->role),
+            .state = state_from(row->state),
+            .lun = row->lun,
+            .max_shares = 3,
+            .disk_id = DISK,
+        };
+        char text[64];
+
+        apply_flags(row->flags, &in);
+        apply_cloud(row->cloud, &in, &instance);
+        struct attachment_plan plan = attachment_next(&in);
+        if (plan.lun == NO_LUN)
+            snprintf(text, sizeof text, "%s", step_names[plan.step]);
+        else
+            snprintf(text, sizeof text, "%s %d", step_names[plan.step], plan.lun);
+        if (strcmp(text, row->step) != 0)
+            fail_msg("%s: expected \"%s\", got \"%s\"", row->why, row->step, text);
+    }
+}
+
+/* ---- a small cloud in which the steps are taken, with accidents ---- */
+
+struct world {
+    struct attachment_snapshot in;
+    struct cloud_instance vm;
+    struct cloud_slot slots[2];
+    bool gone;
+};
+
+static void take(struct world *w, struct attachment_plan plan, unsigned *r)
+{
+    bool lost = rand_r(r) % 4 == 0; /* the step had no effect */
+
+    w->in.looked = false;
+    if (lost && plan.step != STEP_LOOK)
+        return;
+    switch (plan.step) {
+    case STEP_LOOK:
+        w->in.looked = true;
+        w->in.instance = &w->vm;
+        return;
+    case STEP_ADD_FINALIZER:
+        w->in.has_finalizer = true;
+        return;
+    case STEP_REMOVE_FINALIZER:
+        assert_int_equal(w->vm.n_slots, 0);
+        w->gone = true;
+        return;
+    case STEP_RECORD_ATTACHING:
+        w->in.state = ATTACHMENT_ATTACHING;
+        w->in.role = w->in.wanted;
+        w->in.lun = plan.lun;
+        return;
+    case STEP_ATTACH:
+        assert_int_equal(w->in.lun, plan.lun);
+        w->slots[0] = (struct cloud_slot){(char *)(uintptr_t)DISK, plan.lun, false};
+        w->vm.n_slots = 1;
+        w->vm.state = rand_r(r) % 3 ? CLOUD_INSTANCE_SETTLED : CLOUD_INSTANCE_FAILED;
+        return;
+    case STEP_REPAIR:
+        w->vm.state = CLOUD_INSTANCE_SETTLED;
+        return;
+    case STEP_RECORD_ATTACHED:
+        assert_int_equal(w->vm.state, CLOUD_INSTANCE_SETTLED);
+        w->in.state = ATTACHMENT_ATTACHED;
+        w->in.role = w->in.wanted;
+        w->in.lun = plan.lun;
+        return;
+    case STEP_RECORD_ROLE:
+        w->in.role = w->in.wanted;
+        return;
+    case STEP_RECORD_LOST:
+        w->in.state = ATTACHMENT_NEW;
+        return;
+    case STEP_VERIFIED:
+        w->in.verified = true;
+        return;
+    case STEP_RECORD_DETACHING:
+        w->in.state = ATTACHMENT_DETACHING;
+        return;
+    case STEP_DETACH:
+        w->vm.n_slots = 0;
+        w->vm.state = CLOUD_INSTANCE_SETTLED;
+        return;
+    default:
+        return;
+    }
+}
+
+/* However many steps are lost, an attachment ends attached, in its role, and later gone. */
+static void test_settles_whatever_is_lost(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 5000; seed++) {
+        struct world w = {.in = {.wanted = ROLE_IS_PRIMARY,
+                                 .lun = NO_LUN,
+                                 .node_exists = true,
+                                 .volume_ready = true,
+                                 .max_shares = 1,
+                                 .disk_id = DISK},
+                          .vm = {.max_disks = 4}};
+        unsigned r = seed, steps;
+
+        w.vm.slots = w.slots;
+        for (steps = 0; !w.in.verified; steps++) {
+            assert_in_range(steps, 0, 200);
+            take(&w, attachment_next(&w.in), &r);
+        }
+        assert_int_equal(w.in.state, ATTACHMENT_ATTACHED);
+        assert_int_equal(w.in.lun, w.slots[0].lun);
+        assert_int_equal(attachment_next(&w.in).step, STEP_NONE);
+
+        w.in.deleting = true;
+        assert_int_equal(attachment_next(&w.in).step, STEP_NONE);
+        w.in.detach_requested = true;
+        for (steps = 0; !w.gone; steps++) {
+            assert_in_range(steps, 0, 200);
+            take(&w, attachment_next(&w.in), &r);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_settles_whatever_is_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

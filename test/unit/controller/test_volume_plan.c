@@ -1,0 +1,113 @@
+/* Every situation is one row: words that say what is so, and the step that follows. */
+#include "controller/volume_plan.h"
+
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+static const char *const step_names[] = {
+    [VOLUME_NONE] = "none",
+    [VOLUME_ADD_FINALIZER] = "add-finalizer",
+    [VOLUME_REMOVE_FINALIZER] = "remove-finalizer",
+    [VOLUME_RECORD_CREATING] = "record-creating",
+    [VOLUME_CREATE] = "create",
+    [VOLUME_ADOPT] = "adopt",
+    [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
+    [VOLUME_RELEASE] = "release",
+    [VOLUME_DELETE] = "delete",
+};
+
+static const struct {
+    const char *why, *words, *step;
+} rows[] = {
+    {"a new one gets its finalizer first", "", "add-finalizer"},
+    {"that its disk is being made goes on record before it is", "finalizer", "record-creating"},
+    {"then it is made", "finalizer creating", "create"},
+    {"once", "finalizer created", "none"},
+    {"a creation that failed for good waits to be asked for", "finalizer failed", "none"},
+    {"a disk that was there is looked at", "finalizer pre-provisioned", "adopt"},
+    {"the file system goes on record", "finalizer created news", "record-filesystem"},
+
+    {"a published volume stays", "finalizer created deleting requested primary", "none"},
+    {"even without a request", "finalizer created deleting primary other", "none"},
+    {"its replicas go first", "finalizer created deleting requested other leaving", "release"},
+    {"and are waited for", "finalizer created deleting requested leaving", "none"},
+    {"then the disk", "finalizer created deleting requested", "delete"},
+    {"then the record", "finalizer created deleting requested disk-gone", "remove-finalizer"},
+    {"a disk that may exist although it is on no record", "finalizer failed deleting requested",
+     "delete"},
+    {"without a request the disk stays", "finalizer created deleting", "remove-finalizer"},
+    {"a disk that was there before stays", "finalizer created deleting requested pre-provisioned",
+     "remove-finalizer"},
+    {"nothing of ours holds it", "created deleting requested", "none"},
+};
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *words = rows[i].words;
+        struct volume_snapshot in = {
+            .deleting = strstr(words, "deleting"),
+            .has_finalizer = strstr(words, "finalizer"),
+            .created = strstr(words, "created"),
+            .creating = strstr(words, "creating"),
+            .failed = strstr(words, "failed"),
+            .pre_provisioned = strstr(words, "pre-provisioned"),
+            .delete_requested = strstr(words, "requested"),
+            .disk_deleted = strstr(words, "disk-gone"),
+            .primaries = strstr(words, "primary") ? 1 : 0,
+            .others = strstr(words, "other") ? 1 : 0,
+            .leaving = strstr(words, "leaving") ? 1 : 0,
+            .has_filesystem_news = strstr(words, "news"),
+        };
+        const char *step = step_names[volume_next(&in)];
+
+        if (strcmp(step, rows[i].step) != 0)
+            fail_msg("%s: expected \"%s\", got \"%s\"", rows[i].why, rows[i].step, step);
+    }
+}
+
+/* Over all snapshots that there are. */
+static void test_a_disk_goes_only_when_it_may(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+        struct volume_snapshot in = {
+            .deleting = bits & 1,
+            .has_finalizer = bits & 2,
+            .created = bits & 4,
+            .creating = bits & 8,
+            .failed = bits & 16,
+            .pre_provisioned = bits & 32,
+            .delete_requested = bits & 64,
+            .disk_deleted = bits & 128,
+            .primaries = bits >> 8 & 1,
+            .others = bits >> 9 & 1,
+            .leaving = bits >> 10 & 1,
+            .has_filesystem_news = bits & 2048,
+        };
+        enum volume_step step = volume_next(&in);
+        unsigned attachments = in.primaries + in.others + in.leaving;
+
+        if (step == VOLUME_DELETE)
+            assert_true(in.deleting && in.delete_requested && !in.pre_provisioned && !attachments);
+        if (step == VOLUME_REMOVE_FINALIZER)
+            assert_true(in.deleting && !attachments);
+        if (step == VOLUME_RELEASE)
+            assert_true(in.deleting && !in.primaries);
+        if (step == VOLUME_CREATE)
+            assert_true(!in.deleting && in.creating && !in.created && !in.failed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_a_disk_goes_only_when_it_may),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
