@@ -1,0 +1,117 @@
+#include "node/attachment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/kube/object.h"
+
+enum { MOST_LUN = 4095 };
+
+/* Errors that the same request would meet again; the controller goes on trying after all others. */
+static const struct {
+    const char *code;
+    enum err_kind kind;
+} final_errors[] = {
+    {"INVALID_ARGUMENT", ERR_INVALID},    {"NOT_FOUND", ERR_NOT_FOUND},
+    {"ALREADY_EXISTS", ERR_EXISTS},       {"OUT_OF_RANGE", ERR_OUT_OF_RANGE},
+    {"UNIMPLEMENTED", ERR_UNIMPLEMENTED},
+};
+
+static bool equal(const char *a, const char *b)
+{
+    return a && strcmp(a, b) == 0;
+}
+
+static bool is_ready(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+
+    return !attachment->metadata->deletion_timestamp && spec && equal(spec->role, "Primary") &&
+           status && equal(status->state, "Attached") && status->detail &&
+           equal(status->detail->role, "Primary");
+}
+
+/* The failure that nobody will try to mend; NULL if there is none. */
+static struct err *final_error(const Api__AzVolumeAttachmentStatus *status)
+{
+    const Api__AzError *error = status ? status->error : NULL;
+
+    if (!error || !equal(status->state, "AttachmentFailed"))
+        return NULL;
+    for (size_t i = 0; i < COUNT_OF(final_errors); i++)
+        if (equal(error->code, final_errors[i].code))
+            return err_new(final_errors[i].kind, "the disk cannot be attached: %s",
+                           error->message ? error->message : error->code);
+    return NULL;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text && *text ? text : "unknown";
+}
+
+static struct err *not_ready_yet(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+    const Api__AzVolumeAttachmentDetail *detail = status ? status->detail : NULL;
+    const Api__AzError *error = status ? status->error : NULL;
+
+    if (attachment->metadata->deletion_timestamp)
+        return err_new(ERR_BUSY, "AzVolumeAttachment %s is being deleted",
+                       attachment->metadata->name);
+    if (error)
+        return err_new(ERR_BUSY, "AzVolumeAttachment %s is in state %s (%s: %s)",
+                       attachment->metadata->name, or_unknown(status->state),
+                       or_unknown(error->code), or_unknown(error->message));
+    return err_new(ERR_BUSY, "AzVolumeAttachment %s is in state %s with role %s",
+                   attachment->metadata->name, or_unknown(status ? status->state : NULL),
+                   or_unknown(detail ? detail->role : NULL));
+}
+
+static struct err *read_number(const Api__AzVolumeAttachmentDetail *detail, const char *key,
+                               uint64_t most, uint64_t *ret)
+{
+    const char *text = KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, key);
+    char *end = NULL;
+
+    errno = 0;
+    uint64_t number = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    if (!end || *end || errno || number > most)
+        return err_new(ERR_INTERNAL, "the attachment's publish_context has no %s that makes sense",
+                       key);
+    *ret = number;
+    return NULL;
+}
+
+static struct err *read_place(const Api__AzVolumeAttachmentStatus *status,
+                              struct attachment_place *ret)
+{
+    const char *record = KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_FILESYSTEM);
+    struct attachment_place place = {.has_record = record != NULL};
+    uint64_t lun;
+
+    TRY(read_number(status->detail, "LUN", MOST_LUN, &lun));
+    TRY(read_number(status->detail, "diskSizeBytes", INT64_MAX, &place.size));
+    if (record)
+        TRY(identity_parse(record, &place.record));
+    place.lun = (unsigned)lun;
+    *ret = place;
+    return NULL;
+}
+
+struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
+                             struct attachment_place *ret)
+{
+    if (is_ready(attachment))
+        return read_place(attachment->status, ret);
+    TRY(final_error(attachment->status));
+    return not_ready_yet(attachment);
+}
+
+bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)
+{
+    return !attachment->status || !equal(attachment->status->state, "Detached");
+}

@@ -1,0 +1,27 @@
+/* attachment.h - what an AzVolumeAttachment says to the node that it is for.
+ *
+ * Pure functions over the object.
+ */
+#pragma once
+
+#include "lib/api/azdisk.pb-c.h"
+#include "provisioner-lib/host/identity.h"
+
+/* In status.annotation: "ext4 <uuid>", once the volume was formatted. */
+#define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem"
+
+/* Where the volume's disk is and what it must be. */
+struct attachment_place {
+    unsigned lun;
+    uint64_t size; /* bytes */
+    bool has_record;
+    struct filesystem_identity record;
+};
+
+/* Whether the disk is attached, with this node as its one user. BUSY, saying in what state it is,
+ * while that may still come; any other error is how the attachment has failed for good. */
+struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
+                             struct attachment_place *ret) __attribute__((warn_unused_result));
+
+/* Whether it takes one of the VM's places for disks. */
+bool attachment_holds_place(const Api__AzVolumeAttachment *attachment);

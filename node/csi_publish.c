@@ -1,0 +1,66 @@
+/* NodePublishVolume and NodeUnpublishVolume. */
+
+#include <stddef.h>
+
+#include "lib/base/log.h"
+#include "node/csi_service.h"
+#include "node/volume_access.h"
+
+/* protobuf-c makes a type of its own for every map. */
+_Static_assert(offsetof(context_entry, key) ==
+                       offsetof(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry, key) &&
+                   offsetof(context_entry, value) ==
+                       offsetof(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry, value),
+               "maps of strings are alike");
+
+static struct err *publish(struct task *self, struct rpc_call *call,
+                           const Csi__V1__NodePublishVolumeRequest *request)
+{
+    struct node *node = call->ctx;
+    struct volume_access access;
+    struct publication publication = {.staging = request->staging_target_path,
+                                      .target = request->target_path};
+
+    TRY(volume_access_read(request->volume_capability,
+                           (context_entry *const *)(void *)request->volume_context,
+                           request->n_volume_context, call->arena, &access));
+    if (!request->staging_target_path[0])
+        return err_new(ERR_PRECONDITION, "staging_target_path is missing");
+    TRY(volume_path_check("staging_target_path", request->staging_target_path));
+    TRY(volume_path_check("target_path", request->target_path));
+    publication.raw = access.raw;
+    publication.read_only = request->readonly || (access.raw && access.read_only);
+    TRY(host_publish(self, node->host, &publication));
+    log_info("volume %s: published at %s%s", request->volume_id, request->target_path,
+             publication.read_only ? ", read-only" : "");
+    return NULL;
+}
+
+struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const void *message,
+                               void *ret)
+{
+    const Csi__V1__NodePublishVolumeRequest *request = message;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+
+    (void)ret;
+    TRY(csi_claim(call->ctx, request->volume_id, &claim));
+    struct err *err = publish(self, call, request);
+    return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
+}
+
+struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const void *message,
+                                 void *ret)
+{
+    const Csi__V1__NodeUnpublishVolumeRequest *request = message;
+    struct node *node = call->ctx;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+
+    (void)ret;
+    TRY(csi_claim(node, request->volume_id, &claim));
+    TRY(volume_path_check("target_path", request->target_path));
+    struct err *err = host_unpublish(self, node->host, request->target_path);
+    if (err)
+        return err_wrap(err, "volume %s", request->volume_id);
+    log_info("volume %s: unpublished from %s", request->volume_id, request->target_path);
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/* csi_service.h - CSI's Node service.
+ *
+ * Each call may be repeated at any time and after any failure. Calls for one volume do not overlap:
+ * the second is refused as pending.
+ */
+#pragma once
+
+#include "lib/rpc/server.h"
+#include "node/node.h"
+
+/* A row for rpc_server_config.services. */
+struct rpc_service csi_node_service(struct node *node);
+
+/* The calls, in csi_stage.c, csi_publish.c and csi_info.c; the context is the node. */
+rpc_handler csi_stage_volume, csi_unstage_volume, csi_publish_volume, csi_unpublish_volume,
+    csi_get_info, csi_get_capabilities;
+
+/* ---- for these files ---- */
+
+/* A volume that a call has for itself. */
+struct csi_claim {
+    struct node *node;
+    char *volume; /* NULL: none */
+};
+
+/* INVALID if the call names no volume, BUSY if another call has it. */
+struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim *ret)
+    __attribute__((warn_unused_result));
+void csi_release(struct csi_claim *claim); /* for CLEANUP */
+
+/* Until when a call may wait for something, so that there is time to answer. */
+uint64_t csi_wait_deadline(struct node *node, const struct rpc_call *call);

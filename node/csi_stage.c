@@ -1,0 +1,241 @@
+/* NodeStageVolume and NodeUnstageVolume. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "node/csi_service.h"
+#include "node/metrics.h"
+#include "node/mirror.h"
+#include "node/volume_access.h"
+
+/* A volume on its way to its staging path. */
+struct staging {
+    struct node *node;
+    const char *volume_id, *path;
+    struct volume_access access;
+    uint64_t deadline;    /* of all waiting */
+    uint64_t phase_began; /* loop_now() time */
+
+    struct kube_object *attachment;
+    struct attachment_place place;
+    struct device device;
+};
+
+static void staging_fini(struct staging *s)
+{
+    kube_object_unref(s->attachment);
+    device_close(&s->device);
+}
+
+static void phase_ended(struct staging *s, const char *phase)
+{
+    uint64_t now = loop_now(s->node->loop);
+
+    metric_observe(&METRIC_STAGE_SECONDS, (double)(now - s->phase_began) / 1000, phase);
+    s->phase_began = now;
+}
+
+/* ---- steps ---- */
+
+static struct err *await_disk(struct task *self, struct staging *s)
+{
+    TRY(mirror_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
+                                &s->place));
+    phase_ended(s, "attach");
+    TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->device));
+    phase_ended(s, "find");
+    return NULL;
+}
+
+static struct disk_expectation expectation_of(const struct staging *s)
+{
+    struct disk_expectation expected = {
+        .size = s->place.size,
+        .may_be_larger = s->access.may_grow,
+        .raw = s->access.raw,
+        .read_only = s->access.read_only,
+        .type = s->access.raw ? NULL : s->access.filesystem->name,
+        .recorded = s->place.has_record ? &s->place.record : NULL,
+    };
+
+    identity_derive(s->volume_id, expected.uuid);
+    return expected;
+}
+
+static struct err *prove(struct task *self, struct staging *s,
+                         const struct disk_expectation *expected, struct disk_verdict *ret)
+{
+    struct err *err = host_prove(self, s->node->host, &s->device, expected, ret);
+
+    if (!err)
+        metric_add(&METRIC_PROOFS, 1, ret->format ? "format" : "mount");
+    else if (err_kind(err) == ERR_PRECONDITION)
+        metric_add(&METRIC_PROOFS, 1, "refused");
+    phase_ended(s, "prove");
+    return err;
+}
+
+/* Time has passed since the attachment was looked at; what is written to the device, and what may
+ * write to it, must still be ours to do. */
+static struct err *check_still_ours(const struct staging *s)
+{
+    const struct kube_object *object = mirror_find_attachment(s->node, s->volume_id);
+    struct attachment_place place;
+
+    if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
+        return err_new(ERR_BUSY, "the volume was unpublished meanwhile");
+    TRY(attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place));
+    if (place.lun != s->place.lun)
+        return err_new(ERR_BUSY, "the disk's LUN has changed meanwhile");
+    return NULL;
+}
+
+/* Whoever has the disk next, after us or on another node, must find this file system on it. */
+static struct err *record(struct task *self, struct staging *s, const char *uuid)
+{
+    struct node *node = s->node;
+    const Api__ObjectMeta *metadata = s->attachment->metadata;
+    struct filesystem_identity identity = {0};
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    strncpy(identity.type, s->access.filesystem->name, sizeof identity.type - 1);
+    memcpy(identity.uuid, uuid, sizeof identity.uuid);
+    CLEANUP(freep) char *text = identity_format(&identity);
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", metadata->uid, "status",
+                              "annotation", NOTE_FILESYSTEM, text);
+    struct err *err =
+        kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
+                   metadata->name, "status", patch, &written);
+    if (err)
+        return err_wrap(err, "recording the file system");
+    store_note(node->attachments, written);
+    phase_ended(s, "record");
+    return NULL;
+}
+
+static struct err *prepare_filesystem(struct task *self, struct staging *s,
+                                      const struct disk_expectation *expected, bool format)
+{
+    struct host *host = s->node->host;
+
+    TRY(check_still_ours(s));
+    if (format) {
+        TRY(host_format(self, host, &s->device, s->access.filesystem, expected->uuid, s->deadline));
+        phase_ended(s, "format");
+    } else if (!s->access.read_only) {
+        TRY(host_check(self, host, &s->device, s->access.filesystem, s->deadline));
+        phase_ended(s, "fsck");
+    }
+    return NULL;
+}
+
+static struct err *stage_filesystem(struct task *self, struct staging *s)
+{
+    struct disk_expectation expected = expectation_of(s);
+    struct disk_verdict verdict;
+    struct mount_request request = {
+        .device = s->device.path,
+        .target = s->path,
+        .type = s->access.filesystem->name,
+        .options = s->access.options,
+        .n_options = s->access.n_options,
+        .read_only = s->access.read_only,
+    };
+
+    TRY(prove(self, s, &expected, &verdict));
+    TRY(prepare_filesystem(self, s, &expected, verdict.format));
+    if (verdict.record_due)
+        TRY(record(self, s, expected.uuid));
+    TRY(check_still_ours(s));
+    TRY(host_mount(self, s->node->host, &s->device, &request));
+    phase_ended(s, "mount");
+    return NULL;
+}
+
+static struct err *stage_raw(struct task *self, struct staging *s)
+{
+    struct disk_expectation expected = expectation_of(s);
+    struct disk_verdict verdict;
+
+    TRY(prove(self, s, &expected, &verdict));
+    TRY(check_still_ours(s));
+    TRY(host_bind(self, s->node->host, &s->device, s->path));
+    phase_ended(s, "mount");
+    return NULL;
+}
+
+/* ---- the calls ---- */
+
+static struct err *stage(struct task *self, struct staging *s)
+{
+    uint64_t began = s->phase_began;
+
+    TRY(await_disk(self, s));
+    TRY(s->access.raw ? stage_raw(self, s) : stage_filesystem(self, s));
+    log_info("volume %s: %s (LUN %u) is staged at %s after %" PRIu64 " ms", s->volume_id,
+             s->device.path, s->place.lun, s->path, loop_now(s->node->loop) - began);
+    return NULL;
+}
+
+static struct err *about_volume(struct err *err, const char *volume_id)
+{
+    return err ? err_wrap(err, "volume %s", volume_id) : NULL;
+}
+
+struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const void *message,
+                             void *ret)
+{
+    const Csi__V1__NodeStageVolumeRequest *request = message;
+    struct node *node = call->ctx;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+    CLEANUP(staging_fini)
+    struct staging s = {
+        .node = node,
+        .volume_id = request->volume_id,
+        .path = request->staging_target_path,
+        .deadline = csi_wait_deadline(node, call),
+        .phase_began = loop_now(node->loop),
+        .device = DEVICE_NONE,
+    };
+
+    (void)ret;
+    TRY(csi_claim(node, request->volume_id, &claim));
+    TRY(volume_path_check("staging_target_path", request->staging_target_path));
+    TRY(volume_access_read(request->volume_capability, request->volume_context,
+                           request->n_volume_context, call->arena, &s.access));
+    return about_volume(stage(self, &s), request->volume_id);
+}
+
+/* The disk may go to another node as soon as we have answered: nobody here may still use it. */
+static struct err *unstage(struct task *self, struct node *node,
+                           const Csi__V1__NodeUnstageVolumeRequest *request)
+{
+    struct attachment_place place;
+
+    TRY(host_unstage(self, node->host, request->staging_target_path));
+    const struct kube_object *object = mirror_find_attachment(node, request->volume_id);
+    CLEANUP(err_freep)
+    struct err *not_attached =
+        object ? attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place)
+               : err_new(ERR_NOT_FOUND, "no attachment");
+    if (!not_attached)
+        TRY(host_check_unused(self, node->host, place.lun));
+    log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);
+    return NULL;
+}
+
+struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const void *message,
+                               void *ret)
+{
+    const Csi__V1__NodeUnstageVolumeRequest *request = message;
+    struct node *node = call->ctx;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+
+    (void)ret;
+    TRY(csi_claim(node, request->volume_id, &claim));
+    TRY(volume_path_check("staging_target_path", request->staging_target_path));
+    return about_volume(unstage(self, node, request), request->volume_id);
+}

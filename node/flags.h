@@ -1,0 +1,17 @@
+/* flags.h - the command line of azdisk-node.
+ */
+#pragma once
+
+#include "lib/base/options.h"
+#include "node/node.h"
+
+struct flags {
+    const char *endpoint, *kubeconfig, *registration_dir, *health_address, *metrics_address;
+    int64_t max_concurrent_format, verbosity;
+    int log_format; /* enum log_format */
+    struct settings settings;
+};
+
+/* True to go on; false to end with `ret_status`, as options_start. */
+bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,269 @@
+/* azdisk-node: serves CSI's Node service on one node. */
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/http/probes.h"
+#include "lib/kube/connection.h"
+#include "lib/rpc/csi_identity.h"
+#include "node/csi_service.h"
+#include "node/flags.h"
+#include "node/heartbeat.h"
+#include "node/metrics.h"
+#include "node/mirror.h"
+#include "node/registration.h"
+
+#define USER_AGENT "azdisk-node/" VERSION
+
+enum {
+    SHUTDOWN_GRACE_MS = 5 * 1000, /* for calls, and for formattings */
+    GOODBYE_MS = 5 * 1000,        /* for the last heartbeat */
+};
+
+/* Everything that lives as long as the program, in the order in which it is made. */
+struct program {
+    struct flags flags;
+    struct node node;
+    struct probes *health, *metrics;
+    struct kube_connection connection;
+    struct http_client *metadata_http;
+    struct task_group background; /* reflectors */
+    struct task_group heart;
+    struct csi_identity identity;
+    struct rpc_server *csi;
+    struct err *csi_err; /* why there is none */
+    struct timer last_call;
+};
+
+static void on_terminate(void *ctx)
+{
+    struct program *program = ctx;
+
+    log_info("asked to end");
+    node_stop(&program->node, false);
+}
+
+/* ---- the pieces ---- */
+
+static struct err *is_ready(void *ctx)
+{
+    const struct program *program = ctx;
+
+    if (!program->node.attachments)
+        return err_new(ERR_UNAVAILABLE, "the plug-in is starting");
+    return node_check_ready(&program->node);
+}
+
+static void refresh_metrics(void *ctx)
+{
+    const struct program *program = ctx;
+
+    if (program->node.attachments)
+        metrics_refresh(&program->node);
+}
+
+static struct err *serve_probes(struct program *program)
+{
+    struct probes_config config = {
+        .address = program->flags.health_address,
+        .metrics = NODE_METRICS,
+        .n_metrics = N_NODE_METRICS,
+        .ready = is_ready,
+        .refresh = refresh_metrics,
+        .ctx = program,
+    };
+
+    TRY(probes_new(program->node.loop, &config, &program->health));
+    config.address = program->flags.metrics_address;
+    return config.address[0] ? probes_new(program->node.loop, &config, &program->metrics) : NULL;
+}
+
+static struct err *connect_all(struct program *program)
+{
+    struct node *node = &program->node;
+
+    TRY(kube_connect(node->loop, program->flags.kubeconfig, USER_AGENT, &program->connection));
+    node->kube = program->connection.kube;
+    TRY(http_client_new(node->loop,
+                        &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
+                        &program->metadata_http));
+    node->metadata = http_client_transport(program->metadata_http);
+    return NULL;
+}
+
+static void call_finished(void *ctx, const char *method, const struct err *err,
+                          uint64_t duration_ms)
+{
+    const struct program *program = ctx;
+    char code[8];
+
+    snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
+    metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000,
+                   program->node.settings.driver_name, method, code);
+    if (err)
+        log_warning("%s: %s: %s (%lu ms)", method, err_kind_reason(err_kind(err)), err_message(err),
+                    (unsigned long)duration_ms);
+    else
+        log_debug("%s: ok (%lu ms)", method, (unsigned long)duration_ms);
+}
+
+static bool is_synced(void *ctx)
+{
+    const struct node *node = ctx;
+
+    return store_is_synced(node->attachments);
+}
+
+/* On the loop's own stack, because gRPC's start needs a large one. */
+static void serve_csi(void *arg)
+{
+    /* Of the driver as a whole: its controller is another process. */
+    static const struct csi_capability capabilities[] = {
+        CSI_SERVICE(CONTROLLER_SERVICE),
+        CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
+    };
+    struct program *program = arg;
+    struct node *node = &program->node;
+    CLEANUP(freep)
+    char *registration =
+        registration_endpoint(program->flags.registration_dir, node->settings.driver_name);
+    const char *const endpoints[] = {program->flags.endpoint, registration, NULL};
+
+    program->identity = (struct csi_identity){
+        .driver_name = node->settings.driver_name,
+        .capabilities = capabilities,
+        .n_capabilities = COUNT_OF(capabilities),
+        .is_ready = is_synced,
+        .ctx = node,
+    };
+    const struct rpc_service services[] = {csi_identity_service(&program->identity),
+                                           csi_node_service(node), registration_service(node)};
+    program->csi_err = rpc_server_new(node->loop,
+                                      &(struct rpc_server_config){
+                                          .endpoints = endpoints,
+                                          .services = services,
+                                          .n_services = COUNT_OF(services),
+                                          .finished = call_finished,
+                                          .finished_ctx = program,
+                                      },
+                                      &program->csi);
+}
+
+/* ---- the life of the program ---- */
+
+static struct err *start(struct task *self, struct program *program)
+{
+    struct node *node = &program->node;
+
+    TRY(serve_probes(program));
+    TRY(connect_all(program));
+    node->host =
+        host_new(node->loop, &(struct host_config){
+                                 .roots = {"/sys", "/dev"},
+                                 .max_formats = (unsigned)program->flags.max_concurrent_format,
+                             });
+    mirror_start(node, &program->background);
+    loop_call(self, serve_csi, program);
+    TRY(TAKE_PTR(program->csi_err));
+    node->serving = true;
+    heartbeat_start(node, &program->heart);
+    log_info("serving CSI on %s", program->flags.endpoint);
+    return NULL;
+}
+
+static void stop_formatting(void *ctx)
+{
+    const struct program *program = ctx;
+
+    host_stop(program->node.host);
+}
+
+static void say_goodbye(struct task *self, struct program *program)
+{
+    struct task_group *heart = &program->heart;
+    uint64_t deadline = loop_now(program->node.loop) + GOODBYE_MS;
+
+    while (heart->n_members > 0) {
+        CLEANUP(err_freep) struct err *err = wait_for_change(self, &heart->ended, deadline);
+
+        if (err)
+            break;
+    }
+    group_close(self, heart);
+}
+
+static void finish(struct task *self, struct program *program)
+{
+    struct node *node = &program->node;
+
+    say_goodbye(self, program);
+    if (node->host)
+        loop_start_timer(node->loop, &program->last_call, loop_now(node->loop) + SHUTDOWN_GRACE_MS,
+                         stop_formatting, program);
+    if (program->csi)
+        rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
+    loop_stop_timer(node->loop, &program->last_call);
+    probes_close(self, program->health);
+    probes_close(self, program->metrics);
+    if (node->host)
+        host_close(self, node->host);
+    group_close(self, &program->background);
+    http_client_free(program->metadata_http);
+    mirror_free(node);
+    kube_disconnect(&program->connection);
+    free(node->zone);
+}
+
+static void run(struct task *self, void *arg)
+{
+    struct program *program = arg;
+    struct node *node = &program->node;
+    CLEANUP(err_freep) struct err *err = start(self, program);
+
+    if (err) {
+        fprintf(stderr, "azdisk-node: %s\n", err_message(err));
+        node_stop(node, true);
+    }
+    while (!node->stopping)
+        wait_through(self, &node->changed);
+    finish(self, program);
+    loop_stop(node->loop);
+}
+
+/* Threads share one arena, and what is free goes back to the system: glibc's own settings trade
+ * megabytes, on every node of a cluster, for a speed that nobody needs here. */
+static void keep_memory_small(void)
+{
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+}
+
+int main(int argc, char *argv[])
+{
+    static struct program program;
+    CLEANUP(loop_freep) struct loop *loop = NULL;
+    int status;
+
+    if (!flags_parse(argc, argv, &program.flags, &status))
+        return status;
+    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
+
+    signal(SIGPIPE, SIG_IGN);
+    keep_memory_small();
+    loop = loop_new();
+    program.node.loop = loop;
+    program.node.settings = program.flags.settings;
+    waiters_init(&program.node.changed);
+    group_init(&program.background, loop);
+    group_init(&program.heart, loop);
+    loop_on_signal(loop, SIGTERM, on_terminate, &program);
+    loop_on_signal(loop, SIGINT, on_terminate, &program);
+    loop_spawn(loop, "main", run, &program);
+    loop_run(loop);
+    return program.node.failed ? 1 : 0;
+}

@@ -1,0 +1,95 @@
+#include "node/metrics.h"
+
+#include "lib/base/alloc.h"
+#include "node/mirror.h"
+
+struct metric METRIC_CSI_OPERATIONS = {
+    .name = "azuredisk_csi_operations_seconds",
+    .help = "Duration of CSI calls.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"driver_name", "method_name", "grpc_status_code"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_STAGE_SECONDS = {
+    .name = "azuredisk_stage_duration_seconds",
+    .help = "Duration of the steps of staging a volume: attach (waiting for the attachment), find "
+            "(waiting for the device), prove, format, fsck, record, mount.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"phase"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_PROOFS = {
+    .name = "azuredisk_disk_proofs_total",
+    .help = "Decisions about devices: mount, format, or refused because it may be the wrong disk.",
+    .type = METRIC_COUNTER,
+    .labels = {"verdict"},
+};
+
+struct metric METRIC_HEARTBEATS = {
+    .name = "azuredisk_heartbeats_total",
+    .help = "Writes of the AzDriverNode's status, by result.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+struct metric METRIC_WATCH_FAILURES = {
+    .name = "azuredisk_kube_watch_failures_total",
+    .help = "Lists and watches of the Kubernetes API that failed and were begun again.",
+    .type = METRIC_COUNTER,
+    .labels = {"resource"},
+};
+
+static struct metric heartbeat_age = {
+    .name = "azuredisk_heartbeat_age_seconds",
+    .help = "Time since the last heartbeat that was written.",
+    .type = METRIC_GAUGE,
+};
+
+static struct metric slots = {
+    .name = "azuredisk_slots",
+    .help = "Places for data disks on the VM: limit, and used by this driver's attachments.",
+    .type = METRIC_GAUGE,
+    .labels = {"kind"},
+};
+
+static struct metric busy_workers = {
+    .name = "azuredisk_busy_workers",
+    .help = "Calls to the kernel that have not returned; one that stays is a disk that hangs.",
+    .type = METRIC_GAUGE,
+};
+
+static struct metric build_info = {
+    .name = "azuredisk_build_info",
+    .help = "1, with the version of the program.",
+    .type = METRIC_GAUGE,
+    .labels = {"version"},
+};
+
+struct metric *const NODE_METRICS[] = {
+    &METRIC_CSI_OPERATIONS,
+    &METRIC_STAGE_SECONDS,
+    &METRIC_PROOFS,
+    &METRIC_HEARTBEATS,
+    &METRIC_WATCH_FAILURES,
+    &heartbeat_age,
+    &slots,
+    &busy_workers,
+    &build_info,
+};
+const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
+
+void metrics_refresh(const struct node *node)
+{
+    int limit = mirror_slot_limit(node), taken = mirror_slots_taken(node);
+
+    metric_set(&build_info, 1, VERSION);
+    metric_set(&busy_workers, host_busy_workers(node->host));
+    if (taken >= 0)
+        metric_set(&slots, taken, "used");
+    if (limit >= 0)
+        metric_set(&slots, limit, "limit");
+    if (node->heartbeat)
+        metric_set(&heartbeat_age, (double)(loop_now(node->loop) - node->heartbeat) / 1000);
+}

@@ -1,0 +1,175 @@
+#include "node/mirror.h"
+
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/kube/reflector.h"
+#include "node/metrics.h"
+
+enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may be on its way */
+
+static const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object)
+{
+    return KUBE_AS(Api__AzVolumeAttachment, object);
+}
+
+/* ---- the stores ---- */
+
+static void index_by_volume(const struct kube_object *object,
+                            void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (!spec || !spec->volume__id)
+        return;
+    CLEANUP(freep) char *volume = mem_lower(spec->volume__id);
+    emit(ctx, volume);
+}
+
+static void object_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    (void)before, (void)after;
+    node_changed(ctx);
+}
+
+static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
+{
+    (void)ctx;
+    log_warning("watch of %s: %s", resource->plural, err_message(err));
+    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
+}
+
+/* A list without objects changes none, but is news all the same. */
+static void await_first_lists(struct task *self, void *arg)
+{
+    struct node *node = arg;
+    CLEANUP(err_freep) struct err *err = store_wait_synced(self, node->attachments, TIMER_NEVER);
+
+    if (!err)
+        err = store_wait_synced(self, node->driver_nodes, TIMER_NEVER);
+    node_changed(node);
+}
+
+void mirror_start(struct node *node, struct task_group *group)
+{
+    struct reflector_config config = {
+        .kube = node->kube, .namespace_ = node->settings.namespace_, .failed = watch_failed};
+
+    node->attachments_selector =
+        mem_printf("disk.csi.azure.com/node-name=%s", node->settings.node_id);
+    node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);
+    node->attachments = store_new();
+    node->attachments_by_volume = store_add_index(node->attachments, index_by_volume);
+    node->driver_nodes = store_new();
+    store_observe(node->attachments, object_changed, node);
+    store_observe(node->driver_nodes, object_changed, node);
+
+    config.resource = &AZ_VOLUME_ATTACHMENTS;
+    config.store = node->attachments;
+    config.label_selector = node->attachments_selector;
+    reflector_start(group, &config);
+    config.resource = &AZ_DRIVER_NODES;
+    config.store = node->driver_nodes;
+    config.label_selector = NULL;
+    config.field_selector = node->own_selector;
+    reflector_start(group, &config);
+    group_spawn(group, "first lists", await_first_lists, node);
+}
+
+void mirror_free(struct node *node)
+{
+    store_free(node->attachments);
+    store_free(node->driver_nodes);
+    free(node->attachments_selector);
+    free(node->own_selector);
+}
+
+/* ---- attachments ---- */
+
+struct kube_object *mirror_find_attachment(const struct node *node, const char *volume_id)
+{
+    CLEANUP(freep) char *volume = mem_lower(volume_id);
+    size_t n;
+    struct kube_object *const *found = store_find(node->attachments_by_volume, volume, &n);
+
+    return n > 0 ? found[0] : NULL;
+}
+
+/* Before the first list is read, absence means nothing. */
+static struct err *not_there(const struct node *node, uint64_t *absent_since)
+{
+    uint64_t now = loop_now(node->loop);
+
+    if (!store_is_synced(node->attachments))
+        return err_new(ERR_BUSY, "the API server has not been read yet");
+    if (*absent_since == 0)
+        *absent_since = now;
+    return err_new(now - *absent_since < NEW_ATTACHMENT_MS ? ERR_BUSY : ERR_NOT_FOUND,
+                   "there is no AzVolumeAttachment of the volume for node %s: it has not been "
+                   "published to this node",
+                   node->settings.node_id);
+}
+
+static struct err *too_late(const struct err *waiting)
+{
+    return err_new(ERR_TIMEOUT, "waited in vain: %s", err_message(waiting));
+}
+
+struct err *mirror_await_attachment(struct task *self, struct node *node, const char *volume_id,
+                                    uint64_t deadline, struct kube_object **ret_object,
+                                    struct attachment_place *ret_place)
+{
+    uint64_t absent_since = 0;
+
+    for (;;) {
+        struct kube_object *object = mirror_find_attachment(node, volume_id);
+        CLEANUP(err_freep)
+        struct err *err = object ? attachment_check(as_attachment(object), ret_place)
+                                 : not_there(node, &absent_since);
+
+        if (!err) {
+            *ret_object = kube_object_ref(object);
+            return NULL;
+        }
+        if (err_kind(err) != ERR_BUSY)
+            return TAKE_PTR(err);
+        if (loop_now(node->loop) >= deadline)
+            return too_late(err);
+        if (object)
+            absent_since = 0;
+
+        uint64_t until = absent_since ? absent_since + NEW_ATTACHMENT_MS : deadline;
+        CLEANUP(err_freep)
+        struct err *wait =
+            wait_for_change(self, &node->changed, until < deadline ? until : deadline);
+        if (wait && err_kind(wait) != ERR_TIMEOUT)
+            return TAKE_PTR(wait);
+    }
+}
+
+/* ---- the node ---- */
+
+const Api__AzDriverNode *mirror_driver_node(const struct node *node)
+{
+    const struct kube_object *object = store_next(node->driver_nodes, NULL);
+
+    return object ? KUBE_AS(Api__AzDriverNode, object) : NULL;
+}
+
+int mirror_slot_limit(const struct node *node)
+{
+    const Api__AzDriverNode *object = mirror_driver_node(node);
+    const Api__AzDriverNodeStatus *status = object ? object->status : NULL;
+
+    return status && status->slots && status->slots->has_limit ? status->slots->limit : -1;
+}
+
+int mirror_slots_taken(const struct node *node)
+{
+    int taken = 0;
+
+    if (!store_is_synced(node->attachments))
+        return -1;
+    STORE_FOREACH(node->attachments, object)
+        taken += attachment_holds_place(as_attachment(object));
+    return taken;
+}

@@ -1,0 +1,118 @@
+#include "node/volume_access.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/host/mount.h"
+
+#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
+#define ACCESS(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_##name
+#define DEFAULT_FILESYSTEM "ext4"
+
+static const struct {
+    const char *name;
+    bool multi_node, read_only;
+} modes[] = {
+    [MODE(SINGLE_NODE_WRITER)] = {"SINGLE_NODE_WRITER", false, false},
+    [MODE(SINGLE_NODE_READER_ONLY)] = {"SINGLE_NODE_READER_ONLY", false, true},
+    [MODE(MULTI_NODE_READER_ONLY)] = {"MULTI_NODE_READER_ONLY", true, true},
+    [MODE(MULTI_NODE_SINGLE_WRITER)] = {"MULTI_NODE_SINGLE_WRITER", true, false},
+    [MODE(MULTI_NODE_MULTI_WRITER)] = {"MULTI_NODE_MULTI_WRITER", true, false},
+    [MODE(SINGLE_NODE_SINGLE_WRITER)] = {"SINGLE_NODE_SINGLE_WRITER", false, false},
+    [MODE(SINGLE_NODE_MULTI_WRITER)] = {"SINGLE_NODE_MULTI_WRITER", false, false},
+};
+
+/* Names of parameters do not differ by case. */
+static const char *find(context_entry *const *context, size_t n, const char *key)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(context[i]->key, key) == 0)
+            return context[i]->value;
+    return "";
+}
+
+static struct err *check_mode(const Csi__V1__VolumeCapability *capability, const char *max_shares)
+{
+    int mode = capability->access_mode ? (int)capability->access_mode->mode : 0;
+
+    if (mode <= 0 || (size_t)mode >= COUNT_OF(modes) || !modes[mode].name)
+        return err_new(ERR_INVALID, "volume_capability.access_mode %d is not known", mode);
+    if (!modes[mode].multi_node)
+        return NULL;
+    if (capability->access_type_case == ACCESS(MOUNT))
+        return err_new(ERR_INVALID,
+                       "volume_capability.access_mode %s: a file system on a disk can be mounted "
+                       "on one node only",
+                       modes[mode].name);
+    if (strtol(max_shares, NULL, 10) < 2)
+        return err_new(ERR_INVALID,
+                       "volume_capability.access_mode %s needs parameter maxShares of 2 or more",
+                       modes[mode].name);
+    return NULL;
+}
+
+static struct err *choose_filesystem(const Csi__V1__VolumeCapability__MountVolume *mount,
+                                     const char *of_volume, const struct filesystem **ret)
+{
+    const char *wanted = mount->fs_type[0] ? mount->fs_type
+                         : of_volume[0]    ? of_volume
+                                           : DEFAULT_FILESYSTEM;
+    CLEANUP(freep) char *name = mem_lower(wanted);
+    const struct filesystem *type = filesystem_find(name);
+
+    if (!type)
+        return err_new(ERR_INVALID,
+                       "volume_capability.mount.fs_type \"%s\" is not supported: one of %s", wanted,
+                       FILESYSTEM_NAMES);
+    *ret = type;
+    return NULL;
+}
+
+static void take_options(const Csi__V1__VolumeCapability__MountVolume *mount, struct arena *arena,
+                         struct volume_access *access)
+{
+    const char **options = arena_alloc(arena, (mount->n_mount_flags + 1) * sizeof *options);
+
+    for (size_t i = 0; i < mount->n_mount_flags; i++)
+        options[access->n_options++] = mount->mount_flags[i];
+    if (access->filesystem->mount_option)
+        options[access->n_options++] = access->filesystem->mount_option;
+    access->options = options;
+}
+
+struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
+                               context_entry *const *context, size_t n_context, struct arena *arena,
+                               struct volume_access *ret)
+{
+    struct volume_access access = {0};
+
+    if (!capability)
+        return err_new(ERR_INVALID, "volume_capability is missing");
+    if (capability->access_type_case != ACCESS(BLOCK) &&
+        capability->access_type_case != ACCESS(MOUNT))
+        return err_new(ERR_INVALID, "volume_capability.access_type is missing: block or mount");
+    TRY(check_mode(capability, find(context, n_context, "maxshares")));
+
+    access.raw = capability->access_type_case == ACCESS(BLOCK);
+    access.read_only = modes[capability->access_mode->mode].read_only;
+    access.may_grow = strcasecmp(find(context, n_context, "resizerequired"), "true") == 0;
+    if (!access.raw) {
+        TRY(choose_filesystem(capability->mount, find(context, n_context, "fstype"),
+                              &access.filesystem));
+        take_options(capability->mount, arena, &access);
+        access.read_only |= mount_options_read_only(access.options, access.n_options);
+    }
+    *ret = access;
+    return NULL;
+}
+
+struct err *volume_path_check(const char *name, const char *path)
+{
+    if (!path[0])
+        return err_new(ERR_INVALID, "%s is missing", name);
+    if (path[0] != '/' || strspn(path, "/") == strlen(path))
+        return err_new(ERR_INVALID, "%s \"%s\" is not an absolute path", name, path);
+    return NULL;
+}

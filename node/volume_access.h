@@ -1,0 +1,29 @@
+/* volume_access.h - how a CSI call wants to use a volume: a VolumeCapability and the volume's
+ * context, checked and put into this driver's terms.
+ */
+#pragma once
+
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/arena.h"
+#include "provisioner-lib/host/filesystem.h"
+
+/* The context's entries are of the same form in every message. */
+typedef Csi__V1__NodeStageVolumeRequest__VolumeContextEntry context_entry;
+
+struct volume_access {
+    bool raw;       /* a block device */
+    bool read_only; /* by its access mode or by a mount flag */
+    bool may_grow;  /* the device may be larger than the volume was */
+    const struct filesystem *filesystem;
+    const char *const *options; /* of the mount, those that the file system always needs included */
+    size_t n_options;
+};
+
+/* INVALID, naming the field. What the result points to lives in the arena or in the request. */
+struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
+                               context_entry *const *context, size_t n_context, struct arena *arena,
+                               struct volume_access *ret) __attribute__((warn_unused_result));
+
+/* INVALID unless the field `name` is an absolute path that a volume can be at. */
+struct err *volume_path_check(const char *name, const char *path)
+    __attribute__((warn_unused_result));

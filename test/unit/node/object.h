@@ -1,0 +1,35 @@
+/* object.h - custom resources from a line of JSON, for the tests of this folder.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/kube/object.h"
+#include "test/unit/expect.h"
+
+/* Single quotes stand for double ones. */
+static inline json_t *json_of(const char *text)
+{
+    char copy[4096];
+    size_t length = strlen(text);
+
+    assert_true(length < sizeof copy);
+    for (size_t i = 0; i <= length; i++)
+        copy[i] = text[i] == '\'' ? '"' : text[i];
+
+    json_t *json = json_loads(copy, 0, NULL);
+    if (!json)
+        fail_msg("not JSON: %s", copy);
+    return json;
+}
+
+static inline struct kube_object *object_of(const ProtobufCMessageDescriptor *type,
+                                            const char *text)
+{
+    struct kube_object *object = NULL;
+    json_t *json = json_of(text);
+
+    assert_ok(kube_object_decode(type, json, &object));
+    json_decref(json);
+    return object;
+}

@@ -1,0 +1,164 @@
+/* What an attachment says, state by state. */
+#include "node/attachment.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/node/object.h"
+
+#define UUID "617a646b-6e85-804c-ba1a-e367f410918d"
+#define META "'metadata':{'name':'data-n1-attachment'}"
+#define PRIMARY "'spec':{'role':'Primary'}"
+#define DETAIL                                                                                     \
+    "'detail':{'role':'Primary','publish_context':{'LUN':'3','diskSizeBytes':'1073741824'}}"
+
+static struct err *check(const char *text, struct attachment_place *ret)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
+
+    return attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), ret);
+}
+
+static void test_ready(void **state)
+{
+    struct attachment_place place;
+
+    (void)state;
+    assert_ok(check("{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL "}}", &place));
+    assert_int_equal(place.lun, 3);
+    assert_int_equal(place.size, 1073741824);
+    assert_false(place.has_record);
+
+    assert_ok(check("{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
+                    ",'annotation':{'disk.csi.azure.com/filesystem':'xfs " UUID "'}}}",
+                    &place));
+    assert_true(place.has_record);
+    assert_string_equal(place.record.type, "xfs");
+    assert_string_equal(place.record.uuid, UUID);
+}
+
+/* An error that was overcome stays behind now and then. */
+static void test_ready_in_spite_of_an_error(void **state)
+{
+    struct attachment_place place;
+
+    (void)state;
+    assert_ok(check("{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
+                    ",'error':{'code':'NOT_FOUND','message':'x'}}}",
+                    &place));
+}
+
+static const struct {
+    const char *object;
+    enum err_kind kind;
+    const char *message;
+} not_ready[] = {
+    {"{" META "," PRIMARY "}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state unknown with role unknown"},
+    {"{" META "," PRIMARY ",'status':{'state':'','detail':{'role':'Primary'}}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state unknown with role Primary"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attaching'," DETAIL "}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Attaching with role Primary"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached'}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Attached with role unknown"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Replica'}}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Attached with role Replica"},
+    {"{" META ",'spec':{'role':'Replica'},'status':{'state':'Attached'," DETAIL "}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Attached with role Primary"},
+    {"{'metadata':{'name':'a','deletionTimestamp':'2026-01-01T00:00:00Z'}," PRIMARY
+     ",'status':{'state':'Attached'," DETAIL "}}",
+     ERR_BUSY, "AzVolumeAttachment a is being deleted"},
+    {"{" META "," PRIMARY ",'status':{'state':'Detaching'," DETAIL "}}", ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Detaching with role Primary"},
+
+    /* Failures that the controller goes on with, and others. */
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':'UNAVAILABLE',"
+     "'message':'Azure is away'}}}",
+     ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state AttachmentFailed (UNAVAILABLE: Azure "
+     "is "
+     "away)"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'RESOURCE_EXHAUSTED','message':'no slot'}}}",
+     ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state AttachmentFailed (RESOURCE_EXHAUSTED: "
+     "no "
+     "slot)"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attaching','error':{'code':'NOT_FOUND',"
+     "'message':'an earlier one'}}}",
+     ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment is in state Attaching (NOT_FOUND: an earlier one)"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':'NOT_FOUND',"
+     "'message':'no such disk'}}}",
+     ERR_NOT_FOUND, "the disk cannot be attached: no such disk"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'INVALID_ARGUMENT','message':'cannot be'}}}",
+     ERR_INVALID, "the disk cannot be attached: cannot be"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'ALREADY_EXISTS'}}}",
+     ERR_EXISTS, "the disk cannot be attached: ALREADY_EXISTS"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'OUT_OF_RANGE','message':'x'}}}",
+     ERR_OUT_OF_RANGE, "the disk cannot be attached: x"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'UNIMPLEMENTED','message':'x'}}}",
+     ERR_UNIMPLEMENTED, "the disk cannot be attached: x"},
+
+    /* Ready, but without sense. */
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary'}}}",
+     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
+     "'publish_context':{'LUN':'-1','diskSizeBytes':'1'}}}}",
+     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
+     "'publish_context':{'LUN':'3x','diskSizeBytes':'1'}}}}",
+     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
+     "'publish_context':{'LUN':'3','diskSizeBytes':'99999999999999999999'}}}}",
+     ERR_INTERNAL, "the attachment's publish_context has no diskSizeBytes that makes sense"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
+     ",'annotation':{'disk.csi.azure.com/filesystem':'ext4'}}}",
+     ERR_INVALID, "\"ext4\" is not a file system's type and UUID"},
+};
+
+static void test_not_ready(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(not_ready); i++) {
+        struct attachment_place place;
+
+        assert_fails(check(not_ready[i].object, &place), not_ready[i].kind, not_ready[i].message);
+    }
+}
+
+static void test_places(void **state)
+{
+    static const struct {
+        const char *state;
+        bool holds;
+    } rows[] = {
+        {"", true},         {"Pending", true},   {"Attaching", true}, {"AttachmentFailed", true},
+        {"Attached", true}, {"Detaching", true}, {"Detached", false}, {"ForceDetachPending", true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *text = mem_printf("{" META ",'status':{'state':'%s'}}", rows[i].state);
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
+
+        assert_int_equal(attachment_holds_place(KUBE_AS(Api__AzVolumeAttachment, object)),
+                         rows[i].holds);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_ready_in_spite_of_an_error),
+        cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_places),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
