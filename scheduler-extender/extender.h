@@ -1,0 +1,27 @@
+/* extender.h - what all parts of the scheduler extender share.
+ *
+ * One struct, owned by main.c, made before everything else and freed last. The stores mirror as
+ * much of the cluster as placement needs, in every replica of the extender: nobody leads, nobody
+ * writes.
+ */
+#pragma once
+
+#include "lib/kube/client.h"
+#include "lib/kube/store.h"
+
+struct settings {
+    const char *driver_name;
+    const char *namespace_;      /* of the custom resources */
+    uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer says nothing */
+};
+
+struct extender {
+    struct loop *loop;
+    struct settings settings;
+    struct kube *kube;
+
+    struct store *claims, *volumes;           /* PersistentVolumeClaims, PersistentVolumes */
+    struct store *attachments, *driver_nodes; /* custom resources */
+    struct store_index *attachments_by_disk;  /* by the disk's id in lower case */
+    struct store_index *driver_nodes_by_node; /* by the node's name */
+};

@@ -1,0 +1,18 @@
+/* flags.h - the command line of azdisk-scheduler-extender.
+ */
+#pragma once
+
+#include "lib/base/options.h"
+#include "scheduler-extender/extender.h"
+
+struct flags {
+    const char *address, *metrics_address, *kubeconfig;
+    const char *tls_cert_file, *tls_key_file; /* "" both: plain HTTP */
+    int64_t verbosity;
+    int log_format; /* enum log_format */
+    struct settings settings;
+};
+
+/* True to go on; false to end with `ret_status`, as options_start. */
+bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,120 @@
+#include "scheduler-extender/mirror.h"
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/kube/reflector.h"
+#include "scheduler-extender/metrics.h"
+
+/* ---- what is kept of each object: there are many, and most of them say much ---- */
+
+#define IDENTITY "metadata.name", "metadata.namespace", "metadata.resourceVersion"
+
+static const char *const kept_of_claims[] = {
+    IDENTITY,
+    "spec.volumeName",
+    "spec.accessModes",
+    NULL,
+};
+static const char *const kept_of_volumes[] = {
+    IDENTITY,
+    "spec.csi.driver",
+    "spec.csi.volumeHandle",
+    NULL,
+};
+static const char *const kept_of_attachments[] = {
+    IDENTITY,
+    "metadata.deletionTimestamp",
+    "spec.volume_id",
+    "spec.nodeName",
+    "status.state",
+    "status.detail.publish_context.LUN",
+    NULL,
+};
+static const char *const kept_of_driver_nodes[] = {
+    IDENTITY, "spec.nodeName", "status.lastHeartbeatTime", "status.readyForVolumeAllocation", NULL,
+};
+
+/* ---- indexes ---- */
+
+static void index_by_disk(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = KUBE_AS(Api__AzVolumeAttachment, object)->spec;
+
+    if (!spec || !spec->volume__id)
+        return;
+    CLEANUP(freep) char *disk = mem_lower(spec->volume__id);
+    emit(ctx, disk);
+}
+
+static void index_by_node(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzDriverNodeSpec *spec = KUBE_AS(Api__AzDriverNode, object)->spec;
+
+    if (spec && spec->node_name)
+        emit(ctx, spec->node_name);
+}
+
+/* ---- the stores ---- */
+
+#define ALL_STORES(e)                                                                              \
+    {                                                                                              \
+        (e)->claims, (e)->volumes, (e)->attachments, (e)->driver_nodes                             \
+    }
+
+static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
+{
+    (void)ctx;
+    log_warning("watch of %s: %s", resource->plural, err_message(err));
+    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
+}
+
+void mirror_start(struct extender *extender, struct task_group *group)
+{
+    const char *namespace_ = extender->settings.namespace_;
+    const struct {
+        const struct api_resource *resource;
+        const char *namespace_;
+        const char *const *keep;
+        struct store **store;
+    } kinds[] = {
+        {&PERSISTENT_VOLUME_CLAIMS, NULL, kept_of_claims, &extender->claims},
+        {&PERSISTENT_VOLUMES, NULL, kept_of_volumes, &extender->volumes},
+        {&AZ_VOLUME_ATTACHMENTS, namespace_, kept_of_attachments, &extender->attachments},
+        {&AZ_DRIVER_NODES, namespace_, kept_of_driver_nodes, &extender->driver_nodes},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        *kinds[i].store = store_new();
+    extender->attachments_by_disk = store_add_index(extender->attachments, index_by_disk);
+    extender->driver_nodes_by_node = store_add_index(extender->driver_nodes, index_by_node);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        reflector_start(group, &(struct reflector_config){
+                                   .kube = extender->kube,
+                                   .resource = kinds[i].resource,
+                                   .namespace_ = kinds[i].namespace_,
+                                   .keep = kinds[i].keep,
+                                   .store = *kinds[i].store,
+                                   .failed = watch_failed,
+                               });
+}
+
+bool mirror_is_synced(const struct extender *extender)
+{
+    struct store *const stores[] = ALL_STORES(extender);
+    bool synced = true;
+
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        synced &= stores[i] && store_is_synced(stores[i]);
+    return synced;
+}
+
+void mirror_free(struct extender *extender)
+{
+    struct store *const stores[] = ALL_STORES(extender);
+
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        store_free(stores[i]);
+}

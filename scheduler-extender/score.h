@@ -1,0 +1,28 @@
+/* score.h - how well each node suits a pod, by where the disks of the pod's volumes are.
+ *
+ * A pure function. It guarantees, and the test checks one by one:
+ *
+ * - every node gets a score from 0 to SCORE_MOST, and what it gets does not depend on the order of
+ *   the nodes;
+ * - SCORE_MOST is for a healthy node that has all of the pod's disks attached, and for no other;
+ * - a healthy node's score grows with its share of the disks; a disk that is being attached counts
+ *   for half of one that is;
+ * - another disk on a node never lowers that node's score;
+ * - a node that is not healthy gets 0, and a healthy one more than that as soon as any of the nodes
+ *   has a disk: a replica that nobody can use draws no pod;
+ * - all nodes get the same if none of them has any of the disks, or there are no disks.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SCORE_MOST = 10 }; /* MaxExtenderPriority of k8s.io/kube-scheduler/extender/v1 */
+
+struct score_node {
+    bool healthy;
+    unsigned attached, attaching; /* disks of the pod, each counted in one of them at most */
+};
+
+void score_nodes(const struct score_node *nodes, size_t n_nodes, unsigned n_disks,
+                 unsigned *ret_scores);

@@ -1,0 +1,23 @@
+/* service.h - the extender's HTTP service: /prioritize and /filter, as kube-scheduler calls them.
+ *
+ * The same below /azdiskschedulerextender/, where the Azure Disk CSI driver V2 has them; /ping; and
+ * the probes. Plain HTTP or TLS, as configured. Loop's thread.
+ */
+#pragma once
+
+#include "lib/http/probes.h"
+#include "scheduler-extender/extender.h"
+
+struct service_config {
+    const struct extender *extender;
+    const char *address;
+    const char *certificate_pem, *key_pem; /* NULL both: plain HTTP */
+    struct probes_config probes;           /* its address is not used */
+};
+
+struct service;
+
+/* What `config` points to must outlive the service. */
+struct err *service_new(struct loop *loop, const struct service_config *config,
+                        struct service **ret) __attribute__((warn_unused_result));
+void service_close(struct task *self, struct service *service); /* NULL is fine */

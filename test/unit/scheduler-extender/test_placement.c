@@ -1,0 +1,296 @@
+/* A small cluster, written down as data; then every row is a pod's volumes, the scores of nodes a
+ * to f for it, and which of them may take it. A new rule is a new row. */
+#include "scheduler-extender/placement.h"
+
+#include "lib/base/alloc.h"
+#include "lib/json/codec.h"
+#include "lib/json/parse.h"
+#include "test/unit/expect.h"
+#include "test/unit/scheduler-extender/cluster.h"
+
+/* ---- the cluster ---- */
+
+#define OBJECT(namespace, name, more)                                                              \
+    "{\"metadata\":{\"namespace\":\"" namespace "\",\"name\":\"" name                              \
+                                                "\",\"uid\":\"u\",\"resourceVersion\":\"5\","      \
+                                                "\"labels\":{\"a\":\"b\"}}," more "}"
+#define CLAIM(name, volume, mode)                                                                  \
+    OBJECT("shop", name, "\"spec\":{\"volumeName\":\"" volume "\",\"accessModes\":[\"" mode "\"]}")
+#define VOLUME(name, driver, handle)                                                               \
+    "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"5\"},\"spec\":{\"csi\":{"          \
+    "\"driver\":\"" driver "\",\"volumeHandle\":\"" handle "\"}}}"
+#define OURS(name, handle) VOLUME(name, "disk.csi.azure.com", handle)
+#define ATTACHMENT(disk, node, state, detail)                                                      \
+    OBJECT("azure-disk-csi", disk "-" node "-attachment",                                          \
+           "\"spec\":{\"volumeName\":\"" disk "\",\"volume_id\":\"/disks/" disk                    \
+           "\",\"nodeName\":\"" node "\",\"role\":\"Replica\"},\"status\":{" detail                \
+           "\"state\":\"" state "\"}")
+#define ATTACHED(disk, node) ATTACHMENT(disk, node, "Attached", "")
+#define WITH_LUN "\"detail\":{\"role\":\"Replica\",\"publish_context\":{\"LUN\":\"3\"}},"
+#define PLUGIN(node, heartbeat, ready)                                                             \
+    OBJECT("azure-disk-csi", node,                                                                 \
+           "\"spec\":{\"nodeName\":\"" node "\"},\"status\":{\"lastHeartbeatTime\":\"" heartbeat   \
+           "\",\"readyForVolumeAllocation\":" ready "}")
+
+static const char *const claims[] = {
+    CLAIM("one", "pv1", "ReadWriteOnce"),
+    CLAIM("two", "pv2", "ReadWriteOncePod"),
+    CLAIM("three", "pv3", "ReadWriteOnce"),
+    CLAIM("lonely", "pv4", "ReadWriteOnce"),
+    CLAIM("shared", "pv5", "ReadWriteMany"),
+    CLAIM("reading", "pv5", "ReadOnlyMany"),
+    CLAIM("foreign", "pv6", "ReadWriteOnce"),
+    CLAIM("broken", "pv7", "ReadWriteOnce"),
+    CLAIM("on-d", "pv8", "ReadWriteOnce"),
+    CLAIM("files", "nfs", "ReadWriteOnce"),
+    CLAIM("db-scratch", "pv1", "ReadWriteOnce"),
+    OBJECT("shop", "unbound", "\"spec\":{\"accessModes\":[\"ReadWriteOnce\"]}"),
+    NULL,
+};
+
+static const char *const volumes[] = {
+    OURS("pv1", "/Disks/ONE"),
+    OURS("pv2", "/disks/two"),
+    OURS("pv3", "/disks/three"),
+    OURS("pv4", "/disks/lonely"),
+    OURS("pv5", "/disks/shared"),
+    VOLUME("pv6", "ebs.csi.aws.com", "/disks/one"),
+    OURS("pv7", "/disks/broken"),
+    OURS("pv8", "/disks/on-d"),
+    "{\"metadata\":{\"name\":\"nfs\",\"resourceVersion\":\"5\"},\"spec\":{\"nfs\":{}}}",
+    NULL,
+};
+
+static const char *const attachments[] = {
+    ATTACHED("one", "a"),
+    ATTACHED("one", "b"),
+    ATTACHED("two", "a"),
+    ATTACHED("two", "b"),
+    ATTACHED("Three", "a"),
+    ATTACHED("shared", "a"),
+    ATTACHED("on-d", "d"),
+    ATTACHMENT("three", "c", "Attaching", ""),
+    ATTACHMENT("broken", "a", "AttachmentFailed", WITH_LUN),
+    ATTACHMENT("broken", "b", "Pending", WITH_LUN),
+    ATTACHMENT("broken", "c", "Pending", ""),
+    NULL,
+};
+
+/* Time begins with 2026. Of node f nothing was ever heard. */
+static const char *const driver_nodes[] = {
+    PLUGIN("a", "2026-01-01T00:00:00Z", "true"),  PLUGIN("b", "2026-01-01T00:00:00Z", "true"),
+    PLUGIN("c", "2026-01-01T00:00:00Z", "true"),  PLUGIN("d", "2025-12-31T23:00:00Z", "true"),
+    PLUGIN("e", "2026-01-01T00:00:00Z", "false"), NULL,
+};
+
+static const struct cluster_objects objects = {claims, volumes, attachments, driver_nodes};
+
+/* ---- pods ---- */
+
+#define PVC(claim) "{\"name\":\"v\",\"persistentVolumeClaim\":{\"claimName\":\"" claim "\"}}"
+
+static const char *const asked[] = {"a", "b", "c", "d", "e", "f"};
+enum { N_ASKED = COUNT_OF(asked) };
+
+static const struct {
+    const char *why, *volumes;
+    unsigned scores[N_ASKED];
+    const char *allowed; /* a "+" or "-" for each node */
+} rows[] = {
+    {"three disks: a has all, b two, c half of one",
+     PVC("one") "," PVC("two") "," PVC("three"),
+     {10, 7, 2, 0, 0, 0},
+     "++++-+"},
+    {"one disk, whatever the case of its id", PVC("one"), {10, 10, 1, 0, 0, 0}, "++++-+"},
+    {"a claim named twice is one disk",
+     PVC("one") "," PVC("one") "," PVC("three"),
+     {10, 5, 3, 0, 0, 0},
+     "++++-+"},
+    {"a generic ephemeral volume is the claim pod-volume",
+     "{\"name\":\"scratch\",\"ephemeral\":{\"volumeClaimTemplate\":{}}}",
+     {10, 10, 1, 0, 0, 0},
+     "++++-+"},
+    {"what is no claim does not count",
+     "{\"name\":\"t\",\"projected\":{}},{\"name\":\"e\",\"emptyDir\":{}}," PVC("one"),
+     {10, 10, 1, 0, 0, 0},
+     "++++-+"},
+    {"a replica on a silent node loses to healthy nodes without",
+     PVC("on-d"),
+     {1, 1, 1, 0, 0, 0},
+     "++++-+"},
+    {"failed: nothing; pending with a LUN: coming; pending without: a wish",
+     PVC("broken"),
+     {1, 5, 1, 0, 0, 0},
+     "++++-+"},
+    {"a volume of ours without replicas: equal", PVC("lonely"), {0}, "++++-+"},
+    {"many writers: equal, but a plug-in is needed", PVC("shared"), {0}, "++++-+"},
+    {"many readers: the same", PVC("reading"), {0}, "++++-+"},
+    {"a shared volume does not lessen the share of the others",
+     PVC("shared") "," PVC("one"),
+     {10, 10, 1, 0, 0, 0},
+     "++++-+"},
+    {"another driver's volume", PVC("foreign"), {0}, "++++++"},
+    {"a volume of no driver", PVC("files"), {0}, "++++++"},
+    {"an unbound claim", PVC("unbound"), {0}, "++++++"},
+    {"an unknown claim", PVC("unheard-of"), {0}, "++++++"},
+    {"no volumes", "", {0}, "++++++"},
+};
+
+static const Api__Pod *read_pod(const char *namespace_, const char *list, struct arena *arena)
+{
+    CLEANUP(freep)
+    char *text = mem_printf("{\"metadata\":{\"namespace\":\"%s\",\"name\":\"db\"},"
+                            "\"spec\":{\"volumes\":[%s]}}",
+                            namespace_, list);
+    CLEANUP(json_decrefp) json_t *json = NULL;
+    const ProtobufCMessage *pod;
+
+    assert_ok(json_parse_here(text, strlen(text), &json));
+    assert_ok(json_decode(&api__pod__descriptor, json, arena, &pod));
+    return (const Api__Pod *)(const void *)pod;
+}
+
+static void check(const char *why, const struct cluster *cluster, const Api__Pod *pod,
+                  const unsigned *scores, const char *allowed)
+{
+    const struct extender *extender = cluster_extender(cluster);
+    unsigned got_scores[N_ASKED];
+    bool got_allowed[N_ASKED];
+
+    placement_scores(extender, pod, asked, N_ASKED, got_scores);
+    placement_filter(extender, pod, asked, N_ASKED, got_allowed);
+    for (size_t i = 0; i < N_ASKED; i++) {
+        if (got_scores[i] != scores[i])
+            fail_msg("%s: node %s: expected score %u, got %u", why, asked[i], scores[i],
+                     got_scores[i]);
+        if (got_allowed[i] != (allowed[i] == '+'))
+            fail_msg("%s: node %s: allowed is %d", why, asked[i], got_allowed[i]);
+    }
+}
+
+static void test_table(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+        check(rows[i].why, cluster, read_pod("shop", rows[i].volumes, arena), rows[i].scores,
+              rows[i].allowed);
+    }
+}
+
+static const unsigned nothing[N_ASKED];
+
+static void test_only_what_is_needed_is_kept(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+    const struct kube_object *claim = store_get(cluster_extender(cluster)->claims, "shop/one");
+
+    (void)state;
+    assert_string_equal(claim->metadata->name, "one");
+    assert_null(claim->metadata->uid);
+    assert_int_equal(claim->metadata->n_labels, 0);
+}
+
+static void test_claims_are_those_of_the_pods_namespace(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    (void)state;
+    check("elsewhere", cluster, read_pod("elsewhere", PVC("one"), arena), nothing, "++++++");
+}
+
+/* Each list in turn is one that never comes. */
+static void test_neutral_until_all_is_read(void **state)
+{
+    const char *const **lists[4];
+    struct cluster_objects partial;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    (void)state;
+    lists[0] = &partial.claims, lists[1] = &partial.volumes;
+    lists[2] = &partial.attachments, lists[3] = &partial.driver_nodes;
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        partial = objects;
+        *lists[i] = NULL;
+        CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&partial);
+        check("not read yet", cluster, read_pod("shop", PVC("one"), arena), nothing, "++++++");
+    }
+}
+
+/* Every plug-in is down, or the API server cannot be reached: pods are scheduled as without us. */
+static void test_neutral_when_all_fall_silent(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    (void)state;
+    cluster_advance(cluster, 3 * 60 * 1000);
+    check("silent", cluster, read_pod("shop", PVC("one"), arena), nothing, "++++++");
+}
+
+/* ---- attachments ---- */
+
+static const struct {
+    const char *state;
+    bool lun, deleting;
+    enum presence presence;
+} states[] = {
+    {"Attached", true, false, PRESENCE_ATTACHED},
+    {"Attached", false, false, PRESENCE_ATTACHED},
+    {"Attached", true, true, PRESENCE_NONE},
+    {"Attaching", false, false, PRESENCE_ATTACHING},
+    {"Attaching", true, false, PRESENCE_ATTACHING},
+    {"Attaching", true, true, PRESENCE_NONE},
+    {"Pending", true, false, PRESENCE_ATTACHING},
+    {"Pending", false, false, PRESENCE_NONE},
+    {"", true, false, PRESENCE_ATTACHING},
+    {"", false, false, PRESENCE_NONE},
+    {NULL, false, false, PRESENCE_NONE},
+    {"AttachmentFailed", true, false, PRESENCE_NONE},
+    {"Detaching", true, false, PRESENCE_NONE},
+    {"Detached", false, false, PRESENCE_NONE},
+    {"DetachmentFailed", true, false, PRESENCE_NONE},
+    {"ForceDetachPending", true, false, PRESENCE_NONE},
+};
+
+static void test_presence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(states); i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        CLEANUP(json_decrefp) json_t *json = json_pack("{s:{}}", "metadata");
+        const ProtobufCMessage *message;
+
+        if (states[i].deleting)
+            json_object_set_new(json_object_get(json, "metadata"), "deletionTimestamp",
+                                json_string("2026-01-01T00:00:00Z"));
+        if (states[i].state)
+            json_object_set_new(json, "status", json_pack("{s:s}", "state", states[i].state));
+        if (states[i].lun)
+            json_object_set_new(json_object_get(json, "status"), "detail",
+                                json_pack("{s:{s:s}}", "publish_context", "LUN", "0"));
+        assert_ok(json_decode(&api__az_volume_attachment__descriptor, json, arena, &message));
+        enum presence presence =
+            attachment_presence((const Api__AzVolumeAttachment *)(const void *)message);
+        if (presence != states[i].presence)
+            fail_msg("row %zu: expected %d, got %d", i, (int)states[i].presence, (int)presence);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_only_what_is_needed_is_kept),
+        cmocka_unit_test(test_claims_are_those_of_the_pods_namespace),
+        cmocka_unit_test(test_neutral_until_all_is_read),
+        cmocka_unit_test(test_neutral_when_all_fall_silent),
+        cmocka_unit_test(test_presence),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
