@@ -1,0 +1,145 @@
+"""The programs of a test cluster, built from pinned Go modules into a cache outside of the tree.
+
+`tools/*/go.mod` says which versions; two modules, because Kubernetes and the CSI programs want
+different versions of the same libraries. The cache folder is named by a hash of all that decides
+its content, and appears by a rename when the last program is there: what exists is complete.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from .command import run
+
+MODULES = Path(__file__).parent / "tools"
+GO = "1.26.8"  # fetched only when the machine's own Go is older than 1.26
+FLAGS = ["-trimpath", "-buildvcs=false"]
+UNUSED_DAYS = 30  # a build that nothing used for so long is removed after the next one
+
+EXTERNAL = "github.com/kubernetes-csi/"
+
+# program: (folder of its module, package)
+PROGRAMS = {
+    "kube-apiserver": ("kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    "kube-controller-manager": ("kubernetes", "k8s.io/kubernetes/cmd/kube-controller-manager"),
+    "kube-scheduler": ("kubernetes", "k8s.io/kubernetes/cmd/kube-scheduler"),
+    "kube-proxy": ("kubernetes", "k8s.io/kubernetes/cmd/kube-proxy"),
+    "kubelet": ("kubernetes", "k8s.io/kubernetes/cmd/kubelet"),
+    "kubectl": ("kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    "etcd": ("csi", "go.etcd.io/etcd/server/v3"),
+    "csi-provisioner": ("csi", EXTERNAL + "external-provisioner/v6/cmd/csi-provisioner"),
+    "csi-attacher": ("csi", EXTERNAL + "external-attacher/v4/cmd/csi-attacher"),
+    "csi-sanity": ("csi", EXTERNAL + "csi-test/v5/cmd/csi-sanity"),
+    "helm": ("csi", "helm.sh/helm/v3/cmd/helm"),
+}
+
+# Variables that the linker sets to the version of the program's module; without them kubectl, helm
+# and the CSI programs take the API server for one of version 0.
+_COMPONENT = "k8s.io/component-base/version."
+STAMPS = {
+    "k8s.io/kubernetes": {
+        _COMPONENT + "gitVersion": "v{major}.{minor}.{patch}",
+        _COMPONENT + "gitMajor": "{major}",
+        _COMPONENT + "gitMinor": "{minor}",
+    },
+    EXTERNAL + "external-provisioner/v6": {"main.version": "v{major}.{minor}.{patch}"},
+    EXTERNAL + "external-attacher/v4": {"main.version": "v{major}.{minor}.{patch}"},
+    "helm.sh/helm/v3": {"helm.sh/helm/v3/internal/version.version": "v{major}.{minor}.{patch}"},
+}
+
+
+def cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "azuredisk-csi"
+
+
+def _key() -> str:
+    digest = hashlib.sha256(json.dumps([GO, FLAGS, PROGRAMS, STAMPS]).encode())
+    for path in sorted(MODULES.glob("*/go.*")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def folder() -> Path:
+    """Where the programs are once they are built."""
+    return cache() / "tools" / _key() / "bin"
+
+
+def build() -> None:
+    """Makes sure that the programs are there; minutes the first time."""
+    home = folder().parent
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with open(home.parent / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a second caller waits for the first one's build
+        if not home.exists():
+            _build_all(home)
+            _remove_unused(home.parent)
+    os.utime(home)
+
+
+def _build_all(home: Path) -> None:
+    partial = home.with_name(home.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    (partial / "bin").mkdir(parents=True)
+    go = _go()
+    print(f"building {len(PROGRAMS)} programs with {go}, once, into {home}", flush=True)
+    environment = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
+    for program, (module, package) in PROGRAMS.items():
+        start = time.monotonic()
+        subprocess.run(
+            [go, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
+             "-o", partial / "bin" / program, package],
+            cwd=MODULES / module, check=True, env=os.environ | environment,
+        )
+        print(f"  {program:<24} {time.monotonic() - start:6.1f} s", flush=True)
+    partial.rename(home)
+
+
+def _linker_flags(module: Path, package: str) -> str:
+    flags = ["-s", "-w"]
+    for path, variables in STAMPS.items():
+        if package.startswith(path + "/"):
+            pinned = re.search(rf"{path} v(\d+)\.(\d+)\.(\d+)", (module / "go.mod").read_text())
+            version = dict(zip(("major", "minor", "patch"), pinned.groups(), strict=True))
+            flags += [f"-X {name}={text.format(**version)}" for name, text in variables.items()]
+    return " ".join(flags)
+
+
+def _remove_unused(tools: Path) -> None:
+    for entry in tools.iterdir():
+        if entry.is_dir() and time.time() - entry.stat().st_mtime > UNUSED_DAYS * 86400:
+            shutil.rmtree(entry)
+
+
+def _version(go: str | Path) -> tuple[int, ...]:
+    text = run(go, "env", "GOVERSION", env=os.environ | {"GOTOOLCHAIN": "local"})
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
+
+
+def _go() -> str | Path:
+    found = shutil.which("go")
+    if not found:
+        raise RuntimeError("no go in PATH: install Debian's golang-go (make setup) or Go 1.26")
+    if _version(found) >= (1, 26):
+        return found
+    return _toolchain(found)
+
+
+def _toolchain(old: str) -> Path:
+    """Go's own distribution is a module; any Go can fetch it, checksum database included."""
+    module = f"golang.org/toolchain@v0.0.1-go{GO}.linux-amd64"
+    print(f"{old} is older than 1.26: fetching Go {GO}", flush=True)
+    answer = run(old, "mod", "download", "-json", module, env=os.environ | {"GOFLAGS": ""})
+    root = Path(json.loads(answer)["Dir"])
+    # Module archives carry no permissions; Go itself sets these bits when it switches toolchains.
+    for directory in (root / "bin", root / "pkg" / "tool"):
+        for path in directory.rglob("*"):
+            if path.is_file():
+                path.chmod(0o755)
+    return root / "bin" / "go"

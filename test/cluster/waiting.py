@@ -1,0 +1,40 @@
+"""Waiting for a condition, with a deadline and words for what did not come."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Timeout(RuntimeError):
+    """What was waited for did not come in time."""
+
+
+def until(condition: Callable[[], T], seconds: float, what: str, interval: float = 0.05) -> T:
+    """The first true value of `condition`."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Timeout(f"{what}: not within {seconds:g} s")
+        time.sleep(interval)
+
+
+def until_it_works(action: Callable[[], T], seconds: float, what: str) -> T:
+    """What `action` returns, once it raises no RuntimeError."""
+    failures = [""]
+
+    def attempt() -> tuple[T] | None:
+        try:
+            return (action(),)
+        except RuntimeError as failure:
+            failures.append(str(failure))
+            return None
+
+    try:
+        return until(attempt, seconds, what)[0]
+    except Timeout as timeout:
+        raise Timeout(f"{timeout}: {failures[-1]}") from None
