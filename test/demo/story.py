@@ -1,0 +1,224 @@
+"""The scenes of the demonstration, in order."""
+
+import json
+import time
+from collections.abc import Callable
+
+from cluster.cluster import Cluster
+from cluster.waiting import until
+from deployment.azure import Azure
+from deployment.driver import NAMESPACE, OBJECTS, Driver
+
+from . import workload
+from .report import Failover, Report
+from .timeline import Timeline, condition, stage_answered
+from .workload import Ledger
+
+NODES = ("node-a", "node-b", "node-c", "node-d")
+LATENCY = {"attach": "5s", "detach": "10s", "create": "2s", "delete": "2s"}
+ATTACH = "30s"  # from before the power cut on; Azure is quick at first, so that nobody has to wait
+REPLICA_GC_DELAY = "15s"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+RECORDS = 200  # that are to be acknowledged before the power cut
+
+
+class Story:
+    def __init__(self, say: Callable[[str], None], show: Callable[[str], None]):
+        self.say, self.show = say, show
+        self.cluster: Cluster | None = None
+        self.azure: Azure | None = None
+        self.driver: Driver | None = None
+        self.timeline: Timeline | None = None
+        self.dead = ""
+
+    # ---- 1. everything a user would have ----
+
+    def set_up(self) -> None:
+        self.say(f"Starting Kubernetes: a control plane and {len(NODES)} nodes")
+        self.cluster = Cluster.up(NODES)
+        self.azure = Azure(self.cluster, **LATENCY)
+        self.azure.start()
+        self.say(f"Azure is simulated at {self.azure.url}; attaching a disk takes {LATENCY['attach']} there")
+
+    def install(self) -> None:
+        self.driver = Driver(self.cluster, self.azure)
+        self.driver.load_images()
+        self.cluster.load(workload.image(self.cluster.directory))
+        self.driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY})
+        self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver")
+
+    # ---- 2. two databases on one node ----
+
+    def start_databases(self) -> None:
+        self.shared = Ledger(self.cluster, "ledger", max_shares=3)
+        self.single = Ledger(self.cluster, "ledger-single", max_shares=1)
+        self.dead = self._node_without_controllers()
+        for node in NODES:
+            if node != self.dead:
+                self.cluster.kubectl("cordon", node)
+        for ledger in (self.shared, self.single):
+            ledger.apply()
+        self.volumes = {ledger: ledger.volume() for ledger in (self.shared, self.single)}
+        until(lambda: self._scheduled(), 60, "both pods have a node")
+        for node in NODES:
+            if node != self.dead:
+                self.cluster.kubectl("uncordon", node)
+        self.say(f"Two databases start on {self.dead}: ledger (maxShares 3), ledger-single (maxShares 1)")
+        for ledger in (self.shared, self.single):
+            ledger.wait_ready(120)
+        self.say("Both are ready; the replicas of ledger's disk are being attached")
+        until(lambda: self._attached(self.shared) == 3, 240, "three attachments", 0.5)
+        self.say("ledger's disk is attached to three nodes:")
+        self._show_attachments()
+
+    def _node_without_controllers(self) -> str:
+        """So that the figures are those of the storage, not of elections."""
+        busy = {pod["spec"]["nodeName"] for pod in self.driver.pods("controller")}
+        return next(node for node in NODES if node not in busy)
+
+    def _scheduled(self) -> bool:
+        pods = [self.cluster.get("pod", ledger.pod) for ledger in (self.shared, self.single)]
+        return all(pod["spec"].get("nodeName") for pod in pods)
+
+    def _attached(self, ledger: Ledger) -> int:
+        roles = self.driver.roles(self.volumes[ledger])
+        return sum(role.endswith(" Attached") for role in roles.values())
+
+    def _show_attachments(self) -> None:
+        self.show(self.cluster.kubectl("get", "azvolumeattachments", "-n", OBJECTS))
+
+    # ---- 3. the node dies ----
+
+    def cut_power(self) -> None:
+        self.timeline = Timeline(self.cluster)
+        for ledger in (self.shared, self.single):
+            ledger.start_writing()
+        until(lambda: min(l.client.acknowledged for l in (self.shared, self.single)) >= RECORDS,
+              60, "records are acknowledged")
+        self.azure.latency(attach=ATTACH)
+        self.say(f"From here on attaching a disk takes {ATTACH}")
+        self.requests = self.azure.last_request()
+        self.cut_at = time.time()
+        self.cluster.power_off(self.dead)
+        self.azure.control("POST", f"vms/{self.dead}/powerOff")
+        for ledger in (self.shared, self.single):
+            ledger.stop_writing()
+        self.acknowledged = self.shared.client.acknowledged
+        self.say(f"Power cut on {self.dead}, in the middle of writing: {self.acknowledged} records of "
+                 "ledger were acknowledged")
+        self.cluster.wait_lost(self.dead)
+        self.say(f"{self.dead} is NotReady; the operator marks it: kubectl taint node {self.dead} "
+                 f"{OUT_OF_SERVICE}")
+        self.cluster.kubectl("taint", "node", self.dead, OUT_OF_SERVICE)
+
+    # ---- 4. the pods go on elsewhere ----
+
+    def follow(self) -> None:
+        self.shared_failover = self._follow(self.shared)
+        self.say(f"ledger goes on at {self.shared.node()}, {self.shared_failover.storage_seconds:.2f} s after "
+                 "its VolumeAttachment was made")
+        self.missing = self.shared.missing()
+        self.say(f"Acknowledged records that are missing: {self.missing}")
+        self._show_attachments()
+        self.rss_mib = self.driver.resident_mib()
+        self.single_failover = self._follow(self.single)
+        self.say(f"ledger-single goes on at {self.single.node()}, {self.single_failover.storage_seconds:.2f} s "
+                 "after its VolumeAttachment was made")
+        self.missing += self.single.missing()
+
+    def _follow(self, ledger: Ledger) -> Failover:
+        volume = self.volumes[ledger]
+        until(lambda: self._runs_elsewhere(ledger), 300, f"{ledger.name} runs elsewhere", 0.2)
+        node = ledger.node()
+        until(lambda: stage_answered(self.driver, node, volume, self.cut_at), 30, "the log tells of it")
+        ready = until(lambda: self._pod(ledger, condition("Ready", "True")), 30, "the pod is ready")
+        attachment = self.timeline.attachment(volume, node, self.cut_at)
+        staged = stage_answered(self.driver, node, volume, self.cut_at)
+        moments = {
+            "node is NotReady": self.timeline.first(
+                "Node", self.dead, self.cut_at, condition("Ready", "Unknown")),
+            "pod is deleted": self.timeline.first(
+                "Pod", ledger.pod, self.cut_at, lambda c: c.type == "DELETED"),
+            "pod has a new node": self._pod(ledger, lambda c: c.object["spec"].get("nodeName") == node),
+            "VolumeAttachment is made": attachment["created"],
+            "VolumeAttachment is attached": attachment["attached"],
+            "volume is staged": staged,
+            "pod is ready": ready,
+        }
+        return Failover(
+            attach_calls=self.azure.attach_calls(volume, self.requests),
+            detach_calls=self.azure.detach_calls(volume, self.requests),
+            events={event: moment - self.cut_at for event, moment in moments.items()},
+            volume_attachment=attachment["created"] - self.cut_at,
+            staged=staged - self.cut_at,
+        )
+
+    def _runs_elsewhere(self, ledger: Ledger) -> bool:
+        pod = json.loads(self.cluster.kubectl(
+            "get", "pods", "--field-selector", f"metadata.name={ledger.pod}", "-o", "json"))["items"]
+        return bool(pod) and pod[0]["spec"].get("nodeName") not in (None, self.dead) and bool(ledger.address())
+
+    def _pod(self, ledger: Ledger, holds) -> float | None:
+        deleted = self.timeline.first("Pod", ledger.pod, self.cut_at, lambda c: c.type == "DELETED")
+        return self.timeline.first("Pod", ledger.pod, deleted, holds) if deleted else None
+
+    # ---- 5. repaired, collected, gone ----
+
+    def repair(self) -> None:
+        until(lambda: self._useful_attachments() == 3, 180, "three attachments on living nodes", 0.5)
+        self.say("The replica on the dead node was replaced by one on a living node:")
+        self._show_attachments()
+        self.cluster.power_on(self.dead)
+        self.cluster.kubectl("taint", "node", self.dead, f"{OUT_OF_SERVICE}-")
+        self.say(f"{self.dead} is back")
+
+    def _useful_attachments(self) -> int:
+        roles = self.driver.roles(self.volumes[self.shared])
+        return sum(role.endswith(" Attached") for node, role in roles.items() if node != self.dead)
+
+    def collect(self) -> None:
+        for ledger in (self.shared, self.single):
+            ledger.scale(0)
+        until(lambda: not self.driver.roles(self.volumes[self.shared]), 180, "replicas are collected", 0.5)
+        self.say(f"Nobody uses the disks any more; {REPLICA_GC_DELAY} later no disk is attached anywhere")
+
+    def delete(self) -> None:
+        for ledger in (self.shared, self.single):
+            ledger.delete()
+        until(lambda: not self.cluster.get("pv")["items"], 60, "the volumes are deleted", 0.5)
+        until(self.azure.nothing_left, 60, "nothing is left in Azure", 0.5)
+        left = self.cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"]
+        if left:
+            raise RuntimeError(f"custom resources are left: {[o['metadata']['name'] for o in left]}")
+        self.say("The claims are deleted, and nothing is left: no disk in Azure, no AzVolume, no "
+                 "AzVolumeAttachment")
+
+    # ---- the end ----
+
+    def report(self) -> Report:
+        return Report(
+            attach_latency=ATTACH.replace("s", " s"),
+            failover=self.shared_failover,
+            without_replicas=self.single_failover,
+            acknowledged=self.acknowledged,
+            missing=self.missing,
+            rss_mib=self.rss_mib,
+        )
+
+    def close(self) -> None:
+        if self.timeline:
+            self.timeline.close()
+        if self.azure:
+            self.azure.__exit__(None, None, None)
+        if self.cluster:
+            self.cluster.down()
+
+    def hints(self) -> list[str]:
+        """What a person may do with a cluster that is left up."""
+        python = "PYTHONPATH=test python3 -m cluster --dir " + str(self.cluster.directory)
+        return [
+            f"{python} kubectl get azvolumes,azvolumeattachments,azdrivernodes -n {OBJECTS}",
+            f"{python} kubectl get pods -n {NAMESPACE} -o wide",
+            f"{python} power-off {NODES[0]}",
+            f"{python} down",
+        ]

@@ -1,0 +1,62 @@
+"""The simulated Azure of a cluster: its VMs are the cluster's nodes."""
+
+import json
+import os
+from pathlib import Path
+
+from azsim import simulator
+from cluster.cluster import Cluster
+
+TREE = Path(__file__).parents[2]
+
+
+class Azure(simulator.Azsim):
+    """In the cluster's network, at an address of its own. Latencies by kind: attach="30s"."""
+
+    def __init__(self, cluster: Cluster, **latency: str):
+        folder = cluster.directory / "azure-state"
+        folder.mkdir(exist_ok=True)
+        os.environ.setdefault("AZSIM", str(TREE / "build/bin/azsim"))
+        super().__init__(
+            folder,
+            simulator.describe(cluster.vms()),
+            *(f"--latency={kind}={time}" for kind, time in latency.items()),
+            address=cluster.network.address("azure"),
+            enter=cluster.network.enter("azure"),
+            inside=lambda: cluster.inside("cp"),
+        )
+
+    def __exit__(self, *arguments) -> None:
+        super().__exit__(*arguments)
+        self.remove_devices()
+
+    def cloud_config(self) -> str:
+        """The azure.json of a driver that works against it."""
+        return json.dumps(
+            {
+                "cloud": "AzurePublicCloud",
+                "resourceManagerEndpoint": self.url,
+                "tenantId": simulator.TENANT,
+                "subscriptionId": simulator.SUBSCRIPTION,
+                "resourceGroup": simulator.GROUP,
+                "location": simulator.LOCATION,
+                "aadClientId": simulator.CLIENT,
+                "aadClientSecret": simulator.SECRET,
+            }
+        )
+
+    def latency(self, **kinds: str) -> None:
+        self.control("PATCH", "latency", kinds)
+
+    def last_request(self) -> int:
+        return self.control("GET", "summary")["requests"]
+
+    def attach_calls(self, disk: str, after: int = 0) -> int:
+        """Requests since number `after` that asked for this disk to be attached somewhere."""
+        return sum(disk in entry.get("attached", []) for entry in self.journal(after))
+
+    def detach_calls(self, disk: str, after: int = 0) -> int:
+        return sum(disk in entry.get("detached", []) for entry in self.journal(after))
+
+    def nothing_left(self) -> bool:
+        return self.control("GET", "summary")["nothingLeft"]

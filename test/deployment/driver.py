@@ -1,0 +1,120 @@
+"""The driver, installed by Helm from its chart with images that are built here."""
+
+import json
+import tempfile
+from pathlib import Path
+
+from cluster import images
+from cluster.cluster import Cluster
+
+from .azure import Azure
+
+TREE = Path(__file__).parents[2]
+CHART = TREE / "charts" / "azuredisk-csi-driver"
+PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender")
+
+RELEASE, NAMESPACE, OBJECTS = "azuredisk", "kube-system", "azure-disk-csi"
+REGISTRY = "images.test"  # nobody's: the images are imported into the nodes
+TAG = "test"
+EXTENDER_ADDRESS = "10.96.0.200"  # of its Service; kube-scheduler cannot look names up
+SELECTORS = {
+    "controller": "app=csi-azuredisk-controller",
+    "node": "app=csi-azuredisk-node",
+    "extender": "app=csi-azuredisk-scheduler-extender",
+}
+
+
+class Driver:
+    def __init__(self, cluster: Cluster, azure: Azure):
+        self.cluster, self.azure = cluster, azure
+
+    # ---- installing ----
+
+    def load_images(self) -> None:
+        tools = self.cluster.tools
+        for image in (
+            images.azuredisk(f"{REGISTRY}/azuredisk:{TAG}", [TREE / "build/bin" / p for p in PROGRAMS]),
+            images.sidecar(tools, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
+            images.sidecar(tools, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
+        ):
+            self.cluster.load(image)
+
+    def _values(self, changes: dict) -> dict:
+        def image(name: str) -> dict:
+            return {"repository": f"{REGISTRY}/{name}", "tag": TAG, "pullPolicy": "Never"}
+
+        values = {
+            "image": {
+                "azuredisk": image("azuredisk"),
+                "csiProvisioner": image("csi-provisioner"),
+                "csiAttacher": image("csi-attacher"),
+            },
+            "controller": {"trustedCA": Path(self.azure.ca).read_text()},
+            "schedulerExtender": {"clusterIP": EXTENDER_ADDRESS},
+        }
+        for section, members in changes.items():
+            values.setdefault(section, {}).update(members)
+        return values
+
+    def install(self, **changes: dict) -> None:
+        """`changes` are values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
+        everything is ready and kube-scheduler asks the extender."""
+        secret = {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "azure-cloud-provider", "namespace": NAMESPACE},
+            "stringData": {"cloud-config": self.azure.cloud_config()},
+        }
+        self.cluster.apply(secret)
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as values:
+            json.dump(self._values(changes), values)
+            values.flush()
+            self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
+                             "--values", values.name, "--wait", "--timeout", "120s")
+        self._configure_scheduler()
+
+    def _configure_scheduler(self) -> None:
+        """By the configuration that the chart ships."""
+        name = "csi-azuredisk-scheduler-extender-config"
+        shipped = self.cluster.get("configmap", name, "-n", NAMESPACE)["data"]["config.yaml"]
+        path = self.cluster.directory / "scheduler.yaml"
+        path.write_text(shipped)
+        self.cluster.start_scheduler(path)
+
+    def uninstall(self) -> None:
+        self.cluster.run("helm", "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
+
+    # ---- looking ----
+
+    def pods(self, part: str, node: str | None = None) -> list[dict]:
+        """Of "controller", "node" or "extender"; those on a node."""
+        found = self.cluster.get("pods", "-n", NAMESPACE, "-l", SELECTORS[part])["items"]
+        return [pod for pod in found if node in (None, pod["spec"].get("nodeName"))]
+
+    def log(self, part: str, node: str) -> str:
+        """Of the pod of that part on a node."""
+        pod = self.pods(part, node)[0]
+        container = pod["spec"]["containers"][-1]["name"]
+        return self.cluster.kubectl("logs", "-n", NAMESPACE, pod["metadata"]["name"], "-c", container)
+
+    def roles(self, volume: str) -> dict[str, str]:
+        """node -> "Role State" of a volume's attachments, as `kubectl get azvolumeattachments` has it."""
+        found = {}
+        for item in self.cluster.get("azvolumeattachments", "-n", OBJECTS)["items"]:
+            if item["spec"]["volumeName"] == volume:
+                status = item.get("status", {})
+                role = status.get("detail", {}).get("role", "-")
+                found[item["spec"]["nodeName"]] = f"{role} {status.get('state', '-')}"
+        return found
+
+    def resident_mib(self) -> dict[str, float]:
+        """The most that any process of each program has resident, in MiB."""
+        names = dict(zip(SELECTORS, PROGRAMS))
+        most = dict.fromkeys(names, 0.0)
+        for machine in self.cluster.machines():
+            for process in machine.processes():
+                words = process.command().split()
+                for part, program in names.items():
+                    if words and words[0] == f"/bin/{program}":
+                        most[part] = max(most[part], process.resident_kib() / 1024)
+        return most
