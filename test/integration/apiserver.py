@@ -1,0 +1,133 @@
+"""A real API server: etcd and kube-apiserver on loopback ports, without nodes and controllers.
+
+Objects can be written, read and watched, and nothing acts on them. The server can be killed, stopped
+and continued, and its history compacted, as clients of a long-lived one meet it sooner or later.
+"""
+
+import json
+import signal
+import socket
+import subprocess
+import urllib.request
+from pathlib import Path
+
+from cluster import tools
+from cluster.authority import Authority
+from cluster.waiting import until
+from kubernetes import client, config
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class ApiServer:
+    """Runs from its construction to close(). `kubeconfig` is the path of an administrator's file."""
+
+    def __init__(self, folder: Path):
+        tools.build()
+        self.folder = folder
+        self.port = free_port()
+        self.etcd = f"http://127.0.0.1:{free_port()}"
+        self.authority = Authority(folder / "pki", f"https://127.0.0.1:{self.port}")
+        self.authority.create()
+        self.authority.certificate("apiserver", "/CN=kube-apiserver", "DNS:localhost,IP:127.0.0.1")
+        self.kubeconfig = self.authority.kubeconfig("admin", "/O=system:masters/CN=admin")
+        self._etcd = self._start_etcd()
+        self._server = self._start_server()
+        self._until_ready()
+
+    def close(self) -> None:
+        for process in (self._server, self._etcd):
+            process.kill()
+            process.wait()
+
+    def client(self) -> client.ApiClient:
+        """Of the official package; wrap it in client.CoreV1Api and the like."""
+        return config.new_client_from_config(str(self.kubeconfig))
+
+    # ---- what may happen to it ----
+
+    def kill(self) -> None:
+        """SIGKILL: every connection breaks, and nobody listens until restart()."""
+        self._server.kill()
+        self._server.wait()
+
+    def restart(self) -> None:
+        """SIGKILL, if it runs, and a new one; what it remembers of the past is gone."""
+        self.kill()
+        self._server = self._start_server()
+        self._until_ready()
+
+    def stop(self) -> None:
+        """SIGSTOP: connections stay, and nothing is answered until cont()."""
+        self._server.send_signal(signal.SIGSTOP)
+
+    def cont(self) -> None:
+        self._server.send_signal(signal.SIGCONT)
+
+    def compact(self) -> None:
+        """Forgets all history in etcd; a watch from before it is answered with 410 (Gone)."""
+        newest = self._ask_etcd("kv/range", {"key": "AA=="})["header"]["revision"]
+        self._ask_etcd("kv/compaction", {"revision": newest, "physical": True})
+
+    # ---- processes ----
+
+    def _start(self, program: str, flags: dict) -> subprocess.Popen:
+        """It dies with this process, however that ends."""
+        words = [f"--{name}={value}" for name, value in flags.items()]
+        tied = ["setpriv", "--pdeathsig", "KILL", tools.folder() / program]
+        with open(self.folder / f"{program}.log", "ab") as log:
+            return subprocess.Popen([*tied, *words], stdout=log, stderr=log)
+
+    def _start_etcd(self) -> subprocess.Popen:
+        peer = f"http://127.0.0.1:{free_port()}"
+        flags = {
+            "data-dir": self.folder / "etcd",
+            "unsafe-no-fsync": "true",
+            "listen-client-urls": self.etcd,
+            "advertise-client-urls": self.etcd,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": f"default={peer}",
+        }
+        return self._start("etcd", flags)
+
+    def _start_server(self) -> subprocess.Popen:
+        path = self.authority.path
+        flags = {
+            "etcd-servers": self.etcd,
+            "bind-address": "127.0.0.1",
+            "advertise-address": "127.0.0.1",
+            "secure-port": self.port,
+            "tls-cert-file": path("apiserver.crt"),
+            "tls-private-key-file": path("apiserver.key"),
+            "client-ca-file": path("ca.crt"),
+            "service-account-key-file": path("sa.pub"),
+            "service-account-signing-key-file": path("sa.key"),
+            "service-account-issuer": "https://kubernetes.default.svc",
+            "service-cluster-ip-range": "10.96.0.0/16",
+            "authorization-mode": "Node,RBAC",
+            "disable-admission-plugins": "ServiceAccount",
+            "allow-privileged": "true",
+        }
+        return self._start("kube-apiserver", flags)
+
+    def _until_ready(self) -> None:
+        until(self._ready, 60, "readiness of the API server")
+
+    def _ready(self) -> bool:
+        if self._server.poll() is not None:
+            log = (self.folder / "kube-apiserver.log").read_text()
+            raise RuntimeError(f"kube-apiserver ended: {log[-2000:]}")
+        kubectl = [tools.folder() / "kubectl", "--kubeconfig", self.kubeconfig]
+        kubectl += ["--cache-dir", self.folder / "kubectl", "--request-timeout", "2s"]
+        return not subprocess.run([*kubectl, "get", "--raw", "/readyz"], capture_output=True).returncode
+
+    def _ask_etcd(self, path: str, question: dict) -> dict:
+        body = json.dumps(question).encode()
+        request = urllib.request.Request(f"{self.etcd}/v3/{path}", data=body, method="POST")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)

@@ -1,0 +1,95 @@
+"""What the controller writes for a node, written by the test instead: attachments and slots."""
+
+from kubernetes import client
+from kubernetes.client.exceptions import ApiException
+
+from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
+
+NOTE_FILESYSTEM = "disk.csi.azure.com/filesystem"
+
+
+class CloudSide:
+    def __init__(self, api: client.ApiClient, node: str):
+        self.node = node
+        self.placement = Placement(api)
+        self.custom = client.CustomObjectsApi(api)
+        self.core = client.CoreV1Api(api)
+
+    def clear(self) -> None:
+        for plural in ("azvolumeattachments", "azdrivernodes"):
+            self.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, OBJECTS, plural)
+
+    # ---- attachments ----
+
+    def publish(self, disk: str, node: str | None = None, **status) -> str:
+        """Makes the attachment; the volume's id. `status` as for report()."""
+        node = node or self.node
+        name = f"{disk}-{node}-attachment"
+        labels = {"disk.csi.azure.com/node-name": node, "disk.csi.azure.com/volume-name": disk}
+        body = {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": "AzVolumeAttachment",
+            "metadata": {"name": name, "namespace": OBJECTS, "labels": labels},
+            "spec": {"volumeName": disk, "volume_id": disk_id(disk), "nodeName": node, "role": "Primary"},
+        }
+        self.custom.create_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumeattachments", body)
+        if status:
+            self.report(disk, node, **status)
+        return disk_id(disk)
+
+    def report(
+        self, disk: str, node: str | None = None, state: str = "Attached", role: str = "Primary",
+        lun: int | None = None, size: int | None = None, record: str | None = None,
+        error: dict | None = None,
+    ) -> None:  # fmt: skip
+        status: dict = {"state": state, "error": error}
+        if lun is not None:
+            context = {"LUN": str(lun), "diskSizeBytes": str(size)}
+            status["detail"] = {"role": role, "publish_context": context}
+        if record:
+            status["annotation"] = {NOTE_FILESYSTEM: record}
+        name = f"{disk}-{node or self.node}-attachment"
+        self._patch_status("azvolumeattachments", name, {"status": status})
+
+    def want(self, disk: str, role: str) -> None:
+        body = {"spec": {"role": role}}
+        self.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment", body
+        )
+
+    def unpublish(self, disk: str) -> None:
+        self.custom.delete_namespaced_custom_object(
+            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment"
+        )
+
+    def record(self, disk: str) -> str | None:
+        """The file system that the plug-in has put on record."""
+        name = f"{disk}-{self.node}-attachment"
+        found = self.custom.get_namespaced_custom_object(
+            GROUP, VERSION, OBJECTS, "azvolumeattachments", name
+        )
+        return found["status"].get("annotation", {}).get(NOTE_FILESYSTEM)
+
+    # ---- the node ----
+
+    def driver_node(self) -> dict | None:
+        try:
+            return self.custom.get_namespaced_custom_object(
+                GROUP, VERSION, OBJECTS, "azdrivernodes", self.node
+            )
+        except ApiException as failure:
+            if failure.status == 404:
+                return None
+            raise
+
+    def status(self) -> dict:
+        return (self.driver_node() or {}).get("status", {})
+
+    def delete_driver_node(self) -> None:
+        self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azdrivernodes", self.node)
+
+    def set_limit(self, limit: int) -> None:
+        self._patch_status("azdrivernodes", self.node, {"status": {"slots": {"limit": limit}}})
+
+    def _patch_status(self, plural: str, name: str, body: dict) -> None:
+        self.custom.patch_namespaced_custom_object_status(GROUP, VERSION, OBJECTS, plural, name, body)

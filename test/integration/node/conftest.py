@@ -1,0 +1,70 @@
+"""One plug-in on one machine for each test; the API server is that of the run."""
+
+import pytest
+
+from ..placement import Placement
+from .cloud_side import CloudSide
+from .machine import SMALLEST_EXT4, Disk, Machine
+from .plugin import NodePlugin
+from .volume import Volume
+
+NODE = "node-a"
+
+
+@pytest.fixture(scope="session")
+def installed(apiserver):
+    Placement(apiserver.client()).install()
+    return apiserver
+
+
+@pytest.fixture
+def cloud(installed):
+    cloud = CloudSide(installed.client(), NODE)
+    cloud.clear()
+    yield cloud
+    cloud.clear()
+
+
+@pytest.fixture
+def machine(installed):
+    machine = Machine()
+    machine.reach(installed.port)
+    yield machine
+    machine.close()
+
+
+@pytest.fixture
+def disk_of(tmp_path):
+    """disk_of(size): a new blank disk."""
+    disks = []
+
+    def make(size: int) -> Disk:
+        disks.append(Disk(tmp_path, size))
+        return disks[-1]
+
+    yield make
+    for disk in disks:
+        disk.close()
+
+
+@pytest.fixture
+def stopped(installed, cloud, machine, tmp_path_factory):
+    """A plug-in that has not started yet."""
+    plugin = NodePlugin(machine, tmp_path_factory.mktemp("node"), installed.kubeconfig, NODE)
+    yield plugin
+    plugin.close()
+
+
+@pytest.fixture
+def plugin(stopped):
+    return stopped.run()
+
+
+@pytest.fixture
+def volume(plugin, cloud, disk_of):
+    """volume(name, size, ...): a volume that is attached and was never used."""
+
+    def make(name: str = "data", size: int = SMALLEST_EXT4, lun: int = 0, **status) -> Volume:
+        return Volume(plugin, cloud, name, disk_of(size), lun).attach(**status)
+
+    return make

@@ -1,0 +1,187 @@
+"""azdisk-node as a process on a machine, and the calls that kubelet makes to it.
+
+The program is the one with sanitizers that `make checked-programs` builds, or that of the
+environment variable AZDISK_NODE."""
+
+import http.client
+import os
+import signal
+import subprocess
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+from cluster.waiting import until
+
+from ..csi import TREE, Caller, Csi, mounted
+from .machine import Machine
+
+CHECKED = Path(os.environ.get("AZDISK_NODE", TREE / "build/checked/bin/azdisk-node"))
+DRIVER = "disk.csi.azure.com"
+HEALTH_PORT = 29603
+
+
+class NodePlugin:
+    """Made once for a node; started, stopped and killed as often as one likes."""
+
+    def __init__(self, machine: Machine, folder: Path, kubeconfig: Path, node: str):
+        self.machine, self.folder, self.node, self.kubeconfig = machine, folder, node, kubeconfig
+        self.log = folder / "azdisk-node.log"
+        self.csi_socket = folder / "csi.sock"
+        self.registration_socket = folder / f"{DRIVER}-reg.sock"
+        self.process: subprocess.Popen | None = None
+        self._pool = ThreadPoolExecutor(16)
+        self._connect()
+
+    # ---- its life ----
+
+    def start(self, *flags: str, environment: dict | None = None, program: Path = CHECKED):
+        words = [
+            program,
+            f"--node-id={self.node}",
+            f"--endpoint=unix://{self.csi_socket}",
+            f"--registration-dir={self.folder}",
+            f"--kubeconfig={self.kubeconfig}",
+            f"--health-address=127.0.0.1:{HEALTH_PORT}",
+            "--metrics-address=",
+            "--kubelet-endpoint=/var/lib/kubelet/plugins/csi.sock",
+            "--v=5",
+            *flags,
+        ]
+        tied = ["setpriv", "--pdeathsig", "KILL"]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                self.machine.command(*tied, *words), stdout=log, stderr=log,
+                env={**os.environ, **(environment or {})}, start_new_session=True,
+            )  # fmt: skip
+        self._disconnect()
+        self._connect()
+        return self
+
+    def serve(self, *flags: str, **kwargs):
+        """Started, and listening."""
+        self.start(*flags, **kwargs)
+        until(self._listens, 60, "the plug-in's socket")
+        return self
+
+    def run(self, *flags: str, **kwargs):
+        """Started, registered, and ready for volumes."""
+        self.serve(*flags, **kwargs)
+        self.register()
+        until(lambda: self.get("/readyz")[0] == 200, 60, "readiness of the plug-in")
+        return self
+
+    def stop(self) -> int:
+        """By SIGTERM; the exit status."""
+        self._disconnect()
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+    def kill(self) -> None:
+        self._disconnect()
+        self.process.kill()
+        self.process.wait()
+
+    def kill_all(self) -> None:
+        """With what it has started, as when its container ends."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        groups = [int(pid) for pid in children.read_text().split()]
+        self.kill()
+        for group in groups:
+            os.killpg(group, signal.SIGKILL)
+
+    def close(self) -> None:
+        """It must end well, and so must what its sanitizers have to say."""
+        if self.process and self.process.poll() is None:
+            status = self.stop()
+            assert status == 0, f"status {status}: {self.log.read_text()[-4000:]}"
+        self._disconnect()
+        self._pool.shutdown()
+        text = self.log.read_text() if self.log.exists() else ""
+        assert "Sanitizer" not in text and "runtime error" not in text, text[-8000:]
+
+    def _listens(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()[-4000:]
+        try:
+            self.csi.call("Identity/Probe", timeout=1)
+            return True
+        except grpc.RpcError:
+            return False
+
+    # ---- how it is reached ----
+
+    def _connect(self) -> None:
+        self.csi = Csi(self.csi_socket)
+        self.registration = Caller(
+            self.registration_socket, "lib/api/pluginregistration.proto", "pluginregistration"
+        )
+
+    def _disconnect(self) -> None:
+        self.csi.close()
+        self.registration.close()
+
+    def get(self, path: str) -> tuple[int, str]:
+        """From its HTTP server; status 0 if that does not answer."""
+
+        def ask() -> tuple[int, str]:
+            link = http.client.HTTPConnection("127.0.0.1", HEALTH_PORT, timeout=10)
+            try:
+                link.request("GET", path)
+                answer = link.getresponse()
+                return answer.status, answer.read().decode()
+            except OSError as failure:
+                return 0, str(failure)
+            finally:
+                link.close()
+
+        return self.machine.in_network(ask)
+
+    def metrics(self) -> dict[str, float]:
+        lines = (line.rpartition(" ") for line in self.get("/metrics")[1].splitlines() if line[0] != "#")
+        return {series: float(value) for series, _, value in lines}
+
+    # ---- as kubelet calls it ----
+
+    def register(self, registered: bool = True, error: str = "") -> None:
+        self.registration.call(
+            "Registration/NotifyRegistrationStatus", plugin_registered=registered, error=error
+        )
+
+    def later(self, call, *arguments, **kwargs) -> Future:
+        return self._pool.submit(call, *arguments, **kwargs)
+
+    def stage(self, volume: str, path: Path, capability=None, timeout: float = 60, **context: str):
+        return self.csi.call(
+            "Node/NodeStageVolume", timeout, volume_id=volume, staging_target_path=str(path),
+            volume_capability=capability or mounted(), volume_context=context,
+        )  # fmt: skip
+
+    def unstage(self, volume: str, path: Path, timeout: float = 60):
+        return self.csi.call(
+            "Node/NodeUnstageVolume", timeout, volume_id=volume, staging_target_path=str(path)
+        )
+
+    def publish(self, volume: str, staging: Path, target: Path, capability=None, readonly=False):
+        return self.csi.call(
+            "Node/NodePublishVolume", volume_id=volume, staging_target_path=str(staging),
+            target_path=str(target), volume_capability=capability or mounted(), readonly=readonly,
+        )  # fmt: skip
+
+    def unpublish(self, volume: str, target: Path):
+        return self.csi.call("Node/NodeUnpublishVolume", volume_id=volume, target_path=str(target))
+
+    def info(self, timeout: float = 60):
+        return self.csi.call("Node/NodeGetInfo", timeout)
+
+    def stage_until_done(self, volume: str, path: Path, seconds: float = 60, **kwargs) -> None:
+        """As kubelet does: again and again, whatever the answer is."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                self.stage(volume, path, **kwargs)
+                return
+            except grpc.RpcError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)

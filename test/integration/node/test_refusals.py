@@ -1,0 +1,170 @@
+"""Disks that must not be touched, and those that may be though they look strange."""
+
+import os
+import subprocess
+
+import pytest
+
+from ..csi import block
+from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Disk
+from .volume import Code, Volume, refused, wish
+
+FOREIGN = "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d"  # a UUID of nobody's volume
+OTHER = "617a646b-1111-8111-8111-111111111111"  # of another volume of this driver
+
+
+def partition(disk: Disk) -> None:
+    disk.write(446, bytes([0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 8, 0, 0]))
+    disk.write(510, b"\x55\xaa")
+
+
+def format_as(uuid: str):
+    return lambda disk: disk.run("mkfs.ext4", "-q", "-U", uuid)
+
+
+def make_xfs(disk: Disk) -> None:
+    disk.run("mkfs.xfs", "-q")
+
+
+def make_two(disk: Disk) -> None:
+    make_xfs(disk)
+    disk.write(1024 + 56, b"\x53\xef")  # ext4's magic number, and what goes with it
+    disk.write(1024 + 76, b"\x01")
+
+
+def write_data(disk: Disk) -> None:
+    disk.write(disk.size - 4096, b"somebody's data")
+
+
+def leave_blank(disk: Disk) -> None:
+    pass
+
+
+RECORD = f"ext4 {FOREIGN}"
+ANY = wish()
+READ_ONLY = wish(mode="SINGLE_NODE_READER_ONLY")
+
+REFUSALS = {
+    "smaller": (leave_blank, {"size": SMALLEST_EXT4 + 512}, ANY, "wrong disk: the volume has"),
+    "larger": (leave_blank, {"size": SMALLEST_EXT4 - 512}, ANY, "wrong disk: the volume has"),
+    "data": (write_data, {}, ANY, "found data without a signature"),
+    "partitions": (partition, {}, ANY, "found dos, which is no file system"),
+    "swap": (lambda disk: disk.run("mkswap"), {}, ANY, "found swap, which is no file system"),
+    "another type": (make_xfs, {"size": SMALLEST_XFS}, ANY, "ext4 is asked for: found xfs"),
+    "two signatures": (make_two, {"size": SMALLEST_XFS}, ANY, "several signatures"),
+    "another volume": (format_as(OTHER), {}, ANY, "wrong disk: it carries the file system of another"),
+    "record, blank": (leave_blank, {"record": RECORD}, ANY, f"expected {RECORD}: found nothing"),
+    "record, another": (format_as(OTHER), {"record": RECORD}, ANY, f"expected {RECORD}: found ext4 {OTHER}"),
+    "record, another type": (
+        format_as(FOREIGN), {"record": f"xfs {FOREIGN}"}, ANY,
+        f"expected xfs {FOREIGN}: found ext4 {FOREIGN}",
+    ),
+    "record, another type is asked for": (
+        format_as(FOREIGN), {"record": RECORD}, wish("xfs"),
+        "the volume's file system is ext4, xfs is asked for",
+    ),
+    "record, partitions": (partition, {"record": RECORD}, ANY, f"expected {RECORD}: found dos"),
+    "blank, read-only": (leave_blank, {}, READ_ONLY, "read-only access does not format"),
+    "blank, mount flag ro": (leave_blank, {}, wish(flags=["ro"]), "read-only access does not format"),
+    "block, another volume": (
+        format_as(OTHER), {}, block(), "wrong disk: it carries the file system of another",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refused_and_left_as_it_is(plugin, cloud, disk_of, case):
+    make, status, capability, message = REFUSALS[case]
+    disk = disk_of(SMALLEST_XFS if status.get("size") == SMALLEST_XFS else SMALLEST_EXT4)
+    make(disk)
+    before = disk.checksum()
+    v = Volume(plugin, cloud, "wrong", disk).attach(**status)
+    for _ in range(2):
+        failure = refused(v.stage, capability)
+        assert failure.code() == Code.FAILED_PRECONDITION
+        assert message in failure.details()
+    assert disk.checksum() == before
+    assert plugin.machine.mounts(v.staging) == 0
+    assert cloud.record(v.name) == status.get("record")
+    refusals = plugin.metrics()['azuredisk_disk_proofs_total{verdict="refused"}']
+    assert refusals == 2
+
+
+def test_two_devices_at_one_lun(volume, plugin, disk_of):
+    v = volume()
+    other = disk_of(SMALLEST_EXT4)
+    folder = plugin.machine.path("/dev/disk/azure/scsi1")
+    folder.mkdir()
+    (folder / "lun0").symlink_to(other.path)
+    failure = refused(v.stage)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert f"LUN 0 is {other.path} as well as {v.disk.path}" in failure.details()
+
+
+def test_a_disk_that_was_made_elsewhere(plugin, cloud, disk_of):
+    """It is used as it is, and nothing is put on record of it."""
+    disk = disk_of(SMALLEST_EXT4)
+    disk.run("mkfs.ext4", "-q", "-U", FOREIGN)
+    v = Volume(plugin, cloud, "static", disk).attach()
+    v.stage()
+    v.unstage()
+    assert disk.run("blkid", "-p", "-s", "UUID", "-o", "value").strip() == FOREIGN
+    assert cloud.record(v.name) is None
+
+
+def test_a_record_that_was_lost(volume, cloud):
+    """Of a file system that is ours it is made anew."""
+    v = volume()
+    v.stage()
+    v.publish()
+    v.seen("file").write_text("precious")
+    record = cloud.record(v.name)
+    v.unpublish()
+    v.unstage()
+    cloud.unpublish(v.name)
+    cloud.publish(v.name, lun=v.lun, size=v.disk.size)
+    v.stage()
+    v.publish()
+    assert v.seen("file").read_text() == "precious"
+    assert cloud.record(v.name) == record
+    v.unpublish()
+    v.unstage()
+
+
+def test_a_larger_device_that_is_to_be_grown(plugin, cloud, disk_of):
+    v = Volume(plugin, cloud, "grows", disk_of(SMALLEST_EXT4)).attach(size=SMALLEST_EXT4 - MIB)
+    assert refused(v.stage).code() == Code.FAILED_PRECONDITION
+    v.stage(resizeRequired="true")
+    v.unstage()
+
+
+def test_a_damaged_file_system(volume, plugin):
+    v = volume()
+    v.stage()
+    v.unstage()
+    v.disk.run("debugfs", "-w", "-R", "ssv state 2")
+    v.disk.write(256 * 1024, os.urandom(8 * MIB))
+    failure = refused(v.stage)
+    assert failure.code() == Code.INTERNAL
+    assert "e2fsck ended with status 4" in failure.details()
+    assert "UNEXPECTED INCONSISTENCY" in failure.details()
+    assert plugin.machine.mounts(v.staging) == 0
+
+
+def test_still_mounted_where_nobody_sees_it(volume, plugin):
+    """A process with an older view of the mounts keeps the file system alive."""
+    v = volume()
+    v.stage()
+    script = "mount --make-rprivate / && echo here && exec sleep infinity"
+    holder = subprocess.Popen(
+        plugin.machine.command("unshare", "--mount", "sh", "-c", script),
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert holder.stdout.readline() == "here\n"
+    for _ in range(2):
+        failure = refused(v.unstage)
+        assert failure.code() == Code.FAILED_PRECONDITION
+        assert "somebody else uses the device" in failure.details()
+    holder.kill()
+    holder.wait()
+    v.unstage()

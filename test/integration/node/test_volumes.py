@@ -1,0 +1,200 @@
+"""Volumes there and back: azdisk-node, built with sanitizers, on a machine with namespaces and disks
+of its own, against a real API server. The test is the controller, by custom resources, and kubelet,
+by gRPC."""
+
+import os
+
+import pytest
+from cluster.waiting import until
+
+from ..csi import block
+from ..placement import disk_id
+from .cloud_side import CloudSide
+from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Machine
+from .plugin import NodePlugin
+from .volume import Code, Volume, refused, wish
+
+
+@pytest.mark.parametrize(("fs_type", "size"), [("", SMALLEST_EXT4), ("ext4", SMALLEST_EXT4), ("xfs", SMALLEST_XFS)])
+def test_there_and_back(volume, cloud, plugin, fs_type, size):
+    """Every call twice, two lives of a pod, and the data of the first is there in the second."""
+    v = volume(size=size)
+    capability = wish(fs_type)
+    for life in range(2):
+        for _ in range(2):
+            v.stage(capability)
+        assert plugin.machine.mounts(v.staging) == 1
+        for _ in range(2):
+            v.publish(capability)
+        assert plugin.machine.mounts(v.target) == 1
+        if life == 0:
+            v.seen("file").write_text("precious")
+        assert v.seen("file").read_text() == "precious"
+        for _ in range(2):
+            v.unpublish()
+        assert not v.target.exists()
+        for _ in range(2):
+            v.unstage()
+        assert plugin.machine.mounts(v.staging) == 0
+    uuid = v.disk.run("blkid", "-p", "-s", "UUID", "-o", "value").strip()
+    assert cloud.record(v.name) == f"{fs_type or 'ext4'} {uuid}"
+    assert uuid.startswith("617a646b-")
+
+
+def test_another_node_finds_the_same(volume, plugin, cloud, installed, tmp_path_factory):
+    """The disk goes to another machine, which has nothing but the disk and the record."""
+    v = volume()
+    v.stage()
+    v.publish()
+    v.seen("file").write_text("precious")
+    v.unpublish()
+    v.unstage()
+    record = cloud.record(v.name)
+    cloud.unpublish(v.name)
+    other = Machine()
+    try:
+        other.reach(installed.port)
+        there = NodePlugin(other, tmp_path_factory.mktemp("other"), installed.kubeconfig, "node-b")
+        cloud_there = CloudSide(installed.client(), "node-b")
+        try:
+            there.run()
+            moved = Volume(there, cloud_there, v.name, v.disk, lun=5).attach(record=record)
+            moved.stage()
+            moved.publish()
+            assert moved.seen("file").read_text() == "precious"
+            moved.unpublish()
+            moved.unstage()
+        finally:
+            there.close()
+    finally:
+        other.close()
+
+
+def test_read_only(volume, plugin):
+    v = volume()
+    v.stage()
+    v.publish(readonly=True)
+    with pytest.raises(OSError, match="Read-only"):
+        v.seen("file").write_text("x")
+    assert refused(v.publish).code() == Code.ALREADY_EXISTS
+    other = v.target.with_name("other")
+    v.publish(target=other)
+    plugin.machine.path(other / "file").write_text("x")
+    assert v.seen("file").read_text() == "x"
+    failure = refused(v.unstage)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert "still mounted at" in failure.details()
+    v.unpublish(other)
+    v.unpublish()
+    v.unstage()
+
+
+def test_mount_flags(volume, plugin):
+    v = volume()
+    v.stage(wish(flags=["noatime", "commit=17"]))
+    table = plugin.machine.run("cat", "/proc/self/mounts").splitlines()
+    (mount,) = (line for line in table if str(v.staging) in line)
+    assert "noatime" in mount and "commit=17" in mount
+    v.unstage()
+    failure = refused(v.stage, wish(flags=["noatime", "nonsense"]))
+    assert failure.code() == Code.INVALID_ARGUMENT
+    assert "\"nonsense\": ext4: Unknown parameter 'nonsense'" in failure.details()
+    assert plugin.machine.mounts(v.staging) == 0
+
+
+def test_block(volume, plugin):
+    v = volume(size=4 * MIB)
+    raw = block()
+    for _ in range(2):
+        v.stage(raw)
+    for _ in range(2):
+        v.publish(raw)
+    device = plugin.machine.path(v.target)
+    assert device.is_block_device()
+    plugin.machine.run("dd", "if=/dev/zero", f"of={v.target}", "bs=4096", "count=1", "conv=notrunc")
+    with device.open("r+b") as node:
+        node.write(b"raw data")
+    assert refused(v.unstage).code() == Code.FAILED_PRECONDITION
+    for _ in range(2):
+        v.unpublish()
+    for _ in range(2):
+        v.unstage()
+    assert os.pread(v.disk.image, 8, 0) == b"raw data"
+    assert not v.target.exists() and list(v.staging.iterdir()) == []
+
+
+def test_block_read_only(volume, plugin):
+    v = volume(size=4 * MIB)
+    raw = block()
+    v.stage(raw)
+    v.publish(raw, readonly=True)
+    with pytest.raises(OSError), plugin.machine.path(v.target).open("r+b", buffering=0) as node:
+        node.write(b"x")
+    v.unpublish()
+    v.unstage()
+
+
+INVALID, PRECONDITION = "INVALID_ARGUMENT", "FAILED_PRECONDITION"
+MANY = wish(mode="MULTI_NODE_MULTI_WRITER")
+ID, STAGING, TARGET = {"volume_id": "v"}, {"staging_target_path": "/s"}, {"target_path": "/t"}
+
+BAD_REQUESTS = [
+    ("NodeStageVolume", STAGING, INVALID, "volume_id is missing"),
+    ("NodeStageVolume", ID, INVALID, "staging_target_path is missing"),
+    ("NodeStageVolume", ID | {"staging_target_path": "s"}, INVALID,
+     'staging_target_path "s" is not an absolute path'),
+    ("NodeStageVolume", ID | STAGING, INVALID, "volume_capability is missing"),
+    ("NodeStageVolume", ID | STAGING | {"volume_capability": {}}, INVALID,
+     "volume_capability.access_type is missing"),
+    ("NodeStageVolume", ID | STAGING | {"volume_capability": MANY}, INVALID,
+     "volume_capability.access_mode MULTI_NODE_MULTI_WRITER"),
+    ("NodeStageVolume", ID | STAGING | {"volume_capability": wish("ntfs")}, INVALID,
+     'fs_type "ntfs" is not supported: one of ext4, xfs'),
+    ("NodeUnstageVolume", STAGING, INVALID, "volume_id is missing"),
+    ("NodeUnstageVolume", ID, INVALID, "staging_target_path is missing"),
+    ("NodePublishVolume", STAGING | TARGET, INVALID, "volume_id is missing"),
+    ("NodePublishVolume", ID | STAGING | TARGET, INVALID, "volume_capability is missing"),
+    ("NodePublishVolume", ID | STAGING | {"volume_capability": wish()}, INVALID,
+     "target_path is missing"),
+    ("NodePublishVolume", ID | TARGET | {"volume_capability": wish()}, PRECONDITION,
+     "staging_target_path is missing"),
+    ("NodePublishVolume", ID | STAGING | TARGET | {"volume_capability": wish()}, PRECONDITION,
+     "the volume is not staged at /s"),
+    ("NodeUnpublishVolume", TARGET, INVALID, "volume_id is missing"),
+    ("NodeUnpublishVolume", ID, INVALID, "target_path is missing"),
+    ("NodeGetVolumeStats", {}, "UNIMPLEMENTED", ""),
+    ("NodeExpandVolume", {}, "UNIMPLEMENTED", ""),
+]  # fmt: skip
+
+
+def test_bad_requests(plugin):
+    for name, fields, code, message in BAD_REQUESTS:
+        failure = refused(plugin.csi.call, f"Node/{name}", **fields)
+        assert (failure.code().name, message in failure.details()) == (code, True), (name, failure)
+
+
+def test_what_is_not_there_is_gone(plugin):
+    plugin.unpublish("v", plugin.folder / "no" / "such" / "target")
+    plugin.unstage("v", plugin.folder / "no" / "such" / "staging")
+
+
+def test_capabilities(plugin):
+    identity = plugin.csi.call("Identity/GetPluginInfo")
+    assert identity.name == "disk.csi.azure.com" and identity.vendor_version
+    kinds = {1: "CONTROLLER_SERVICE", 2: "VOLUME_ACCESSIBILITY_CONSTRAINTS"}
+    rows = plugin.csi.call("Identity/GetPluginCapabilities").capabilities
+    assert [kinds[row.service.type] for row in rows] == list(kinds.values())
+    kinds = {1: "STAGE_UNSTAGE_VOLUME", 5: "SINGLE_NODE_MULTI_WRITER"}
+    rows = plugin.csi.call("Node/NodeGetCapabilities").capabilities
+    assert [kinds[row.rpc.type] for row in rows] == list(kinds.values())
+    assert plugin.csi.call("Identity/Probe").ready.value
+
+
+def test_only_this_nodes_attachments_are_mirrored(plugin, cloud):
+    for i in range(50):
+        cloud.publish(f"of-others-{i}", "node-b", lun=0, size=MIB)
+    cloud.publish("own", lun=0, size=MIB)
+    cloud.set_limit(8)
+    until(lambda: plugin.metrics().get('azuredisk_slots{kind="used"}') == 1, 5, "its own attachment")
+    failure = refused(plugin.stage, disk_id("of-others-0"), plugin.folder / "x")
+    assert failure.code() == Code.NOT_FOUND

@@ -1,0 +1,149 @@
+"""What NodeStageVolume waits for, how long, and what it says when that does not come."""
+
+import os
+import time
+from pathlib import Path
+
+from cluster.waiting import until
+
+from ..placement import disk_id
+from .machine import SMALLEST_EXT4
+from .volume import Code, Volume, refused
+
+
+def test_stage_waits_for_the_attachment(plugin, cloud, disk_of):
+    v = Volume(plugin, cloud, "slow", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, state="Attaching", lun=v.lun, size=v.disk.size)
+    staging = plugin.later(v.stage)
+    time.sleep(1.5)
+    assert not staging.done()
+    plugin.machine.attach(v.disk, v.lun)
+    time.sleep(0.5)
+    assert not staging.done()
+    cloud.report(v.name, lun=v.lun, size=v.disk.size)
+    attached = time.monotonic()
+    staging.result(timeout=10)
+    assert time.monotonic() - attached < 1
+    v.unstage()
+
+
+def test_stage_waits_for_promotion(plugin, cloud, disk_of):
+    """A replica is attached and must not be mounted; as primary it is, at once."""
+    v = Volume(plugin, cloud, "replica", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, lun=v.lun, size=v.disk.size, role="Replica")
+    cloud.want(v.name, "Replica")
+    plugin.machine.attach(v.disk, v.lun)
+    before = v.disk.checksum()
+    staging = plugin.later(v.stage)
+    time.sleep(1)
+    assert not staging.done() and v.disk.checksum() == before
+    cloud.want(v.name, "Primary")
+    time.sleep(0.5)
+    assert not staging.done() and v.disk.checksum() == before
+    cloud.report(v.name, lun=v.lun, size=v.disk.size)
+    promoted = time.monotonic()
+    staging.result(timeout=10)
+    assert time.monotonic() - promoted < 1
+    v.unstage()
+
+
+def test_stage_waits_for_the_device(plugin, cloud, disk_of):
+    v = Volume(plugin, cloud, "late", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, lun=v.lun, size=v.disk.size)
+    staging = plugin.later(v.stage)
+    time.sleep(1.5)
+    assert not staging.done()
+    plugin.machine.attach(v.disk, v.lun)
+    came = time.monotonic()
+    staging.result(timeout=10)
+    assert time.monotonic() - came < 1
+    v.unstage()
+
+
+def test_the_time_is_over(plugin, cloud, disk_of):
+    """The answer comes before the caller has gone, and says what was waited for."""
+    v = Volume(plugin, cloud, "never", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, state="AttachmentFailed",
+                  error={"code": "UNAVAILABLE", "message": "Azure is away"})  # fmt: skip
+    failure = refused(v.stage, timeout=2)
+    assert failure.code() == Code.DEADLINE_EXCEEDED
+    assert "in state AttachmentFailed (UNAVAILABLE: Azure is away)" in failure.details()
+
+    cloud.report(v.name, lun=v.lun, size=v.disk.size)
+    failure = refused(v.stage, timeout=2)
+    assert failure.code() == Code.DEADLINE_EXCEEDED
+    assert "no disk at LUN 0 yet" in failure.details()
+
+
+def test_an_attachment_that_failed_for_good(plugin, cloud, disk_of):
+    v = Volume(plugin, cloud, "failed", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, state="Attaching")
+    staging = plugin.later(v.stage)
+    time.sleep(0.5)
+    cloud.report(v.name, state="AttachmentFailed", error={"code": "NOT_FOUND", "message": "no such disk"})
+    failure = staging.exception(timeout=2)
+    assert failure.code() == Code.NOT_FOUND
+    assert "the disk cannot be attached: no such disk" in failure.details()
+
+
+def test_no_attachment(plugin, cloud):
+    began = time.monotonic()
+    failure = refused(plugin.stage, disk_id("unknown"), plugin.folder / "unknown")
+    assert failure.code() == Code.NOT_FOUND
+    assert "there is no AzVolumeAttachment of the volume for node node-a" in failure.details()
+    assert 4 < time.monotonic() - began < 8
+
+
+def test_an_attachment_that_comes_after_the_call(plugin, cloud, disk_of):
+    """And waiting for it to be attached costs no processor time, however long it takes."""
+
+    def processor_seconds() -> float:
+        fields = Path(f"/proc/{plugin.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    v = Volume(plugin, cloud, "early", disk_of(SMALLEST_EXT4))
+    staging = plugin.later(v.stage)
+    time.sleep(1)
+    cloud.publish(v.name, state="Attaching")
+    time.sleep(5)
+    before = processor_seconds()
+    time.sleep(2)
+    assert processor_seconds() - before < 0.5
+    plugin.machine.attach(v.disk, v.lun)
+    cloud.report(v.name, lun=v.lun, size=v.disk.size)
+    staging.result(timeout=10)
+    v.unstage()
+
+
+def test_one_call_at_a_time(plugin, cloud, disk_of):
+    v = Volume(plugin, cloud, "busy", disk_of(SMALLEST_EXT4))
+    cloud.publish(v.name, state="Attaching")
+    staging = plugin.later(v.stage)
+    until(lambda: refused(v.stage, timeout=5).code() == Code.ABORTED, 5, "the second call's refusal")
+    assert refused(plugin.unstage, v.id.upper(), v.staging).code() == Code.ABORTED
+    other = Volume(plugin, cloud, "free", disk_of(SMALLEST_EXT4), lun=1).attach()
+    other.stage()
+    other.unstage()
+    plugin.machine.attach(v.disk, v.lun)
+    cloud.report(v.name, lun=v.lun, size=v.disk.size)
+    staging.result(timeout=10)
+    v.unstage()
+
+
+def test_the_api_server_goes_away(volume, plugin, cloud, installed, disk_of):
+    v = volume()
+    v.stage()
+    waiting = Volume(plugin, cloud, "waits", disk_of(SMALLEST_EXT4), lun=1)
+    cloud.publish(waiting.name, state="Attaching")
+    staging = plugin.later(waiting.stage)
+    time.sleep(0.5)
+    installed.kill()
+    v.publish()  # what needs no word from the controller goes on
+    v.unpublish()
+    v.unstage()
+    assert not staging.done()
+    installed.restart()
+    plugin.machine.attach(waiting.disk, waiting.lun)
+    cloud.report(waiting.name, lun=waiting.lun, size=waiting.disk.size)
+    staging.result(timeout=60)
+    waiting.unstage()

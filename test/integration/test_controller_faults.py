@@ -1,0 +1,249 @@
+"""The controller when something goes wrong: a leader that dies or sleeps, Azure or the API server away,
+nodes that fall silent, disks that somebody else moves. Nothing is done twice, and nothing is lost.
+"""
+
+import grpc
+import pytest
+from azsim import simulator
+from cluster.waiting import until
+
+from .calls import SHARED, create, delete, publish, refused, unpublish
+from .driver_world import Controller, World
+
+EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def pair(world):
+    """A leader, and one that waits for its place."""
+    with Controller(world, "leader") as leader:
+        until(leader.leads, 10, "a leader")
+        with Controller(world, "follower") as follower:
+            yield leader, follower
+            if leader.process.poll() is not None:
+                leader.start()
+
+
+def asked(world, kind: str, count: int = 1):
+    until(lambda: len(world.calls(kind)) >= count, 10, f"{kind} is asked of Azure")
+
+
+# ---- leaders ----
+
+@pytest.mark.parametrize("end", ["kill", "pause"])
+def test_a_leader_lost_while_it_creates(world, pair, end):
+    leader, follower = pair
+    world.azure.control("PATCH", "latency", {"create": "4s"})
+    call = follower.csi.begin("Controller/CreateVolume", name="pvc-1", parameters=SHARED,
+                              volume_capabilities=[{"mount": {}, "access_mode": {"mode": 1}}])
+    asked(world, "disks.createOrUpdate")
+    getattr(leader, end)()
+    assert call.result().volume.volume_id == simulator.disk_id("pvc-1")
+    assert follower.leads()
+    if end == "pause":
+        leader.resume()
+        assert leader.process.wait(20) == 1, "who has lost the lease ends"
+    assert len(world.calls("disks.createOrUpdate")) == 1
+    delete(follower, simulator.disk_id("pvc-1"))
+    assert world.azure.control("GET", "summary")["nothingLeft"]
+
+
+@pytest.mark.parametrize("end", ["kill", "pause"])
+def test_a_leader_lost_while_it_attaches(world, pair, end):
+    leader, follower = pair
+    volume = create(follower).volume_id
+    world.azure.control("PATCH", "latency", {"attach": "5s"})
+    context = publish(follower, volume, world.nodes[0])
+    asked(world, "virtualMachines.attachDetachDataDisks")
+    getattr(leader, end)()
+    until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", 30, "attached by the next leader")
+    assert world.find("azvolumeattachments", f"pvc-1-{world.nodes[0]}-attachment")["status"]["detail"][
+        "publish_context"] == context, "at the same LUN"
+    world.azure.control("PATCH", "latency", {"attach": "100ms"})
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, 30, "its replicas")
+    if end == "pause":
+        leader.resume()
+        assert leader.process.wait(20) == 1
+    assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
+
+
+def test_a_leader_that_ends_gives_its_place_away(world, pair):
+    leader, follower = pair
+    leader.end()
+    until(follower.leads, 2, "the next one leads without waiting for the lease to run out")
+
+
+def test_the_deadline_of_collection_outlives_the_leader(world, tmp_path):
+    with Controller(world, "first", "--replica-gc-delay=6s") as first:
+        volume = create(first).volume_id
+        publish(first, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        unpublish(first, volume, world.nodes[0])
+        note = "disk.csi.azure.com/collect-after"
+        until(lambda: note in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), 5, "a deadline")
+        deadline = world.find("azvolumes", "pvc-1")["status"]["annotation"][note]
+        first.kill()
+        with Controller(world, "second", "--replica-gc-delay=1h") as second:
+            until(second.leads, 10, "another leader")
+            assert world.find("azvolumes", "pvc-1")["status"]["annotation"][note] == deadline
+            until(lambda: world.roles("pvc-1") == {}, 20, "collected at the first one's deadline")
+            publish(second, volume, world.nodes[1])
+            until(lambda: len(world.roles("pvc-1")) == 3, 20, "published again")
+            assert note not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {})
+        first.start()
+
+
+def test_published_again_in_time_nothing_is_collected(world):
+    with Controller(world, "one", "--replica-gc-delay=3s") as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, world.nodes[2])
+        note = "disk.csi.azure.com/collect-after"
+        until(lambda: note not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), 5, "no deadline")
+        before = world.last_call()
+        until(lambda: world.roles("pvc-1")["c"] == "Primary Attached", 5, "promoted")
+        assert not world.calls("virtualMachines.attachDetachDataDisks", before)
+
+
+# ---- what the controller stands on ----
+
+def test_azure_away_for_a_while(world):
+    with Controller(world) as controller:
+        volume = create(controller).volume_id
+        world.azure.control("PATCH", "latency", {"attach": "3s"})
+        publish(controller, volume, world.nodes[0])
+        asked(world, "virtualMachines.attachDetachDataDisks")
+        world.azure.stop()
+        with pytest.raises(grpc.RpcError) as error:
+            controller.csi.call("Controller/CreateVolume", name="pvc-2", timeout=2, volume_capabilities=[
+                {"mount": {}, "access_mode": {"mode": 1}}])
+        assert error.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+        world.azure.start()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all attached")
+        assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
+
+
+def test_the_api_server_away_for_a_while(world, apiserver):
+    with Controller(world, "one", "--lease-duration=30s", "--lease-renew-deadline=25s") as controller:
+        volume = create(controller).volume_id
+        world.azure.control("PATCH", "latency", {"attach": "2s"})
+        publish(controller, volume, world.nodes[0])
+        asked(world, "virtualMachines.attachDetachDataDisks")
+        apiserver.restart()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all attached")
+        assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
+
+
+# ---- nodes ----
+
+def test_a_node_that_is_gone(world):
+    with Controller(world) as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        world.core.delete_node(world.nodes[1])
+        until(lambda: not world.find("azdrivernodes", world.nodes[1]), 10, "its AzDriverNode goes")
+        until(lambda: "b" not in world.roles("pvc-1"), 10, "its attachment goes")
+        assert world.find("azdrivernodes", world.nodes[0])
+
+
+def test_a_node_gone_while_nobody_led(world):
+    with Controller(world) as controller:
+        publish(controller, create(controller).volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        controller.end()
+        world.core.delete_node(world.nodes[2])
+        controller.start()
+        until(lambda: sorted(world.roles("pvc-1")) == ["a", "b"], 15, "swept at the start")
+        assert not world.find("azdrivernodes", world.nodes[2])
+
+
+def test_a_silent_node_keeps_its_replica_until_it_can_be_replaced(world):
+    with Controller(world) as controller:
+        publish(controller, create(controller).volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        before = world.last_call()
+        world.set_ready(world.nodes[1], False)
+        world.set_ready(world.nodes[1], True)
+        assert not world.calls("virtualMachines.attachDetachDataDisks", before)
+        world.set_ready(world.nodes[1], False)
+        new = f"{world.namespace}-d"
+        world.azure.control("POST", "vms", {"name": new, "size": "Standard_D4s_v5", "zone": "1"}, 201)
+        world.nodes.append(new)
+        world.add_node(new)
+        repaired = {"a": "Primary Attached", "c": "Replica Attached", "d": "Replica Attached"}
+        until(lambda: world.roles("pvc-1") == repaired, 20, "another node takes its place")
+
+
+def test_the_number_of_replicas_follows_the_volume(world):
+    with Controller(world) as controller:
+        publish(controller, create(controller).volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "two replicas")
+        world.patch("azvolumes", "pvc-1", {"spec": {"maxMountReplicaCount": 1}})
+        until(lambda: len(world.roles("pvc-1")) == 2, 20, "one replica")
+        world.patch("azvolumes", "pvc-1", {"spec": {"maxMountReplicaCount": 2}})
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "two again")
+
+
+def test_a_primary_takes_the_share_of_a_replica(world):
+    new = f"{world.namespace}-d"
+    world.azure.control("POST", "vms", {"name": new, "size": "Standard_D4s_v5", "zone": "1"}, 201)
+    with Controller(world) as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments, which is all")
+        world.nodes.append(new)
+        world.add_node(new)
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, new)
+        until(lambda: world.roles("pvc-1").get("d") == "Primary Attached", 20, "the primary has its share")
+        until(lambda: len(world.roles("pvc-1")) == 3, 20, "one of the others gave way")
+
+
+# ---- Azure's own troubles ----
+
+def test_a_full_vm(world):
+    small = f"{world.namespace}-s"
+    world.azure.control("POST", "vms", {"name": small, "size": "Standard_B1s", "zone": "1"}, 201)
+    world.nodes.append(small)
+    world.add_node(small)
+    with Controller(world) as controller:
+        limit = until(lambda: world.find("azdrivernodes", small)["status"].get("slots", {}).get("limit"), 10, "slots")
+        for i in range(limit):
+            publish(controller, create(controller, f"pvc-{i}", {}).volume_id, small)
+        with refused("RESOURCE_EXHAUSTED", small, str(limit)):
+            publish(controller, create(controller, "pvc-x", {}).volume_id, small)
+        unpublish(controller, simulator.disk_id("pvc-0"), small)
+        until(lambda: world.roles("pvc-x").get("s") == "Primary Attached", 20, "attached once there is a place")
+
+
+def test_a_disk_that_somebody_else_detached(world):
+    with Controller(world) as controller:
+        publish(controller, create(controller, parameters={}).volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 10, "attached")
+        controller.end()
+        world.azure.control("POST", f"vms/{world.nodes[0]}/deallocate")
+        world.azure.control("DELETE", f"vms/{world.nodes[0]}", None, 202)
+        until(lambda: world.azure.control("GET", "summary")["vms"] == 2, 10, "the VM is gone")
+        world.azure.control("POST", "vms", {"name": world.nodes[0], "size": "Standard_D4s_v5", "zone": "1"}, 201)
+        controller.start()
+        until(lambda: world.azure.control("GET", "summary")["attachments"] == 1, 20, "attached again")
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 10, "and on record")
+
+
+def test_no_secret_is_anywhere(world):
+    with Controller(world, "one", "--v=10") as controller:
+        publish(controller, create(controller).volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        objects = [str(world.objects(p)) for p in ("azvolumes", "azvolumeattachments", "azdrivernodes")]
+        written = controller.log.read_text() + "".join(objects)
+        assert simulator.SECRET not in written
+        assert "Bearer" not in written

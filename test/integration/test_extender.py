@@ -1,0 +1,316 @@
+"""azdisk-scheduler-extender, built with sanitizers, against a real API server: what it answers
+follows the objects, and what it is sent, in whatever form, is answered or refused."""
+
+import json
+import subprocess
+
+import pytest
+from cluster.waiting import until
+
+from .extender import CHECKED, Extender
+from .placement import Placement, pod
+
+NODES = ["a", "b", "c"]
+NEUTRAL = [0, 0, 0]
+
+
+@pytest.fixture(scope="module")
+def placement(apiserver):
+    placement = Placement(apiserver.client())
+    placement.install()
+    return placement
+
+
+@pytest.fixture
+def objects(placement):
+    """Three nodes with ready plug-ins, claim `one` with its volume; all is cleared afterwards."""
+    for node in NODES:
+        placement.plugin(node)
+    placement.bound("one")
+    yield placement
+    placement.clear()
+
+
+@pytest.fixture
+def extender(apiserver, objects, tmp_path):
+    with Extender(tmp_path / "log", kubeconfig=apiserver.kubeconfig) as extender:
+        yield extender.until_ready()
+
+
+def expect(extender: Extender, claims: list[str], scores: list[int]) -> None:
+    """The extender hears of a change within a second."""
+    until(lambda: extender.scores(claims, NODES) == scores, 1, f"scores {scores}", 0.01)
+
+
+# ---- what the answers follow ----
+
+
+def test_scores_follow_the_attachments(extender, objects):
+    assert extender.scores(["one"], NODES) == NEUTRAL
+    objects.attachment("one", "b", "Attaching")
+    expect(extender, ["one"], [0, 5, 0])
+    objects.attachment("one", "b", "Attached")
+    expect(extender, ["one"], [0, 10, 0])
+    objects.attachment("one", "c", "Pending", lun=None)
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 10, 0])
+    objects.attachment("one", "a", "AttachmentFailed")
+    expect(extender, ["one"], [0, 10, 0])
+    objects.no_attachment("one", "b")
+    expect(extender, ["one"], NEUTRAL)
+
+
+def test_scores_are_shares_of_the_pods_volumes(extender, objects):
+    for name in ("two", "three"):
+        objects.bound(name)
+    for node, disks in {"a": ("one", "two", "three"), "b": ("one", "two")}.items():
+        for disk in disks:
+            objects.attachment(disk, node, "Attached")
+    expect(extender, ["one", "two", "three"], [10, 7, 0])
+    assert extender.scores(["three"], NODES) == [10, 0, 0]
+
+
+def test_scores_follow_the_health_of_plug_ins(extender, objects):
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 0, 0])
+    objects.plugin("a", silent=150)
+    expect(extender, ["one"], [0, 1, 1])
+    objects.plugin("a")
+    expect(extender, ["one"], [10, 0, 0])
+    objects.plugin("a", ready=False)
+    expect(extender, ["one"], [0, 1, 1])
+    objects.no_plugin("a")
+    expect(extender, ["one"], [0, 1, 1])
+
+
+def test_a_plug_in_grows_old_by_itself(apiserver, objects, tmp_path):
+    objects.attachment("one", "a", "Attached")
+    for node in NODES:
+        objects.plugin(node)
+    limit = "--heartbeat-limit=3s"
+    with Extender(tmp_path / "log", limit, kubeconfig=apiserver.kubeconfig) as extender:
+        extender.until_ready()
+        expect(extender, ["one"], [10, 0, 0])
+        until(lambda: extender.scores(["one"], NODES) == NEUTRAL, 5, "old age")
+
+
+def test_pods_that_are_not_ours_get_equal_scores(extender, objects):
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 0, 0])
+    objects.volume("foreign", "one", "foreign", driver="ebs.csi.aws.com")
+    objects.claim("foreign", "foreign")
+    objects.claim("unbound", None)
+    for claims in ([], ["foreign"], ["unbound"], ["unheard-of"]):
+        assert extender.scores(claims, NODES) == NEUTRAL
+        assert extender.refused(claims, NODES) == {}
+
+
+def test_volumes_of_many_nodes_get_equal_scores(extender, objects):
+    objects.bound("shared", mode="ReadWriteMany")
+    objects.attachment("shared", "a", "Attached")
+    objects.attachment("one", "b", "Attached")
+    expect(extender, ["shared", "one"], [0, 10, 0])
+    assert extender.scores(["shared"], NODES) == NEUTRAL
+
+
+def test_scores_follow_claims_and_volumes(extender, objects):
+    objects.attachment("late", "c", "Attached")
+    objects.claim("late", "late")
+    assert extender.scores(["late"], NODES) == NEUTRAL
+    objects.volume("late", "late", "late")
+    expect(extender, ["late"], [0, 0, 10])
+    objects.core.delete_persistent_volume("late")
+    objects.core.patch_persistent_volume("late", {"metadata": {"finalizers": None}})
+    expect(extender, ["late"], NEUTRAL)
+
+
+def test_filter_refuses_a_node_that_says_it_is_not_ready(extender, objects):
+    asked = [*NODES, "unheard-of"]
+    assert extender.refused(["one"], asked) == {}
+    objects.plugin("a", silent=150)
+    objects.plugin("b", ready=False)
+    refusal = {"b": "AzDriverNode for b is not ready."}
+    until(lambda: extender.refused(["one"], asked) == refusal, 1, "refusal of b", 0.01)
+    objects.plugin("b", ready=False, silent=150)
+    until(lambda: extender.refused(["one"], asked) == {}, 1, "old news forgotten", 0.01)
+
+
+def test_answers_go_on_while_the_api_server_does_not(extender, objects, apiserver):
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 0, 0])
+    apiserver.stop()
+    try:
+        assert extender.scores(["one"], NODES) == [10, 0, 0]
+    finally:
+        apiserver.cont()
+    objects.attachment("one", "b", "Attached")
+    until(lambda: extender.scores(["one"], NODES) == [10, 10, 0], 30, "news after the pause")
+
+
+# ---- forms ----
+
+WHOLE = {"metadata": {}, "items": [{"metadata": {"name": node}, "spec": {}} for node in NODES]}
+FORMS = {
+    "names": {"Pod": pod("p", ["one"]), "Nodes": None, "NodeNames": NODES},
+    "names, first generation": {"pod": pod("p", ["one"]), "nodenames": NODES},
+    "nodes": {"Pod": pod("p", ["one"]), "Nodes": WHOLE, "NodeNames": None},
+    "nodes, first generation": {"pod": pod("p", ["one"]), "nodes": WHOLE},
+}
+
+
+@pytest.mark.parametrize("prefix", ["", "azdiskschedulerextender/"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_both_generations_of_schedulers(extender, objects, form, prefix):
+    objects.plugin("c", ready=False)
+    objects.attachment("one", "b", "Attached")
+    expect(extender, ["one"], [1, 10, 0])
+    answer = extender.ask(prefix + "prioritize", form)
+    assert answer == [{"Host": h, "Score": s} for h, s in {"a": 1, "b": 10, "c": 0}.items()]
+
+    answer = extender.ask(prefix + "filter", form)
+    by_name = any(key.lower() == "nodenames" and form[key] for key in form)
+    assert answer == {
+        "Nodes": None if by_name else {"items": WHOLE["items"][:2]},
+        "NodeNames": ["a", "b"] if by_name else None,
+        "FailedNodes": {"c": "AzDriverNode for c is not ready."},
+        "FailedAndUnresolvableNodes": {},
+        "Error": "",
+    }
+
+
+def large(size: int) -> bytes:
+    """A request with whole nodes of 100 kB each, of `size` bytes in all."""
+    image = {"names": ["x" * 200], "sizeBytes": 1}
+    items = [
+        {"metadata": {"name": f"n{i}"}, "status": {"images": [image] * 400}}
+        for i in range(size // 100_000)
+    ]
+    text = json.dumps({"Pod": pod("p", ["one"]), "Nodes": {"items": items}})
+    return (text + " " * (size - len(text))).encode()
+
+
+def test_large_requests(extender):
+    body = large(20_000_000)
+    status, answer = extender.request("POST", "/filter", body)
+    assert status == 200
+    assert json.loads(answer)["Nodes"]["items"] == json.loads(body)["Nodes"]["items"]
+    status, answer = extender.request("POST", "/prioritize", large(64 << 20))
+    assert status == 200
+    assert len(json.loads(answer)) == (64 << 20) // 100_000
+    status, answer = extender.request("POST", "/prioritize", large((64 << 20) + 1))
+    assert (status, answer) == (413, b"the body is larger than 67108864 bytes\n")
+
+
+REFUSED = [
+    ("POST", "/filter", b"nodes", 400, "not JSON: wrong, cut off or too deep after byte 0\n"),
+    ("POST", "/prioritize", b"", 400, "not JSON: wrong, cut off or too deep after byte 0\n"),
+    ("POST", "/prioritize", b"{}", 400, "no Pod\n"),
+    ("POST", "/filter", b'{"Pod":{},"NodeNames":{}}', 400, "NodeNames is not a list\n"),
+    ("GET", "/filter", None, 405, "GET /filter: no such method here\n"),
+    (
+        "PUT",
+        "/azdiskschedulerextender/filter",
+        b"{}",
+        405,
+        "PUT /azdiskschedulerextender/filter: no such method here\n",
+    ),
+    ("POST", "/bind", b"{}", 404, "POST /bind: no such path\n"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "status", "text"), REFUSED)
+def test_what_bad_requests_get(extender, method, path, body, status, text):
+    assert extender.request(method, path, body) == (status, text.encode())
+
+
+# ---- probes, TLS, start and end ----
+
+
+def test_probes_on_both_addresses(extender):
+    for port in (extender.port, extender.metrics_port):
+        for path in ("/healthz", "/readyz"):
+            assert extender.request("GET", path, port=port) == (200, b"ok\n")
+        assert b"azuredisk_build_info" in extender.request("GET", "/metrics", port=port)[1]
+    assert extender.request("GET", "/ping") == (200, b"ok\n")
+
+
+def test_metrics(extender, objects):
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 0, 0])
+    before = extender.metrics()
+    extender.scores(["one"], NODES)
+    extender.refused(["one"], NODES)
+    extender.request("POST", "/filter", b"{}")
+    after = extender.metrics()
+    grown = {name: value - before.get(name, 0) for name, value in after.items()}
+
+    assert grown['azuredisk_extender_requests_total{verb="prioritize",result="ok"}'] == 1
+    assert grown['azuredisk_extender_requests_total{verb="filter",result="ok"}'] == 1
+    assert grown['azuredisk_extender_requests_total{verb="filter",result="InvalidArgument"}'] == 1
+    assert grown['azuredisk_extender_request_duration_seconds_count{verb="filter"}'] == 2
+    assert grown["schedulerExtender_extender_requests_total"] == 3
+    name = "schedulerExtender_extender_prioritize_nodes_duration_seconds_count"
+    assert grown[f'{name}{{prioritize="Prioritize"}}'] == 1
+    claims = len(objects.core.list_persistent_volume_claim_for_all_namespaces().items)
+    in_memory = {"PersistentVolumeClaim": claims, "PersistentVolume": 1, "AzDriverNode": 3}
+    for kind, n in (in_memory | {"AzVolumeAttachment": 1}).items():
+        assert after[f'azuredisk_extender_index_objects{{kind="{kind}"}}'] == n
+
+
+def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(
+        json.dumps(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "users": [{"name": "u", "user": {"token": "t"}}],
+                "current-context": "c",
+            }
+        )
+    )
+    with Extender(tmp_path / "log", kubeconfig=kubeconfig) as extender:
+        until(extender.listens, 30, "listening")
+        unready = (503, b"the cluster has not been read yet\n")
+        assert extender.request("GET", "/readyz") == unready
+        assert extender.request("GET", "/healthz") == (200, b"ok\n")
+        assert extender.scores(["one"], NODES) == NEUTRAL
+        assert extender.refused(["one"], NODES) == {}
+
+
+def certificate(folder) -> tuple[str, str]:
+    """Flags that name a certificate for localhost and its key, which are made in the folder."""
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    files = ["-keyout", folder / "tls.key", "-out", folder / "tls.crt"]
+    subprocess.run([*words.split(), *names, *files], check=True, capture_output=True)
+    return f"--tls-cert-file={folder / 'tls.crt'}", f"--tls-key-file={folder / 'tls.key'}"
+
+
+def test_tls(apiserver, objects, tmp_path):
+    objects.attachment("one", "a", "Attached")
+    flags = certificate(tmp_path)
+    with Extender(tmp_path / "log", *flags, kubeconfig=apiserver.kubeconfig) as extender:
+        extender.ca = tmp_path / "tls.crt"
+        extender.until_ready()
+        assert extender.scores(["one"], NODES) == [10, 0, 0]
+        assert extender.request("GET", "/readyz", port=extender.metrics_port)[0] == 200
+
+
+START_FAULTS = [
+    (["--adress=:1"], 2, "unknown flag --adress (see --help)"),
+    (["--heartbeat-limit=0s"], 2, '--heartbeat-limit: "0s" is shorter than 1s'),
+    (["--tls-cert-file=x"], 2, "--tls-cert-file and --tls-key-file need each other"),
+    (["--kubeconfig=/nowhere"], 1, "/nowhere"),
+    (["--tls-cert-file=/nowhere.crt", "--tls-key-file=/x"], 1, "/nowhere.crt"),
+    (["--address=here"], 1, "here"),
+]
+
+
+@pytest.mark.parametrize(("flags", "status", "text"), START_FAULTS)
+def test_what_bad_flags_get(apiserver, flags, status, text):
+    words = [CHECKED, f"--kubeconfig={apiserver.kubeconfig}", "--metrics-address=127.0.0.1:0"]
+    done = subprocess.run([*words, *flags], capture_output=True, text=True, timeout=30)
+    said = [line for line in done.stderr.splitlines() if "==WARNING: ASan" not in line]
+    assert done.returncode == status
+    assert len(said) == 1 and text in said[0], said
