@@ -87,17 +87,18 @@ def _build_all(home: Path) -> None:
     partial = home.with_name(home.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "bin").mkdir(parents=True)
-    go = _go()
-    print(f"building {len(PROGRAMS)} programs with {go}, once, into {home}", flush=True)
+    compiler = go()
+    print(f"building {len(PROGRAMS)} programs with {compiler}, once, into {home}", flush=True)
     environment = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
     for program, (module, package) in PROGRAMS.items():
         start = time.monotonic()
         subprocess.run(
-            [go, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
+            [compiler, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
              "-o", partial / "bin" / program, package],
             cwd=MODULES / module, check=True, env=os.environ | environment,
         )
         print(f"  {program:<24} {time.monotonic() - start:6.1f} s", flush=True)
+    os.sync()  # or the first etcd waits for these gigabytes to be written
     partial.rename(home)
 
 
@@ -117,12 +118,13 @@ def _remove_unused(tools: Path) -> None:
             shutil.rmtree(entry)
 
 
-def _version(go: str | Path) -> tuple[int, ...]:
-    text = run(go, "env", "GOVERSION", env=os.environ | {"GOTOOLCHAIN": "local"})
+def _version(compiler: str | Path) -> tuple[int, ...]:
+    text = run(compiler, "env", "GOVERSION", env=os.environ | {"GOTOOLCHAIN": "local"})
     return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
-def _go() -> str | Path:
+def go() -> str | Path:
+    """A Go that is new enough for all modules of the tests; Debian's own is not."""
     found = shutil.which("go")
     if not found:
         raise RuntimeError("no go in PATH: install Debian's golang-go (make setup) or Go 1.26")

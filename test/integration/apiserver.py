@@ -36,6 +36,8 @@ class ApiServer:
         self.authority.certificate("apiserver", "/CN=kube-apiserver", "DNS:localhost,IP:127.0.0.1")
         self.kubeconfig = self.authority.kubeconfig("admin", "/O=system:masters/CN=admin")
         self._etcd = self._start_etcd()
+        # kube-apiserver gives up after 20 s, which a busy disk can take to make etcd's files.
+        until(self._etcd_answers, 120, "readiness of etcd")
         self._server = self._start_server()
         self._until_ready()
 
@@ -125,6 +127,15 @@ class ApiServer:
         kubectl = [tools.folder() / "kubectl", "--kubeconfig", self.kubeconfig]
         kubectl += ["--cache-dir", self.folder / "kubectl", "--request-timeout", "2s"]
         return not subprocess.run([*kubectl, "get", "--raw", "/readyz"], capture_output=True).returncode
+
+    def _etcd_answers(self) -> bool:
+        if self._etcd.poll() is not None:
+            raise RuntimeError(f"etcd ended: {(self.folder / 'etcd.log').read_text()[-2000:]}")
+        try:
+            self._ask_etcd("maintenance/status", {})
+        except OSError:
+            return False
+        return True
 
     def _ask_etcd(self, path: str, question: dict) -> dict:
         body = json.dumps(question).encode()

@@ -9,11 +9,11 @@ import subprocess
 import time
 from pathlib import Path
 
-import yaml
 from azsim import simulator
 from cluster.waiting import until
 from kubernetes import client
 
+from . import custom_resources
 from .apiserver import ApiServer, free_port
 from .csi import Csi
 
@@ -40,7 +40,7 @@ class World:
 
     def __enter__(self) -> "World":
         self.azure.start()
-        self._install_types()
+        custom_resources.install(self.client)
         self._make_namespace()
         for node in self.nodes:
             self.add_node(node)
@@ -56,23 +56,6 @@ class World:
         self.client.close()
 
     # ---- what an installation makes ----
-
-    def _install_types(self) -> None:
-        api = client.ApiextensionsV1Api(self.client)
-        for file in sorted((TREE / "crds").glob("*.yaml")):
-            definition = yaml.safe_load(file.read_text())
-            try:
-                api.create_custom_resource_definition(definition)
-            except client.ApiException as error:
-                if error.status != 409:
-                    raise
-            name = definition["metadata"]["name"]
-            until(lambda: self._is_established(api, name), 10, f"{name} is established")
-
-    @staticmethod
-    def _is_established(api, name: str) -> bool:
-        conditions = api.read_custom_resource_definition(name).status.conditions or []
-        return any(c.type == "Established" and c.status == "True" for c in conditions)
 
     def _make_namespace(self) -> None:
         self.core.create_namespace({"metadata": {"name": self.namespace}})

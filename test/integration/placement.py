@@ -3,19 +3,16 @@ attachments, plug-ins, and the pods that ask. There is no kubelet and no control
 objects as those would have left them."""
 
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from pathlib import Path
 
-import yaml
-from cluster.waiting import until
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
+
+from . import custom_resources
 
 GROUP, VERSION = "disk.csi.azure.com", "v1beta2"
 DRIVER = "disk.csi.azure.com"
 OBJECTS = "azure-disk-csi"  # namespace of the custom resources
 PLURALS = {"AzVolumeAttachment": "azvolumeattachments", "AzDriverNode": "azdrivernodes"}
-CRDS = Path(__file__).parents[2] / "crds"
 
 
 def disk_id(name: str) -> str:
@@ -32,18 +29,14 @@ class Placement:
     """The objects; every method makes one, or changes one that is there."""
 
     def __init__(self, api: client.ApiClient):
+        self.api = api
         self.core = client.CoreV1Api(api)
         self.custom = client.CustomObjectsApi(api)
-        self.extensions = client.ApiextensionsV1Api(api)
 
     def install(self) -> None:
         """CRDs and the namespace of their objects, and nothing else of what this class makes."""
-        for path in sorted(CRDS.glob("*.yaml")):
-            definition = yaml.safe_load(path.read_text())
-            _if_new(self.extensions.create_custom_resource_definition, definition)
+        custom_resources.install(self.api)
         _if_new(self.core.create_namespace, {"metadata": {"name": OBJECTS}})
-        for plural in PLURALS.values():
-            until(partial(_is_served, self.custom, plural), 30, f"{plural} to be served")
         self.clear()
 
     def claim(self, name: str, volume: str | None, mode: str = "ReadWriteOnce") -> None:
@@ -163,11 +156,3 @@ def _if_new(create, *arguments) -> None:
     except ApiException as failure:
         if failure.reason != "Conflict":
             raise
-
-
-def _is_served(custom: client.CustomObjectsApi, plural: str) -> bool:
-    try:
-        custom.list_namespaced_custom_object(GROUP, VERSION, OBJECTS, plural)
-        return True
-    except ApiException:
-        return False
