@@ -10,6 +10,7 @@
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/log.h"
 
 /* How long to wait for a volume that was seen for the first time to get its disk on record. */
 enum { ADOPTION_MS = 30 * 1000 };
@@ -70,6 +71,22 @@ static struct err *patch(struct task *self, struct controller *controller,
                    object->metadata->name, subresource, document, &written));
     store_note(controller->attachments, written);
     return NULL;
+}
+
+static struct err *request_detach(struct task *self, struct controller *controller,
+                                  const struct kube_object *object)
+{
+    CLEANUP(json_decrefp)
+    json_t *document =
+        json_pack("{s:{s:s, s:{s:s}}}", "status", "state", state_of(as_attachment(object)),
+                  "annotation", NOTE_DETACH_REQUEST, "crdProvisioner");
+
+    TRY(patch(self, controller, object, "status", document));
+    if (is_deleting(object))
+        return NULL;
+    return kube_delete(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
+                       controller->settings.namespace_, object->metadata->name,
+                       object->metadata->uid);
 }
 
 /* ---- a volume that was there before the driver ---- */
@@ -283,6 +300,21 @@ static struct err *wait_published(struct task *self, struct rpc_call *call, cons
     }
 }
 
+/* What was refused for want of room must not take the next room on its own: the caller may be done
+ * with the volume, and needs not unpublish it. */
+static void withdraw(struct task *self, struct controller *controller, const char *volume,
+                     const char *node)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(err_freep) struct err *err = find_attachment(self, controller, volume, node, &object);
+
+    if (!err && object)
+        err = request_detach(self, controller, object);
+    if (err)
+        log_warning("volume %s on node %s: cannot be withdrawn: %s", volume, node,
+                    err_message(err));
+}
+
 static void answer_context(struct arena *arena, const Api__AzVolumeAttachment *attachment,
                            Csi__V1__ControllerPublishVolumeResponse *response)
 {
@@ -314,7 +346,10 @@ static struct err *publish(struct task *self, struct rpc_call *call,
                            (int)volume_max_shares(as_volume(volume))));
     TRY(check_no_other_primary(controller, as_volume(volume), request->node_id));
     TRY(write_primary(self, controller, as_volume(volume), request->node_id));
-    return wait_published(self, call, volume->metadata->name, request->node_id, ret);
+    struct err *err = wait_published(self, call, volume->metadata->name, request->node_id, ret);
+    if (err && err_kind(err) == ERR_EXHAUSTED)
+        withdraw(self, controller, volume->metadata->name, request->node_id);
+    return err;
 }
 
 struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const void *message,
@@ -361,22 +396,6 @@ static struct err *demote(struct task *self, struct controller *controller,
                   LABEL_ROLE_CHANGE, "demoted", "spec", "role", ROLE_REPLICA);
 
     return patch(self, controller, object, NULL, document);
-}
-
-static struct err *request_detach(struct task *self, struct controller *controller,
-                                  const struct kube_object *object)
-{
-    CLEANUP(json_decrefp)
-    json_t *document =
-        json_pack("{s:{s:s, s:{s:s}}}", "status", "state", state_of(as_attachment(object)),
-                  "annotation", NOTE_DETACH_REQUEST, "crdProvisioner");
-
-    TRY(patch(self, controller, object, "status", document));
-    if (is_deleting(object))
-        return NULL;
-    return kube_delete(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
-                       controller->settings.namespace_, object->metadata->name,
-                       object->metadata->uid);
 }
 
 static struct err *wait_detached(struct task *self, struct rpc_call *call, const char *key,

@@ -14,7 +14,7 @@ struct lease {
 
     struct kube_object *seen; /* what was last read or written; NULL: no such object */
     uint64_t taken_until;     /* by our clock: what its holder may count on, if it is another */
-    bool held;
+    bool held, given_back;
     uint64_t renewed_at; /* when our last successful renewal began */
     struct timer expiry; /* of what we hold */
 };
@@ -185,7 +185,8 @@ static void report(const struct lease *lease, const struct err *err)
         lease->config.failed(lease->config.ctx, err);
 }
 
-/* The task is cancelled by lease_release, or by the expiry of what it holds. */
+/* The task is cancelled by lease_release, or by the expiry of what it holds, which is the end even
+ * if an answer came at the same moment: nobody would renew what that has won. */
 static void run(struct task *self, void *arg)
 {
     struct lease *lease = arg;
@@ -204,7 +205,7 @@ static void run(struct task *self, void *arg)
         err_free(task_sleep(self, pause));
     }
     loop_stop_timer(lease->loop, &lease->expiry);
-    if (is_lost(lease)) {
+    if (is_lost(lease) || (lease->held && !lease->given_back)) {
         lease->held = false;
         config->lost(config->ctx);
     }
@@ -228,6 +229,7 @@ void lease_release(struct task *self, struct lease *lease)
 {
     if (!lease)
         return;
+    lease->given_back = true;
     group_close(self, &lease->group);
     if (lease_is_held(lease)) {
         CLEANUP(err_freep) struct err *err = write_as_holder(self, lease, true);

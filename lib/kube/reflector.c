@@ -62,19 +62,45 @@ static struct err *decode(const struct reflector *reflector, const json_t *json,
     return kube_object_decode(config->resource->type, kept, ret);
 }
 
+/* The object; of one that makes no sense, which is told, its name and version only; NULL if it has
+ * not even these. One such object must not keep all others from us. */
+static struct kube_object *read_object(const struct reflector *reflector, const json_t *json,
+                                       bool *ret_whole)
+{
+    static const char *const name[] = {"metadata.name", "metadata.namespace",
+                                       "metadata.resourceVersion", NULL};
+    const struct reflector_config *config = &reflector->config;
+    CLEANUP(json_decrefp) json_t *named = json_select(json, name);
+    struct kube_object *object = NULL;
+    CLEANUP(err_freep) struct err *err = decode(reflector, json, &object);
+
+    *ret_whole = !err;
+    if (!err)
+        return object;
+    err_free(kube_object_decode(config->resource->type, named, &object));
+    if (object)
+        err = err_wrap(err, "%s", object->key);
+    if (config->failed)
+        config->failed(config->ctx, config->resource, err);
+    return object;
+}
+
 /* ---- list ---- */
 
-static struct err *take_items(struct reflector *reflector, const json_t *list)
+static void take_items(struct reflector *reflector, const json_t *list)
 {
     const json_t *items = json_object_get(list, "items");
 
     for (size_t i = 0; i < json_array_size(items); i++) {
-        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+        bool whole;
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = read_object(reflector, json_array_get(items, i), &whole);
 
-        TRY(decode(reflector, json_array_get(items, i), &object));
-        store_put(reflector->config.store, object);
+        if (object && whole)
+            store_put(reflector->config.store, object);
+        else if (object)
+            store_keep(reflector->config.store, object);
     }
-    return NULL;
 }
 
 static char *metadata_text(const json_t *list, const char *member)
@@ -114,7 +140,7 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
 
         TRY(kube_list_page(self, config->kube, config->resource, config->namespace_, &query,
                            &page));
-        TRY(take_items(reflector, page));
+        take_items(reflector, page);
         free(next);
         free(version);
         next = metadata_text(page, "continue");
@@ -145,7 +171,8 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
 {
     const char *type = json_string_value(json_object_get(event, "type"));
     const json_t *json = json_object_get(event, "object");
-    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    struct store *store = reflector->config.store;
+    bool whole;
 
     if (!type || !json_is_object(json))
         return err_new(ERR_INTERNAL, "a watch event without a type or an object");
@@ -157,11 +184,17 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
         set_version(reflector, json_string_value(json_object_get(metadata, "resourceVersion")));
         return NULL;
     }
-    TRY(decode(reflector, json, &object));
+
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = read_object(reflector, json, &whole);
+    if (!object)
+        return NULL;
     if (strcmp(type, "DELETED") == 0)
-        store_remove(reflector->config.store, object);
+        store_remove(store, object);
+    else if (whole)
+        store_put(store, object);
     else
-        store_put(reflector->config.store, object);
+        store_keep(store, object);
     set_version(reflector, object->metadata->resource_version);
     return NULL;
 }

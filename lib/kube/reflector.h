@@ -4,6 +4,9 @@
  * break. A broken watch goes on where it was; only when the server no longer has that place (410)
  * the whole list is read again. Failures are tried again with growing pauses, for ever; they are
  * reported through `failed`, once each.
+ *
+ * An object that cannot be decoded is reported and passed over: the others come through, and what
+ * the store has of it stays until it can be read again or is deleted.
  */
 #pragma once
 

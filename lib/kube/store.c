@@ -323,6 +323,15 @@ void store_remove(struct store *store, const struct kube_object *object)
         drop(store, entry);
 }
 
+void store_keep(struct store *store, const struct kube_object *object)
+{
+    struct entry *entry = find_entry(store, object->key);
+
+    advance(store, object->version);
+    if (entry)
+        entry->generation = store->generation;
+}
+
 void store_begin_list(struct store *store)
 {
     store->generation++;

@@ -72,6 +72,8 @@ void store_note(struct store *store, struct kube_object *object);
 /* An event of a watch. */
 void store_put(struct store *store, struct kube_object *object);
 void store_remove(struct store *store, const struct kube_object *object);
+/* It is there, in a state that cannot be read: what the store has of it, if anything, stays. */
+void store_keep(struct store *store, const struct kube_object *object);
 
 /* A whole list: store_begin_list, store_put for each object, then store_end_list with the list's
  * own version, which removes what was not in it, unless it was noted as newer than that. */

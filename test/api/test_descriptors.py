@@ -15,6 +15,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cluster import tools
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
@@ -31,14 +32,14 @@ def official_program() -> Path:
     """The Go program, in a cache folder that is named by a hash of its sources."""
     sources = sorted([*HERE.glob("*.go"), *HERE.glob("go.*")])
     key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    program = cache / "azuredisk-csi" / "descriptors" / key / "official"
+    program = tools.cache() / "descriptors" / key / "official"
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         partial = program.with_suffix(f".{os.getpid()}")
-        subprocess.run(["go", "build", "-trimpath", "-buildvcs=false", "-o", partial, "."],
+        subprocess.run([tools.go(), "build", "-trimpath", "-buildvcs=false", "-o", partial, "."],
                        cwd=HERE, check=True,
-                       env=os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly"})
+                       env=os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local",
+                                         "GOFLAGS": "-mod=readonly"})
         partial.rename(program)
     return program
 

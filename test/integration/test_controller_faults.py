@@ -219,9 +219,12 @@ def test_a_full_vm(world):
         limit = until(lambda: world.find("azdrivernodes", small)["status"].get("slots", {}).get("limit"), 10, "slots")
         for i in range(limit):
             publish(controller, create(controller, f"pvc-{i}", {}).volume_id, small)
+        one_more = create(controller, "pvc-x", {}).volume_id
         with refused("RESOURCE_EXHAUSTED", small, str(limit)):
-            publish(controller, create(controller, "pvc-x", {}).volume_id, small)
+            publish(controller, one_more, small)
+        until(lambda: not world.roles("pvc-x"), 20, "nothing is left of what was refused")
         unpublish(controller, simulator.disk_id("pvc-0"), small)
+        publish(controller, one_more, small)
         until(lambda: world.roles("pvc-x").get("s") == "Primary Attached", 20, "attached once there is a place")
 
 

@@ -84,10 +84,54 @@ static void send_requests(struct task *self, struct on_loop *env)
     raw_server_stop(server);
 }
 
+/* One after the other, so each must have given the one connection back. */
 static void test_requests_as_they_are_sent(void **state)
 {
+    const struct http_client_config config = {.proxy = "", .max_connections = 1};
+
     (void)state;
-    run_on_loop(NULL, send_requests, NULL);
+    run_on_loop(&config, send_requests, NULL);
+}
+
+enum { LARGE = 3 * 1024 * 1024 };
+
+/* Answers with the head of the request. */
+static void serve_head(int fd, unsigned n, void *ctx)
+{
+    char *request = ctx;
+
+    (void)n;
+    if (!raw_read_request(fd, request, LARGE + LONGEST))
+        return;
+    *strstr(request, "\r\n\r\n") = '\0';
+    CLEANUP(freep)
+    char *answer =
+        mem_printf("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n%s", strlen(request), request);
+    raw_write(fd, answer);
+}
+
+/* A server need not give leave for it. */
+static void send_a_large_body(struct task *self, struct on_loop *env)
+{
+    CLEANUP(freep) char *came = mem_alloc(LARGE + LONGEST);
+    CLEANUP(freep) char *body = mem_alloc(LARGE + 1);
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    struct raw_server *server = raw_server_start(serve_head, came);
+    struct http_request request = on_loop_request(env, "PATCH", raw_server_url(server), 30 * 1000);
+
+    memset(body, 'x', LARGE);
+    request.body = body;
+    request.body_length = LARGE;
+    assert_ok(http_exchange(self, env->transport, &request, &response));
+    assert_non_null(strstr(response.body, "Content-Length: 3145728"));
+    assert_null(strstr(response.body, "Expect"));
+    raw_server_stop(server);
+}
+
+static void test_a_large_body_is_sent_at_once(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, send_a_large_body, NULL);
 }
 
 /* ---- proxies ---- */
@@ -260,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests_as_they_are_sent),
+        cmocka_unit_test(test_a_large_body_is_sent_at_once),
         cmocka_unit_test(test_proxies),
         cmocka_unit_test(test_answers_of_every_kind),
         cmocka_unit_test(test_headers_are_bounded),

@@ -84,6 +84,19 @@ static struct http_stream *new_stream(struct script *script, const struct script
 
 /* ---- requests ---- */
 
+/* A patch has a type of its own, by which the server knows what the body is. */
+static void check_content_type(const struct http_request *request)
+{
+    const char *type = http_header_find(request->headers, request->n_headers, "Content-Type");
+
+    if (!request->body)
+        assert_null(type);
+    else if (strcmp(request->method, "PATCH") == 0)
+        assert_string_equal(type, "application/merge-patch+json");
+    else
+        assert_string_equal(type, "application/json");
+}
+
 static void check_request(const struct script_step *step, const struct http_request *request)
 {
     const char *bearer = http_header_find(request->headers, request->n_headers, "Authorization");
@@ -98,6 +111,7 @@ static void check_request(const struct script_step *step, const struct http_requ
         fail_msg("asked for %s instead of %s", got, wanted);
     if (authorization)
         assert_string_equal(bearer, authorization);
+    check_content_type(request);
 }
 
 static struct err *no_answer(struct task *self, struct script *script,

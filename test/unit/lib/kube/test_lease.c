@@ -413,21 +413,29 @@ static void test_times_in_the_object_mean_nothing(void **state)
     }
 }
 
-/* A holder that promised nothing has the candidate's own duration. */
-static void test_an_object_without_a_duration(void **state)
+/* A holder has the time that it promised; if it promised nothing, the candidate's own. */
+static void test_a_holder_of_another_duration(void **state)
 {
-    struct world world;
+    static const int durations[] = {40, 5, 0};
 
     (void)state;
-    world_init(&world, 1);
-    world.object = json_pack("{s:{s:s, s:s}, s:{s:s}}", "metadata", "name", "leader",
-                             "resourceVersion", "1", "spec", "holderIdentity", "somebody");
-    world.version = 1;
-    candidate_start(&world, 1);
-    world_run(&world, 14 * SECOND);
-    assert_false(second_holds(&world));
-    assert_true(world_run_until(&world, 4 * SECOND, second_holds));
-    world_fini(&world);
+    for (size_t i = 0; i < sizeof durations / sizeof durations[0]; i++) {
+        uint64_t waits = (uint64_t)(durations[i] ? durations[i] : 15) * SECOND;
+        struct world world;
+
+        world_init(&world, 1);
+        world.object = json_pack("{s:{s:s, s:s}, s:{s:s}}", "metadata", "name", "leader",
+                                 "resourceVersion", "1", "spec", "holderIdentity", "somebody");
+        if (durations[i])
+            json_object_set_new(json_object_get(world.object, "spec"), "leaseDurationSeconds",
+                                json_integer(durations[i]));
+        world.version = 1;
+        candidate_start(&world, 1);
+        world_run(&world, waits - SECOND);
+        assert_false(second_holds(&world));
+        assert_true(world_run_until(&world, 4 * SECOND, second_holds));
+        world_fini(&world);
+    }
 }
 
 int main(void)
@@ -450,7 +458,7 @@ int main(void)
         cmocka_unit_test(test_somebody_takes_it_away),
         cmocka_unit_test(test_somebody_deletes_the_object),
         cmocka_unit_test(test_times_in_the_object_mean_nothing),
-        cmocka_unit_test(test_an_object_without_a_duration),
+        cmocka_unit_test(test_a_holder_of_another_duration),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,6 +280,38 @@ static void test_pauses_are_forgotten_by_giving_up(void **state)
     close_scene(&scene);
 }
 
+static struct err *fail_a(struct scene *scene, const char *key)
+{
+    (void)scene;
+    return strcmp(key, "a") == 0 ? err_new(ERR_UNAVAILABLE, "no") : NULL;
+}
+
+static struct err *fail_all(struct scene *scene, const char *key)
+{
+    (void)scene, (void)key;
+    return err_new(ERR_UNAVAILABLE, "no");
+}
+
+/* However long one has to wait by now, another one's first pause is the shortest. */
+static void test_each_key_has_its_own_pauses(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene, 2);
+    scene.outcome = fail_a;
+    queue_add(scene.queue, "a");
+    loop_advance(scene.loop, 3600 * 1000);
+    scene.outcome = fail_all;
+    scene.log[0] = '\0';
+    queue_add(scene.queue, "b");
+    loop_advance(scene.loop, 161); /* 10 of work, 100 to 150 of pause */
+    scene.outcome = NULL;
+    assert_string_equal(strrchr(scene.log, ':'), ":b ");
+    assert_ptr_not_equal(strstr(scene.log, ":b "), strrchr(scene.log, ':'));
+    close_scene(&scene);
+}
+
 static struct err *throttle_without_a_time(struct scene *scene, const char *key)
 {
     (void)scene, (void)key;
@@ -449,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_when_a_failure_is_tried_again),
         cmocka_unit_test(test_pauses_grow_and_are_forgotten_by_success),
         cmocka_unit_test(test_pauses_are_forgotten_by_giving_up),
+        cmocka_unit_test(test_each_key_has_its_own_pauses),
         cmocka_unit_test(test_throttling_without_a_time_is_no_hot_loop),
         cmocka_unit_test(test_a_change_does_not_wait),
         cmocka_unit_test(test_closing_in_the_middle),

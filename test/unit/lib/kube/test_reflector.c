@@ -21,6 +21,9 @@ enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE };
 #define PAGE(version, next, ...)                                                                   \
     "{'metadata':{'resourceVersion':'" version "','continue':'" next "'},'items':[" __VA_ARGS__ "]}"
 #define EVENT(type, name, version) "{'type':'" type "','object':" ITEM(name, version) "}\n"
+/* A node whose spec is a list; it has a name and a version. */
+#define SENSELESS(name, version)                                                                   \
+    "{'metadata':{'name':'" name "','resourceVersion':'" version "'},'spec':[]}"
 #define BOOKMARK(version)                                                                          \
     "{'type':'BOOKMARK','object':{'metadata':{'resourceVersion':'" version "'}}}\n"
 #define ERROR_EVENT(code, reason)                                                                  \
@@ -42,6 +45,7 @@ struct scene {
     char failures[1024];
     unsigned n_failures;
     unsigned changes; /* of the store */
+    unsigned full;    /* of those, to an object with more than metadata */
 };
 
 static void record_failure(void *ctx, const struct api_resource *resource, const struct err *err)
@@ -58,8 +62,9 @@ static void count_change(void *ctx, struct kube_object *before, struct kube_obje
 {
     struct scene *scene = ctx;
 
-    (void)before, (void)after;
+    (void)before;
     scene->changes++;
+    scene->full += after && (KUBE_AS(Api__Node, after)->spec || after->metadata->uid);
 }
 
 static void close_group(struct task *self, void *arg)
@@ -188,13 +193,19 @@ static void test_only_what_is_kept_takes_memory(void **state)
         SCRIPT_ANSWER(LIST, 200,
                       ITEMS("10", "{'metadata':{'name':'a','uid':'u','resourceVersion':'1'},"
                                   "'spec':{'providerID':'p'}}")),
-        SCRIPT_STREAM(WATCH("10"), QUIET),
+        SCRIPT_STREAM(WATCH("10"),
+                      {1, "{'type':'ADDED','object':{'metadata':{'name':'b','resourceVersion':'11'"
+                          "},'spec':{'providerID':'p'}}}\n"},
+                      QUIET),
     };
     struct scene scene;
 
     (void)state;
+    play(&scene, steps, COUNT_OF(steps), 1000);
+    assert_int_equal(scene.full, 2);
     play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 1000);
-    assert_string_equal(scene.content, "a=1 ");
+    assert_string_equal(scene.content, "a=1 b=11 ");
+    assert_int_equal(scene.full, 0);
 }
 
 /* The server ends each watch after a while; the next one begins where it was, at once. */
@@ -271,13 +282,30 @@ static void test_a_connection_lost_in_the_middle_of_an_event(void **state)
     assert_in_range(gap(&scene, 2), 800, 1210);
 }
 
+/* The new connection tells again what the old one had told. */
+static void test_events_that_come_twice(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
+        SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11") EVENT("MODIFIED", "a", "12")},
+                      {1, NULL}),
+        SCRIPT_STREAM(WATCH("12"), {1, EVENT("ADDED", "a", "11") EVENT("MODIFIED", "a", "12")},
+                      {1, EVENT("ADDED", "b", "13") EVENT("ADDED", "b", "13")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=12 b=13 ");
+    assert_int_equal(scene.changes, 3);
+}
+
 static void test_nonsense_in_a_watch(void **state)
 {
     const struct script_step steps[] = {
         SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
         SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11") "nonsense\n"}, QUIET),
         SCRIPT_STREAM(WATCH("11"), {1, "{}\n"}, QUIET),
-        SCRIPT_STREAM(WATCH("11"), {1, "{'type':'ADDED','object':{}}\n"}, QUIET),
         SCRIPT_STREAM(WATCH("11"), {1, "{'type':'ADDED'}\n"}, QUIET),
         SCRIPT_STREAM(WATCH("11"), {1, EVENT("ADDED", "b", "12")}, QUIET),
     };
@@ -289,8 +317,51 @@ static void test_nonsense_in_a_watch(void **state)
     assert_string_equal(scene.failures,
                         "not JSON: line 1, column 8: invalid token near 'nonsense'\n"
                         "a watch event without a type or an object\n"
-                        "Node without metadata.name\n"
                         "a watch event without a type or an object\n");
+}
+
+/* ---- objects that make no sense ---- */
+
+static const char senseless[] = "Node: spec: expected an object, not a list";
+
+/* They come in the same watch as all others, which goes on behind them. */
+static void test_senseless_objects_in_a_watch(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1") "," ITEM("b", "2"))),
+        SCRIPT_STREAM(WATCH("10"), {1, "{'type':'MODIFIED','object':" SENSELESS("a", "11") "}\n"},
+                      {1, "{'type':'ADDED','object':{}}\n" EVENT("ADDED", "c", "12")},
+                      {1, "{'type':'DELETED','object':" SENSELESS("b", "13") "}\n"}, {1, ""}),
+        SCRIPT_STREAM(WATCH("13"), {1, EVENT("MODIFIED", "a", "14")}, QUIET),
+    };
+    CLEANUP(freep)
+    char *failures =
+        mem_printf("a: %s\nNode without metadata.name\nb: %s\n", senseless, senseless);
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=14 c=12 ");
+    assert_string_equal(scene.failures, failures);
+    assert_int_equal(scene.changes, 5); /* it stays until it can be read again, or is deleted */
+}
+
+/* Nor does one in a list cost the list; what was known of it stays. */
+static void test_senseless_objects_in_a_list(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200,
+                      ITEMS("10", ITEM("a", "1") ",{},5," SENSELESS("new", "3") "," ITEM("b", "2"))),
+        SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", SENSELESS("a", "15"))),
+        SCRIPT_STREAM(WATCH("20"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=1 ");
+    assert_int_equal(scene.n_failures, 5); /* four objects, and the place that was lost */
 }
 
 static void test_an_event_that_is_too_large(void **state)
@@ -526,7 +597,10 @@ int main(void)
         cmocka_unit_test(test_a_silent_watch_is_begun_anew),
         cmocka_unit_test(test_events_in_any_pieces),
         cmocka_unit_test(test_a_connection_lost_in_the_middle_of_an_event),
+        cmocka_unit_test(test_events_that_come_twice),
         cmocka_unit_test(test_nonsense_in_a_watch),
+        cmocka_unit_test(test_senseless_objects_in_a_watch),
+        cmocka_unit_test(test_senseless_objects_in_a_list),
         cmocka_unit_test(test_an_event_that_is_too_large),
         cmocka_unit_test(test_a_watch_from_too_long_ago),
         cmocka_unit_test(test_an_error_event_of_any_kind),

@@ -128,6 +128,34 @@ static void test_lists(void **state)
     assert_string_equal(content(store), "b=2 ");
 }
 
+static void keep(struct store *store, const char *name, unsigned version)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, "");
+
+    store_keep(store, object);
+}
+
+static void test_objects_that_cannot_be_read(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    put(store, "a", 1, "1");
+    put(store, "b", 2, "2");
+    keep(store, "a", 11);
+    keep(store, "c", 12);
+    assert_string_equal(content(store), "a=1 b=2 ");
+    note(store, "d", 12, "12"); /* of before what has been told */
+    assert_string_equal(content(store), "a=1 b=2 ");
+
+    store_begin_list(store);
+    keep(store, "b", 13);
+    store_end_list(store, 20);
+    assert_string_equal(content(store), "b=2 ");
+    put(store, "b", 21, "21");
+    assert_string_equal(content(store), "b=21 ");
+}
+
 /* ---- indexes ---- */
 
 /* The letters of the value, so that "ab" is found under a and b; "aa" under a once. */
@@ -324,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_objects_that_cannot_be_read),
         cmocka_unit_test(test_indexes),
         cmocka_unit_test(test_observers),
         cmocka_unit_test(test_waits),
