@@ -1,8 +1,10 @@
 # make          everything, into build/
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
+# make image    the container image, build/image.tar; IMAGE=name:tag
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path
+# make docs     the reference pages in docs/
 # make clean    removes build/
 
 BUILD := build
@@ -10,12 +12,14 @@ VERSION ?= 0.1.0
 .DEFAULT_GOAL := all
 
 include mk/flags.mk
-include mk/build.mk
 include mk/setup.mk
+include mk/build.mk
 include mk/python.mk
 include mk/lint.mk
 include mk/test.mk
+include mk/image.mk
 include mk/demo.mk
+include mk/docs.mk
 
 .PHONY: all clean
 all: programs

@@ -59,7 +59,7 @@ layers = $(LIBRARIES) $(if $(filter test/%,$(1)),$(TEST_LIBRARIES)) \
 PROTOS := $(foreach f,$(FOLDERS) $(UNIT_FOLDERS),$(call protos,$(f)))
 GENERATED_HEADERS := $(PROTOS:%.proto=$(BUILD)/gen/%.pb-c.h)
 
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(SETUP)
 	@mkdir -p $(BUILD)/gen
 	@protoc-c --proto_path=. --proto_path=/usr/include --c_out=$(BUILD)/gen $<
 
@@ -76,11 +76,11 @@ $$(shell mkdir -p $(BUILD)/$(1))
 $$(file >$(BUILD)/$(1)/flags,$$(flags_$(1)))
 endif
 
-$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS)
+$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
 	@mkdir -p $$(@D)
 	@$$(CC) $$(CFLAGS_$(1)) -c $$< -o $$@
 
-$(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS)
+$(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
 	@echo "$(1) $$<"
 	@mkdir -p $$(@D)
 	@$$(CC) $$(CFLAGS_$(1)) $$(WARNINGS) -c $$< -o $$@

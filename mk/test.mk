@@ -44,8 +44,8 @@ test: setup $(PYTHON)
 unit:
 	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"
 
-lint:
+lint: $(SETUP)
 	@$(RUN) python3 test/run.py --lints "$(LINTS)"
 
 # The environment needs packages that setup installs.
-$(PYTHON): | setup
+$(PYTHON): | $(SETUP)
