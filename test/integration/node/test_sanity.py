@@ -90,7 +90,7 @@ def controller(plugin, cloud, disk_of):
 def test_sanity(plugin, cloud, controller):
     tools.build()
     plugin.machine.serve_metadata(lambda: (200, b'{"compute": {"location": "eastus", "zone": "1"}}'))
-    until(cloud.driver_node, 10, "the AzDriverNode")
+    until(cloud.driver_node, 60, "the AzDriverNode")
     cloud.set_limit(8)
     flags = {
         "endpoint": f"unix://{plugin.csi_socket}",
