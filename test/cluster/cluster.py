@@ -5,6 +5,7 @@ same cluster: all that they know of it is in its state file.
 """
 
 import json
+import os
 import re
 import shutil
 import time
@@ -256,6 +257,25 @@ def _check_names(nodes: Sequence[str]) -> None:
 
 
 def _detach_loop_devices(directory: Path) -> None:
-    for entry in Path("/sys/block").glob("loop*/loop/backing_file"):
-        if Path(entry.read_text().strip().removesuffix(" (deleted)")).is_relative_to(directory):
-            run("losetup", "--detach", f"/dev/{entry.parts[3]}")
+    """Those of files in the folder; before them what kubelet has put on them, as it holds a pod's
+    block volume by a loop device of its own."""
+    below = {_identity(os.stat(device)) for device in _loop_devices(directory)}
+    columns = ("--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
+    for line in run("losetup", "--list", *columns).splitlines():
+        device, *backing = line.split()
+        if tuple(backing) in below:
+            run("losetup", "--detach", device)
+    for device in _loop_devices(directory):  # some may have gone with their last user
+        run("losetup", "--detach", device)
+
+
+def _loop_devices(directory: Path) -> list[str]:
+    return [
+        f"/dev/{entry.parts[3]}"
+        for entry in Path("/sys/block").glob("loop*/loop/backing_file")
+        if Path(entry.read_text().strip().removesuffix(" (deleted)")).is_relative_to(directory)
+    ]
+
+
+def _identity(status: os.stat_result) -> tuple[str, str]:
+    return f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}", str(status.st_ino)

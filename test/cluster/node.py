@@ -5,14 +5,15 @@ the machine has folders of its own there; so one DaemonSet fits all nodes.
 """
 
 import json
+import socket
 from pathlib import Path
 
 from azsim import simulator
 
-from . import cgroup, kube_proxy
+from . import cgroup, kube_proxy, network
 from .authority import Authority
-from .machine import Machine
-from .waiting import until_it_works
+from .machine import Machine, Program
+from .waiting import until, until_it_works
 
 REGION = simulator.LOCATION
 ZONE = "1"
@@ -30,6 +31,7 @@ LABELS = {
 
 SOCKET = "/run/containerd/containerd.sock"
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
+KUBELET_PORT = 10250  # kubelet's own
 
 # How fast a dead node is noticed: the node reports every REPORT_SECONDS (its Lease is renewed at a
 # quarter of LEASE_SECONDS), and counts as lost after control_plane.NODE_GRACE_SECONDS of silence.
@@ -37,6 +39,8 @@ PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 # pod may wait for nothing else; kubelet's default is 10.
 REPORT_SECONDS = 1
 LEASE_SECONDS = 12
+# A container that ended starts again after this; kubelet's own wait doubles up to 5 minutes.
+RESTART_SECONDS = 1
 
 CAP_SYS_RESOURCE = 24
 
@@ -78,7 +82,7 @@ class Node:
         until_it_works(lambda: self.ctr("version"), 30, f"containerd on {self.name}")
 
     def join(self) -> None:
-        self.machine.start(
+        kubelet = self.machine.start(
             "kubelet",
             self.tools / "kubelet",
             f"--config={self._path('kubelet.json')}",
@@ -87,6 +91,15 @@ class Node:
             "--node-labels=" + ",".join(f"{key}={value}" for key, value in LABELS.items()),
         )
         kube_proxy.start(self.machine, self.authority, self.tools, self.name)
+        until(lambda: self._stays(kubelet), 60, f"kubelet on {self.name}")
+
+    def _stays(self, kubelet: Program) -> bool:
+        """It ends at once where containerd, which answers already, still looks at the pods of its last
+        boot; so it is started again, as an init system would."""
+        if not kubelet.alive():
+            kubelet.restart()
+        with network.inside(self.machine.network.namespace(self.name)), socket.socket() as connection:
+            return connection.connect_ex(("127.0.0.1", KUBELET_PORT)) == 0
 
     def power_off(self) -> None:
         self.machine.power_off()
@@ -136,6 +149,8 @@ class Node:
             "providerID": f"azure://{VIRTUAL_MACHINES}/{self.name}",
             "nodeStatusUpdateFrequency": f"{REPORT_SECONDS}s",
             "nodeLeaseDurationSeconds": LEASE_SECONDS,
+            "featureGates": {"KubeletCrashLoopBackOffMax": True},
+            "crashLoopBackOff": {"maxContainerRestartPeriod": f"{RESTART_SECONDS}s"},
             "resolvConf": str(self._path("resolv.conf")),
             "cgroupDriver": "cgroupfs",
             "cgroupRoot": cgroup.name(self.machine.state.id, self.name),

@@ -73,7 +73,8 @@ def test_down_after_the_creator_was_killed(tmp_path, moment):
     creator.kill()
     creator.wait()
     (directory / "disk").write_bytes(bytes(1 << 20))
-    run("losetup", "--find", directory / "disk")
+    device = run("losetup", "--find", "--show", directory / "disk").strip()
+    run("losetup", "--find", device)  # as kubelet does for a block volume
     assert len(remains(directory, cluster_id)) > 3
 
     run(*command(directory, "down"), env=environment())

@@ -118,6 +118,21 @@ def _remove_unused(tools: Path) -> None:
             shutil.rmtree(entry)
 
 
+def build_module(module: Path) -> Path:
+    """The program of a Go module with one, built once for each state of its sources."""
+    sources = sorted([*module.glob("*.go"), *module.glob("go.*")])
+    key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    program = cache() / "modules" / key / module.name
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        partial = program.with_suffix(f".{os.getpid()}")
+        subprocess.run([go(), "build", *FLAGS, "-o", partial, "."], cwd=module, check=True,
+                       env=os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local",
+                                         "GOFLAGS": "-mod=readonly"})
+        partial.rename(program)
+    return program
+
+
 def _version(compiler: str | Path) -> tuple[int, ...]:
     text = run(compiler, "env", "GOVERSION", env=os.environ | {"GOTOOLCHAIN": "local"})
     return tuple(int(part) for part in re.findall(r"\d+", text)[:2])

@@ -4,23 +4,9 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deployment.failover import Failover
+
 TREE = Path(__file__).parents[2]
-
-
-@dataclass
-class Failover:
-    """One pod's way from its dead node to the next; times in seconds since the power cut."""
-
-    attach_calls: int
-    events: dict[str, float]  # in order
-    volume_attachment: float  # when the VolumeAttachment was made
-    staged: float  # when NodeStageVolume was answered
-    detach_calls: int = 0
-
-    @property
-    def storage_seconds(self) -> float:
-        """From the VolumeAttachment's creation to NodeStageVolume's answer: what the driver takes."""
-        return self.staged - self.volume_attachment
 
 
 @dataclass

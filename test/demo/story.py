@@ -1,24 +1,22 @@
 """The scenes of the demonstration, in order."""
 
-import json
-import time
 from collections.abc import Callable
 
 from cluster.cluster import Cluster
 from cluster.waiting import until
+from deployment import ledger as ledgers
 from deployment.azure import Azure
 from deployment.driver import NAMESPACE, OBJECTS, Driver
+from deployment.failover import OUT_OF_SERVICE, PowerCut
+from deployment.ledger import Ledger, only_on
+from deployment.timeline import Timeline
 
-from . import workload
-from .report import Failover, Report
-from .timeline import Timeline, condition, stage_answered
-from .workload import Ledger
+from .report import Report
 
 NODES = ("node-a", "node-b", "node-c", "node-d")
 LATENCY = {"attach": "5s", "detach": "10s", "create": "2s", "delete": "2s"}
 ATTACH = "30s"  # from before the power cut on; Azure is quick at first, so that nobody has to wait
 REPLICA_GC_DELAY = "15s"
-OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 RECORDS = 200  # that are to be acknowledged before the power cut
 
 
@@ -43,7 +41,7 @@ class Story:
     def install(self) -> None:
         self.driver = Driver(self.cluster, self.azure)
         self.driver.load_images()
-        self.cluster.load(workload.image(self.cluster.directory))
+        self.cluster.load(ledgers.image(self.cluster.directory))
         self.driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY})
         self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver")
 
@@ -52,17 +50,12 @@ class Story:
     def start_databases(self) -> None:
         self.shared = Ledger(self.cluster, "ledger", max_shares=3)
         self.single = Ledger(self.cluster, "ledger-single", max_shares=1)
-        self.dead = self._node_without_controllers()
-        for node in NODES:
-            if node != self.dead:
-                self.cluster.kubectl("cordon", node)
-        for ledger in (self.shared, self.single):
-            ledger.apply()
-        self.volumes = {ledger: ledger.volume() for ledger in (self.shared, self.single)}
-        until(lambda: self._scheduled(), 60, "both pods have a node")
-        for node in NODES:
-            if node != self.dead:
-                self.cluster.kubectl("uncordon", node)
+        self.dead = self.driver.quiet_node()
+        with only_on(self.cluster, self.dead):
+            for ledger in (self.shared, self.single):
+                ledger.apply()
+            self.volumes = {ledger: ledger.volume() for ledger in (self.shared, self.single)}
+            until(self._scheduled, 60, "both pods have a node")
         self.say(f"Two databases start on {self.dead}: ledger (maxShares 3), ledger-single (maxShares 1)")
         for ledger in (self.shared, self.single):
             ledger.wait_ready(120)
@@ -71,14 +64,8 @@ class Story:
         self.say("ledger's disk is attached to three nodes:")
         self._show_attachments()
 
-    def _node_without_controllers(self) -> str:
-        """So that the figures are those of the storage, not of elections."""
-        busy = {pod["spec"]["nodeName"] for pod in self.driver.pods("controller")}
-        return next(node for node in NODES if node not in busy)
-
     def _scheduled(self) -> bool:
-        pods = [self.cluster.get("pod", ledger.pod) for ledger in (self.shared, self.single)]
-        return all(pod["spec"].get("nodeName") for pod in pods)
+        return all(ledger.node() for ledger in (self.shared, self.single))
 
     def _attached(self, ledger: Ledger) -> int:
         roles = self.driver.roles(self.volumes[ledger])
@@ -97,10 +84,7 @@ class Story:
               60, "records are acknowledged")
         self.azure.latency(attach=ATTACH)
         self.say(f"From here on attaching a disk takes {ATTACH}")
-        self.requests = self.azure.last_request()
-        self.cut_at = time.time()
-        self.cluster.power_off(self.dead)
-        self.azure.control("POST", f"vms/{self.dead}/powerOff")
+        self.cut = PowerCut(self.driver, self.dead)
         for ledger in (self.shared, self.single):
             ledger.stop_writing()
         self.acknowledged = self.shared.client.acknowledged
@@ -109,58 +93,22 @@ class Story:
         self.cluster.wait_lost(self.dead)
         self.say(f"{self.dead} is NotReady; the operator marks it: kubectl taint node {self.dead} "
                  f"{OUT_OF_SERVICE}")
-        self.cluster.kubectl("taint", "node", self.dead, OUT_OF_SERVICE)
+        self.cut.mark()
 
     # ---- 4. the pods go on elsewhere ----
 
     def follow(self) -> None:
-        self.shared_failover = self._follow(self.shared)
+        self.shared_failover = self.cut.follow(self.timeline, self.shared)
         self.say(f"ledger goes on at {self.shared.node()}, {self.shared_failover.storage_seconds:.2f} s after "
                  "its VolumeAttachment was made")
         self.missing = self.shared.missing()
         self.say(f"Acknowledged records that are missing: {self.missing}")
         self._show_attachments()
         self.rss_mib = self.driver.resident_mib()
-        self.single_failover = self._follow(self.single)
+        self.single_failover = self.cut.follow(self.timeline, self.single)
         self.say(f"ledger-single goes on at {self.single.node()}, {self.single_failover.storage_seconds:.2f} s "
                  "after its VolumeAttachment was made")
         self.missing += self.single.missing()
-
-    def _follow(self, ledger: Ledger) -> Failover:
-        volume = self.volumes[ledger]
-        until(lambda: self._runs_elsewhere(ledger), 300, f"{ledger.name} runs elsewhere", 0.2)
-        node = ledger.node()
-        until(lambda: stage_answered(self.driver, node, volume, self.cut_at), 30, "the log tells of it")
-        ready = until(lambda: self._pod(ledger, condition("Ready", "True")), 30, "the pod is ready")
-        attachment = self.timeline.attachment(volume, node, self.cut_at)
-        staged = stage_answered(self.driver, node, volume, self.cut_at)
-        moments = {
-            "node is NotReady": self.timeline.first(
-                "Node", self.dead, self.cut_at, condition("Ready", "Unknown")),
-            "pod is deleted": self.timeline.first(
-                "Pod", ledger.pod, self.cut_at, lambda c: c.type == "DELETED"),
-            "pod has a new node": self._pod(ledger, lambda c: c.object["spec"].get("nodeName") == node),
-            "VolumeAttachment is made": attachment["created"],
-            "VolumeAttachment is attached": attachment["attached"],
-            "volume is staged": staged,
-            "pod is ready": ready,
-        }
-        return Failover(
-            attach_calls=self.azure.attach_calls(volume, self.requests),
-            detach_calls=self.azure.detach_calls(volume, self.requests),
-            events={event: moment - self.cut_at for event, moment in moments.items()},
-            volume_attachment=attachment["created"] - self.cut_at,
-            staged=staged - self.cut_at,
-        )
-
-    def _runs_elsewhere(self, ledger: Ledger) -> bool:
-        pod = json.loads(self.cluster.kubectl(
-            "get", "pods", "--field-selector", f"metadata.name={ledger.pod}", "-o", "json"))["items"]
-        return bool(pod) and pod[0]["spec"].get("nodeName") not in (None, self.dead) and bool(ledger.address())
-
-    def _pod(self, ledger: Ledger, holds) -> float | None:
-        deleted = self.timeline.first("Pod", ledger.pod, self.cut_at, lambda c: c.type == "DELETED")
-        return self.timeline.first("Pod", ledger.pod, deleted, holds) if deleted else None
 
     # ---- 5. repaired, collected, gone ----
 
@@ -168,8 +116,7 @@ class Story:
         until(lambda: self._useful_attachments() == 3, 180, "three attachments on living nodes", 0.5)
         self.say("The replica on the dead node was replaced by one on a living node:")
         self._show_attachments()
-        self.cluster.power_on(self.dead)
-        self.cluster.kubectl("taint", "node", self.dead, f"{OUT_OF_SERVICE}-")
+        self.cut.end()
         self.say(f"{self.dead} is back")
 
     def _useful_attachments(self) -> int:

@@ -1,7 +1,9 @@
 """The simulated Azure of a cluster: its VMs are the cluster's nodes."""
 
 import json
+import math
 import os
+from datetime import datetime
 from pathlib import Path
 
 from azsim import simulator
@@ -51,12 +53,20 @@ class Azure(simulator.Azsim):
     def last_request(self) -> int:
         return self.control("GET", "summary")["requests"]
 
-    def attach_calls(self, disk: str, after: int = 0) -> int:
-        """Requests since number `after` that asked for this disk to be attached somewhere."""
-        return sum(disk in entry.get("attached", []) for entry in self.journal(after))
+    def attach_calls(self, disk: str, after: int = 0, before: float = math.inf) -> int:
+        """Requests since number `after`, and before a time, that asked for this disk to be attached."""
+        return self._calls("attached", disk, after, before)
 
-    def detach_calls(self, disk: str, after: int = 0) -> int:
-        return sum(disk in entry.get("detached", []) for entry in self.journal(after))
+    def detach_calls(self, disk: str, after: int = 0, before: float = math.inf) -> int:
+        return self._calls("detached", disk, after, before)
+
+    def _calls(self, what: str, disk: str, after: int, before: float) -> int:
+        entries = (entry for entry in self.journal(after) if disk in entry.get(what, []))
+        return sum(datetime.fromisoformat(entry["time"]).timestamp() < before for entry in entries)
+
+    def accepted(self, kind: str, after: int = 0) -> list[dict]:
+        """Requests since number `after` that were not refused; kinds such as "disks.createOrUpdate"."""
+        return [e for e in self.journal(after) if e.get("kind") == kind and e["status"] < 300]
 
     def nothing_left(self) -> bool:
         return self.control("GET", "summary")["nothingLeft"]

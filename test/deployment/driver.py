@@ -6,6 +6,8 @@ from pathlib import Path
 
 from cluster import images
 from cluster.cluster import Cluster
+from cluster.machine import Machine
+from cluster.process import Process
 
 from .azure import Azure
 
@@ -107,14 +109,23 @@ class Driver:
                 found[item["spec"]["nodeName"]] = f"{role} {status.get('state', '-')}"
         return found
 
+    def quiet_node(self) -> str:
+        """One without a controller: its loss shows what storage costs, not what elections cost."""
+        busy = {pod["spec"]["nodeName"] for pod in self.pods("controller")}
+        return next(node for node in self.cluster.nodes if node not in busy)
+
+    def processes(self, program: str) -> dict[Process, Machine]:
+        """Those of a program of the images, such as "/bin/azdisk-node", with where they run."""
+        return {
+            process: machine
+            for machine in self.cluster.machines()
+            for process in machine.processes()
+            if process.command().split()[:1] == [program]
+        }
+
     def resident_mib(self) -> dict[str, float]:
         """The most that any process of each program has resident, in MiB."""
-        names = dict(zip(SELECTORS, PROGRAMS))
-        most = dict.fromkeys(names, 0.0)
-        for machine in self.cluster.machines():
-            for process in machine.processes():
-                words = process.command().split()
-                for part, program in names.items():
-                    if words and words[0] == f"/bin/{program}":
-                        most[part] = max(most[part], process.resident_kib() / 1024)
-        return most
+        return {
+            part: max((p.resident_kib() / 1024 for p in self.processes(f"/bin/{program}")), default=0.0)
+            for part, program in zip(SELECTORS, PROGRAMS)
+        }

@@ -1,0 +1,85 @@
+"""A node loses its power and its pods go on elsewhere: when what happens, and what Azure is asked for."""
+
+import time
+from dataclasses import dataclass
+
+from cluster.waiting import until
+
+from .driver import Driver
+from .ledger import Ledger
+from .timeline import Timeline, condition, stage_answered
+
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+
+
+@dataclass
+class Failover:
+    """One pod's way from its dead node to the next; times in seconds since the power cut."""
+
+    attach_calls: int  # to Azure for its disk, until it was staged
+    detach_calls: int
+    events: dict[str, float]  # in order
+    volume_attachment: float  # when the VolumeAttachment was made
+    staged: float  # when NodeStageVolume was answered
+
+    @property
+    def storage_seconds(self) -> float:
+        """From the VolumeAttachment's creation to NodeStageVolume's answer: what the driver takes."""
+        return self.staged - self.volume_attachment
+
+
+class PowerCut:
+    """The node is dead from the construction on, for Kubernetes (which has to find out) and Azure."""
+
+    def __init__(self, driver: Driver, node: str):
+        self.driver, self.node = driver, node
+        self.cluster, self.azure = driver.cluster, driver.azure
+        self.marked = False
+        self.requests = self.azure.last_request()
+        self.at = time.time()
+        self.cluster.power_off(node)
+        self.azure.control("POST", f"vms/{node}/powerOff")
+
+    def mark(self) -> None:
+        """What an operator does who knows that the node is off."""
+        self.cluster.kubectl("taint", "node", self.node, OUT_OF_SERVICE)
+        self.marked = True
+
+    def end(self) -> None:
+        """Back when the node is Ready."""
+        self.azure.control("POST", f"vms/{self.node}/start")
+        self.cluster.power_on(self.node)
+        if self.marked:
+            self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
+
+    def follow(self, timeline: Timeline, ledger: Ledger, seconds: float = 300) -> Failover:
+        """Until the database is ready on another node. The timeline is older than the power cut."""
+        volume = ledger.volume()
+        until(lambda: self.runs_elsewhere(ledger), seconds, f"{ledger.name} runs elsewhere", 0.2)
+        node = ledger.node()
+        staged = until(lambda: stage_answered(self.driver, node, volume, self.at), 30, "the log tells of it")
+        deleted = timeline.first("Pod", ledger.pod, self.at, lambda c: c.type == "DELETED")
+
+        def pod(holds) -> float | None:
+            return timeline.first("Pod", ledger.pod, deleted, holds)
+
+        attachment = timeline.attachment(volume, node, self.at)
+        moments = {
+            "node is NotReady": timeline.first("Node", self.node, self.at, condition("Ready", "Unknown")),
+            "pod is deleted": deleted,
+            "pod has a new node": pod(lambda c: c.object["spec"].get("nodeName") == node),
+            "VolumeAttachment is made": attachment["created"],
+            "VolumeAttachment is attached": attachment["attached"],
+            "volume is staged": staged,
+            "pod is ready": until(lambda: pod(condition("Ready", "True")), 30, "the pod is ready"),
+        }
+        return Failover(
+            events={event: moment - self.at for event, moment in moments.items()},
+            volume_attachment=attachment["created"] - self.at,
+            staged=staged - self.at,
+            attach_calls=self.azure.attach_calls(volume, self.requests, staged),
+            detach_calls=self.azure.detach_calls(volume, self.requests, staged),
+        )
+
+    def runs_elsewhere(self, ledger: Ledger) -> bool:
+        return ledger.node() not in (None, self.node) and bool(ledger.address())

@@ -1,0 +1,184 @@
+"""A tiny database on a volume of the driver (ledger.c), and a client that remembers what was acknowledged."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.cluster import Cluster
+from cluster.command import run
+from cluster.images import Image
+from cluster.waiting import until
+
+IMAGE = "images.test/ledger:test"
+PORT = 7000
+DRIVER = "disk.csi.azure.com"
+
+
+@contextlib.contextmanager
+def only_on(cluster: Cluster, node: str) -> Iterator[None]:
+    """What is scheduled meanwhile goes to this node."""
+    others = [name for name in cluster.nodes if name != node]
+    cluster.kubectl("cordon", *others)
+    try:
+        yield
+    finally:
+        cluster.kubectl("uncordon", *others)
+
+
+def image(folder: Path) -> Image:
+    """The database as an image; its program is made in `folder`."""
+    program = folder / "ledger"
+    source = Path(__file__).parent / "ledger.c"
+    run("gcc", "-O2", "-static", "-s", "-o", program, source)
+    return Image(IMAGE, ["/ledger"], {"/ledger": program})
+
+
+class Ledger:
+    """One database: a StorageClass, a StatefulSet of one pod, and its client."""
+
+    def __init__(self, cluster: Cluster, name: str, max_shares: int):
+        self.cluster, self.name, self.max_shares = cluster, name, max_shares
+        self.client = Client(cluster)
+
+    # ---- Kubernetes ----
+
+    def apply(self) -> None:
+        labels = {"app": self.name}
+        parameters = {"skuName": "Premium_LRS", "maxShares": str(self.max_shares)}
+        container = {
+            "name": "ledger",
+            "image": IMAGE,
+            "imagePullPolicy": "Never",
+            "args": ["/data/ledger", str(PORT)],
+            "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+            "readinessProbe": {"tcpSocket": {"port": PORT}, "periodSeconds": 1},
+        }
+        claim = {
+            "metadata": {"name": "data"},
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": self.name,
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        }
+        self.cluster.apply(
+            {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "StorageClass",
+                "metadata": {"name": self.name},
+                "provisioner": DRIVER,
+                "parameters": parameters,
+                "volumeBindingMode": "WaitForFirstConsumer",
+            },
+            {
+                "apiVersion": "apps/v1",
+                "kind": "StatefulSet",
+                "metadata": {"name": self.name},
+                "spec": {
+                    "serviceName": self.name,
+                    "selector": {"matchLabels": labels},
+                    "template": {
+                        "metadata": {"labels": labels},
+                        "spec": {"terminationGracePeriodSeconds": 0, "containers": [container]},
+                    },
+                    "volumeClaimTemplates": [claim],
+                },
+            },
+        )
+
+    @property
+    def pod(self) -> str:
+        return f"{self.name}-0"
+
+    def volume(self) -> str:
+        """The PersistentVolume, whose name is the AzVolume's and the disk's too."""
+        return until(
+            lambda: self._find("pvc", f"data-{self.pod}", "spec").get("volumeName"),
+            60, f"{self.name}'s claim is bound")
+
+    def node(self) -> str | None:
+        """Where its pod was scheduled to."""
+        return self._find("pod", self.pod, "spec").get("nodeName")
+
+    def _find(self, kind: str, name: str, member: str) -> dict:
+        """The spec or status of an object; empty if there is no such object."""
+        text = self.cluster.kubectl("get", kind, name, "--ignore-not-found", "-o", "json")
+        return json.loads(text)[member] if text else {}
+
+    def wait_ready(self, seconds: int) -> None:
+        self.cluster.kubectl("wait", f"pod/{self.pod}", "--for=create", f"--timeout={seconds}s")
+        self.cluster.kubectl("wait", f"pod/{self.pod}", "--for=condition=Ready", f"--timeout={seconds}s")
+
+    def scale(self, pods: int) -> None:
+        self.cluster.kubectl("scale", f"statefulset/{self.name}", f"--replicas={pods}")
+
+    def delete(self) -> None:
+        for what in (f"statefulset/{self.name}", f"pvc/data-{self.pod}", f"storageclass/{self.name}"):
+            self.cluster.kubectl("delete", what, "--wait=false", "--ignore-not-found")
+
+    # ---- records ----
+
+    def address(self) -> str | None:
+        """Of the pod, while it is ready."""
+        status = self._find("pod", self.pod, "status")
+        ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", []))
+        return status.get("podIP") if ready else None
+
+    def start_writing(self) -> None:
+        self.client.start(self.address())
+
+    def stop_writing(self) -> None:
+        self.client.stop()
+
+    def missing(self) -> int:
+        """How many acknowledged records the database no longer has."""
+        count, last = (int(n) for n in self.client.ask(self.address(), "count").split())
+        complete = count == last  # numbers are given without a gap
+        return max(0, self.client.acknowledged - last) if complete else self.client.acknowledged
+
+
+class Client:
+    """Writes records, numbered without a gap, one after the other, until the database goes away."""
+
+    def __init__(self, cluster: Cluster):
+        self.cluster = cluster
+        self.acknowledged = 0  # the number of the last one that was
+        self.last_time = 0.0  # when it was
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+
+    def _connect(self, address: str) -> socket.socket:
+        with self.cluster.inside("cp"):
+            return socket.create_connection((address, PORT), timeout=5)
+
+    def ask(self, address: str, question: str) -> str:
+        with self._connect(address) as link, link.makefile("rw") as stream:
+            stream.write(f"{question}\n")
+            stream.flush()
+            return stream.readline().strip()
+
+    def start(self, address: str) -> None:
+        self._stopping = False
+        self._thread = threading.Thread(target=self._write, args=(address,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._thread.join()
+
+    def _write(self, address: str) -> None:
+        try:
+            with self._connect(address) as link, link.makefile("rw") as stream:
+                while not self._stopping:
+                    number = self.acknowledged + 1
+                    stream.write(f"put {number} written at {time.time():.3f}\n")
+                    stream.flush()
+                    if stream.readline().strip() != f"ok {number}":
+                        return
+                    self.acknowledged, self.last_time = number, time.time()
+        except OSError:
+            pass  # its node is gone

@@ -1,0 +1,1 @@
+"""What the product promises, on a real cluster with a simulated Azure."""

@@ -1,0 +1,70 @@
+"""One cluster with the driver for all end-to-end tests; what they measure is in build/reports/e2e.json."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from cluster.cluster import Cluster
+from deployment import ledger
+from deployment.azure import Azure
+from deployment.driver import Driver
+from deployment.timeline import Timeline
+
+NODES = ("node-a", "node-b", "node-c", "node-d")
+QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
+REPLICA_GC_DELAY = "10s"
+REPORT = Path(__file__).parents[2] / "build" / "reports" / "e2e.json"
+
+_measured: dict[str, object] = {}
+
+
+@pytest.fixture(scope="session")
+def measured() -> dict[str, object]:
+    return _measured
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    if os.geteuid() != 0:
+        pytest.skip("namespaces and mounts need root")
+    with Cluster.up(NODES) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def running_azure(cluster):
+    with Azure(cluster, **QUICK) as azure:
+        yield azure
+
+
+@pytest.fixture(scope="session")
+def driver(cluster, running_azure) -> Driver:
+    driver = Driver(cluster, running_azure)
+    driver.load_images()
+    cluster.load(ledger.image(cluster.directory))
+    driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY}, node={"heartbeatInterval": "5s"})
+    return driver
+
+
+@pytest.fixture(scope="module")
+def azure(driver) -> Azure:
+    """It is quick; a module may slow it down."""
+    driver.azure.latency(**QUICK)
+    return driver.azure
+
+
+@pytest.fixture(scope="module")
+def timeline(cluster):
+    timeline = Timeline(cluster)
+    yield timeline
+    timeline.close()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not _measured:
+        return
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.write_text(json.dumps(_measured, indent=2) + "\n")
+    for what, figure in _measured.items():
+        terminalreporter.write_line(f"{what}: {figure}")

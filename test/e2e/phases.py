@@ -1,0 +1,175 @@
+"""The life of two databases with replicas, in phases: how each begins, when it is under way, when done."""
+
+import contextlib
+
+from cluster.cluster import Cluster
+from cluster.waiting import until
+from deployment.azure import Azure
+from deployment.driver import OBJECTS, Driver
+from deployment.failover import PowerCut
+from deployment.ledger import Ledger, only_on
+
+SLOW = "8s"  # so that a phase lasts longer than it takes to kill everybody
+MAX_SHARES = 3
+RECORDS = 50  # that are to be acknowledged before the power cut
+
+
+class Scene:
+    """What the phases act on."""
+
+    def __init__(self, driver: Driver):
+        self.driver, self.azure, self.cluster = driver, driver.azure, driver.cluster
+        self.ledgers = [Ledger(self.cluster, f"accident-{number}", MAX_SHARES) for number in (1, 2)]
+        self.volumes: set[str] = set()
+        self.node = driver.quiet_node()
+        self.placed = contextlib.ExitStack()
+        self.cut: PowerCut | None = None
+        self.azure.latency(create=SLOW, attach=SLOW, detach=SLOW, delete=SLOW)
+
+    def disks(self) -> list[dict]:
+        return self.azure.control("GET", "disks")["disks"]
+
+    def roles(self) -> list[dict[str, str]]:
+        return [self.driver.roles(volume) for volume in self.volumes]
+
+    def close(self) -> None:
+        """Also after a phase that was not completed."""
+        self.placed.close()
+        if self.cut:
+            self.cut.end()
+        for ledger in self.ledgers:
+            ledger.delete()
+
+
+class Phase:
+    asks_azure = True  # while it is under way
+
+    def __init__(self, scene: Scene):
+        self.scene = scene
+
+    def begin(self) -> None:
+        """Some begin when the one before is done."""
+
+    def under_way(self) -> bool:
+        raise NotImplementedError
+
+    def done(self) -> bool:
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """What is left to be done, or to be seen, after it."""
+
+
+class Creation(Phase):
+    def begin(self) -> None:
+        self.scene.placed.enter_context(only_on(self.scene.cluster, self.scene.node))
+        for ledger in self.scene.ledgers:
+            ledger.apply()
+
+    def under_way(self) -> bool:
+        states = [disk["provisioningState"] for disk in self.scene.disks()]
+        return states == ["Updating"] * len(self.scene.ledgers)
+
+    def done(self) -> bool:
+        return all(ledger.node() for ledger in self.scene.ledgers)
+
+    def finish(self) -> None:
+        self.scene.volumes = {ledger.volume() for ledger in self.scene.ledgers}
+
+
+class Attachment(Phase):
+    """Without replicas: no other node takes pods meanwhile, and so none takes replicas."""
+
+    def under_way(self) -> bool:
+        return any(disk["attachingTo"] for disk in self.scene.disks())
+
+    def done(self) -> bool:
+        return all(ledger.address() for ledger in self.scene.ledgers)
+
+
+class Replication(Phase):
+    def begin(self) -> None:
+        self.scene.placed.close()
+
+    def under_way(self) -> bool:
+        return any(disk["attachingTo"] for disk in self.scene.disks())
+
+    def done(self) -> bool:
+        return all(list(roles.values()).count("Replica Attached") == MAX_SHARES - 1
+                   for roles in self.scene.roles())
+
+
+class Promotion(Phase):
+    """After a power cut in the middle of writing."""
+
+    asks_azure = False
+
+    def begin(self) -> None:
+        scene = self.scene
+        for ledger in scene.ledgers:
+            ledger.start_writing()
+        until(lambda: min(ledger.client.acknowledged for ledger in scene.ledgers) >= RECORDS, 120,
+              "records are acknowledged")
+        scene.cut = PowerCut(scene.driver, scene.node)
+        for ledger in scene.ledgers:
+            ledger.stop_writing()
+        scene.cluster.wait_lost(scene.node)
+        scene.cut.mark()
+
+    def under_way(self) -> bool:
+        return all(ledger.node() not in (None, self.scene.node) for ledger in self.scene.ledgers)
+
+    def done(self) -> bool:
+        return all(self.scene.cut.runs_elsewhere(ledger) for ledger in self.scene.ledgers)
+
+    def finish(self) -> None:
+        assert [ledger.missing() for ledger in self.scene.ledgers] == [0, 0], "acknowledged records are lost"
+
+
+class Unpublishing(Phase):
+    asks_azure = False
+
+    def begin(self) -> None:
+        for ledger in self.scene.ledgers:
+            ledger.scale(0)
+
+    def under_way(self) -> bool:
+        return not any(ledger.node() for ledger in self.scene.ledgers)
+
+    def done(self) -> bool:
+        return not self.scene.cluster.get("volumeattachments")["items"]
+
+
+class Collection(Phase):
+    """Of replicas, some time after the last unpublishing."""
+
+    def under_way(self) -> bool:
+        leaving = {
+            wish["disk"]
+            for vm in self.scene.azure.control("GET", "vms")["vms"]
+            for wish in vm["wanted"]
+            if wish["toBeDetached"]
+        }
+        return leaving == self.scene.volumes
+
+    def done(self) -> bool:
+        return not any(self.scene.roles())
+
+
+class Deletion(Phase):
+    def begin(self) -> None:
+        for ledger in self.scene.ledgers:
+            ledger.delete()
+
+    def under_way(self) -> bool:
+        deleting = [disk for disk in self.scene.disks() if disk["provisioningState"] == "Deleting"]
+        return len(deleting) == len(self.scene.ledgers)
+
+    def done(self) -> bool:
+        cluster = self.scene.cluster
+        return (self.scene.azure.nothing_left()
+                and not cluster.get("pv")["items"]
+                and not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"])
+
+
+PHASES = (Creation, Attachment, Replication, Promotion, Unpublishing, Collection, Deletion)

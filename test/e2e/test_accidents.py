@@ -1,0 +1,57 @@
+"""Every program of the driver is killed in every phase of a volume's life. Each time the phase is
+completed, nothing is done twice, and nothing is lost."""
+
+import time
+
+import pytest
+from cluster.waiting import until
+from deployment.driver import Driver
+from deployment.timeline import Timeline
+
+from .phases import MAX_SHARES, PHASES, Phase, Scene
+from .victims import Victims
+from .witness import Witness
+
+LIMIT_SECONDS = 120
+
+
+class Story:
+    """The phases in order; each test brings it to its own."""
+
+    def __init__(self, driver: Driver, timeline: Timeline):
+        self.scene = Scene(driver)
+        self.witness = Witness(timeline, driver.azure)
+        self.ahead = list(PHASES)
+
+    def reach(self, kind: type[Phase]) -> Phase:
+        """Those before it are gone through in peace, if they were not yet."""
+        while self.ahead[0] is not kind:
+            phase = self.ahead.pop(0)(self.scene)
+            phase.begin()
+            until(phase.done, LIMIT_SECONDS, f"{type(phase).__name__}, undisturbed", 0.2)
+            phase.finish()
+        return self.ahead.pop(0)(self.scene)
+
+
+@pytest.fixture(scope="module")
+def story(azure, driver, timeline):
+    story = Story(driver, timeline)
+    yield story
+    story.scene.close()
+
+
+@pytest.mark.parametrize("kind", PHASES, ids=lambda kind: kind.__name__.lower())
+def test_every_program_may_die(kind, story, driver, measured):
+    phase = story.reach(kind)
+    victims = Victims(driver)
+    phase.begin()
+    until(phase.under_way, LIMIT_SECONDS, f"{kind.__name__} is under way")
+    victims.kill(phase.asks_azure)
+    assert not phase.done(), "it was over before everybody was killed"
+    killed = time.monotonic()
+    until(phase.done, LIMIT_SECONDS, f"{kind.__name__} is completed", 0.2)
+    took = measured.setdefault("seconds from the kills to the end of the phase", {})
+    took[kind.__name__.lower()] = round(time.monotonic() - killed, 1)
+    phase.finish()
+    until(lambda: not victims.missing(), LIMIT_SECONDS, "everybody is back", 0.5)
+    assert story.witness.faults(MAX_SHARES) == []

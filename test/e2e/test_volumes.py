@@ -1,0 +1,178 @@
+"""Volumes of every kind, as pods use them, and a StorageClass that cannot be."""
+
+import pytest
+from cluster.cluster import Cluster
+from cluster.images import BUSYBOX_IMAGE
+from cluster.waiting import until
+from deployment.driver import OBJECTS
+from deployment.ledger import DRIVER
+from kubernetes import client, config
+
+FILE_SYSTEMS = ("ext4", "xfs")
+KINDS = (*FILE_SYSTEMS, "block")
+PATH = "/volume"  # in every container
+USER, GROUP = 1000, 2000  # of the pod's processes, of the files on its volumes
+
+
+@pytest.fixture(scope="module")
+def core(cluster) -> client.CoreV1Api:
+    return client.CoreV1Api(config.new_client_from_config(str(cluster.authority.path("admin.conf"))))
+
+
+def storage_class(name: str, **parameters: str) -> dict:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": DRIVER,
+        "parameters": {"skuName": "Premium_LRS", **parameters},
+    }
+
+
+def claim(name: str, class_name: str, mode: str = "Filesystem") -> dict:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": class_name,
+            "volumeMode": mode,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+
+
+def container(kind: str, **others) -> dict:
+    return {
+        "name": kind,
+        "image": BUSYBOX_IMAGE,
+        "imagePullPolicy": "Never",
+        "command": ["/bin/busybox", "sleep", "100000"],
+        **others,
+    }
+
+
+def user(name: str, node: str, read_only: bool = False) -> dict:
+    """A pod that has all the volumes, each in the container of its name. Whoever has a file system is
+    not root; a device's owner is, as the container runtime leaves it."""
+    nobody = {"runAsUser": USER, "runAsGroup": USER}
+    containers = [
+        container(kind, volumeMounts=[{"name": kind, "mountPath": PATH}], securityContext=nobody)
+        for kind in FILE_SYSTEMS
+    ]
+    containers.append(container("block", volumeDevices=[{"name": "block", "devicePath": PATH}]))
+    claims = {kind: {"claimName": kind, "readOnly": read_only and kind in FILE_SYSTEMS} for kind in KINDS}
+    volumes = [{"name": kind, "persistentVolumeClaim": claims[kind]} for kind in KINDS]
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "nodeName": node,
+            "terminationGracePeriodSeconds": 0,
+            "securityContext": {"fsGroup": GROUP},
+            "containers": containers,
+            "volumes": volumes,
+        },
+    }
+
+
+class Pod:
+    """Ready within the with block, and gone after it."""
+
+    def __init__(self, cluster: Cluster, manifest: dict):
+        self.cluster, self.manifest = cluster, manifest
+        self.name = manifest["metadata"]["name"]
+
+    def __enter__(self) -> "Pod":
+        self.cluster.apply(self.manifest)
+        self.cluster.kubectl("wait", f"pod/{self.name}", "--for=condition=Ready", "--timeout=120s")
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.cluster.kubectl("delete", "pod", self.name, "--timeout=120s")
+
+    def run(self, kind: str, script: str) -> str:
+        """In the container that has this kind of volume."""
+        shell = ("/bin/busybox", "sh", "-ec", script)
+        return self.cluster.kubectl("exec", self.name, "-c", kind, "--", *shell).strip()
+
+
+@pytest.fixture(scope="module")
+def claims(cluster, azure):
+    """A claim of each kind, of the kind's name."""
+    cluster.apply(storage_class("ext4", fsType="ext4"), storage_class("xfs", fsType="xfs"))
+    cluster.apply(claim("ext4", "ext4"), claim("xfs", "xfs"), claim("block", "ext4", "Block"))
+    yield
+    cluster.kubectl("delete", "pvc", *KINDS, "--timeout=120s")
+    cluster.kubectl("delete", "storageclass", "ext4", "xfs")
+    until(azure.nothing_left, 120, "nothing is left in Azure", 0.5)
+    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"], 120,
+          "no custom resource is left", 0.5)
+
+
+@pytest.fixture(scope="module")
+def first(cluster, claims) -> dict[str, dict[str, str]]:
+    """A pod writes to every volume and goes; what it saw of each."""
+    seen = {}
+    with Pod(cluster, user("first", "node-a")) as pod:
+        for kind in FILE_SYSTEMS:
+            pod.run(kind, f"echo kept >{PATH}/file; sync")
+            seen[kind] = {
+                "mount": pod.run(kind, f"grep ' {PATH} ' /proc/mounts"),
+                "folder": pod.run(kind, f"stat -c '%g %A' {PATH}"),
+                "file": pod.run(kind, f"stat -c '%u %g' {PATH}/file"),
+            }
+        pod.run("block", f"echo kept | dd of={PATH} bs=512 conv=sync,fsync")
+    return seen
+
+
+@pytest.fixture(scope="module")
+def second(cluster, first):
+    """The next one, on another node, may only read its file systems."""
+    with Pod(cluster, user("second", "node-b", read_only=True)) as pod:
+        yield pod
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_data_survives_a_move(kind, second):
+    content = f"head -c 5 {PATH}" if kind == "block" else f"cat {PATH}/file"
+    assert second.run(kind, content) == "kept"
+
+
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_the_file_system_is_the_one_asked_for(kind, first):
+    assert first[kind]["mount"].split()[2] == kind
+
+
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_a_read_only_mount_refuses_writes(kind, second):
+    with pytest.raises(RuntimeError, match="Read-only file system"):
+        second.run(kind, f"touch {PATH}/other")
+
+
+@pytest.mark.parametrize("kind", FILE_SYSTEMS)
+def test_a_file_system_belongs_to_the_pods_group(kind, first):
+    """The pod's process is nobody, and could not have written otherwise."""
+    group, mode = first[kind]["folder"].split()
+    assert group == str(GROUP)
+    assert mode[4:7] == "rws", "the group may write, and new files are the group's"
+    assert first[kind]["file"] == f"{USER} {GROUP}"
+
+
+def test_a_wrong_parameter_is_told_to_the_user(cluster, azure, core):
+    before = azure.last_request()
+    cluster.apply(storage_class("wrong", cachingMode="Sometimes"), claim("wrong", "wrong"))
+
+    def complaints() -> list[str]:
+        with cluster.inside("cp"):
+            events = core.list_namespaced_event("default", field_selector="involvedObject.name=wrong")
+        return [e.message for e in events.items if e.reason == "ProvisioningFailed"]
+
+    message = until(complaints, 60, "an event of the claim", 0.2)[0]
+    for word in ("cachingMode", "Sometimes", "None", "ReadOnly"):
+        assert word in message
+    assert azure.accepted("disks.createOrUpdate", before) == []
+    assert not any(entry["method"] == "PUT" for entry in azure.journal(before)), "not even a refused one"
+    cluster.kubectl("delete", "pvc/wrong", "storageclass/wrong")

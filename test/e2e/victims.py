@@ -1,0 +1,55 @@
+"""The programs that an accident ends: found beforehand, killed in turn, and seen to come back."""
+
+import signal
+
+from cluster import process
+from cluster.waiting import until
+from deployment.driver import NAMESPACE, Driver
+
+# In the pods' images; what is killed of the controller is the leader, of the others every process.
+PROGRAMS = {
+    "node plug-in": "/bin/azdisk-node",
+    "scheduler extender": "/bin/azdisk-scheduler-extender",
+    "external-provisioner": "/csi-provisioner",
+    "external-attacher": "/csi-attacher",
+    "controller": "/bin/azdisk-controller",
+}
+
+
+class Victims:
+    """Who runs now. Finding them takes longer than a promotion does, so it is done before."""
+
+    def __init__(self, driver: Driver):
+        self.driver = driver
+        self.running = {program: driver.processes(path) for program, path in PROGRAMS.items()}
+        self.leader = self._leader()
+        pods = driver.pods("controller")
+        self.leading_node = next(
+            pod["spec"]["nodeName"] for pod in pods if self.leader.startswith(pod["metadata"]["name"]))
+
+    def kill(self, azure_is_asked: bool) -> None:
+        """Azure first, which starts again at once; if it is being asked, the others live until they
+        have asked it again. kubelet starts them."""
+        azure = self.driver.azure
+        azure.stop(signal.SIGKILL)
+        azure.start()
+        last = azure.last_request()
+        if azure_is_asked:
+            until(lambda: azure.last_request() > last, 30, "the leader asks Azure again")
+        for program, running in self.running.items():
+            doomed = [p for p, machine in running.items()
+                      if program != "controller" or machine.name == self.leading_node]
+            alive = [each for each in doomed if each.alive()]  # one may have lost its node meanwhile
+            assert alive, f"no {program} is left to be killed"
+            process.kill_all(alive)
+            self.running[program] = {p: m for p, m in running.items() if p in alive or p.alive()}
+
+    def _leader(self) -> str:
+        """Of the controllers: the name of its pod, and a mark of its process."""
+        lease = self.driver.cluster.get("lease", "csi-azuredisk-controller", "-n", NAMESPACE)
+        return lease["spec"]["holderIdentity"]
+
+    def missing(self) -> list[str]:
+        """What is not as it was before: programs of which fewer run, and a leader."""
+        fewer = [p for p, path in PROGRAMS.items() if len(self.driver.processes(path)) < len(self.running[p])]
+        return fewer + ["leader"] * (self._leader() in ("", self.leader))
