@@ -7,9 +7,7 @@ The official descriptors come from a small Go program (official.go) that is buil
 """
 
 import base64
-import hashlib
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -28,25 +26,9 @@ HERE = Path(__file__).parent
 API = HERE.parents[1] / "lib" / "api"
 
 
-def official_program() -> Path:
-    """The Go program, in a cache folder that is named by a hash of its sources."""
-    sources = sorted([*HERE.glob("*.go"), *HERE.glob("go.*")])
-    key = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
-    program = tools.cache() / "descriptors" / key / "official"
-    if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        partial = program.with_suffix(f".{os.getpid()}")
-        subprocess.run([tools.go(), "build", "-trimpath", "-buildvcs=false", "-o", partial, "."],
-                       cwd=HERE, check=True,
-                       env=os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local",
-                                         "GOFLAGS": "-mod=readonly"})
-        partial.rename(program)
-    return program
-
-
 @pytest.fixture(scope="session")
 def official() -> dict:
-    return json.loads(subprocess.run([official_program()], check=True, capture_output=True).stdout)
+    return json.loads(subprocess.run([tools.build_module(HERE)], check=True, capture_output=True).stdout)
 
 
 def compiled(proto: Path) -> FileDescriptorProto:

@@ -50,6 +50,11 @@ class ApiServer:
         """Of the official package; wrap it in client.CoreV1Api and the like."""
         return config.new_client_from_config(str(self.kubeconfig))
 
+    def audit(self) -> list[dict]:
+        """What service accounts have asked for, in order."""
+        path = self.folder / "audit.log"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
     # ---- what may happen to it ----
 
     def kill(self) -> None:
@@ -114,8 +119,19 @@ class ApiServer:
             "authorization-mode": "Node,RBAC",
             "disable-admission-plugins": "ServiceAccount",
             "allow-privileged": "true",
+            "audit-policy-file": self._audit_policy(),
+            "audit-log-path": self.folder / "audit.log",
         }
         return self._start("kube-apiserver", flags)
+
+    def _audit_policy(self) -> Path:
+        """Requests of service accounts are written down: who asked for what, and whether it was allowed."""
+        accounts = {"level": "Metadata", "userGroups": ["system:serviceaccounts"]}
+        policy = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+                  "rules": [accounts, {"level": "None"}]}
+        path = self.folder / "audit-policy.json"
+        path.write_text(json.dumps(policy))
+        return path
 
     def _until_ready(self) -> None:
         until(self._ready, 60, "readiness of the API server")

@@ -65,6 +65,26 @@ def test_a_claim_becomes_a_disk_with_replicas_and_goes(world, controller):
     delete(controller, volume.volume_id)
 
 
+def test_a_publish_may_meet_the_collection_of_replicas(world):
+    """Then it is done, or is to be asked for again; what was answered stays."""
+    with Controller(world, "one", "--replica-gc-delay=0s") as controller:
+        volume = create(controller).volume_id
+        for node in (0, 1, 0, 1, 0, 1):
+            until(lambda: published(controller, volume, world.nodes[node]), 60, "the publish")
+            until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", 60, "the primary")
+            until(lambda: len(world.roles("pvc-1")) == 3, 60, "replicas")
+            unpublish(controller, volume, world.nodes[node])
+        until(lambda: world.roles("pvc-1") == {}, 60, "all are collected")
+
+
+def published(controller, volume: str, node: str) -> bool:
+    try:
+        return bool(publish(controller, volume, node))
+    except grpc.RpcError as error:
+        assert error.code() == grpc.StatusCode.ABORTED, error
+        return False
+
+
 # ---- what is refused ----
 
 BAD_CLAIMS = [
@@ -170,6 +190,14 @@ def test_publishing_twice_and_elsewhere(world, controller):
     unpublish(controller, volume, world.nodes[1])
     delete(controller, volume)
     assert world.azure.control("GET", "summary")["nothingLeft"]
+
+
+def test_publishing_what_is_not_there_makes_no_disk(world, controller):
+    """The record of a disk that was there before is written in two steps; between them it is one too."""
+    for number in range(8):
+        with refused("NOT_FOUND"):
+            publish(controller, simulator.disk_id(f"nobody-{number}"), world.nodes[0])
+    assert not world.calls("disks.createOrUpdate")
 
 
 def test_without_replicas_an_unpublished_disk_is_detached(world, controller):

@@ -135,7 +135,7 @@ def test_a_mirror_loses_nothing(apiserver, coordination, namespace, tmp_path):
             writer.write(3)
             truth = versions(coordination, namespace)
             what = f"the mirror is equal after break {number}, {breakage.__name__}"
-            until(lambda: probe.objects() == truth, 30, what, 0.02)
+            until(lambda: probe.objects() == truth, 60, what, 0.02)
         failures = probe.failures()
     wire.close()
     assert any("(HTTP 410)" in failure for failure in failures), failures

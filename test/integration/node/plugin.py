@@ -174,14 +174,22 @@ class NodePlugin:
     def info(self, timeout: float = 60):
         return self.csi.call("Node/NodeGetInfo", timeout)
 
-    def stage_until_done(self, volume: str, path: Path, seconds: float = 60, **kwargs) -> None:
-        """As kubelet does: again and again, whatever the answer is."""
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                self.stage(volume, path, **kwargs)
-                return
-            except grpc.RpcError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+    # ---- conditions ----
+
+    def knows_attachments(self, n: int) -> None:
+        """Waits until the plug-in has heard of so many attachments of its node."""
+        series = 'azuredisk_slots{kind="used"}'
+        until(lambda: self.metrics().get(series) == n, 60, f"{n} attachments in the plug-in's mirror")
+
+
+def until_done(call, *arguments, seconds: float = 120) -> None:
+    """As kubelet calls: again and again, whatever the answer is."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            call(*arguments)
+            return
+        except grpc.RpcError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)

@@ -5,32 +5,55 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from cluster.waiting import until
 
-from .machine import SMALLEST_EXT4, Disk
+from .machine import MIB, SMALLEST_EXT4, Disk
+from .plugin import until_done
 from .volume import Code, Volume, refused
-
 
 SLOW_MKFS = """#!{python}
 import os, sys, time
 fd = os.open(sys.argv[-1], os.O_RDWR | os.O_EXCL)
 os.pwrite(fd, b"half of a file system", 65536)
 os.fsync(fd)
-open("{folder}/begun", "w").close()
-time.sleep(2)
+with open("{folder}/begun", "a") as begun:
+    print("once more", file=begun)
+deadline = time.monotonic() + 120
+while not os.path.exists("{folder}/go") and time.monotonic() < deadline:
+    time.sleep(0.02)
 os.close(fd)
 os.execv("/usr/sbin/mkfs.ext4", sys.argv)
 """
 
 
-def slow_mkfs(folder) -> dict:
-    """An environment in which mkfs.ext4 writes something, makes a file `begun`, and takes its time."""
-    script = folder / "mkfs.ext4"
-    script.write_text(SLOW_MKFS.format(python=sys.executable, folder=folder))
-    script.chmod(0o700)
-    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+class SlowMkfs:
+    """A mkfs.ext4 that writes something, says so in a file `begun`, and waits for a file `go`."""
+
+    def __init__(self, folder: Path):
+        script = folder / "mkfs.ext4"
+        script.write_text(SLOW_MKFS.format(python=sys.executable, folder=folder))
+        script.chmod(0o700)
+        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+        self.begun, self.may_go_on = folder / "begun", folder / "go"
+
+    def await_begin(self) -> None:
+        until(self.begun.exists, 60, "mkfs")
+
+    def runs(self) -> int:
+        return len(self.begun.read_text().splitlines())
+
+    def go_on(self) -> None:
+        self.may_go_on.touch()
+
+
+@pytest.fixture
+def mkfs(tmp_path):
+    mkfs = SlowMkfs(tmp_path)
+    yield mkfs
+    mkfs.go_on()
 
 
 def signature(disk: Disk) -> dict[str, str]:
@@ -39,17 +62,16 @@ def signature(disk: Disk) -> dict[str, str]:
     return dict(line.split("=", 1) for line in found.stdout.splitlines())
 
 
-def test_killed_while_formatting(stopped, cloud, disk_of, tmp_path):
+def test_killed_while_formatting(stopped, cloud, disk_of, mkfs):
     """Three times; what mkfs had written is no obstacle to beginning anew."""
-    slow, begun = slow_mkfs(tmp_path), tmp_path / "begun"
     v = Volume(stopped, cloud, "cut", disk_of(SMALLEST_EXT4)).attach()
     blank = v.disk.checksum()
     for _ in range(3):
-        stopped.run(environment=slow)
+        stopped.run(environment=mkfs.environment)
         stopped.later(v.stage)
-        until(begun.exists, 10, "mkfs")
+        mkfs.await_begin()
         stopped.kill_all()
-        begun.unlink()
+        mkfs.begun.unlink()
         assert v.disk.checksum() != blank and not signature(v.disk)
         assert cloud.record(v.name) is None
     stopped.run()
@@ -61,45 +83,54 @@ def test_killed_while_formatting(stopped, cloud, disk_of, tmp_path):
     v.unstage()
 
 
-def test_mkfs_outlives_the_plugin(stopped, cloud, disk_of, tmp_path):
+def test_mkfs_outlives_the_plugin(stopped, cloud, disk_of, mkfs):
     """Only the plug-in is killed: its successor waits for mkfs to end, and does not disturb it."""
-    stopped.run(environment=slow_mkfs(tmp_path))
+    stopped.run(environment=mkfs.environment)
     v = Volume(stopped, cloud, "orphan", disk_of(SMALLEST_EXT4)).attach()
     stopped.later(v.stage)
-    until((tmp_path / "begun").exists, 10, "mkfs")
+    mkfs.await_begin()
     stopped.kill()
     stopped.run()
     failure = refused(v.stage)
     assert failure.code() == Code.FAILED_PRECONDITION
     assert "somebody else uses the device" in failure.details()
-    stopped.stage_until_done(v.id, v.staging)
+    mkfs.go_on()
+    until_done(v.stage)
+    assert mkfs.runs() == 1
     assert cloud.record(v.name) == f"ext4 {signature(v.disk)['UUID']}"
     v.unstage()
 
 
-def test_formatting_outlasts_the_call(stopped, cloud, disk_of, tmp_path):
+def test_formatting_outlasts_the_call(stopped, cloud, disk_of, mkfs):
     """A caller whose time is over comes again; meanwhile the volume is busy, and then done."""
-    stopped.run(environment=slow_mkfs(tmp_path))
+    stopped.run(environment=mkfs.environment)
     v = Volume(stopped, cloud, "long", disk_of(SMALLEST_EXT4)).attach()
-    assert refused(v.stage, timeout=1).code() == Code.DEADLINE_EXCEEDED
-    assert refused(v.stage, timeout=1).code() == Code.ABORTED
-    stopped.stage_until_done(v.id, v.staging)
-    assert stopped.log.read_text().count("NodeStageVolume: DeadlineExceeded") == 1
+    stopped.knows_attachments(1)
+    first = stopped.later(v.stage, timeout=10)
+    mkfs.await_begin()
+    assert first.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED
+    assert refused(v.stage).code() == Code.ABORTED
+    mkfs.go_on()
+    until_done(v.stage)
+    assert mkfs.runs() == 1
     v.unstage()
 
 
-def test_demoted_while_formatting(stopped, cloud, disk_of, tmp_path):
+def test_demoted_while_formatting(stopped, cloud, disk_of, mkfs):
     """By the time that the file system is made, another node may be the volume's user."""
-    stopped.run(environment=slow_mkfs(tmp_path))
+    stopped.run(environment=mkfs.environment)
     v = Volume(stopped, cloud, "demoted", disk_of(SMALLEST_EXT4)).attach()
     staging = stopped.later(v.stage)
-    until((tmp_path / "begun").exists, 10, "mkfs")
+    mkfs.await_begin()
     cloud.want(v.name, "Replica")
-    failure = staging.exception(timeout=30)
+    cloud.publish("later", lun=1, size=MIB)
+    stopped.knows_attachments(2)  # and so of the demotion
+    mkfs.go_on()
+    failure = staging.exception(timeout=60)
     assert failure.code() == Code.ABORTED
     assert stopped.machine.mounts(v.staging) == 0
     cloud.want(v.name, "Primary")
-    stopped.stage_until_done(v.id, v.staging)
+    until_done(v.stage)
     v.unstage()
 
 
@@ -107,10 +138,10 @@ def test_killed_before_the_record(stopped, cloud, installed, disk_of):
     """Formatted, but nobody has been told."""
     stopped.run()
     v = Volume(stopped, cloud, "untold", disk_of(SMALLEST_EXT4)).attach()
-    time.sleep(0.5)
+    stopped.knows_attachments(1)
     installed.stop()
     staging = stopped.later(v.stage)
-    until(lambda: signature(v.disk), 20, "the file system")
+    until(lambda: signature(v.disk), 60, "the file system")
     time.sleep(0.5)
     assert not staging.done()
     assert stopped.machine.mounts(v.staging) == 0
@@ -127,7 +158,7 @@ def test_killed_before_the_record(stopped, cloud, installed, disk_of):
 def test_a_record_that_cannot_be_written(plugin, cloud, installed, disk_of):
     """The call fails, and a repetition finishes."""
     v = Volume(plugin, cloud, "unwritten", disk_of(SMALLEST_EXT4)).attach()
-    time.sleep(0.5)
+    plugin.knows_attachments(1)
     installed.stop()
     try:
         failure = refused(v.stage, timeout=3)
@@ -135,7 +166,7 @@ def test_a_record_that_cannot_be_written(plugin, cloud, installed, disk_of):
         installed.cont()
     assert failure.code() in (Code.DEADLINE_EXCEEDED, Code.CANCELLED)
     assert plugin.machine.mounts(v.staging) == 0
-    plugin.stage_until_done(v.id, v.staging)
+    until_done(v.stage)
     assert cloud.record(v.name).startswith("ext4 617a646b-")
     v.unstage()
 
@@ -149,10 +180,35 @@ def test_killed_at_some_moment(stopped, cloud, disk_of, moment):
     time.sleep(moment / 1000)
     stopped.kill_all()
     stopped.run()
-    stopped.stage_until_done(v.id, v.staging)
+    until_done(v.stage)
     assert stopped.machine.mounts(v.staging) == 1
     v.publish()
     v.seen("file").write_text("x")
+    v.unpublish()
+    v.unstage()
+
+
+@pytest.mark.parametrize("moment", range(0, 200, 40))
+def test_killed_while_unstaging(stopped, cloud, disk_of, moment):
+    """And once more while it stages what has been formatted before: nothing is lost, nor made anew."""
+    stopped.run()
+    v = Volume(stopped, cloud, "leaves", disk_of(SMALLEST_EXT4)).attach()
+    v.stage()
+    v.publish()
+    v.seen("file").write_text("precious")
+    v.unpublish()
+    made = signature(v.disk)["UUID"]
+
+    for call, mounts in ((v.unstage, 0), (v.stage, 1)):
+        stopped.later(call)
+        time.sleep(moment / 1000)
+        stopped.kill_all()
+        stopped.run()
+        until_done(call)
+        assert stopped.machine.mounts(v.staging) == mounts
+    v.publish()
+    assert v.seen("file").read_text() == "precious"
+    assert signature(v.disk)["UUID"] == made and cloud.record(v.name) == f"ext4 {made}"
     v.unpublish()
     v.unstage()
 

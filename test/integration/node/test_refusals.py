@@ -7,6 +7,7 @@ import pytest
 
 from ..csi import block
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Disk
+from .plugin import until_done
 from .volume import Code, Volume, refused, wish
 
 FOREIGN = "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d"  # a UUID of nobody's volume
@@ -123,7 +124,7 @@ def test_a_record_that_was_lost(volume, cloud):
     v.unstage()
     cloud.unpublish(v.name)
     cloud.publish(v.name, lun=v.lun, size=v.disk.size)
-    v.stage()
+    until_done(v.stage)  # it may hear of the old attachment's end only now
     v.publish()
     assert v.seen("file").read_text() == "precious"
     assert cloud.record(v.name) == record

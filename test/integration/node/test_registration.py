@@ -8,9 +8,10 @@ import pytest
 from cluster.waiting import until
 
 from .conftest import NODE
+from .kubelet import Kubelet
 from .machine import MIB
 from .plugin import CHECKED
-from .volume import Code, refused
+from .volume import Code, refused_in_time
 
 INSTANCE = {"compute": {"location": "EastUS", "zone": "2", "vmSize": "Standard_D4s_v5"}}
 
@@ -30,17 +31,53 @@ def test_registration(stopped, cloud):
     assert list(info.supported_versions) == ["1.0.0"]
     status, reason = stopped.get("/readyz")
     assert status == 503
-    until(lambda: "kubelet has not registered" in stopped.get("/readyz")[1], 10, "the reason")
+    until(lambda: "kubelet has not registered" in stopped.get("/readyz")[1], 60, "the reason")
     assert stopped.get("/healthz") == (200, "ok\n")
     stopped.register()
-    until(lambda: stopped.get("/readyz")[0] == 200, 5, "readiness")
+    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
 
 
-def test_registration_that_failed(stopped):
+@pytest.fixture
+def kubelet_of():
+    """kubelet_of(plugin, refusals): a kubelet that watches the plug-in's folder."""
+    kubelets = []
+
+    def make(plugin, refusals) -> Kubelet:
+        kubelets.append(Kubelet(plugin.registration_socket, refusals))
+        return kubelets[-1]
+
+    yield make
+    for kubelet in kubelets:
+        kubelet.close()
+
+
+def test_registration_that_failed(stopped, cloud, kubelet_of):
+    """kubelet is asked again, ever less often, until it is content."""
+    why = "CSI driver is of no use"
+    kubelet = kubelet_of(stopped, [why, why])
     stopped.serve()
-    stopped.register(False, "CSI driver is of no use")
-    assert stopped.process.wait(30) == 1
-    assert "kubelet could not register the plug-in: CSI driver is of no use" in stopped.log.read_text()
+    reason = f"kubelet could not register the plug-in: {why}"
+    until(lambda: stopped.get("/readyz") == (503, f"{reason}\n"), 60, "the reason")
+    assert stopped.get("/healthz") == (200, "ok\n")
+    until(lambda: reason in str(cloud.status().get("conditions")), 60, "the reason in the object")
+    assert kubelet.content.wait(60)
+    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
+    first, second, third = kubelet.asked
+    assert second - first >= 1 and third - second >= 2
+    assert stopped.log.read_text().count(reason) == 1
+    assert not [file.name for file in stopped.folder.iterdir() if file.name.startswith(".")]
+
+
+def test_registration_that_fails_later(stopped, cloud, kubelet_of):
+    """As a kubelet that was started anew may do; what is staged is none of its business."""
+    stopped.run()
+    stopped.register(False, "busy")
+    assert "could not register the plug-in: busy" in stopped.get("/readyz")[1]
+    kubelet = kubelet_of(stopped, [])
+    stopped.unstage("v", stopped.folder / "nothing")
+    assert kubelet.content.wait(60)
+    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
+    assert stopped.stop() == 0
     assert not stopped.registration_socket.exists()
 
 
@@ -49,21 +86,21 @@ def test_registration_that_failed(stopped):
 
 def test_the_life_of_a_driver_node(stopped, cloud):
     stopped.serve("--heartbeat-interval=1s")
-    until(lambda: cloud.status().get("statusMessage") == "Driver node initializing.", 5, "the object")
+    until(lambda: cloud.status().get("statusMessage") == "Driver node initializing.", 60, "the object")
     assert cloud.driver_node()["spec"] == {"nodeName": NODE}
     assert cloud.status()["readyForVolumeAllocation"] is False
     assert cloud.status()["conditions"][0]["status"] == "False"
     uid = cloud.driver_node()["metadata"]["uid"]
 
     stopped.register()
-    until(lambda: cloud.status()["readyForVolumeAllocation"], 5, "readiness")
+    until(lambda: cloud.status()["readyForVolumeAllocation"], 60, "readiness")
     status = cloud.status()
     (condition,) = status["conditions"]
     assert status["statusMessage"] == "Driver node healthy."
     assert (condition["type"], condition["status"]) == ("IsNodePluginReady", "True")
 
     beats = [status["lastHeartbeatTime"]]
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while len(beats) < 4 and time.monotonic() < deadline:
         beat = cloud.status()["lastHeartbeatTime"]
         if beat != beats[-1]:
@@ -71,7 +108,7 @@ def test_the_life_of_a_driver_node(stopped, cloud):
         time.sleep(0.1)
     assert len(beats) == 4
     assert cloud.status()["conditions"][0]["lastTransitionTime"] == condition["lastTransitionTime"]
-    assert stopped.metrics()["azuredisk_heartbeat_age_seconds"] < 3
+    until(lambda: stopped.metrics()["azuredisk_heartbeat_age_seconds"] < 3, 60, "a young heartbeat")
 
     assert stopped.stop() == 0
     status = cloud.status()
@@ -80,33 +117,33 @@ def test_the_life_of_a_driver_node(stopped, cloud):
     assert status["conditions"][0]["reason"] == "Stopping"
 
     stopped.run()
-    until(lambda: cloud.status()["readyForVolumeAllocation"], 5, "readiness again")
+    until(lambda: cloud.status()["readyForVolumeAllocation"], 60, "readiness again")
     assert cloud.driver_node()["metadata"]["uid"] == uid
 
 
 def test_a_driver_node_that_is_deleted(plugin, cloud):
-    until(lambda: cloud.status().get("readyForVolumeAllocation"), 5, "readiness")
+    until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "readiness")
     uid = cloud.driver_node()["metadata"]["uid"]
     cloud.delete_driver_node()
-    until(lambda: cloud.status().get("readyForVolumeAllocation"), 5, "a new one")
+    until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "a new one")
     assert cloud.driver_node()["metadata"]["uid"] != uid
 
 
 def test_free_slots(plugin, cloud):
-    until(lambda: cloud.driver_node(), 5, "the object")
+    until(lambda: cloud.driver_node(), 60, "the object")
     assert "slots" not in cloud.status()
     cloud.set_limit(4)
-    until(lambda: cloud.status()["slots"] == {"limit": 4, "free": 4}, 5, "free slots")
+    until(lambda: cloud.status()["slots"] == {"limit": 4, "free": 4}, 60, "free slots")
     for i in range(3):
         cloud.publish(f"disk-{i}", lun=i, size=MIB)
         cloud.publish(f"disk-{i}", "node-b", lun=i, size=MIB)
-    until(lambda: cloud.status()["slots"]["free"] == 1, 5, "three less")
+    until(lambda: cloud.status()["slots"]["free"] == 1, 60, "three less")
     cloud.report("disk-0", state="Detached")
-    until(lambda: cloud.status()["slots"]["free"] == 2, 5, "one more")
+    until(lambda: cloud.status()["slots"]["free"] == 2, 60, "one more")
     cloud.unpublish("disk-1")
-    until(lambda: cloud.status()["slots"]["free"] == 3, 5, "another one")
+    until(lambda: cloud.status()["slots"]["free"] == 3, 60, "another one")
     cloud.set_limit(0)
-    until(lambda: cloud.status()["slots"] == {"limit": 0, "free": 0}, 5, "no slots")
+    until(lambda: cloud.status()["slots"] == {"limit": 0, "free": 0}, 60, "no slots")
 
 
 def test_a_start_without_an_api_server(stopped, cloud, installed):
@@ -116,9 +153,10 @@ def test_a_start_without_an_api_server(stopped, cloud, installed):
     stopped.unstage("v", stopped.folder / "nothing")
     stopped.register()
     assert "the API server has not been read yet" in stopped.get("/readyz")[1]
-    failure = refused(stopped.stage, "v", stopped.folder / "staging", timeout=2)
-    assert failure.code() == Code.DEADLINE_EXCEEDED
-    assert "the API server has not been read yet" in failure.details()
+    refused_in_time(
+        lambda: stopped.stage("v", stopped.folder / "staging", timeout=2),
+        Code.DEADLINE_EXCEEDED, "the API server has not been read yet",
+    )  # fmt: skip
     installed.restart()
     until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
     until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "the object")
@@ -146,14 +184,15 @@ def test_info(stopped, instance, segments):
 def test_limit_of_the_controller(stopped, cloud):
     stopped.machine.serve_metadata(metadata(INSTANCE))
     stopped.run()
-    failure = refused(stopped.info, timeout=2)
-    assert failure.code() == Code.UNAVAILABLE
-    assert "the controller has not written yet, into AzDriverNode node-a" in failure.details()
+    refused_in_time(
+        lambda: stopped.info(timeout=2),
+        Code.UNAVAILABLE, "the controller has not written yet, into AzDriverNode node-a",
+    )  # fmt: skip
     answer = stopped.later(stopped.info)
     time.sleep(1)
     assert not answer.done()
     cloud.set_limit(16)
-    assert answer.result(timeout=2).max_volumes_per_node == 16
+    assert answer.result(timeout=60).max_volumes_per_node == 16
 
 
 @pytest.mark.parametrize(
@@ -203,4 +242,4 @@ def test_a_socket_that_cannot_be_served(stopped):
     stopped.csi_socket.write_text("a file")
     stopped.start()
     assert stopped.process.wait(30) == 1
-    assert f"azdisk-node: {stopped.csi_socket}" in stopped.log.read_text().replace("unix://", "")
+    assert f"{stopped.csi_socket}: exists and is not a socket" in stopped.log.read_text()

@@ -2,6 +2,7 @@
 
 import grpc
 import pytest
+from cluster.waiting import until
 
 from ..placement import disk_id
 from .cloud_side import CloudSide
@@ -15,6 +16,15 @@ def refused(call, *arguments, **kwargs) -> grpc.RpcError:
     with pytest.raises(grpc.RpcError) as failure:
         call(*arguments, **kwargs)
     return failure.value
+
+
+def refused_in_time(call, code: Code, message: str) -> None:
+    """By the plug-in, before the caller's time is over; on a busy machine perhaps not at once."""
+    until(lambda: _told(refused(call), code, message), 60, f"{code.name}: {message}")
+
+
+def _told(failure: grpc.RpcError, code: Code, message: str) -> bool:
+    return failure.code() == code and message in failure.details()
 
 
 def wish(fs_type: str = "", flags=(), mode: str = "SINGLE_NODE_WRITER") -> dict:

@@ -1,0 +1,136 @@
+"""The Helm chart: its values as the schema declares them, and what it renders."""
+
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from cluster import tools
+
+TREE = Path(__file__).parents[2]
+CHART = TREE / "charts/azuredisk-csi-driver"
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
+
+RELEASE, NAMESPACE = "release", "kube-system"
+
+
+class Value(NamedTuple):
+    """One that users set: a leaf of values.yaml."""
+
+    path: str  # controller.metrics.port
+    schema: dict
+
+    @property
+    def default(self):
+        found = DEFAULTS
+        for name in self.path.split("."):
+            found = found[name]
+        return found
+
+    @property
+    def changed(self):
+        """Something else that is allowed; of names, none that another value has too."""
+        schema = self.schema
+        name = self.path.replace(".", "-").lower()
+        if re.fullmatch(schema.get("pattern", "$"), name):
+            return name
+        if "examples" in schema:
+            return schema["examples"][0]
+        if "enum" in schema:
+            return next(word for word in schema["enum"] if word != self.default)
+        if schema["type"] == "boolean":
+            return not self.default
+        return self.default + 1
+
+    @property
+    def wrong(self) -> list:
+        """What is not allowed."""
+        wrong = [7 if self.schema.get("type") == "string" or "enum" in self.schema else {"of": "another type"}]
+        if self.schema.get("type") == "object":
+            wrong = ["another type"]
+        if "maximum" in self.schema:
+            wrong += [self.schema["minimum"] - 1, self.schema["maximum"] + 1]
+        if "enum" in self.schema or "pattern" in self.schema:
+            wrong.append("-?-")
+        return wrong
+
+
+def _resolved(schema: dict) -> dict:
+    """With what it refers to."""
+    for part in schema.get("allOf", []):
+        schema = SCHEMA["definitions"][part["$ref"].rpartition("/")[2]] | schema
+    return schema
+
+
+def _walk(schema: dict, path: str = "") -> Iterator[Value | str]:
+    """Values, and the paths of what they are in."""
+    if "properties" not in schema or "allOf" in schema:
+        yield Value(path, _resolved(schema))
+        return
+    yield path
+    for name, member in schema["properties"].items():
+        yield from _walk(member, f"{path}.{name}".lstrip("."))
+
+
+ENTRIES = [entry for entry in _walk(SCHEMA) if not isinstance(entry, Value) or entry.path != "global"]
+VALUES = [entry for entry in ENTRIES if isinstance(entry, Value)]
+SECTIONS = [entry for entry in ENTRIES if isinstance(entry, str)]
+
+
+def nested(values: dict[str, object]) -> dict:
+    """From paths to what Helm reads."""
+    result = {}
+    for path, value in values.items():
+        *sections, last = path.split(".")
+        place = result
+        for name in sections:
+            place = place.setdefault(name, {})
+        place[last] = value
+    return result
+
+
+def helm(*words: str, values: dict[str, object] | None = None) -> subprocess.CompletedProcess:
+    tools.build()
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(nested(values or {}), file)
+        file.flush()
+        return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, "--kube-version", "1.34.0"],
+                              capture_output=True, text=True)
+
+
+def template(values: dict[str, object] | None = None, namespace: str = NAMESPACE) -> subprocess.CompletedProcess:
+    return helm("template", RELEASE, str(CHART), "--namespace", namespace, values=values)
+
+
+def render(values: dict[str, object] | None = None, namespace: str = NAMESPACE) -> list[dict]:
+    """The objects."""
+    return _render(json.dumps(values or {}, sort_keys=True), namespace)
+
+
+@cache
+def _render(values: str, namespace: str) -> list[dict]:
+    done = template(json.loads(values), namespace)
+    assert done.returncode == 0, done.stderr
+    return [document for document in yaml.safe_load_all(done.stdout) if document]
+
+
+def every_value_changed() -> dict[str, object]:
+    """But those that decide whether there is anything at all."""
+    return {value.path: value.changed for value in VALUES
+            if not value.path.endswith((".create", ".enabled"))}
+
+
+def of_kind(objects: list[dict], kind: str) -> list[dict]:
+    return [document for document in objects if document["kind"] == kind]
+
+
+def containers(objects: list[dict]) -> Iterator[dict]:
+    for document in objects:
+        if document["kind"] in ("Deployment", "DaemonSet"):
+            yield from document["spec"]["template"]["spec"]["containers"]

@@ -1,0 +1,158 @@
+"""What the chart renders: objects that the programs, kubelet and the API server take as they are meant."""
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import PurePath
+
+import pytest
+from cluster import tools
+
+from .chart import CHART, TREE, containers, every_value_changed, helm, of_kind, render
+
+CHOICES = {"by default": {}, "with every value changed": every_value_changed()}
+each_choice = pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
+
+
+def test_helm_has_nothing_against_it():
+    done = helm("lint", "--strict", str(CHART))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not re.search(r"\[(WARNING|ERROR)\]", done.stdout)
+
+
+@each_choice
+def test_every_object_has_a_name_of_its_own(values):
+    names = Counter((o["apiVersion"], o["kind"], o["metadata"].get("namespace"), o["metadata"]["name"])
+                    for o in render(values))
+    assert names and max(names.values()) == 1
+
+
+def test_nothing_is_made_that_is_not_wanted():
+    parts = {"serviceAccount.create": ["ServiceAccount"], "storageClasses.create": ["StorageClass"],
+             "rbac.create": ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
+             "crds.create": ["CustomResourceDefinition"], "linux.enabled": ["DaemonSet"]}
+    all_kinds = {document["kind"] for document in render()}
+    for path, kinds in parts.items():
+        assert {document["kind"] for document in render({path: False})} == all_kinds - set(kinds)
+    names = {d["metadata"]["name"] for d in render({"schedulerExtender.enabled": False})}
+    assert not [name for name in names if "scheduler" in name]
+
+
+# ---- command lines ----
+
+def command(container: dict) -> list:
+    """The program as it is on this machine, with its flags."""
+    name = PurePath(container["command"][0]).name if "command" in container else container["name"]
+    ours = TREE / "build/bin" / name
+    return [ours if ours.exists() else tools.folder() / name, *container["args"]]
+
+
+def unknown_flag(words: list) -> str | None:
+    """The first of the flags that the program does not know. Flags are read in order, so those before
+    it were right, and so were their values."""
+    done = subprocess.run([*words, "--no-such-flag"], capture_output=True, text=True, timeout=60)
+    found = re.search(r"unknown flag:? --([\w-]+)|flag provided but not defined: -([\w-]+)", done.stderr)
+    return (found[1] or found[2]) if found else done.stderr
+
+
+@each_choice
+def test_programs_know_their_flags(values):
+    found = [command(container) for container in containers(render(values))]
+    assert [unknown_flag(words) for words in found] == ["no-such-flag"] * 5
+
+
+def test_a_wrong_flag_is_seen():
+    changes = {"controller.extraArgs": ["--wrong"], "node.extraArgs": ["--v=eleven"]}
+    found = {words[0].name: unknown_flag(words) for words in map(command, containers(render(changes)))}
+    assert found["azdisk-controller"] == "wrong"
+    assert "--v" in found["azdisk-node"] and "eleven" in found["azdisk-node"]
+
+
+@each_choice
+def test_probes_ask_where_the_program_answers(values):
+    for container in containers(render(values)):
+        for probe in ("livenessProbe", "readinessProbe"):
+            if probe in container:
+                port = container[probe]["httpGet"]["port"]
+                addresses = [flag for flag in container["args"] if flag.endswith(f"-address=0.0.0.0:{port}")]
+                assert len(addresses) == 1
+                assert port in [declared["containerPort"] for declared in container["ports"]]
+
+
+def test_sidecars_are_those_that_are_tested():
+    """Also what they may do is tested with these versions."""
+    pinned = (TREE / "test/cluster/tools/csi/go.mod").read_text()
+    for container in containers(render()):
+        if name := container["name"].removeprefix("csi-") if "command" not in container else "":
+            [version] = re.findall(rf"kubernetes-csi/external-{name}/v\d+ (\S+)", pinned)
+            assert container["image"].endswith(f"/csi-{name}:{version}")
+
+
+# ---- what Kubernetes is told of the driver ----
+
+def advertises(capability: str) -> bool:
+    sources = [*(TREE / "controller").glob("csi_*.c"), *(TREE / "node").glob("csi_*.c")]
+    return any(re.search(rf"\b{capability}\b", source.read_text()) for source in sources)
+
+
+@each_choice
+def test_the_driver_object_says_what_the_driver_does(values):
+    [driver] = of_kind(render(values), "CSIDriver")
+    assert driver["metadata"]["name"] == values.get("driver.name", "disk.csi.azure.com")
+    spec = driver["spec"]
+    assert spec["attachRequired"] is True  # ControllerPublishVolume must be called
+    assert advertises("PUBLISH_UNPUBLISH_VOLUME")
+    assert spec["podInfoOnMount"] is False  # NodePublishVolume asks for nothing of the pod
+    assert spec.get("fsGroupPolicy") == (None if values else "File")
+
+
+@each_choice
+def test_storage_classes(values):
+    classes = of_kind(render(values | {"storageClasses.enableZRS": True}), "StorageClass")
+    assert len(classes) == 9  # five kinds of disks, four of which can be shared
+    for document in classes:
+        sku = document["parameters"]["skuName"]
+        assert document["provisioner"] == values.get("driver.name", "disk.csi.azure.com")
+        assert document["reclaimPolicy"] == "Delete"
+        assert document.get("allowVolumeExpansion", False) == advertises("EXPAND_VOLUME")
+        # A disk of one zone is made where its pod is; one of all zones may be made at once.
+        mode = "Immediate" if sku.endswith("ZRS") else "WaitForFirstConsumer"
+        assert document["volumeBindingMode"] == mode
+        replicas = document["metadata"]["name"].endswith("-replicas")
+        assert document["parameters"].get("maxShares") == ("3" if replicas else None)
+        assert not (replicas and sku.startswith("Standard_"))  # no shared disks of hard disks
+
+
+def test_names_with_and_without_replicas():
+    names = {document["metadata"]["name"] for document in of_kind(render(), "StorageClass")}
+    assert names == {"azuredisk-standard-hdd-lrs", "azuredisk-standard-ssd-lrs", "azuredisk-premium-ssd-lrs",
+                     "azuredisk-standard-ssd-lrs-replicas", "azuredisk-premium-ssd-lrs-replicas"}
+
+
+@each_choice
+def test_definitions_stay_when_the_chart_goes(values):
+    kept = of_kind(render(values), "CustomResourceDefinition") + [
+        document for document in of_kind(render(values), "Namespace")]
+    policies = {d["metadata"].get("annotations", {}).get("helm.sh/resource-policy") for d in kept}
+    assert len(kept) == 4
+    assert policies == ({None} if values else {"keep"})
+
+
+# ---- accounts ----
+
+@each_choice
+def test_every_pod_has_the_account_that_the_roles_are_for(values):
+    objects = render(values | {"storageClasses.create": False})
+    accounts = {d["metadata"]["name"] for d in of_kind(objects, "ServiceAccount")}
+    bound = {subject["name"] for kind in ("RoleBinding", "ClusterRoleBinding")
+             for binding in of_kind(objects, kind) for subject in binding["subjects"]}
+    pods = {d["spec"]["template"]["spec"]["serviceAccountName"]
+            for kind in ("Deployment", "DaemonSet") for d in of_kind(objects, kind)}
+    assert accounts == bound == pods
+
+
+@each_choice
+def test_nothing_is_allowed_by_a_wildcard(values):
+    for document in of_kind(render(values), "ClusterRole") + of_kind(render(values), "Role"):
+        for rule in document["rules"]:
+            assert "*" not in rule["verbs"] + rule["resources"] + rule["apiGroups"]

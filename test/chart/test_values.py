@@ -1,0 +1,65 @@
+"""Every value of the chart is declared, does something, and is refused by its name when it is wrong."""
+
+import pytest
+
+from .chart import DEFAULTS, SCHEMA, SECTIONS, VALUES, nested, render, template
+
+# What a value has an effect with.
+NEEDS = {
+    "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
+    "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
+    "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},
+}
+
+
+def by_path(values):
+    return pytest.mark.parametrize("value", values, ids=lambda value: value.path)
+
+
+def paths(values: dict, prefix: str = "") -> set[str]:
+    """As far as the schema goes down."""
+    found = set()
+    for name, value in values.items():
+        path = f"{prefix}{name}"
+        found |= paths(value, f"{path}.") if path in SECTIONS else {path}
+    return found
+
+
+def test_every_value_is_declared_and_has_a_default():
+    assert paths(DEFAULTS) == {value.path for value in VALUES}
+
+
+def described(schema: dict, path: str = ""):
+    for name, member in schema.get("properties", {}).items() if "allOf" not in schema else ():
+        yield f"{path}{name}", member
+        yield from described(member, f"{path}{name}.")
+
+
+def test_every_value_is_explained():
+    assert not [path for path, schema in described(SCHEMA) if not schema.get("description")]
+
+
+@by_path(VALUES)
+def test_a_value_has_an_effect(value):
+    needed = NEEDS.get(value.path, {})
+    assert value.changed != value.default
+    assert render(needed | {value.path: value.changed}) != render(needed)
+
+
+@by_path(VALUES)
+def test_a_wrong_value_is_refused_by_its_name(value):
+    for wrong in value.wrong:
+        done = template({value.path: wrong})
+        assert done.returncode != 0, f"{wrong} is taken"
+        assert f"'/{value.path.replace('.', '/')}'" in done.stderr
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_an_unknown_value_is_refused_by_its_name(section):
+    done = template({f"{section}.surprise".lstrip("."): 1})
+    assert done.returncode != 0
+    assert f"at '{'/' + section.replace('.', '/') if section else ''}': additional properties 'surprise'" in done.stderr
+
+
+def test_values_of_a_chart_around_this_one_are_let_through():
+    assert render(nested({"global": {"anything": 1}})) == render()

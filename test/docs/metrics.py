@@ -1,0 +1,48 @@
+"""docs/metrics.md, from the tables of metrics of the programs."""
+
+from .c_tables import initializer, initializers
+from .markdown import code, codes, page, table
+
+PROGRAMS = {  # file, name of the table, other files whose metrics are in it
+    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", "provisioner-lib/azure/azure_metrics.c"),
+    "azdisk-node": ("node/metrics.c", "NODE_METRICS"),
+    "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS"),
+}
+
+UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_total": "count"}
+
+HEAD = """\
+What the programs say at `/metrics`, in Prometheus' text format, at `--metrics-address`, and at `--health-address` where
+there is one. A series appears with its first value. Names follow Prometheus' conventions: they end in the unit, those of
+counters in `_total`. A histogram has the series `_bucket`, `_sum` and `_count`. Labels have closed sets of values: no
+name of a volume, a node or a pod is ever one.
+"""
+
+
+def metrics(program: str) -> list[dict]:
+    file, name, *others = PROGRAMS[program]
+    declared = {}
+    for source in [file, *others]:
+        declared |= initializers(source, "struct metric")
+    listed = [entry.removeprefix("&") for entry in initializer(file, f"struct metric *const {name}[]")]
+    assert sorted(listed) == sorted(declared), f"{file}: declared and listed metrics differ"
+    return [declared[entry] for entry in listed]
+
+
+def unit(metric: dict) -> str:
+    if metric["name"].endswith("_info"):
+        return ""
+    return next((unit for ending, unit in UNITS.items() if metric["name"].endswith(ending)), "number")
+
+
+def _row(metric: dict) -> list[str]:
+    kind = metric["type"].removeprefix("METRIC_").lower()
+    return [code(metric["name"]), kind, unit(metric), codes(metric.get("labels", [])), metric["help"]]
+
+
+def text() -> str:
+    parts = []
+    for program in PROGRAMS:
+        rows = [_row(metric) for metric in metrics(program)]
+        parts += [f"## {program}\n", table(["metric", "type", "unit", "labels", "meaning"], rows)]
+    return page("Metrics", HEAD, *parts)

@@ -1,0 +1,75 @@
+"""The reference pages say what is: each is what would be made now of what it is made of."""
+
+import difflib
+import re
+
+import pytest
+
+from . import c_tables, metrics, options, parameters
+from .c_tables import TREE
+from .pages import FOLDER, PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_what_would_be_made(name):
+    made, found = PAGES[name]().splitlines(), (FOLDER / name).read_text().splitlines()
+    differences = list(difflib.unified_diff(found, made, f"docs/{name}", "made now", lineterm="", n=0))
+    assert not differences, "run `make docs`:\n" + "\n".join(differences)
+
+
+def test_every_program_is_described():
+    assert set(options.PROGRAMS) == {path.name for path in (TREE / "build/bin").iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("program", options.PROGRAMS)
+def test_every_flag_is_explained(program):
+    _, flags = options.flags(program)
+    assert {flag.name for flag in flags} >= {"help", "version", "v", "log-format"}
+    assert not [flag.name for flag in flags if not flag.help]
+
+
+@pytest.mark.parametrize("program", metrics.PROGRAMS)
+def test_every_metric_is_explained(program):
+    """And named as Prometheus has it: counters in _total, times in seconds."""
+    for metric in metrics.metrics(program):
+        assert metric["help"].endswith(".")
+        assert metric["name"].endswith("_total") == (metric["type"] == "METRIC_COUNTER")
+        if metric["type"] == "METRIC_HISTOGRAM":
+            assert metric["name"].endswith("_seconds")
+
+
+def test_every_parameter_is_explained():
+    found = parameters.parameters()
+    assert {"skuName", "maxShares", "userAgent"} <= {parameter.name for parameter in found}
+    assert not [parameter.name for parameter in found if not parameter.help.endswith(".")]
+
+
+def test_links_lead_somewhere():
+    for path in FOLDER.glob("*.md"):
+        for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+            assert (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+# ---- how tables in C are read ----
+
+READ = [
+    ('{"a", -1, B}', ["a", "-1", "B"]),
+    ('{"a \\"quoted\\" " /* and */ "b", A - 1}', ['a "quoted" b', "A - 1"]),
+    ('{{LIST("x", "y"), 0}, {NULL, &z}}', [[["x", "y"], "0"], ["NULL", "&z"]]),
+    ('{.name = "n", .labels = {"a", "b"},}', {"name": "n", "labels": ["a", "b"]}),
+]
+
+
+@pytest.mark.parametrize("source, value", READ, ids=[source for source, _ in READ])
+def test_a_table_is_read(tmp_path, monkeypatch, source, value):
+    monkeypatch.setattr(c_tables, "TREE", tmp_path)
+    (tmp_path / "file.c").write_text(f"int before;\nstatic const struct row rows[] = {source};\nint after;\n")
+    assert c_tables.initializer("file.c", "static const struct row rows[]") == value
+
+
+@pytest.mark.parametrize("source", ["{a ? b : c}", "{[A] = b}", '{.a = "b", "c"}', "{1, ;}"])
+def test_what_is_not_understood_is_refused(tmp_path, monkeypatch, source):
+    monkeypatch.setattr(c_tables, "TREE", tmp_path)
+    (tmp_path / "file.c").write_text(f"struct row rows[] = {source};\n")
+    with pytest.raises(ValueError):
+        c_tables.initializer("file.c", "struct row rows[]")

@@ -1,0 +1,217 @@
+"""The programs may do what they do, and no more: they run with the accounts of the chart, and what they ask the API
+server for, by its audit log, is compared with what the roles allow."""
+
+import subprocess
+
+import pytest
+from chart.chart import every_value_changed, render
+from cluster import tools
+from cluster.waiting import until
+from kubernetes import client
+
+from .calls import create, delete, publish, refused, unpublish
+from .csi import mounted
+from .driver_world import GROUP, Controller, World
+from .extender import Extender
+from .node.machine import SMALLEST_EXT4, Disk, Machine
+from .node.plugin import NodePlugin
+from .release import Permission, Release
+
+CONTROLLER, NODE, EXTENDER = (
+    "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
+CLASS = "azuredisk-premium-ssd-lrs-replicas"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, apiserver):
+    with World(tmp_path_factory.mktemp("permissions"), apiserver, attach="50ms", detach="50ms") as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def release(world, apiserver):
+    values = {"driver__objectNamespace": world.namespace, "controller__cloudConfigSecretName": "cloud",
+              "controller__cloudConfigSecretNamespace": world.namespace}
+    with Release(apiserver, f"{world.namespace}-release", **values) as release:
+        yield release
+
+
+@pytest.fixture(scope="module")
+def used(world, release, tmp_path_factory):
+    """Every program has done all that it does."""
+    flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
+             f"--leader-election-namespace={release.namespace}"]
+    with Controller(world, "one", *flags) as controller:
+        a_volume_is_promoted_and_goes(world, controller)
+        a_claim_is_served_by_the_sidecars(world, release, controller)
+        a_volume_that_failed_is_made(controller)
+        a_node_goes(world)
+    the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
+    extender = Extender(world.folder / "extender.log", f"--object-namespace={world.namespace}",
+                        kubeconfig=release.kubeconfig(EXTENDER))
+    with extender:
+        extender.until_ready()
+    return release.uses()
+
+
+# ---- what they do ----
+
+def a_volume_is_promoted_and_goes(world: World, controller: Controller) -> None:
+    volume = create(controller).volume_id
+    with refused("NOT_FOUND"):
+        publish(controller, volume, "nowhere")
+    for node in (0, 1, 0, 1, 0):  # an event, and the same event again
+        publish(controller, volume, world.nodes[node])
+        until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", 60, "the primary")
+        until(lambda: len(world.roles("pvc-1")) == 3, 60, "the replicas")
+        unpublish(controller, volume, world.nodes[node])
+    until(lambda: world.roles("pvc-1") == {}, 60, "the replicas go")
+    delete(controller, volume)
+
+
+def a_volume_that_failed_is_made(controller: Controller) -> None:
+    with refused("NOT_FOUND", "ResourceGroupNotFound"):
+        create(controller, name="again", parameters={"resourceGroup": "nowhere"})
+    volume = create(controller, name="again").volume_id
+    delete(controller, volume)
+
+
+def a_node_goes(world: World) -> None:
+    world.core.delete_node(world.nodes[2])
+    until(lambda: not world.find("azdrivernodes", world.nodes[2]), 60, "its AzDriverNode goes")
+
+
+def sidecar(release: Release, controller: Controller, name: str) -> subprocess.Popen:
+    words = [tools.folder() / name, *release.arguments(name), f"--csi-address={controller.socket}",
+             f"--kubeconfig={release.kubeconfig(CONTROLLER)}"]
+    with open(controller.world.folder / f"{name}.log", "ab") as log:
+        return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *words], stdout=log, stderr=log)
+
+
+def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller: Controller) -> None:
+    """The test does the part of Kubernetes' own controllers, and of the scheduler."""
+    core, storage = world.core, client.StorageV1Api(world.client)
+    node, zone = world.nodes[0], f"topology.{GROUP}/zone"
+    for name in world.nodes:
+        driver = {"name": GROUP, "nodeID": name, "topologyKeys": [zone]}
+        storage.create_csi_node({"metadata": {"name": name}, "spec": {"drivers": [driver]}})
+    sidecars = [sidecar(release, controller, name) for name in ("csi-provisioner", "csi-attacher")]
+    annotations = {"volume.kubernetes.io/storage-provisioner": GROUP, "volume.kubernetes.io/selected-node": node}
+    claim = {"metadata": {"name": "claim", "annotations": annotations},
+             "spec": {"storageClassName": CLASS, "accessModes": ["ReadWriteOnce"],
+                      "resources": {"requests": {"storage": "4Gi"}}}}
+    core.create_namespaced_persistent_volume_claim(release.namespace, claim)
+
+    def volume():
+        return next((pv for pv in core.list_persistent_volume().items
+                     if pv.spec.claim_ref and pv.spec.claim_ref.namespace == release.namespace), None)
+
+    name = until(volume, 90, "the PersistentVolume").metadata.name
+    attachment = {"metadata": {"name": f"{name}-a"},
+                  "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": name}}}
+    storage.create_volume_attachment(attachment)
+    until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, 90, "the attachment")
+    storage.delete_volume_attachment(f"{name}-a")
+    until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
+          90, "the attachment goes")
+
+    free = {"metadata": {"finalizers": None}}
+    core.delete_namespaced_persistent_volume_claim("claim", release.namespace)
+    core.patch_namespaced_persistent_volume_claim("claim", release.namespace, free)
+    core.patch_persistent_volume_status(name, {"status": {"phase": "Released"}})
+    until(lambda: not world.find("azvolumes", name), 90, "the disk goes")
+    until(lambda: volume() is None or _only_protected(core, name), 90, "the PersistentVolume goes")
+    for process in sidecars:
+        process.kill()
+        process.wait()
+    for csi_node in world.nodes:
+        storage.delete_csi_node(csi_node)
+
+
+def _only_protected(core: client.CoreV1Api, name: str) -> bool:
+    """Kubernetes' own finalizer is taken away by the test."""
+    volume = core.read_persistent_volume(name)
+    if volume.metadata.deletion_timestamp and volume.metadata.finalizers == ["kubernetes.io/pv-protection"]:
+        core.patch_persistent_volume(name, {"metadata": {"finalizers": None}})
+        return True
+    return False
+
+
+def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
+    node = world.nodes[0]
+    world.delete("azdrivernodes", node)
+    machine, disk = Machine(), Disk(folder, SMALLEST_EXT4)
+    machine.reach(world.apiserver.port)
+    machine.attach(disk, 0)
+    labels = {f"{GROUP}/node-name": node, f"{GROUP}/volume-name": "data"}
+    name, volume = f"data-{node}-attachment", "/subscriptions/s/data"
+    world.create("azvolumeattachments", {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"volumeName": "data", "volume_id": volume, "nodeName": node, "role": "Primary"}})
+    context = {"LUN": "0", "diskSizeBytes": str(SMALLEST_EXT4)}
+    status = {"state": "Attached", "detail": {"role": "Primary", "publish_context": context}}
+    world.patch("azvolumeattachments", name, {"status": status}, status=True)
+    (folder / "staging").mkdir()
+    plugin = NodePlugin(machine, folder, release.kubeconfig(NODE), node)
+    try:
+        plugin.run(f"--object-namespace={world.namespace}")
+        world.patch("azdrivernodes", node, {"status": {"slots": {"limit": 8}}}, status=True)
+        plugin.info()
+        plugin.stage(volume, folder / "staging", mounted())
+        plugin.unstage(volume, folder / "staging")
+    finally:
+        plugin.close()
+        machine.close()
+        disk.close()
+
+
+# ---- what they may do ----
+
+# What the scenes do not bring about, and why it is allowed.
+OLD_SERVER = "client-go lists where the API server has no streaming lists"
+BEYOND = {
+    "list csinodes.storage.k8s.io": OLD_SERVER,
+    "list persistentvolumeclaims": OLD_SERVER,
+    "list persistentvolumes": OLD_SERVER,
+    "list storageclasses.storage.k8s.io": OLD_SERVER,
+    "list volumeattachments.storage.k8s.io": OLD_SERVER,
+    "update persistentvolumeclaims": "csi-provisioner takes the node off a claim that cannot be served there",
+    "patch events": "the sidecars count an event that happens again",
+}
+
+
+def test_nothing_was_refused(used):
+    assert [str(use) for use, allowed in used.items() if not allowed] == []
+
+
+def test_nothing_is_allowed_that_nobody_does(release, used):
+    unused = {str(permission) for permission in release.permissions()
+              if not any(permission.covers(use) for use in used)}
+    expected = {f"{CONTROLLER}: {what}" for what in BEYOND}
+    assert not unused - expected, "\n".join(sorted(unused - expected))
+    assert expected <= set(map(str, release.permissions())), "BEYOND says more than is allowed"
+
+
+def test_a_permission_covers_what_it_allows():
+    whole = Permission("a", "", "pods", "get", "")
+    narrow = Permission("a", "n", "pods", "get", "x")
+    use = Permission("a", "n", "pods", "get", "x")
+    assert whole.covers(use) and narrow.covers(use)
+    for field, other in [("account", "b"), ("resource", "pods/status"), ("verb", "list")]:
+        assert not whole.covers(use._replace(**{field: other}))
+    for field in ("namespace", "name"):
+        assert not narrow.covers(use._replace(**{field: "other"}))
+
+
+# ---- what the API server says of all of it ----
+
+@pytest.mark.parametrize("values", [{}, every_value_changed()], ids=["by default", "with every value changed"])
+def test_the_api_server_takes_every_object(release, values):
+    """Fields that it does not know, and values that it does not allow, are errors."""
+    objects = render(values, release.namespace)
+    namespaces = {d["metadata"].get("namespace") for d in objects} - {None, release.namespace}
+    for document in objects:
+        if document["metadata"].get("namespace") in namespaces:
+            document["metadata"]["namespace"] = release.namespace
+    said = release.kubectl("apply", "--dry-run=server", "--validate=strict", "--filename=-", objects=objects)
+    assert said.count("(server dry run)") == len(said.splitlines())
