@@ -29,9 +29,9 @@ static bool is_ready(const Api__AzVolumeAttachment *attachment)
     const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
     const Api__AzVolumeAttachmentStatus *status = attachment->status;
 
-    return !attachment->metadata->deletion_timestamp && spec && equal(spec->role, "Primary") &&
-           status && equal(status->state, "Attached") && status->detail &&
-           equal(status->detail->role, "Primary");
+    return !attachment->metadata->deletion_timestamp && spec && equal(spec->role, ROLE_PRIMARY) &&
+           status && equal(status->state, STATE_ATTACHED) && status->detail &&
+           equal(status->detail->role, ROLE_PRIMARY);
 }
 
 /* The failure that nobody will try to mend; NULL if there is none. */
@@ -39,7 +39,7 @@ static struct err *final_error(const Api__AzVolumeAttachmentStatus *status)
 {
     const Api__AzError *error = status ? status->error : NULL;
 
-    if (!error || !equal(status->state, "AttachmentFailed"))
+    if (!error || !equal(status->state, STATE_ATTACHMENT_FAILED))
         return NULL;
     for (size_t i = 0; i < COUNT_OF(final_errors); i++)
         if (equal(error->code, final_errors[i].code))
@@ -93,8 +93,8 @@ static struct err *read_place(const Api__AzVolumeAttachmentStatus *status,
     struct attachment_place place = {.has_record = record != NULL};
     uint64_t lun;
 
-    TRY(read_number(status->detail, "LUN", MOST_LUN, &lun));
-    TRY(read_number(status->detail, "diskSizeBytes", INT64_MAX, &place.size));
+    TRY(read_number(status->detail, CONTEXT_LUN, MOST_LUN, &lun));
+    TRY(read_number(status->detail, CONTEXT_SIZE, INT64_MAX, &place.size));
     if (record)
         TRY(identity_parse(record, &place.record));
     place.lun = (unsigned)lun;
@@ -113,5 +113,5 @@ struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
 
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)
 {
-    return !attachment->status || !equal(attachment->status->state, "Detached");
+    return !attachment->status || !equal(attachment->status->state, STATE_DETACHED);
 }

@@ -5,10 +5,8 @@
 #pragma once
 
 #include "lib/api/azdisk.pb-c.h"
+#include "lib/api/names.h"
 #include "provisioner-lib/host/identity.h"
-
-/* In status.annotation: "ext4 <uuid>", once the volume was formatted. */
-#define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem"
 
 /* Where the volume's disk is and what it must be. */
 struct attachment_place {

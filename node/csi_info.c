@@ -1,12 +1,11 @@
 /* NodeGetInfo and NodeGetCapabilities. */
 
 #include "lib/api/csi.pb-c.h"
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "node/csi_service.h"
 #include "node/mirror.h"
 #include "node/zone.h"
-
-#define KUBERNETES_ZONE "topology.kubernetes.io/zone"
 
 enum { LIMIT_WAIT_MS = 30 * 1000 };
 
@@ -31,10 +30,10 @@ static Csi__V1__Topology *topology_of(const struct node *node, struct arena *are
 
     csi__v1__topology__init(topology);
     topology->segments = arena_alloc(arena, 2 * sizeof *topology->segments);
-    add_segment(arena, topology,
-                arena_printf(arena, "topology.%s/zone", node->settings.driver_name), zone);
+    add_segment(arena, topology, arena_printf(arena, ZONE_OF_DRIVER, node->settings.driver_name),
+                zone);
     if (zone[0])
-        add_segment(arena, topology, KUBERNETES_ZONE, zone);
+        add_segment(arena, topology, ZONE_OF_KUBERNETES, zone);
     return topology;
 }
 

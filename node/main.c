@@ -1,6 +1,5 @@
 /* azdisk-node: serves CSI's Node service on one node. */
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,8 @@
 #include "lib/http/probes.h"
 #include "lib/kube/connection.h"
 #include "lib/rpc/csi_identity.h"
+#include "lib/rpc/endpoint.h"
+#include "lib/rt/heap.h"
 #include "node/csi_service.h"
 #include "node/flags.h"
 #include "node/heartbeat.h"
@@ -34,6 +35,7 @@ struct program {
     struct task_group background; /* reflectors */
     struct task_group heart;
     struct csi_identity identity;
+    char *registration; /* endpoint */
     struct rpc_server *csi;
     struct err *csi_err; /* why there is none */
     struct timer last_call;
@@ -77,9 +79,13 @@ static struct err *serve_probes(struct program *program)
         .ctx = program,
     };
 
-    TRY(probes_new(program->node.loop, &config, &program->health));
+    struct err *err = probes_new(program->node.loop, &config, &program->health);
+    if (err)
+        return err_wrap(err, "--health-address");
     config.address = program->flags.metrics_address;
-    return config.address[0] ? probes_new(program->node.loop, &config, &program->metrics) : NULL;
+    if (config.address[0])
+        err = probes_new(program->node.loop, &config, &program->metrics);
+    return err ? err_wrap(err, "--metrics-address") : NULL;
 }
 
 static struct err *connect_all(struct program *program)
@@ -118,6 +124,17 @@ static bool is_synced(void *ctx)
     return store_is_synced(node->attachments);
 }
 
+/* gRPC would say less, and not which flag it is. */
+static struct err *check_endpoint(const char *flag, const char *endpoint)
+{
+    const char *path;
+    struct err *err = endpoint_path(endpoint, &path);
+
+    if (!err)
+        err = endpoint_check(path);
+    return err ? err_wrap(err, "%s", flag) : NULL;
+}
+
 /* On the loop's own stack, because gRPC's start needs a large one. */
 static void serve_csi(void *arg)
 {
@@ -128,10 +145,7 @@ static void serve_csi(void *arg)
     };
     struct program *program = arg;
     struct node *node = &program->node;
-    CLEANUP(freep)
-    char *registration =
-        registration_endpoint(program->flags.registration_dir, node->settings.driver_name);
-    const char *const endpoints[] = {program->flags.endpoint, registration, NULL};
+    const char *const endpoints[] = {program->flags.endpoint, program->registration, NULL};
 
     program->identity = (struct csi_identity){
         .driver_name = node->settings.driver_name,
@@ -166,10 +180,15 @@ static struct err *start(struct task *self, struct program *program)
                                  .roots = {"/sys", "/dev"},
                                  .max_formats = (unsigned)program->flags.max_concurrent_format,
                              });
+    program->registration =
+        registration_endpoint(program->flags.registration_dir, node->settings.driver_name);
+    TRY(check_endpoint("--endpoint", program->flags.endpoint));
+    TRY(check_endpoint("--registration-dir", program->registration));
     mirror_start(node, &program->background);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;
+    registration_start(node, &program->background, program->registration);
     heartbeat_start(node, &program->heart);
     log_info("serving CSI on %s", program->flags.endpoint);
     return NULL;
@@ -215,6 +234,8 @@ static void finish(struct task *self, struct program *program)
     http_client_free(program->metadata_http);
     mirror_free(node);
     kube_disconnect(&program->connection);
+    free(program->registration);
+    free(node->refusal);
     free(node->zone);
 }
 
@@ -234,27 +255,19 @@ static void run(struct task *self, void *arg)
     loop_stop(node->loop);
 }
 
-/* Threads share one arena, and what is free goes back to the system: glibc's own settings trade
- * megabytes, on every node of a cluster, for a speed that nobody needs here. */
-static void keep_memory_small(void)
-{
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, 64 * 1024);
-    mallopt(M_TRIM_THRESHOLD, 64 * 1024);
-}
-
 int main(int argc, char *argv[])
 {
     static struct program program;
+    static struct heap_trimmer trimmer;
     CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
+    heap_setup();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
 
     signal(SIGPIPE, SIG_IGN);
-    keep_memory_small();
     loop = loop_new();
     program.node.loop = loop;
     program.node.settings = program.flags.settings;
@@ -264,6 +277,7 @@ int main(int argc, char *argv[])
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
     loop_spawn(loop, "main", run, &program);
+    heap_trim_regularly(loop, &trimmer);
     loop_run(loop);
     return program.node.failed ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 #include "node/mirror.h"
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/kube/reflector.h"
@@ -54,8 +55,7 @@ void mirror_start(struct node *node, struct task_group *group)
     struct reflector_config config = {
         .kube = node->kube, .namespace_ = node->settings.namespace_, .failed = watch_failed};
 
-    node->attachments_selector =
-        mem_printf("disk.csi.azure.com/node-name=%s", node->settings.node_id);
+    node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);
     node->attachments = store_new();
     node->attachments_by_volume = store_add_index(node->attachments, index_by_volume);

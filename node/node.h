@@ -34,6 +34,7 @@ struct node {
 
     bool serving;    /* CSI */
     bool registered; /* kubelet has said so */
+    char *refusal;   /* why it could not, in its words; NULL: it has not said so */
     bool stopping, failed;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */

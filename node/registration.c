@@ -1,12 +1,22 @@
 #include "node/registration.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "lib/api/pluginregistration.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/rt/backoff.h"
+
+#define SCHEME "unix://"
+
+enum { RETRY_LEAST_MS = 1000, RETRY_MOST_MS = 5 * 60 * 1000 };
 
 char *registration_endpoint(const char *folder, const char *driver_name)
 {
-    return mem_printf("unix://%s/%s-reg.sock", folder, driver_name);
+    return mem_printf(SCHEME "%s/%s-reg.sock", folder, driver_name);
 }
 
 static struct err *get_info(struct task *self, struct rpc_call *call, const void *request,
@@ -25,6 +35,15 @@ static struct err *get_info(struct task *self, struct rpc_call *call, const void
     return NULL;
 }
 
+/* The same refusal again, which may come for long, is no news. */
+static void take_refusal(struct node *node, const char *why)
+{
+    if (!node->refusal || strcmp(node->refusal, why) != 0)
+        log_error("kubelet could not register the plug-in: %s", why);
+    free(node->refusal);
+    node->refusal = mem_strdup(why);
+}
+
 static struct err *notify_registration_status(struct task *self, struct rpc_call *call,
                                               const void *message, void *ret)
 {
@@ -35,11 +54,11 @@ static struct err *notify_registration_status(struct task *self, struct rpc_call
     node->registered = request->plugin_registered;
     if (request->plugin_registered) {
         log_info("registered with kubelet");
-        node_changed(node);
-        return NULL;
+        free(TAKE_PTR(node->refusal));
+    } else {
+        take_refusal(node, request->error);
     }
-    log_error("kubelet could not register the plug-in: %s", request->error);
-    node_stop(node, true);
+    node_changed(node);
     return NULL;
 }
 
@@ -56,4 +75,63 @@ struct rpc_service registration_service(struct node *node)
         .n_methods = COUNT_OF(methods),
         .ctx = node,
     };
+}
+
+/* ---- asking again ---- */
+
+struct registration {
+    struct node *node;
+    char *socket;
+    char *away; /* kubelet passes over names that begin with a dot */
+};
+
+static void registration_free(struct registration *registration)
+{
+    free(registration->socket);
+    free(registration->away);
+    free(registration);
+}
+DEFINE_CLEANUP(struct registration, registration_free)
+
+/* A socket that is away already was left there by a failure. */
+static void appear_again(const struct registration *registration)
+{
+    if ((rename(registration->socket, registration->away) == 0 || errno == ENOENT) &&
+        rename(registration->away, registration->socket) == 0)
+        log_debug("asked kubelet for registration");
+    else
+        log_error("%s: %s", registration->socket, strerror(errno));
+}
+
+static void run(struct task *self, void *arg)
+{
+    CLEANUP(registration_freep) struct registration *registration = arg;
+    struct node *node = registration->node;
+    struct backoff backoff = {.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
+
+    while (!task_is_cancelled(self)) {
+        if (node->registered)
+            backoff_reset(&backoff);
+        if (!node->refusal) {
+            err_free(wait_for_change(self, &node->changed, TIMER_NEVER));
+            continue;
+        }
+        err_free(task_sleep(self, backoff_next(&backoff, loop_random(node->loop))));
+        if (node->refusal && !node->stopping)
+            appear_again(registration);
+    }
+}
+
+void registration_start(struct node *node, struct task_group *group, const char *endpoint)
+{
+    const char *socket = endpoint + strlen(SCHEME), *name = strrchr(socket, '/') + 1;
+    struct registration *registration = mem_alloc(sizeof *registration);
+
+    *registration = (struct registration){
+        .node = node,
+        .socket = mem_strdup(socket),
+        .away = mem_printf("%.*s.%s", (int)(name - socket), socket, name),
+    };
+    if (!group_spawn(group, "registration", run, registration))
+        registration_free(registration);
 }

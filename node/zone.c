@@ -2,12 +2,12 @@
 
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/json/parse.h"
 
 #define METADATA_URL "http://169.254.169.254/metadata/instance?api-version=2021-10-01&format=json"
-#define LABEL_ZONE "topology.kubernetes.io/zone"
 #define LABEL_REGION "topology.kubernetes.io/region"
 
 enum {
@@ -78,7 +78,8 @@ static struct err *ask_metadata(struct task *self, struct node *node, uint64_t d
 
 char *zone_of_labels(const Api__ObjectMeta *node)
 {
-    const char *zone = kube_label(node, LABEL_ZONE), *region = kube_label(node, LABEL_REGION);
+    const char *zone = kube_label(node, ZONE_OF_KUBERNETES),
+               *region = kube_label(node, LABEL_REGION);
     size_t length = region ? strlen(region) : 0;
 
     if (zone && length && strncmp(zone, region, length) == 0 && zone[length] == '-')

@@ -6,7 +6,9 @@
 
 #include "lib/base/file.h"
 #include "lib/base/log.h"
+#include "lib/http/certificates.h"
 #include "lib/kube/connection.h"
+#include "lib/rt/heap.h"
 #include "scheduler-extender/flags.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/mirror.h"
@@ -51,11 +53,26 @@ static struct err *connect_cluster(struct program *program)
     return NULL;
 }
 
-static struct err *read_pem(const char *path, char **ret_pem)
+static struct err *read_pem(const char *flag, const char *path, char **ret_pem)
 {
     size_t length;
+    struct err *err = file_read(path, LARGEST_PEM, ret_pem, &length);
 
-    return path[0] ? file_read(path, LARGEST_PEM, ret_pem, &length) : NULL;
+    return err ? err_wrap(err, "%s", flag) : NULL;
+}
+
+static struct err *read_certificate(struct program *program)
+{
+    const struct flags *flags = &program->flags;
+
+    if (!flags->tls_cert_file[0])
+        return NULL;
+    TRY(read_pem("--tls-cert-file", flags->tls_cert_file, &program->certificate_pem));
+    TRY(read_pem("--tls-key-file", flags->tls_key_file, &program->key_pem));
+    struct err *err = certificates_check_pair(program->certificate_pem, program->key_pem);
+    return err ? err_wrap(err, "--tls-cert-file %s, --tls-key-file %s", flags->tls_cert_file,
+                          flags->tls_key_file)
+               : NULL;
 }
 
 /* Calls are answered, neutrally, while the cluster is still being read: see placement.h. */
@@ -87,18 +104,20 @@ static struct err *serve(struct program *program)
         .ctx = program,
     };
 
-    TRY(read_pem(flags->tls_cert_file, &program->certificate_pem));
-    TRY(read_pem(flags->tls_key_file, &program->key_pem));
-    TRY(probes_new(program->extender.loop, &probes, &program->metrics));
-    return service_new(program->extender.loop,
-                       &(struct service_config){
-                           .extender = &program->extender,
-                           .address = flags->address,
-                           .certificate_pem = program->certificate_pem,
-                           .key_pem = program->key_pem,
-                           .probes = probes,
-                       },
-                       &program->service);
+    TRY(read_certificate(program));
+    struct err *err = probes_new(program->extender.loop, &probes, &program->metrics);
+    if (err)
+        return err_wrap(err, "--metrics-address");
+    err = service_new(program->extender.loop,
+                      &(struct service_config){
+                          .extender = &program->extender,
+                          .address = flags->address,
+                          .certificate_pem = program->certificate_pem,
+                          .key_pem = program->key_pem,
+                          .probes = probes,
+                      },
+                      &program->service);
+    return err ? err_wrap(err, "--address") : NULL;
 }
 
 /* ---- the life of the program ---- */
@@ -141,9 +160,11 @@ static void run(struct task *self, void *arg)
 int main(int argc, char *argv[])
 {
     static struct program program;
+    static struct heap_trimmer trimmer;
     CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
+    heap_setup();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
@@ -157,6 +178,7 @@ int main(int argc, char *argv[])
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
     loop_spawn(loop, "main", run, &program);
+    heap_trim_regularly(loop, &trimmer);
     loop_run(loop);
     return program.failed ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "scheduler-extender/mirror.h"
@@ -102,14 +103,14 @@ enum presence attachment_presence(const Api__AzVolumeAttachment *attachment)
 
     if (attachment->metadata->deletion_timestamp)
         return PRESENCE_NONE;
-    if (strcmp(state, "Attached") == 0)
+    if (strcmp(state, STATE_ATTACHED) == 0)
         return PRESENCE_ATTACHED;
-    if (strcmp(state, "Attaching") == 0)
+    if (strcmp(state, STATE_ATTACHING) == 0)
         return PRESENCE_ATTACHING;
     bool waiting = !state[0] || strcmp(state, "Pending") == 0;
-    bool placed =
-        status && status->detail &&
-        KUBE_MAP_GET(status->detail->publish__context, status->detail->n_publish__context, "LUN");
+    bool placed = status && status->detail &&
+                  KUBE_MAP_GET(status->detail->publish__context, status->detail->n_publish__context,
+                               CONTEXT_LUN);
     return waiting && placed ? PRESENCE_ATTACHING : PRESENCE_NONE;
 }
 

@@ -358,8 +358,10 @@ struct err *kube_patch(struct task *self, struct kube *kube, const struct api_re
     return exchange_object(self, kube, &call, resource, ret);
 }
 
-struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,
-                        const char *namespace_, const char *name, const char *uid)
+/* `uid` and `version` NULL: whatever they are. */
+static struct err *delete_if(struct task *self, struct kube *kube,
+                             const struct api_resource *resource, const char *namespace_,
+                             const char *name, const char *uid, const char *version)
 {
     CLEANUP(json_decrefp) json_t *options = json_pack("{}");
     CLEANUP(json_decrefp) json_t *answer = NULL;
@@ -369,9 +371,26 @@ struct err *kube_delete(struct task *self, struct kube *kube, const struct api_r
                         .content_type = "application/json"};
 
     if (uid)
-        json_object_set_new(options, "preconditions", json_pack("{s:s}", "uid", uid));
+        json_object_set_new(options, "preconditions",
+                            json_pack("{s:s, s:s*}", "uid", uid, "resourceVersion", version));
     call.body = json_to_text(options);
     return exchange(self, kube, &call, &answer);
+}
+
+struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const char *name, const char *uid)
+{
+    return delete_if(self, kube, resource, namespace_, name, uid, NULL);
+}
+
+struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
+                                  const struct api_resource *resource,
+                                  const struct kube_object *object)
+{
+    const Api__ObjectMeta *metadata = object->metadata;
+
+    return delete_if(self, kube, resource, metadata->namespace_, metadata->name, metadata->uid,
+                     metadata->resource_version);
 }
 
 struct err *kube_list_page(struct task *self, struct kube *kube,

@@ -54,6 +54,12 @@ struct err *kube_delete(struct task *self, struct kube *kube, const struct api_r
                         const char *namespace_, const char *name, const char *uid)
     __attribute__((warn_unused_result));
 
+/* Only while it is as it is here: CONFLICT if anybody has written to it since. */
+struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
+                                  const struct api_resource *resource,
+                                  const struct kube_object *object)
+    __attribute__((warn_unused_result));
+
 /* ---- for reflector.c ---- */
 
 struct kube_query {

@@ -1,6 +1,8 @@
 /* config.h - where the API server is and who we are to it.
  *
- * From a kubeconfig file, or from what kubelet puts into every pod. Owned by the caller.
+ * From a kubeconfig file, or from what kubelet puts into every pod. Owned by the caller. Of all
+ * credentials only a token from a file is read anew while a program runs; certificates are read
+ * once.
  */
 #pragma once
 

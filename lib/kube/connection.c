@@ -8,15 +8,18 @@ struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *
     CLEANUP(kube_config_fini) struct kube_config config = {0};
 
     TRY(kube_config_load(kubeconfig, &config));
-    TRY(http_client_new(loop,
-                        &(struct http_client_config){
-                            .user_agent = user_agent,
-                            .ca_pem = config.ca_pem,
-                            .certificate_pem = config.certificate_pem,
-                            .key_pem = config.key_pem,
-                            .max_connections = MAX_CONNECTIONS,
-                        },
-                        &ret->http));
+    struct err *err = http_client_new(loop,
+                                      &(struct http_client_config){
+                                          .user_agent = user_agent,
+                                          .ca_pem = config.ca_pem,
+                                          .certificate_pem = config.certificate_pem,
+                                          .key_pem = config.key_pem,
+                                          .max_connections = MAX_CONNECTIONS,
+                                      },
+                                      &ret->http);
+    if (err)
+        return kubeconfig && kubeconfig[0] ? err_wrap(err, "kubeconfig %s", kubeconfig)
+                                           : err_wrap(err, "the pod's own account");
     ret->kube = kube_new(loop, http_client_transport(ret->http), &config);
     ret->config = config;
     config = (struct kube_config){0};

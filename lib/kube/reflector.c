@@ -16,7 +16,7 @@ enum {
     SILENCE_MS = 150 * 1000,   /* a bookmark comes every minute; without, the watch is begun anew */
     LONGEST_LINE = 4 * 1024 * 1024,
     BACKOFF_LEAST_MS = 800,
-    BACKOFF_MOST_MS = 30 * 1000,
+    BACKOFF_MOST_MS = 5 * 1000, /* client-go: 30 s; but a pod may be waiting for what comes */
 };
 
 struct reflector {

@@ -75,6 +75,7 @@ static void expect_heartbeat(const struct node *node, bool ready, const char *me
 static void test_the_life_of_a_node(void **state)
 {
     struct node *node = &((struct world *)*state)->node;
+    char why[] = "too old";
 
     expect_heartbeat(node, false, "Driver node initializing.",
                      "the API server has not been read yet", -1);
@@ -86,6 +87,10 @@ static void test_the_life_of_a_node(void **state)
     node->serving = true;
     expect_heartbeat(node, false, "Driver node initializing.",
                      "kubelet has not registered the plug-in yet", 4);
+    node->refusal = why;
+    expect_heartbeat(node, false, "Driver node initializing.",
+                     "kubelet could not register the plug-in: too old", 4);
+    node->refusal = NULL;
     node->registered = true;
     expect_heartbeat(node, true, "Driver node healthy.", "volumes can be staged", 4);
     node_stop(node, false);

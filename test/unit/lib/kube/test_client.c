@@ -12,7 +12,7 @@
 #include "test/unit/lib/kube/script.h"
 
 #define STATUS(fields) "{'kind':'Status','apiVersion':'v1'," fields "}"
-#define LEASE "{'metadata':{'namespace':'ns','name':'l','resourceVersion':'7'}}"
+#define LEASE "{'metadata':{'namespace':'ns','name':'l','uid':'u','resourceVersion':'7'}}"
 #define NODE "{'metadata':{'name':'n'}}"
 
 struct scene {
@@ -70,6 +70,9 @@ static const struct script_step requests[] = {
                   200, NODE),
     SCRIPT_ANSWER("DELETE /api/v1/nodes/n {}", 200, "{}"),
     SCRIPT_ANSWER("DELETE /api/v1/nodes/n {'preconditions':{'uid':'u'}}", 200, "{}"),
+    SCRIPT_ANSWER("DELETE /apis/coordination.k8s.io/v1/namespaces/ns/leases/l "
+                  "{'preconditions':{'uid':'u','resourceVersion':'7'}}",
+                  200, "{}"),
     SCRIPT_ANSWER("GET /api/v1/nodes", 200, "{}"),
     SCRIPT_ANSWER("GET /api/v1/pods?labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dx"
                   "&resourceVersion=0&continue=c%2B%2F%3D&limit=5",
@@ -103,11 +106,12 @@ static void make_writes(struct task *self, struct kube *kube)
     assert_string_equal(KUBE_AS(Api__Lease, object)->metadata->name, "l");
     kube_object_unref(object);
     assert_ok(kube_create(self, kube, &NODES, NULL, node, NULL));
-    assert_ok(kube_patch(self, kube, &LEASES, "ns", "l", NULL, patch, &object));
-    kube_object_unref(object);
+    CLEANUP(kube_object_unrefp) struct kube_object *patched = NULL;
+    assert_ok(kube_patch(self, kube, &LEASES, "ns", "l", NULL, patch, &patched));
     assert_ok(kube_patch(self, kube, &AZ_VOLUMES, "ns", "v", "status", status, NULL));
     assert_ok(kube_delete(self, kube, &NODES, NULL, "n", NULL));
     assert_ok(kube_delete(self, kube, &NODES, NULL, "n", "u"));
+    assert_ok(kube_delete_unchanged(self, kube, &LEASES, patched));
 }
 
 static void make_lists(struct task *self, struct kube *kube)

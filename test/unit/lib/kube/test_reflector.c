@@ -335,8 +335,7 @@ static void test_senseless_objects_in_a_watch(void **state)
         SCRIPT_STREAM(WATCH("13"), {1, EVENT("MODIFIED", "a", "14")}, QUIET),
     };
     CLEANUP(freep)
-    char *failures =
-        mem_printf("a: %s\nNode without metadata.name\nb: %s\n", senseless, senseless);
+    char *failures = mem_printf("a: %s\nNode without metadata.name\nb: %s\n", senseless, senseless);
     struct scene scene;
 
     (void)state;
@@ -350,8 +349,9 @@ static void test_senseless_objects_in_a_watch(void **state)
 static void test_senseless_objects_in_a_list(void **state)
 {
     const struct script_step steps[] = {
-        SCRIPT_ANSWER(LIST, 200,
-                      ITEMS("10", ITEM("a", "1") ",{},5," SENSELESS("new", "3") "," ITEM("b", "2"))),
+        SCRIPT_ANSWER(
+            LIST, 200,
+            ITEMS("10", ITEM("a", "1") ",{},5," SENSELESS("new", "3") "," ITEM("b", "2"))),
         SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED),
         SCRIPT_ANSWER(LIST, 200, ITEMS("20", SENSELESS("a", "15"))),
         SCRIPT_STREAM(WATCH("20"), QUIET),
@@ -460,17 +460,20 @@ static void test_a_list_that_breaks_off(void **state)
 
 enum { FAILURES = 20 };
 
-/* 0.8 s, doubling up to 30 s, and up to half as much again. */
+/* 0.8 s, doubling up to 5 s, and up to half as much again. */
+enum { LEAST_PAUSE = 800, LONGEST_PAUSE = 5000 };
+
+static uint64_t next_pause(uint64_t least)
+{
+    return 2 * least < LONGEST_PAUSE ? 2 * least : LONGEST_PAUSE;
+}
+
 static void check_pauses(const struct scene *scene, size_t first)
 {
-    uint64_t least = 800;
+    uint64_t least = LEAST_PAUSE;
 
-    for (size_t i = first; i < scene->script.n; i++) {
+    for (size_t i = first; i < scene->script.n; i++, least = next_pause(least))
         assert_in_range(gap(scene, i), least, least + least / 2 + 2);
-        least = least < 15000 ? 2 * least : 30000;
-        if (least > 30000)
-            least = 30000;
-    }
 }
 
 static void test_pauses_while_nobody_answers(void **state)
@@ -517,15 +520,15 @@ static void test_pauses_while_every_watch_is_too_late(void **state)
 {
     struct script_step steps[FAILURES] = {SCRIPT_ANSWER(LIST, 200, ITEMS("10", ))};
     struct scene scene;
-    uint64_t least = 800;
+    uint64_t least = LEAST_PAUSE;
 
     (void)state;
     for (size_t i = 1; i < FAILURES; i++)
         steps[i] = i % 2 ? (struct script_step)SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED)
                          : (struct script_step)SCRIPT_ANSWER(LIST, 200, ITEMS("10", ));
     play(&scene, steps, FAILURES, 15 * MINUTE);
-    for (size_t i = 2; i < FAILURES; i += 2, least = least < 15000 ? 2 * least : 30000)
-        assert_in_range(gap(&scene, i), least < 30000 ? least : 30000, 45002);
+    for (size_t i = 2; i < FAILURES; i += 2, least = next_pause(least))
+        assert_in_range(gap(&scene, i), least, LONGEST_PAUSE + LONGEST_PAUSE / 2 + 2);
 }
 
 static void test_pauses_start_anew_after_a_good_while(void **state)

@@ -349,14 +349,10 @@ static void test_waiting_for_the_first_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_objects_that_cannot_be_read),
-        cmocka_unit_test(test_indexes),
-        cmocka_unit_test(test_observers),
-        cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_waiting_for_the_first_list),
+        cmocka_unit_test(test_events),  cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_lists),   cmocka_unit_test(test_objects_that_cannot_be_read),
+        cmocka_unit_test(test_indexes), cmocka_unit_test(test_observers),
+        cmocka_unit_test(test_waits),   cmocka_unit_test(test_waiting_for_the_first_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

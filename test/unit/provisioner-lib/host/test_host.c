@@ -174,9 +174,8 @@ static void find_looks_without_news(struct task *self, struct scene *scene)
     start(&finder, scene, 3);
     await_text(self, below(scene->roots.sys, "class/scsi_host/host0/scan"), "- - -");
     assert_false(finder.ended);
-    assert_int_equal(rename(below(scene->roots.sys, "nsid"),
-                            below(scene->roots.sys, "block/nvme0n2/nsid")),
-                     0);
+    assert_int_equal(
+        rename(below(scene->roots.sys, "nsid"), below(scene->roots.sys, "block/nvme0n2/nsid")), 0);
     await(self, &finder.ended);
     assert_ok(finder.err);
     device_close(&finder.device);

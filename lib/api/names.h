@@ -1,0 +1,43 @@
+/* names.h - the names and words in our custom resources that no schema holds: finalizers, labels,
+ * annotations, roles, states.
+ *
+ * They are those of the Azure Disk CSI driver V2 wherever it has one, because people's scripts,
+ * policies and dashboards know them; and one program reads what another has written.
+ */
+#pragma once
+
+#define FINALIZER_VOLUME "disk.csi.azure.com/azvolume-finalizer"
+#define FINALIZER_ATTACHMENT "disk.csi.azure.com/azvolumeattachment-finalizer"
+
+#define LABEL_NODE "disk.csi.azure.com/node-name"
+#define LABEL_VOLUME "disk.csi.azure.com/volume-name"
+#define LABEL_ROLE "disk.csi.azure.com/requested-role"
+#define LABEL_ROLE_CHANGE "disk.csi.azure.com/role-change"
+#define LABEL_PV "disk.csi.azure.com/pv"
+#define LABEL_PVC "disk.csi.azure.com/pvc"
+#define LABEL_PVC_NAMESPACE "disk.csi.azure.com/pvc-namespace"
+
+/* In status.annotation. */
+#define NOTE_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
+#define NOTE_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
+#define NOTE_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
+#define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem"       /* "ext4 <uuid>", once formatted */
+#define NOTE_COLLECT_AFTER "disk.csi.azure.com/collect-after" /* time at which replicas go */
+
+/* Of an AzVolumeAttachment. */
+#define ROLE_PRIMARY "Primary"
+#define ROLE_REPLICA "Replica"
+#define STATE_ATTACHING "Attaching"
+#define STATE_ATTACHED "Attached"
+#define STATE_ATTACHMENT_FAILED "AttachmentFailed"
+#define STATE_DETACHING "Detaching"
+#define STATE_DETACHED "Detached"
+#define STATE_DETACHMENT_FAILED "DetachmentFailed"
+
+/* In its status.detail.publish_context. */
+#define CONTEXT_LUN "LUN"
+#define CONTEXT_SIZE "diskSizeBytes"
+
+/* Topology segments: the driver's own, of its name; and Kubernetes's. */
+#define ZONE_OF_DRIVER "topology.%s/zone"
+#define ZONE_OF_KUBERNETES "topology.kubernetes.io/zone"
