@@ -73,9 +73,9 @@ struct err *cloud_config_load(struct task *self, struct kube *kube, const struct
     err = file_read(flags->cloud_config_file, LARGEST, &text, &length);
     if (err)
         return flags->cloud_config_secret[0]
-                   ? err_wrap(err, "no Secret %s/%s, and", flags->cloud_config_namespace,
-                              flags->cloud_config_secret)
-                   : err;
+                   ? err_wrap(err, "no Secret %s/%s, and --cloud-config",
+                              flags->cloud_config_namespace, flags->cloud_config_secret)
+                   : err_wrap(err, "--cloud-config");
     err = parse(text, length, ret);
-    return err ? err_wrap(err, "%s", flags->cloud_config_file) : NULL;
+    return err ? err_wrap(err, "--cloud-config %s", flags->cloud_config_file) : NULL;
 }

@@ -22,6 +22,15 @@ const char *volume_note(const Api__AzVolume *volume, const char *name)
     return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
 }
 
+/* It is in the metadata from the first, and in the status, where upstream has it, a moment later:
+ * in that moment no disk may be made. */
+const char *volume_adopted_id(const Api__AzVolume *volume)
+{
+    const char *id = volume_note(volume, NOTE_PRE_PROVISIONED);
+
+    return id ? id : kube_annotation(volume->metadata, NOTE_PRE_PROVISIONED);
+}
+
 const char *attachment_note(const Api__AzVolumeAttachment *attachment, const char *name)
 {
     const Api__AzVolumeAttachmentStatus *status = attachment->status;

@@ -70,6 +70,8 @@ const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
 
 /* A note in status.annotation; NULL if it is not there. */
 const char *volume_note(const Api__AzVolume *volume, const char *name);
+/* The id of a disk that was there before the driver; NULL if the driver makes the disk. */
+const char *volume_adopted_id(const Api__AzVolume *volume);
 const char *attachment_note(const Api__AzVolumeAttachment *attachment, const char *name);
 
 bool is_deleting(const struct kube_object *object);

@@ -110,12 +110,12 @@ static struct err *write_pre_provisioned(struct task *self, struct controller *c
     for (size_t i = 0; i < n; i++)
         json_object_set_new(known, list[i].name, json_string(list[i].value));
     CLEANUP(json_decrefp)
-    json_t *json =
-        json_pack("{s:{s:s, s:[s]}, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata", "name", name,
-                  "finalizers", FINALIZER_VOLUME, "spec", "volumeName", name,
-                  "maxMountReplicaCount", 0, "volumeCapability", "access_type",
-                  capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT,
-                  "access_mode", mode, "parameters", known);
+    json_t *json = json_pack(
+        "{s:{s:s, s:[s], s:{s:s}}, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata", "name", name,
+        "finalizers", FINALIZER_VOLUME, "annotations", NOTE_PRE_PROVISIONED, request->volume_id,
+        "spec", "volumeName", name, "maxMountReplicaCount", 0, "volumeCapability", "access_type",
+        capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT,
+        "access_mode", mode, "parameters", known);
 
     TRY(volume_parameters_parse(list, n, access_mode_is_multi_node(mode), &parameters));
     json_object_set_new(json_object_get(json, "spec"), "maxMountReplicaCount",
@@ -262,7 +262,7 @@ static bool is_far_enough(const struct controller *controller,
         return detail && detail->n_publish__context > 0;
     case PUBLISH_WAIT_ATTACHED:
         return detail && detail->role && strcmp(detail->role, ROLE_PRIMARY) == 0 &&
-               strcmp(state_of(attachment), "Attached") == 0;
+               strcmp(state_of(attachment), STATE_ATTACHED) == 0;
     }
     return true;
 }
@@ -285,7 +285,7 @@ static struct err *wait_published(struct task *self, struct rpc_call *call, cons
             *ret = kube_object_ref(object);
             return NULL;
         }
-        if (strcmp(state_of(attachment), "AttachmentFailed") == 0 && attachment->status->error)
+        if (strcmp(state_of(attachment), STATE_ATTACHMENT_FAILED) == 0 && attachment->status->error)
             return az_error_take(attachment->status->error);
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
         struct err *err = store_wait(self, controller->attachments, key, csi_wait_deadline(call));
@@ -410,7 +410,7 @@ static struct err *wait_detached(struct task *self, struct rpc_call *call, const
             return NULL;
         const Api__AzVolumeAttachmentStatus *status = as_attachment(object)->status;
         if (status && status->error &&
-            strcmp(state_of(as_attachment(object)), "DetachmentFailed") == 0)
+            strcmp(state_of(as_attachment(object)), STATE_DETACHMENT_FAILED) == 0)
             return az_error_take(status->error);
         TRY(store_wait(self, controller->attachments, key, csi_wait_deadline(call)));
     }

@@ -162,15 +162,16 @@ static struct err *serve_csi(struct program *program)
     };
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
                                            csi_controller_service(&program->controller)};
-    return rpc_server_new(program->controller.loop,
-                          &(struct rpc_server_config){
-                              .endpoints = endpoints,
-                              .services = services,
-                              .n_services = COUNT_OF(services),
-                              .finished = call_finished,
-                              .finished_ctx = program,
-                          },
-                          &program->csi);
+    struct err *err = rpc_server_new(program->controller.loop,
+                                     &(struct rpc_server_config){
+                                         .endpoints = endpoints,
+                                         .services = services,
+                                         .n_services = COUNT_OF(services),
+                                         .finished = call_finished,
+                                         .finished_ctx = program,
+                                     },
+                                     &program->csi);
+    return err ? err_wrap(err, "--endpoint") : NULL;
 }
 
 static struct err *is_ready(void *ctx)
@@ -199,9 +200,12 @@ static struct err *serve_probes(struct program *program)
         .ctx = program,
     };
 
-    TRY(probes_new(program->controller.loop, &config, &program->health));
+    struct err *err = probes_new(program->controller.loop, &config, &program->health);
+    if (err)
+        return err_wrap(err, "--health-address");
     config.address = program->flags.metrics_address;
-    return probes_new(program->controller.loop, &config, &program->metrics);
+    err = probes_new(program->controller.loop, &config, &program->metrics);
+    return err ? err_wrap(err, "--metrics-address") : NULL;
 }
 
 static void stand_for_election(struct program *program)

@@ -1,32 +1,10 @@
-/* names.h - every name that the driver gives to objects, labels and annotations.
- *
- * They are those of the Azure Disk CSI driver V2 wherever it has one, because people's scripts,
- * policies and dashboards know them.
+/* names.h - the names that the driver gives to disks and objects; those of the Azure Disk CSI
+ * driver V2, like all in lib/api/names.h.
  */
 #pragma once
 
+#include "lib/api/names.h"
 #include "lib/base/err.h"
-
-#define FINALIZER_VOLUME "disk.csi.azure.com/azvolume-finalizer"
-#define FINALIZER_ATTACHMENT "disk.csi.azure.com/azvolumeattachment-finalizer"
-
-#define LABEL_NODE "disk.csi.azure.com/node-name"
-#define LABEL_VOLUME "disk.csi.azure.com/volume-name"
-#define LABEL_ROLE "disk.csi.azure.com/requested-role"
-#define LABEL_ROLE_CHANGE "disk.csi.azure.com/role-change"
-#define LABEL_PV "disk.csi.azure.com/pv"
-#define LABEL_PVC "disk.csi.azure.com/pvc"
-#define LABEL_PVC_NAMESPACE "disk.csi.azure.com/pvc-namespace"
-
-/* In status.annotation. */
-#define NOTE_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
-#define NOTE_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned"
-#define NOTE_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
-#define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem"       /* "ext4 <uuid>", once formatted */
-#define NOTE_COLLECT_AFTER "disk.csi.azure.com/collect-after" /* time at which replicas go */
-
-#define ROLE_PRIMARY "Primary"
-#define ROLE_REPLICA "Replica"
 
 enum { DISK_NAME_MAX = 63 }; /* it is also the value of a label */
 

@@ -78,7 +78,7 @@ static void add_node(const struct controller *controller, struct view *view,
     const char *name = object->metadata->name;
     const Api__AzDriverNode *driver_node = driver_node_of(controller, name);
     CLEANUP(freep)
-    char *zone_key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+    char *zone_key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
     const char *zone = kube_label(object->metadata, zone_key);
 
     if (!driver_node)
@@ -130,7 +130,7 @@ static void add_attachment(struct view *view, struct kube_object *object)
         return;
     view->has_primary = true;
     view->primary_attached |= attachment->status && attachment->status->state &&
-                              strcmp(attachment->status->state, "Attached") == 0;
+                              strcmp(attachment->status->state, STATE_ATTACHED) == 0;
 }
 
 static void gather(const struct controller *controller, const Api__AzVolume *volume,
@@ -161,6 +161,7 @@ static struct err *create_replica(struct task *self, struct controller *controll
     return NULL;
 }
 
+/* Not if it was promoted meanwhile. */
 static struct err *release(struct task *self, struct controller *controller,
                            const struct view *view, size_t node)
 {
@@ -168,9 +169,8 @@ static struct err *release(struct task *self, struct controller *controller,
         const struct kube_object *object = view->objects[i];
 
         if (view->attachments[i].node == node && !view->attachments[i].leaving)
-            return kube_delete(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                               controller->settings.namespace_, object->metadata->name,
-                               object->metadata->uid);
+            return kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                         object);
     }
     return NULL;
 }

@@ -72,7 +72,7 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .created = volume_is_created(ret->volume),
         .creating = is_in_state(ret->volume, "Creating"),
         .failed = is_in_state(ret->volume, "CreationFailed"),
-        .pre_provisioned = volume_note(ret->volume, NOTE_PRE_PROVISIONED) != NULL,
+        .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
     };
     gather_attachments(ret);
@@ -125,7 +125,7 @@ static struct err *patch_status(struct task *self, struct subject *s, json_t *st
 
 static json_t *topology_json(const struct controller *controller, const char *zone)
 {
-    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
 
     return json_pack("{s:{s:s}}", "segments", key, zone);
 }
@@ -175,7 +175,7 @@ static struct err *record_created(struct task *self, struct subject *s,
 static const char *wanted_zone(const struct subject *s)
 {
     const Api__AzTopologyRequirement *r = s->volume->spec->accessibility_requirements;
-    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", s->controller->settings.driver_name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, s->controller->settings.driver_name);
     Api__AzTopology *const *lists[] = {r ? r->preferred : NULL, r ? r->requisite : NULL};
     size_t counts[] = {r ? r->n_preferred : 0, r ? r->n_requisite : 0};
 
@@ -228,7 +228,7 @@ static struct err *adopt(struct task *self, struct subject *s)
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    const char *id = volume_note(s->volume, NOTE_PRE_PROVISIONED);
+    const char *id = volume_adopted_id(s->volume);
 
     TRY(volume_parse_parameters(s->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
@@ -273,9 +273,8 @@ static struct err *release_attachments(struct task *self, struct subject *s)
             continue;
         /* The list may change with the next yield: one at a time. */
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
-        struct err *err = kube_delete(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                      controller->settings.namespace_, object->metadata->name,
-                                      object->metadata->uid);
+        struct err *err =
+            kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object);
         if (err && err_kind(err) != ERR_NOT_FOUND)
             return err;
         err_free(err);

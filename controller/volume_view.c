@@ -44,7 +44,7 @@ bool volume_is_multi_node(const Api__AzVolume *volume)
 char *volume_zone(const struct controller *controller, const Api__AzVolume *volume)
 {
     const Api__AzVolumeDetail *detail = volume->status->detail;
-    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
 
     if (detail->n_accessible__topology != 1)
         return mem_strdup("");

@@ -29,6 +29,8 @@ struct row {
     size_t offset;
     const char *const *allowed; /* NULL at the end */
     int64_t least, most;
+    const char *fallback; /* when it is not said; NULL: `help` says what then */
+    const char *help;     /* for docs/parameters.md, which `make docs` makes of this table */
 };
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -38,41 +40,73 @@ static const char *const cachings[] = {
     [CACHING_NONE] = "None", [CACHING_READ_ONLY] = "ReadOnly", [CACHING_READ_WRITE] = "ReadWrite"};
 
 static const struct row rows[] = {
-    {"skuName", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0},
-    {"storageAccountType", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0},
-    {"maxShares", COUNT, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT},
-    {"maxMountReplicaCount", COUNT, AT(max_mount_replica_count), NULL, 0, MAX_SHARES_LIMIT - 1},
-    {"cachingMode", CACHING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0},
-    {"fsType", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0},
-    {"csi.storage.k8s.io/fstype", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0},
-    {"location", TEXT, AT(location), NULL, 0, 0},
-    {"resourceGroup", TEXT, AT(resource_group), NULL, 0, 0},
-    {"subscriptionID", TEXT, AT(subscription), NULL, 0, 0},
-    {"diskIOPSReadWrite", INTEGER, AT(iops), NULL, 1, 400000},
-    {"diskMBpsReadWrite", INTEGER, AT(mbps), NULL, 1, 10000},
-    {"logicalSectorSize", INTEGER, AT(sector_size), LIST("512", "4096"), 512, 4096},
-    {"diskEncryptionSetID", TEXT, AT(encryption_set), NULL, 0, 0},
+    {"skuName", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS", "Kind of disk."},
+    {"storageAccountType", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0, NULL, "Another name of skuName."},
+    {"maxShares", COUNT, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT, "1",
+     "VMs to which the disk may be attached at once. 2 or more gives replicas. Azure's limit "
+     "depends on kind and size of the disk."},
+    {"maxMountReplicaCount", COUNT, AT(max_mount_replica_count), NULL, 0, MAX_SHARES_LIMIT - 1,
+     NULL,
+     "Replica attachments to keep beside the primary one; at most, and when not said, maxShares - "
+     "1. 0 for volumes that many nodes write."},
+    {"cachingMode", CACHING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0, NULL,
+     "Caching of the disk on its VM. When not said ReadOnly, or None where nothing else is "
+     "possible: with maxShares above 1, UltraSSD_LRS and PremiumV2_LRS."},
+    {"fsType", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0, "ext4",
+     "File system of a new volume."},
+    {"csi.storage.k8s.io/fstype", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
+     "The same by Kubernetes' name."},
+    {"location", TEXT, AT(location), NULL, 0, 0, NULL,
+     "Region of the disk; when not said the cluster's."},
+    {"resourceGroup", TEXT, AT(resource_group), NULL, 0, 0, NULL,
+     "Resource group of the disk, which must exist; when not said the cluster's."},
+    {"subscriptionID", TEXT, AT(subscription), NULL, 0, 0, NULL,
+     "Subscription of the disk; when not said the cluster's."},
+    {"diskIOPSReadWrite", INTEGER, AT(iops), NULL, 1, 400000, NULL,
+     "Operations per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's "
+     "choice."},
+    {"diskMBpsReadWrite", INTEGER, AT(mbps), NULL, 1, 10000, NULL,
+     "Megabytes per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
+    {"logicalSectorSize", INTEGER, AT(sector_size), LIST("512", "4096"), 512, 4096, NULL,
+     "Bytes of a sector, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
+    {"diskEncryptionSetID", TEXT, AT(encryption_set), NULL, 0, 0, NULL,
+     "Resource id of the disk encryption set whose key is used; when not said the platform's key."},
     {"diskEncryptionType", TEXT, AT(encryption_type),
      LIST("EncryptionAtRestWithPlatformKey", "EncryptionAtRestWithCustomerKey",
           "EncryptionAtRestWithPlatformAndCustomerKeys"),
-     0, 0},
+     0, 0, NULL, "How that key is used; needs diskEncryptionSetID."},
     {"networkAccessPolicy", CHOICE, AT(network_access), LIST("AllowAll", "DenyAll", "AllowPrivate"),
-     0, 0},
-    {"publicNetworkAccess", CHOICE, AT(public_access), LIST("Enabled", "Disabled"), 0, 0},
-    {"diskAccessID", TEXT, AT(disk_access), NULL, 0, 0},
-    {"enableBursting", TRUTH, AT(bursting), NULL, 0, 0},
-    {"enablePerformancePlus", TRUTH, AT(performance_plus), NULL, 0, 0},
-    {"tags", TAGS, 0, NULL, 0, 0},
-    {"csi.storage.k8s.io/pv/name", TEXT, AT(pv_name), NULL, 0, 0},
-    {"csi.storage.k8s.io/pvc/name", TEXT, AT(pvc_name), NULL, 0, 0},
-    {"csi.storage.k8s.io/pvc/namespace", TEXT, AT(pvc_namespace), NULL, 0, 0},
-    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0},
-    {"perfProfile", FIXED, 0, LIST("none", "None"), 0, 0},
-    {"writeAcceleratorEnabled", FIXED, 0, LIST("false"), 0, 0},
-    {"zoned", IGNORED, 0, NULL, 0, 0},
-    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0},
-    {"attachDiskInitialDelay", IGNORED, 0, NULL, 0, 0},
-    {"userAgent", IGNORED, 0, NULL, 0, 0},
+     0, 0, NULL,
+     "From where the disk can be exported; when not said Azure's choice. AllowPrivate needs "
+     "diskAccessID."},
+    {"publicNetworkAccess", CHOICE, AT(public_access), LIST("Enabled", "Disabled"), 0, 0, NULL,
+     "Whether the disk can be exported through public networks; when not said Azure's choice."},
+    {"diskAccessID", TEXT, AT(disk_access), NULL, 0, 0, NULL,
+     "Resource id of the disk access for networkAccessPolicy AllowPrivate."},
+    {"enableBursting", TRUTH, AT(bursting), NULL, 0, 0, NULL,
+     "Whether the disk may exceed its performance for a time; when not said false."},
+    {"enablePerformancePlus", TRUTH, AT(performance_plus), NULL, 0, 0, NULL,
+     "Whether a disk of 513 GiB or more gets a higher performance; when not said false."},
+    {"tags", TAGS, 0, NULL, 0, 0, NULL,
+     "Tags of the disk: key=value[,key=value...]. A slash in a key becomes a hyphen."},
+    {"csi.storage.k8s.io/pv/name", TEXT, AT(pv_name), NULL, 0, 0, NULL,
+     "Set by csi-provisioner; becomes a tag of the disk."},
+    {"csi.storage.k8s.io/pvc/name", TEXT, AT(pvc_name), NULL, 0, 0, NULL,
+     "Set by csi-provisioner; becomes a tag of the disk."},
+    {"csi.storage.k8s.io/pvc/namespace", TEXT, AT(pvc_namespace), NULL, 0, 0, NULL,
+     "Set by csi-provisioner; becomes a tag of the disk."},
+    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0, NULL,
+     "Has no effect: all disks are managed ones."},
+    {"perfProfile", FIXED, 0, LIST("none", "None"), 0, 0, NULL,
+     "Has no effect: device settings are left as they are."},
+    {"writeAcceleratorEnabled", FIXED, 0, LIST("false"), 0, 0, NULL,
+     "Has no effect: the write accelerator is not used."},
+    {"zoned", IGNORED, 0, NULL, 0, 0, NULL,
+     "Has no effect: the zone follows from the node or the topology."},
+    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect."},
+    {"attachDiskInitialDelay", IGNORED, 0, NULL, 0, 0, NULL,
+     "Has no effect: what comes while a VM is being changed goes into its next change."},
+    {"userAgent", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect."},
 };
 
 const char *caching_mode_name(enum caching_mode caching)
@@ -309,13 +343,11 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
                                     struct volume_parameters *ret)
 {
     CLEANUP(volume_parameters_fini)
-    struct volume_parameters parsed = {
-        .sku = "StandardSSD_LRS",
-        .max_shares = 1,
-        .max_mount_replica_count = NOT_SAID,
-        .fs_type = "ext4",
-    };
+    struct volume_parameters parsed = {.max_mount_replica_count = NOT_SAID};
 
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].fallback)
+            TRY(read_value(&rows[i], rows[i].fallback, &parsed));
     for (size_t i = 0; i < n; i++)
         TRY(read_parameter(&parameters[i], &parsed));
     TRY(check_replicas(&parsed, multi_node));

@@ -253,18 +253,19 @@ static struct err *serve(struct program *program)
     char *hosts = mem_printf("%s%s%s", flags.hosts, *host ? "," : "", host);
 
     TRY(authority_issue(flags.state_dir, hosts, &program->certificate));
-    return http_server_new(program->loop,
-                           &(struct http_server_config){
-                               .address = flags.address,
-                               .certificate_pem = program->certificate.certificate_pem,
-                               .key_pem = program->certificate.key_pem,
-                               .routes = routes,
-                               .n_routes = COUNT_OF(routes),
-                               .ctx = program,
-                               .max_body = ARM_MAX_BODY,
-                               .max_connections = 1000,
-                           },
-                           &program->server);
+    struct err *err = http_server_new(program->loop,
+                                      &(struct http_server_config){
+                                          .address = flags.address,
+                                          .certificate_pem = program->certificate.certificate_pem,
+                                          .key_pem = program->certificate.key_pem,
+                                          .routes = routes,
+                                          .n_routes = COUNT_OF(routes),
+                                          .ctx = program,
+                                          .max_body = ARM_MAX_BODY,
+                                          .max_connections = 1000,
+                                      },
+                                      &program->server);
+    return err ? err_wrap(err, "--address") : NULL;
 }
 
 /* ---- running ---- */
@@ -348,23 +349,13 @@ static int fail(struct err *err, int status)
 int main(int argc, char *argv[])
 {
     CLEANUP(freep) char *latencies = join_latencies(argc, argv, &argc);
-    struct err *err;
+    int status;
 
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            options_help(options, COUNT_OF(options), "azsim", about);
-            return 0;
-        }
-        if (strcmp(argv[i], "--version") == 0) {
-            printf("azsim %s\n", VERSION);
-            return 0;
-        }
-    }
     argv[argc] = NULL;
-    err = options_parse(options, COUNT_OF(options), argc, argv);
+    if (!options_start(options, COUNT_OF(options), "azsim", about, argc, argv, &status))
+        return status;
     flags.latency = latencies;
-    if (!err)
-        err = check_flags();
+    struct err *err = check_flags();
     if (err)
         return fail(err, 2);
     log_setup((int)flags.verbosity, (enum log_format)flags.log_format);

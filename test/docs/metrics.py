@@ -4,7 +4,7 @@ from .c_tables import initializer, initializers
 from .markdown import code, codes, page, table
 
 PROGRAMS = {  # file, name of the table, other files whose metrics are in it
-    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", "provisioner-lib/azure/azure_metrics.c"),
+    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS"),
     "azdisk-node": ("node/metrics.c", "NODE_METRICS"),
     "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS"),
 }
