@@ -2,34 +2,56 @@
 
 #include <assert.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/cleanup.h"
 
 void buffer_init(struct buffer *buffer, size_t limit)
 {
     *buffer = (struct buffer){.limit = limit};
 }
 
+/* What is let go is cleared: it may have been a secret. */
+static void let_go(struct buffer *buffer)
+{
+    if (buffer->data)
+        explicit_bzero(buffer->data, buffer->capacity);
+    free(buffer->data);
+}
+
 void buffer_fini(struct buffer *buffer)
 {
-    free(buffer->data);
+    let_go(buffer);
     *buffer = (struct buffer){.limit = buffer->limit};
+}
+
+/* Room for so much more and a NUL; false if the limit would be passed. Not by realloc, which leaves
+ * a copy behind. */
+static bool reserve(struct buffer *buffer, size_t length)
+{
+    size_t capacity = buffer->capacity ? buffer->capacity : 256;
+
+    if (length > buffer->limit - buffer->length)
+        return false;
+    while (capacity < buffer->length + length + 1)
+        capacity *= 2;
+    if (capacity == buffer->capacity)
+        return true;
+    char *data = mem_grow(NULL, capacity);
+    if (buffer->length)
+        memcpy(data, buffer->data, buffer->length);
+    let_go(buffer);
+    buffer->data = data;
+    buffer->capacity = capacity;
+    return true;
 }
 
 bool buffer_append(struct buffer *buffer, const void *data, size_t length)
 {
-    if (length > buffer->limit - buffer->length)
+    if (!reserve(buffer, length))
         return false;
-    if (buffer->length + length + 1 > buffer->capacity) {
-        size_t capacity = buffer->capacity ? buffer->capacity * 2 : 256;
-
-        while (capacity < buffer->length + length + 1)
-            capacity *= 2;
-        buffer->data = mem_grow(buffer->data, capacity);
-        buffer->capacity = capacity;
-    }
     if (length)
         memcpy(buffer->data + buffer->length, data, length);
     buffer->length += length;
@@ -42,11 +64,14 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    CLEANUP(freep) char *text = mem_vprintf(format, args);
+    int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-
-    if (!buffer_append(buffer, text, strlen(text)))
+    if (length < 0 || !reserve(buffer, (size_t)length))
         abort();
+    va_start(args, format);
+    vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, args);
+    va_end(args);
+    buffer->length += (size_t)length;
 }
 
 void buffer_consume(struct buffer *buffer, size_t length)

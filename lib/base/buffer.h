@@ -1,7 +1,8 @@
 /* buffer.h - bytes that are put together piece by piece, up to a limit.
  *
- * The content always ends in a NUL that is not counted, so that text can be used as it is. Caller's
- * memory: buffer_init or a zeroed struct with `limit` set, then buffer_fini.
+ * The content always ends in a NUL that is not counted, so that text can be used as it is. Memory
+ * that it no longer needs is cleared first, for secrets pass through here. Caller's memory:
+ * buffer_init or a zeroed struct with `limit` set, then buffer_fini.
  */
 #pragma once
 

@@ -1,16 +1,17 @@
 #include "lib/base/file.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 
-static void fclosep(FILE **file)
+static void closep(int *fd)
 {
-    if (*file)
-        fclose(*file);
+    if (*fd >= 0)
+        close(*fd);
 }
 
 static struct err *failure(const char *path)
@@ -24,17 +25,20 @@ static struct err *failure(const char *path)
 
 struct err *file_read(const char *path, size_t limit, char **ret_text, size_t *ret_length)
 {
-    CLEANUP(fclosep) FILE *file = fopen(path, "re");
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     CLEANUP(buffer_fini) struct buffer content = {.limit = limit};
     char piece[2048];
-    size_t n;
+    bool fits = true;
+    ssize_t n;
 
-    if (!file)
+    if (fd < 0)
         return failure(path);
-    while ((n = fread(piece, 1, sizeof piece, file)) > 0)
-        if (!buffer_append(&content, piece, n))
-            return err_new(ERR_EXHAUSTED, "%s: larger than %zu bytes", path, limit);
-    if (ferror(file))
+    while (fits && (n = read(fd, piece, sizeof piece)) > 0)
+        fits = buffer_append(&content, piece, (size_t)n);
+    explicit_bzero(piece, sizeof piece);
+    if (!fits)
+        return err_new(ERR_EXHAUSTED, "%s: larger than %zu bytes", path, limit);
+    if (n < 0)
         return failure(path);
     if (ret_length)
         *ret_length = content.length;

@@ -10,7 +10,7 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
     struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
     struct http_request guarded = *request;
 
-    if (!request->method || strcmp(request->method, "GET") == 0)
+    if (request->changes_nothing || !request->method || strcmp(request->method, "GET") == 0)
         return http_exchange(self, guard->inner, request, ret);
     if (!guard->allowed(guard->ctx))
         return err_new(ERR_CANCELED, "%s is not sent: this process no longer leads",

@@ -14,6 +14,8 @@ void http_response_fini(struct http_response *response)
         free((char *)(uintptr_t)response->headers[i].value);
     }
     free(response->headers);
+    if (response->body)
+        explicit_bzero(response->body, response->body_length);
     free(response->body);
     *response = (struct http_response){0};
 }

@@ -22,8 +22,9 @@ struct http_request {
     size_t n_headers;
     const char *body; /* NULL: none */
     size_t body_length;
-    uint64_t deadline;   /* loop_now() time; TIMER_NEVER only for streams */
-    size_t max_response; /* most bytes of a response's body; 0: HTTP_DEFAULT_MAX_RESPONSE */
+    bool changes_nothing; /* although it is not a GET */
+    uint64_t deadline;    /* loop_now() time; TIMER_NEVER only for streams */
+    size_t max_response;  /* most bytes of a response's body; 0: HTTP_DEFAULT_MAX_RESPONSE */
 
     /* Asked when the connection is there and the request would go out; false makes it CANCELED.
      * NULL: it always may. */

@@ -12,6 +12,7 @@
 #include "lib/base/buffer.h"
 #include "lib/http/certificates.h"
 #include "lib/http/listen.h"
+#include "lib/http/sending.h"
 #include "lib/rt/wait.h"
 
 enum {
@@ -48,6 +49,7 @@ struct exchange {
     struct http_header arguments[HTTP_MAX_HEADERS], headers[HTTP_MAX_HEADERS];
     struct http_call call;
     struct http_reply reply;
+    struct sending sending; /* of the reply, unless it goes out whole */
 };
 
 /* ---- replies ---- */
@@ -209,6 +211,39 @@ static enum MHD_Result collect(void *ctx, enum MHD_ValueKind kind, const char *n
     return MHD_YES;
 }
 
+static bool may_pause(void *ctx)
+{
+    struct http_server *server = ctx;
+
+    if (atomic_load(&server->closing))
+        return false;
+    atomic_fetch_add(&server->suspended, 1);
+    return true;
+}
+
+static void pause_over(void *ctx)
+{
+    struct http_server *server = ctx;
+
+    count_down(server, &server->suspended);
+}
+
+static struct MHD_Response *make_response(struct exchange *exchange)
+{
+    const struct http_reply *reply = &exchange->reply;
+
+    if (!reply->body || reply->sending == HTTP_SEND_WHOLE)
+        return MHD_create_response_from_buffer(reply->body ? reply->body_length : 0, reply->body,
+                                               MHD_RESPMEM_PERSISTENT);
+    exchange->sending = (struct sending){.loop = exchange->server->loop,
+                                         .connection = exchange->connection,
+                                         .reply = reply,
+                                         .server = exchange->server,
+                                         .may_pause = may_pause,
+                                         .pause_over = pause_over};
+    return sending_response(&exchange->sending);
+}
+
 static enum MHD_Result send_reply(struct exchange *exchange)
 {
     const struct http_reply *reply = &exchange->reply;
@@ -216,8 +251,7 @@ static enum MHD_Result send_reply(struct exchange *exchange)
     if (reply->hang_up)
         return MHD_NO;
 
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        reply->body ? reply->body_length : 0, reply->body, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Response *response = make_response(exchange);
     for (size_t i = 0; i < reply->n_headers; i++)
         MHD_add_response_header(response, reply->headers[i].name, reply->headers[i].value);
     enum MHD_Result result =

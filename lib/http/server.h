@@ -31,6 +31,15 @@ struct http_call {
     size_t body_length;
 };
 
+/* How a reply goes out; all but the first are for simulations of failure, and of no effect without
+ * a body. */
+enum http_sending {
+    HTTP_SEND_WHOLE,
+    HTTP_SEND_CUT,     /* the connection breaks in the middle of the body */
+    HTTP_SEND_CHUNKED, /* without saying how long the body is */
+    HTTP_SEND_SLOWLY,  /* in pieces, over `sending_ms` */
+};
+
 /* What the handler answers; starts as 200 with an empty body. */
 struct http_reply {
     int status;
@@ -39,6 +48,8 @@ struct http_reply {
     struct http_header headers[HTTP_MAX_HEADERS]; /* name and value are owned */
     size_t n_headers;
     bool hang_up; /* close the connection without an answer: for simulations of failure */
+    enum http_sending sending;
+    uint64_t sending_ms;
 };
 
 /* Replaces a header of the same name. */

@@ -1,7 +1,9 @@
 #include "lib/json/parse.h"
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/rt/loop.h"
 
@@ -75,4 +77,16 @@ char *json_to_text(const json_t *json)
     if (!text)
         abort();
     return text;
+}
+
+static void clear_and_free(void *memory)
+{
+    if (memory)
+        explicit_bzero(memory, malloc_usable_size(memory));
+    free(memory);
+}
+
+void json_clear_freed(void)
+{
+    json_set_alloc_funcs(malloc, clear_and_free);
 }

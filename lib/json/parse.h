@@ -18,5 +18,9 @@ struct err *json_parse(struct task *self, const char *text, size_t length, json_
 struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
     __attribute__((warn_unused_result));
 
+/* From now on what JSON has in memory is cleared when it is freed; for programs whose documents
+ * hold secrets. */
+void json_clear_freed(void);
+
 /* One line, no spaces; free() it. */
 char *json_to_text(const json_t *json) __attribute__((warn_unused_result));

@@ -46,18 +46,22 @@ static void body(struct task *self, void *arg)
     struct http_stream *stream;
     const struct {
         const char *method, *fault;
+        bool changes_nothing;
     } rows[] = {
-        {NULL, NULL},
-        {"GET", NULL},
-        {"POST", "POST is not sent: this process no longer leads"},
-        {"PATCH", "PATCH is not sent: this process no longer leads"},
-        {"DELETE", "DELETE is not sent: this process no longer leads"},
+        {NULL, NULL, false},
+        {"GET", NULL, false},
+        {"POST", NULL, true},
+        {"POST", "POST is not sent: this process no longer leads", false},
+        {"PATCH", "PATCH is not sent: this process no longer leads", false},
+        {"DELETE", "DELETE is not sent: this process no longer leads", false},
     };
 
     (void)arg;
     http_guard_init(&guard, &counter.transport, is_set, &allowed);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct http_request request = {.method = rows[i].method, .url = "http://x/"};
+        struct http_request request = {.method = rows[i].method,
+                                       .url = "http://x/",
+                                       .changes_nothing = rows[i].changes_nothing};
 
         allowed = false;
         counter.exchanges = 0;
