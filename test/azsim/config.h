@@ -5,22 +5,21 @@
  *      "clients": [{"clientId": "...", "clientSecret": "..."}],
  *      "vms": [{"name": "node-a", "size": "Standard_D4s_v5", "zone": "1"}]}
  *
- * VMs are in "resourceGroup" and are described in model/vm_spec.h; otherResourceGroups may be left
- * out, everything else is needed.
+ * VMs are in "resourceGroup" and are described in model/vm_spec.h, clients and identities in
+ * principals.h; otherResourceGroups and identities may be left out, everything else is needed.
  */
 #pragma once
 
-#include "test/azsim/arm/arm.h"
 #include "test/azsim/model/vm_spec.h"
+#include "test/azsim/principals.h"
 
-enum { CONFIG_MAX_SIZE = 4 * 1024 * 1024, CONFIG_MAX_CLIENTS = 1000 };
+enum { CONFIG_MAX_SIZE = 4 * 1024 * 1024 };
 
 struct config {
     char *tenant_id, *subscription_id, *location;
     char **groups; /* the one of the VMs first */
     size_t n_groups;
-    struct arm_client *clients;
-    size_t n_clients;
+    struct principals principals;
     struct vm_spec *vms;
     size_t n_vms;
 };

@@ -5,53 +5,11 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/utf8.h"
-#include "lib/json/parse.h"
+#include "test/azsim/behaviour.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/snapshot.h"
 
 enum { DEFAULT_ENTRIES = 1000 };
-
-/* One request to the interface. */
-struct visit {
-    const struct control *control;
-    struct model *model;
-    const struct http_call *call;
-    struct http_reply *reply;
-    char *name, *verb; /* of /azsim/vms/NAME/VERB; "" if they are not there */
-};
-
-/* ---- answers ---- */
-
-/* Takes the body. */
-static void answer_json(struct visit *visit, int status, json_t *json)
-{
-    http_reply_body(visit->reply, status, "application/json",
-                    json_dumps(json, JSON_INDENT(1) | JSON_ENCODE_ANY));
-    json_decref(json);
-}
-
-/* Takes the error. */
-static void answer_error(struct visit *visit, int status, struct err *err)
-{
-    CLEANUP(freep) char *message = mem_strdup(err_message(err));
-
-    utf8_repair(message);
-    answer_json(visit, status, json_pack("{s:s}", "error", message));
-    err_free(err);
-}
-
-static struct err *read_body(const struct visit *visit, json_t **ret)
-{
-    json_t *json;
-
-    TRY(json_parse_here(visit->call->body, visit->call->body_length, &json));
-    if (!json_is_object(json)) {
-        json_decref(json);
-        return err_new(ERR_INVALID, "expected an object");
-    }
-    *ret = json;
-    return NULL;
-}
 
 /* ---- looking ---- */
 
@@ -86,7 +44,25 @@ static void get_disks(struct visit *visit)
     HASH_FOREACH(visit->model->disks, disk) {
         json_array_append_new(list, disk_view(disk));
     }
-    answer_json(visit, 200, json_pack("{s:o}", "disks", list));
+    visit_answer(visit, 200, json_pack("{s:o}", "disks", list));
+}
+
+static void get_snapshots(struct visit *visit)
+{
+    json_t *list = json_array();
+
+    HASH_FOREACH(visit->model->snapshots, snapshot) {
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:s}", "name", snapshot->name, "id",
+                      snapshot->id, "resourceGroup", snapshot->group->name, "source",
+                      resource_text(snapshot->body, "properties.creationData.sourceResourceId", ""),
+                      "incremental", snapshot->incremental, "sizeGiB",
+                      (json_int_t)snapshot->size_gib, "completionPercent",
+                      copy_percent(&snapshot->copy, model_now_us(visit->model)),
+                      "provisioningState", provisioning_name(snapshot->provisioning)));
+    }
+    visit_answer(visit, 200, json_pack("{s:o}", "snapshots", list));
 }
 
 static json_t *vm_view(const struct vm *vm)
@@ -126,7 +102,7 @@ static void get_vms(struct visit *visit)
     HASH_FOREACH(visit->model->vms, vm) {
         json_array_append_new(list, vm_view(vm));
     }
-    answer_json(visit, 200, json_pack("{s:o}", "vms", list));
+    visit_answer(visit, 200, json_pack("{s:o}", "vms", list));
 }
 
 /* Nothing is left when there is no disk, nobody wants one, and nothing is under way. */
@@ -144,12 +120,14 @@ static void get_summary(struct visit *visit)
         operations += operation->status == OPERATION_IN_PROGRESS;
     }
     unsigned disks = HASH_COUNT(visit->model->disks);
-    answer_json(visit, 200,
-                json_pack("{s:i, s:i, s:i, s:i, s:i, s:I, s:b}", "disks", (int)disks, "vms",
-                          (int)HASH_COUNT(visit->model->vms), "wantedDataDisks", (int)wanted,
-                          "attachments", (int)attachments, "operationsInProgress", (int)operations,
-                          "requests", (json_int_t)journal_last(visit->control->journal),
-                          "nothingLeft", disks + wanted + attachments + operations == 0));
+    unsigned snapshots = HASH_COUNT(visit->model->snapshots);
+    visit_answer(visit, 200,
+                 json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:b}", "disks", (int)disks,
+                           "snapshots", (int)snapshots, "vms", (int)HASH_COUNT(visit->model->vms),
+                           "wantedDataDisks", (int)wanted, "attachments", (int)attachments,
+                           "operationsInProgress", (int)operations, "requests",
+                           (json_int_t)journal_last(visit->control->journal), "nothingLeft",
+                           disks + snapshots + wanted + attachments + operations == 0));
 }
 
 static uint64_t number_argument(const struct visit *visit, const char *name, uint64_t fallback)
@@ -166,40 +144,6 @@ static void get_journal(struct visit *visit)
                                  number_argument(visit, "limit", DEFAULT_ENTRIES)));
 }
 
-/* ---- latencies ---- */
-
-static void get_latency(struct visit *visit)
-{
-    answer_json(visit, 200, latencies_json(&visit->model->latencies));
-}
-
-static struct err *change_latencies(const struct visit *visit)
-{
-    struct latencies changed = visit->model->latencies;
-    CLEANUP(json_decrefp) json_t *json = NULL;
-    const char *name;
-    json_t *value;
-
-    TRY(read_body(visit, &json));
-    json_object_foreach(json, name, value) {
-        if (!json_is_string(value))
-            return err_new(ERR_INVALID, "latency of %s: expected a string such as \"30s\"", name);
-        TRY(latency_set(&changed, name, json_string_value(value)));
-    }
-    visit->model->latencies = changed;
-    return NULL;
-}
-
-static void patch_latency(struct visit *visit)
-{
-    struct err *err = change_latencies(visit);
-
-    if (err)
-        answer_error(visit, 400, err);
-    else
-        get_latency(visit);
-}
-
 /* ---- VMs ---- */
 
 static struct err *add_vm(const struct visit *visit, struct vm **ret)
@@ -207,7 +151,7 @@ static struct err *add_vm(const struct visit *visit, struct vm **ret)
     CLEANUP(json_decrefp) json_t *json = NULL;
     CLEANUP(vm_spec_finip) struct vm_spec spec = {0};
 
-    TRY(read_body(visit, &json));
+    TRY(visit_body(visit, &json));
     TRY(vm_spec_read(json, "vm", &spec));
     return vm_add(visit->model, visit->model->groups[0], &spec, ret);
 }
@@ -218,9 +162,9 @@ static void post_vm(struct visit *visit)
     struct err *err = add_vm(visit, &vm);
 
     if (err)
-        answer_error(visit, err_kind(err) == ERR_EXISTS ? 409 : 400, err);
+        visit_refuse(visit, err_kind(err) == ERR_EXISTS ? 409 : 400, err);
     else
-        answer_json(visit, 201, vm_view(vm));
+        visit_answer(visit, 201, vm_view(vm));
 }
 
 static struct vm *find_vm(struct visit *visit)
@@ -228,7 +172,7 @@ static struct vm *find_vm(struct visit *visit)
     struct vm *vm = vm_find_by_name(visit->model, visit->name);
 
     if (!vm)
-        answer_error(visit, 404, err_new(ERR_NOT_FOUND, "there is no VM \"%s\"", visit->name));
+        visit_refuse(visit, 404, err_new(ERR_NOT_FOUND, "there is no VM \"%s\"", visit->name));
     return vm;
 }
 
@@ -237,7 +181,7 @@ static void get_vm(struct visit *visit)
     const struct vm *vm = find_vm(visit);
 
     if (vm)
-        answer_json(visit, 200, vm_view(vm));
+        visit_answer(visit, 200, vm_view(vm));
 }
 
 static void delete_vm(struct visit *visit)
@@ -247,7 +191,7 @@ static void delete_vm(struct visit *visit)
     if (!vm)
         return;
     vm_delete(vm);
-    answer_json(visit, 202, vm_view(vm));
+    visit_answer(visit, 202, vm_view(vm));
 }
 
 static void post_power(struct visit *visit)
@@ -263,16 +207,11 @@ static void post_power(struct visit *visit)
         if (strcmp(verbs[i].verb, visit->verb) != 0)
             continue;
         vm_set_power(vm, verbs[i].power);
-        struct err *err =
-            verbs[i].power == POWER_RUNNING ? devices_link(visit->control->devices, vm) : NULL;
-        if (err)
-            answer_error(visit, 500, err);
-        else
-            answer_json(visit, 200, vm_view(vm));
+        visit_answer(visit, 200, vm_view(vm));
         return;
     }
     if (vm)
-        answer_error(visit, 404,
+        visit_refuse(visit, 404,
                      err_new(ERR_NOT_FOUND, "\"%s\" is none of start, powerOff and deallocate",
                              visit->verb));
 }
@@ -285,13 +224,22 @@ static const struct {
 } routes[] = {
     {"GET", "/azsim/summary", get_summary},
     {"GET", "/azsim/disks", get_disks},
+    {"GET", "/azsim/snapshots", get_snapshots},
     {"GET", "/azsim/vms", get_vms},
     {"POST", "/azsim/vms", post_vm},
     {"GET", "/azsim/vms/*", get_vm},
     {"DELETE", "/azsim/vms/*", delete_vm},
     {"POST", "/azsim/vms/*/*", post_power},
-    {"GET", "/azsim/latency", get_latency},
-    {"PATCH", "/azsim/latency", patch_latency},
+    {"GET", "/azsim/latency", behaviour_get_latency},
+    {"PATCH", "/azsim/latency", behaviour_patch_latency},
+    {"GET", "/azsim/throttling", behaviour_get_throttling},
+    {"PATCH", "/azsim/throttling", behaviour_patch_throttling},
+    {"GET", "/azsim/faults", behaviour_get_faults},
+    {"POST", "/azsim/faults", behaviour_post_fault},
+    {"DELETE", "/azsim/faults", behaviour_delete_faults},
+    {"DELETE", "/azsim/faults/*", behaviour_delete_fault},
+    {"GET", "/azsim/settings", behaviour_get_settings},
+    {"PATCH", "/azsim/settings", behaviour_patch_settings},
     {"GET", "/azsim/journal", get_journal},
 };
 
@@ -339,7 +287,7 @@ static void handle(void *arg)
     struct visit *visit = arg;
 
     if (!is_admitted(visit)) {
-        answer_error(visit, 401,
+        visit_refuse(visit, 401,
                      err_new(ERR_DENIED, "the key of the state folder's control.key is wanted"));
         return;
     }
@@ -349,7 +297,7 @@ static void handle(void *arg)
             routes[i].handle(visit);
             return;
         }
-    answer_error(visit, 404,
+    visit_refuse(visit, 404,
                  err_new(ERR_NOT_FOUND, "no %s %s here", visit->call->method, visit->call->path));
 }
 

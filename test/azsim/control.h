@@ -8,13 +8,11 @@
 #pragma once
 
 #include "test/azsim/arm/arm.h"
-#include "test/azsim/devices.h"
 #include "test/azsim/journal.h"
 
 struct control {
     struct arm *arm;
     struct journal *journal;
-    struct devices *devices;
     const char *key; /* what the Authorization header has to carry */
 };
 

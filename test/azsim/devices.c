@@ -11,8 +11,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "test/azsim/content.h"
 #include "test/azsim/loop_device.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/snapshot.h"
 
 /* A loop device of ours, by what it is for. */
 struct device {
@@ -34,9 +36,9 @@ static void make_tag(const struct vm *vm, unsigned lun, char tag[LOOP_TAG_SIZE])
     snprintf(tag, LOOP_TAG_SIZE, "%u@%s", lun, vm->vm_id);
 }
 
-static char *file_of(const struct devices *devices, const struct disk *disk)
+static char *file_of(const struct devices *devices, const char *unique_id)
 {
-    return mem_printf("%s/%s", devices->folder, disk->unique_id);
+    return mem_printf("%s/%s", devices->folder, unique_id);
 }
 
 static char *links_of(const struct vm *vm)
@@ -50,17 +52,6 @@ static struct err *failed(const char *what)
 }
 
 /* ---- files and links ---- */
-
-static struct err *make_file(const char *path, int64_t gib)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    bool done = fd >= 0 && ftruncate(fd, gib << 30) == 0;
-    struct err *err = done ? NULL : failed(path);
-
-    if (fd >= 0)
-        close(fd);
-    return err;
-}
 
 static struct err *make_folders(const char *path)
 {
@@ -138,11 +129,11 @@ static struct err *remove_device(struct devices *devices, struct device *device)
 static struct err *attach(struct devices *devices, const struct vm *vm, unsigned lun,
                           const struct disk *disk)
 {
-    CLEANUP(freep) char *file = file_of(devices, disk);
+    CLEANUP(freep) char *file = file_of(devices, disk->unique_id);
     char tag[LOOP_TAG_SIZE];
     unsigned number;
 
-    TRY(make_file(file, disk->spec.size_gib));
+    TRY(content_make(file, disk->spec.size_gib << 30));
     make_tag(vm, lun, tag);
     TRY(loop_device_attach(file, tag, &number));
     add_device(devices, number, tag);
@@ -182,8 +173,8 @@ static void hook_detach(void *ctx, const struct vm *vm, unsigned lun, const stru
 static void hook_resize(void *ctx, const struct disk *disk)
 {
     struct devices *devices = ctx;
-    CLEANUP(freep) char *file = file_of(devices, disk);
-    CLEANUP(err_freep) struct err *err = make_file(file, disk->spec.size_gib);
+    CLEANUP(freep) char *file = file_of(devices, disk->unique_id);
+    CLEANUP(err_freep) struct err *err = content_make(file, disk->spec.size_gib << 30);
 
     LIST_FOREACH(&disk->attachments, link) {
         const struct attachment *attachment = ATTACHMENT_OF_DISK(link);
@@ -197,14 +188,20 @@ static void hook_resize(void *ctx, const struct disk *disk)
         log_error("resize of disk %s: %s", disk->name, err_message(err));
 }
 
-static void hook_remove(void *ctx, const struct disk *disk)
+static struct err *hook_copy(void *ctx, const char *from, const char *to)
 {
-    CLEANUP(freep) char *file = file_of(ctx, disk);
+    CLEANUP(freep) char *source = file_of(ctx, from);
+    CLEANUP(freep) char *file = file_of(ctx, to);
+
+    return content_copy(source, file);
+}
+
+static void hook_remove(void *ctx, const char *unique_id)
+{
+    CLEANUP(freep) char *file = file_of(ctx, unique_id);
 
     unlink(file);
 }
-
-const struct model_devices devices_hooks = {hook_attach, hook_detach, hook_resize, hook_remove};
 
 /* ---- after a restart ---- */
 
@@ -215,7 +212,7 @@ static bool is_wanted(const struct devices *devices, const struct model *model,
     HASH_FOREACH(model->vms, vm) {
         LIST_FOREACH(&vm->attachments, link) {
             const struct attachment *attachment = ATTACHMENT_OF_VM(link);
-            CLEANUP(freep) char *file = file_of(devices, attachment->disk);
+            CLEANUP(freep) char *file = file_of(devices, attachment->disk->unique_id);
             char tag[LOOP_TAG_SIZE];
 
             make_tag(vm, attachment->lun, tag);
@@ -285,10 +282,14 @@ struct err *devices_link(struct devices *devices, const struct vm *vm)
     return NULL;
 }
 
-static bool is_of_a_disk(const struct model *model, const char *file)
+static bool is_in_use(const struct model *model, const char *file)
 {
     HASH_FOREACH(model->disks, disk) {
         if (strcmp(disk->unique_id, file) == 0)
+            return true;
+    }
+    HASH_FOREACH(model->snapshots, snapshot) {
+        if (strcmp(snapshot->unique_id, file) == 0)
             return true;
     }
     return false;
@@ -302,7 +303,7 @@ static void remove_stray_files(const struct devices *devices, const struct model
     while (files && (entry = readdir(files))) {
         CLEANUP(freep) char *path = mem_printf("%s/%s", devices->folder, entry->d_name);
 
-        if (entry->d_name[0] != '.' && !is_of_a_disk(model, entry->d_name))
+        if (entry->d_name[0] != '.' && !is_in_use(model, entry->d_name))
             unlink(path);
     }
     if (files)
@@ -331,6 +332,19 @@ struct err *devices_remove_all(struct devices *devices)
     loop_devices_free(found, n);
     return err;
 }
+
+/* ---- what else the model calls ---- */
+
+static void hook_start(void *ctx, const struct vm *vm)
+{
+    CLEANUP(err_freep) struct err *err = devices_link(ctx, vm);
+
+    if (err)
+        log_error("VM %s: %s", vm->spec.name, err_message(err));
+}
+
+const struct model_devices devices_hooks = {hook_attach, hook_detach, hook_start,
+                                            hook_resize, hook_copy,   hook_remove};
 
 /* ---- life ---- */
 

@@ -94,6 +94,27 @@ static int shortened(const char *text, size_t most)
     return (int)(length < most ? length : most);
 }
 
+/* {"UpdateVMResource": 11, ...}: what is left in the buckets that were charged. */
+static void add_charges(json_t *json, const struct arm_record *record)
+{
+    json_t *charged = json_object();
+
+    for (size_t i = 0; i < COUNT_OF(record->charges); i++) {
+        const struct throttle_charge *charge = record->charges[i];
+
+        for (size_t j = 0; charge && j < charge->n; j++)
+            json_object_set_new(charged, charge->limits[j].limit,
+                                json_integer(charge->limits[j].left));
+        if (charge && charge->refused)
+            json_object_set_new(json, "throttled", json_string(charge->refused));
+    }
+    if (json_object_size(charged) > 0)
+        json_object_set(json, "charged", charged);
+    json_decref(charged);
+    if (record->fault)
+        json_object_set_new(json, "fault", json_string(record->fault));
+}
+
 static json_t *entry_json(uint64_t number, const struct arm_record *record)
 {
     const struct http_call *call = record->call;
@@ -112,6 +133,7 @@ static json_t *entry_json(uint64_t number, const struct arm_record *record)
     if (!json) /* a path or query that is not UTF-8 */
         json = json_pack("{s:I, s:s, s:s, s:i}", "number", (json_int_t)number, "time", time,
                          "method", call->method, "status", record->status);
+    add_charges(json, record);
     if (record->attached)
         json_object_set_new(json, "attached", json_deep_copy(record->attached));
     if (record->detached)

@@ -12,21 +12,25 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/options.h"
+#include "lib/json/parse.h"
 #include "lib/rt/wait.h"
 #include "test/azsim/authority.h"
 #include "test/azsim/config.h"
 #include "test/azsim/control.h"
+#include "test/azsim/devices.h"
 #include "test/azsim/imds_listeners.h"
-#include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/fault.h"
+#include "test/azsim/model/record.h"
 #include "test/azsim/model/vm.h"
 #include "test/azsim/store.h"
 
 static const char about[] = "a simulated Azure: Entra ID, instance metadata, disks and VMs";
 
 static struct {
-    const char *config, *state_dir, *address, *hosts, *latency;
+    const char *config, *state_dir, *address, *hosts, *latency, *time_factor, *throttling, *faults;
     int64_t page_size, retry_after_s, verbosity;
     uint64_t token_lifetime_ms;
     bool remove_devices;
@@ -37,7 +41,10 @@ static struct {
     .address = "127.0.0.1:8443",
     .hosts = "localhost,127.0.0.1,::1",
     .latency = "",
-    .page_size = ARM_DEFAULT_PAGE_SIZE,
+    .time_factor = "1",
+    .throttling = "on",
+    .faults = "",
+    .page_size = SETTINGS_PAGE_SIZE,
     .verbosity = 2,
 };
 
@@ -53,9 +60,17 @@ static const struct option_row options[] = {
      "Names and addresses that the server's certificate is for, beside the host of --address", NULL,
      0, 0, NULL},
     {"latency", OPTION_STRING, &flags.latency,
-     "kind=time or kind=least-most, as often as wanted or as a list: attach=30s,detach=4s-6s", NULL,
-     0, 0, NULL},
-    {"page-size", OPTION_INT, &flags.page_size, "Items on a page of a list", NULL, 1, 100000, NULL},
+     "kind=time, kind=least-most or kind=median/p95/p99, as often as wanted or as a list: "
+     "attach=10s/30s/90s,detach=4s-6s,create=1s",
+     NULL, 0, 0, NULL},
+    {"time-factor", OPTION_STRING, &flags.time_factor,
+     "What every latency is multiplied by, from 0.001 to 1000", NULL, 0, 0, NULL},
+    {"throttling", OPTION_STRING, &flags.throttling,
+     "on, off, or how many times as large Azure's buckets are to be", NULL, 0, 0, NULL},
+    {"faults", OPTION_STRING, &flags.faults, "File with the rules of faults that strike at first",
+     NULL, 0, 0, NULL},
+    {"page-size", OPTION_INT, &flags.page_size, "Items on a page of a list", NULL, 1,
+     SETTINGS_MAX_PAGE_SIZE, NULL},
     {"retry-after", OPTION_INT, &flags.retry_after_s,
      "Retry-After of unfinished operations, in seconds; 0 for none, as real disks have none", NULL,
      0, 3600, NULL},
@@ -114,6 +129,7 @@ static char *join_latencies(int argc, char *argv[], int *ret_argc)
 
 static struct err *check_flags(void)
 {
+    CLEANUP(throttle_freep) struct throttle *throttle = throttle_new();
     struct latencies latencies;
 
     latencies_init(&latencies);
@@ -123,7 +139,13 @@ static struct err *check_flags(void)
         return err_new(ERR_INVALID,
                        "--config is missing: a file that test/azsim/README.md describes");
     struct err *err = latencies_set(&latencies, flags.latency);
-    return err ? err_wrap(err, "--latency") : NULL;
+    if (err)
+        return err_wrap(err, "--latency");
+    err = latencies_set_time_factor(&latencies, flags.time_factor);
+    if (err)
+        return err_wrap(err, "--time-factor");
+    err = throttle_set(throttle, flags.throttling);
+    return err ? err_wrap(err, "--throttling") : NULL;
 }
 
 /* ---- the state folder ---- */
@@ -165,6 +187,21 @@ static struct err *open_key(const char *file, struct seal_key *ret)
 
 /* ---- starting ---- */
 
+static struct err *open_faults(struct model *model)
+{
+    CLEANUP(json_decrefp) json_t *json = NULL;
+    CLEANUP(freep) char *text = NULL;
+    size_t length;
+
+    if (!*flags.faults)
+        return NULL;
+    TRY(file_read(flags.faults, CONFIG_MAX_SIZE, &text, &length));
+    struct err *err = json_parse_here(text, length, &json);
+    if (!err)
+        err = faults_add_all(model->faults, json);
+    return err ? err_wrap(err, "--faults %s", flags.faults) : NULL;
+}
+
 static struct err *open_model(struct program *program)
 {
     const struct config *config = &program->config;
@@ -185,7 +222,10 @@ static struct err *open_model(struct program *program)
     for (size_t i = 0; i < config->n_groups; i++)
         model_add_group(program->model, config->groups[i]);
     TRY(latencies_set(&program->model->latencies, flags.latency));
-    return snapshot_restore(program->model, snapshot);
+    TRY(latencies_set_time_factor(&program->model->latencies, flags.time_factor));
+    TRY(throttle_set(program->model->throttle, flags.throttling));
+    TRY(open_faults(program->model));
+    return records_restore(program->model, snapshot);
 }
 
 /* VMs of the configuration that are neither there nor were deleted later. */
@@ -217,8 +257,10 @@ static struct err *open_all(struct program *program)
     TRY(journal_open(flags.state_dir, &program->journal));
     program->arm = arm_new(&(struct arm_config){
         .model = program->model,
-        .clients = program->config.clients,
-        .n_clients = program->config.n_clients,
+        .clients = program->config.principals.clients,
+        .n_clients = program->config.principals.n_clients,
+        .identities = program->config.principals.identities,
+        .n_identities = program->config.principals.n_identities,
         .key = program->key,
         .page_size = (unsigned)flags.page_size,
         .retry_after_s = (unsigned)flags.retry_after_s,
@@ -284,7 +326,7 @@ static void run(struct task *self, void *arg)
     CLEANUP(freep)
     char *key = base64url_encode(program->control_key.bytes, sizeof program->control_key.bytes);
 
-    program->control = (struct control){program->arm, program->journal, program->devices, key};
+    program->control = (struct control){program->arm, program->journal, key};
     program->err = serve(program);
     if (program->err)
         return;

@@ -70,6 +70,10 @@ class Azsim:
         return f"https://{self._address}:{self.port}"
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def ca(self) -> str:
         return str(self.state / "ca.pem")
 
@@ -121,6 +125,10 @@ class Azsim:
             status, text = error.code, error.read()
         assert status == expect, f"{method} {path}: {status} {text.decode()}"
         return json.loads(text)
+
+    def fault(self, name: str, **rule) -> int:
+        """From now on something goes wrong, as a rule of README.md says; the rule's id."""
+        return self.control("POST", "faults", {"fault": name, **rule}, expect=201)["id"]
 
     def journal(self, after: int = 0) -> list[dict]:
         return self.control("GET", f"journal?after={after}&limit=100000")["entries"]

@@ -7,7 +7,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/record.h"
 
 /* Fewer bytes of changes than this are never worth a new snapshot. */
 enum { LEAST_GROWTH = 1024 * 1024 };
@@ -31,7 +31,7 @@ static struct err *read_line(struct store *store, const char *line, bool first, 
     if (!json_is_object(json))
         return err_new(ERR_INVALID, "%s: not one of ours: %s", store->path, error.text);
     if (!first) {
-        snapshot_apply(snapshot, json);
+        records_apply(snapshot, json);
         return NULL;
     }
     if (json_equal(json, store->owner))
@@ -90,7 +90,7 @@ static bool write_line(FILE *file, const json_t *json, size_t *size)
 static struct err *rewrite(struct store *store)
 {
     CLEANUP(freep) char *path = mem_printf("%s.new", store->path);
-    CLEANUP(json_decrefp) json_t *snapshot = snapshot_of_model(store->model);
+    CLEANUP(json_decrefp) json_t *snapshot = records_of_model(store->model);
     FILE *file = fopen(path, "we");
 
     if (!file)

@@ -1,7 +1,7 @@
 /* store.h - the model's state on disk, so that it survives the program.
  *
  * One file, one JSON document a line: first who it belongs to, then a snapshot, then each change as
- * the model committed it (model/snapshot.h). A change is on its way to the disk before the answer
+ * the model committed it (model/record.h). A change is on its way to the disk before the answer
  * that reports it; a last line that was cut off is a change that nobody was told of. The file is
  * written anew, beside the old one and then renamed, at each start and when the changes have
  * outgrown the snapshot. Loop's thread.

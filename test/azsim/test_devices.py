@@ -11,14 +11,16 @@ import pytest
 from .conftest import compute_client
 from .simulator import GROUP, LOCATION, Azsim, describe, disk_id
 
-FLAGS = ("--latency=get=0,accept=0,token=0",
-         "--latency=create=0,update=0,delete=0,attach=300ms,detach=100ms")
+FLAGS = ("--latency=get=0,accept=0,token=0,ownership=0",
+         "--latency=create=0,update=0,delete=0,snapshot=0,attach=300ms,detach=100ms")
 
 
 @pytest.fixture
 def azsim(root, tmp_path):
     vms = [{"name": name, "size": "Standard_D4s_v5", "deviceDirectory": str(tmp_path / name)}
            for name in ("vm1", "vm2")]
+    vms.append({"name": "pool000007", "size": "Standard_D4s_v5", "scaleSet": "pool",
+                "instanceId": "7", "deviceDirectory": str(tmp_path / "pool000007")})
     azsim = Azsim(tmp_path, describe(vms), *FLAGS)
     try:
         with azsim:
@@ -110,6 +112,42 @@ def test_a_shared_disk_is_one_content_behind_two_devices(azsim, compute, tmp_pat
     assert read(two, 5, offset=1 << 20) == b"hello"
 
 
+def copy_disk(compute, name, source):
+    compute.disks.begin_create_or_update(GROUP, name, {
+        "location": LOCATION, "sku": {"name": "Premium_LRS"}, "properties": {
+            "creationData": {"createOption": "Copy", "sourceResourceId": source}}}).result()
+
+
+def test_a_snapshot_keeps_what_was_there(azsim, compute, tmp_path):
+    make_disk(compute, "d", gib=8)
+    make_disk(compute, "never-attached")
+    change(compute, "vm1", attach=[("d", 0)]).result()
+    device, end = by_lun(tmp_path, "vm1")[0], (8 << 30) - 4096
+    write(device, b"first" * 1000)
+    write(device, b"last", offset=end)
+    snapshots = [compute.snapshots.begin_create_or_update(GROUP, f"s-{name}", {
+        "location": LOCATION, "properties": {"creationData": {
+            "createOption": "Copy", "sourceResourceId": disk_id(name)}}}).result()
+        for name in ("d", "never-attached")]
+    write(device, b"later")
+    azsim.stop(signal.SIGKILL)
+    azsim.start()
+
+    copy_disk(compute, "r", snapshots[0].id)
+    copy_disk(compute, "empty", snapshots[1].id)
+    compute.virtual_machine_scale_set_vms.begin_attach_detach_data_disks(
+        GROUP, "pool", "7", {"dataDisksToAttach": [{"diskId": disk_id("r"), "lun": 3},
+                                                   {"diskId": disk_id("empty")}]}).result()
+    restored = by_lun(tmp_path, "pool000007")
+    assert size(restored[3]) == 8 << 30 and read(restored[3], 5000) == b"first" * 1000
+    assert read(restored[3], 4, offset=end) == b"last"
+    assert read(restored[0], 4) == b"\0" * 4
+    files = [file.stat() for file in (azsim.state / "disks").iterdir()]
+    assert len(files) == 4 and sum(file.st_blocks for file in files) * 512 < 10 << 20
+    compute.snapshots.begin_delete(GROUP, "s-d").result()
+    assert len(list((azsim.state / "disks").iterdir())) == 3
+
+
 def test_the_content_outlives_an_attachment_and_not_the_disk(azsim, compute, tmp_path):
     make_disk(compute, "d")
     change(compute, "vm1", attach=[("d", 0)]).result()
@@ -129,6 +167,16 @@ def test_a_disk_grows_while_it_is_attached(azsim, compute, tmp_path):
     make_disk(compute, "d")
     change(compute, "vm1", attach=[("d", 0)]).result()
     compute.disks.begin_update(GROUP, "d", {"properties": {"diskSizeGB": 3}}).result()
+    assert size(by_lun(tmp_path, "vm1")[0]) == 3 << 30
+
+
+def test_a_disk_grows_and_the_vm_does_not_see_it(azsim, compute, tmp_path):
+    make_disk(compute, "d")
+    change(compute, "vm1", attach=[("d", 0)]).result()
+    azsim.fault("hideResize", resource="d", calls="1")
+    grown = compute.disks.begin_update(GROUP, "d", {"properties": {"diskSizeGB": 3}}).result()
+    assert grown.disk_size_gb == 3 and size(by_lun(tmp_path, "vm1")[0]) == 1 << 30
+    compute.disks.begin_update(GROUP, "d", {"tags": {"look": "again"}}).result()
     assert size(by_lun(tmp_path, "vm1")[0]) == 3 << 30
 
 

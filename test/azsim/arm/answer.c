@@ -5,13 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "test/azsim/arm/exchange.h"
-
-/* Remaining requests, as of full buckets: nothing is throttled. */
-#define READS_LEFT "249"
-#define WRITES_LEFT "199"
-#define GLOBAL_READS_LEFT "3749"
-#define GLOBAL_WRITES_LEFT "2999"
+#include "test/azsim/arm/charge.h"
 
 const char *exchange_header(const struct exchange *exchange, const char *name)
 {
@@ -21,6 +15,11 @@ const char *exchange_header(const struct exchange *exchange, const char *name)
 const char *exchange_argument(const struct exchange *exchange, const char *name)
 {
     return http_header_find(exchange->call->arguments, exchange->call->n_arguments, name);
+}
+
+bool exchange_speaks_oauth(const struct exchange *exchange)
+{
+    return exchange->imds_vm || !exchange->match.subscription;
 }
 
 char *exchange_base(const struct exchange *exchange)
@@ -102,19 +101,6 @@ static void echo_ids(struct exchange *exchange)
         answer_header(exchange, "x-ms-client-request-id", "%s", client);
 }
 
-static void say_what_is_left(struct exchange *exchange)
-{
-    const char *method = exchange->call->method;
-    bool read = strcmp(method, "GET") == 0, delete = strcmp(method, "DELETE") == 0;
-    const char *what = read ? "reads" : delete ? "deletes" : "writes";
-    CLEANUP(freep) char *own = mem_printf("x-ms-ratelimit-remaining-subscription-%s", what);
-    CLEANUP(freep)
-    char *global = mem_printf("x-ms-ratelimit-remaining-subscription-global-%s", what);
-
-    answer_header(exchange, own, "%s", read ? READS_LEFT : WRITES_LEFT);
-    answer_header(exchange, global, "%s", read ? GLOBAL_READS_LEFT : GLOBAL_WRITES_LEFT);
-}
-
 /* What every answer of ARM carries. */
 static void common_headers(struct exchange *exchange)
 {
@@ -128,7 +114,7 @@ static void common_headers(struct exchange *exchange)
         answer_header(exchange, "x-ms-operation-identifier", "tenantId=%s,objectId=%s/%s/%s",
                       exchange->model->tenant_id, exchange->principal, exchange->model->location,
                       exchange->principal);
-        say_what_is_left(exchange);
+        charge_headers(exchange);
     }
 }
 
@@ -206,27 +192,32 @@ uint64_t exchange_page_after(const struct exchange *exchange)
     return token ? strtoull(token, NULL, 16) : 0;
 }
 
-/* The query without a token of ours, which is always its last argument. */
-static size_t query_length(const char *query)
+/* The query without a token of ours, wherever that is: clients sort arguments. */
+static char *query_without_token(const char *query)
 {
-    const char *token = strcasestr(query, "&%24skiptoken=");
+    struct buffer kept = {.limit = 64 * 1024};
 
-    if (!token)
-        token = strcasestr(query, "&$skiptoken=");
-    return token ? (size_t)(token - query) : strlen(query);
+    while (*query) {
+        size_t length = strcspn(query, "&");
+
+        if (strncasecmp(query, "%24skiptoken=", 13) != 0 &&
+            strncasecmp(query, "$skiptoken=", 11) != 0)
+            buffer_printf(&kept, "%s%.*s", kept.length ? "&" : "", (int)length, query);
+        query += length + (query[length] == '&');
+    }
+    return buffer_take(&kept);
 }
 
 void answer_page(struct exchange *exchange, json_t *items, uint64_t next)
 {
     CLEANUP(freep) char *base = exchange_base(exchange);
-    const char *query = exchange->call->query;
+    CLEANUP(freep) char *query = query_without_token(exchange->call->query);
     json_t *body = json_pack("{s:o}", "value", items);
 
     if (next > 0)
         json_object_set_new(body, "nextLink",
-                            json_sprintf("%s%s?%.*s&%%24skiptoken=%016llx", base,
-                                         exchange->call->path, (int)query_length(query), query,
-                                         (unsigned long long)next));
+                            json_sprintf("%s%s?%s&%%24skiptoken=%016llx", base,
+                                         exchange->call->path, query, (unsigned long long)next));
     char id[UUID_SIZE];
     random_uuid(loop_random(exchange->model->loop), id);
     answer_header(exchange, "x-ms-original-request-ids", "%s", id);

@@ -4,8 +4,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
+#include "test/azsim/arm/charge.h"
 #include "test/azsim/arm/gateway.h"
 #include "test/azsim/arm/handlers.h"
+#include "test/azsim/arm/mishap.h"
 
 struct arm {
     struct arm_config config;
@@ -24,8 +26,8 @@ struct arm *arm_new(const struct arm_config *config)
     struct arm *arm = mem_alloc(sizeof *arm);
 
     arm->config = *config;
-    if (!config->page_size)
-        arm->config.page_size = ARM_DEFAULT_PAGE_SIZE;
+    if (config->page_size)
+        config->model->settings.page_size = config->page_size;
     return arm;
 }
 
@@ -40,22 +42,35 @@ struct model *arm_model(const struct arm *arm)
 }
 
 /* The routes without a subscription are those of others than ARM. */
+static struct refusal *check(struct request *request)
+{
+    struct exchange *exchange = &request->exchange;
+    bool others = exchange->imds_vm || (exchange->route && !exchange->match.subscription);
+
+    return others ? NULL : gateway_check(exchange, request->path_known);
+}
+
+static void handle(struct exchange *exchange)
+{
+    if (exchange->imds_vm)
+        imds_handle(exchange);
+    else if (charge_provider(exchange))
+        exchange->route->handle(exchange);
+}
+
+/* Faults strike what would be handled. */
 static void serve(void *arg)
 {
     struct request *request = arg;
     struct exchange *exchange = &request->exchange;
-    struct refusal *refusal = NULL;
+    struct refusal *refusal = check(request);
 
-    if (exchange->imds_vm) {
-        imds_handle(exchange);
-        return;
-    }
-    if (!exchange->route || exchange->match.subscription)
-        refusal = gateway_check(exchange, request->path_known);
-    if (refusal)
+    if (refusal) {
         answer_gateway(exchange, refusal);
-    else
-        exchange->route->handle(exchange);
+    } else if (!mishap_instead(exchange)) {
+        handle(exchange);
+        mishap_after(exchange);
+    }
 }
 
 static void write_record(const struct request *request)
@@ -73,6 +88,8 @@ static void write_record(const struct request *request)
         .vm = exchange->imds_vm ? exchange->imds_vm : exchange->vm,
         .attached = exchange->attached,
         .detached = exchange->detached,
+        .charges = {&exchange->provider_charge, &exchange->caller_charge},
+        .fault = exchange->fault,
     };
 
     if (config->record)
@@ -100,10 +117,11 @@ static void run(struct task *self, struct request *request, enum latency_kind la
     struct err *err = before ? task_sleep(self, before) : NULL;
     if (!err) {
         loop_call(self, serve, request);
+        request->latency_ms = ms += exchange->stall_ms;
         err = ms ? task_sleep(self, ms - before) : NULL;
         write_record(request);
     }
-    exchange->reply->hang_up = err != NULL;
+    exchange->reply->hang_up |= err != NULL;
     err_free(err);
 }
 

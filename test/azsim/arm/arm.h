@@ -8,15 +8,12 @@
 #pragma once
 
 #include "lib/http/server.h"
+#include "test/azsim/arm/client.h"
 #include "test/azsim/arm/seal.h"
 #include "test/azsim/model/model.h"
+#include "test/azsim/model/throttle.h"
 
-enum { ARM_MAX_BODY = 4 * 1024 * 1024, ARM_DEFAULT_PAGE_SIZE = 1000 };
-
-/* An application that may ask for tokens. */
-struct arm_client {
-    const char *id, *secret;
-};
+enum { ARM_MAX_BODY = 4 * 1024 * 1024 };
 
 /* What there is to say of a request once it has been answered, for a journal; valid during the
  * call. */
@@ -30,14 +27,18 @@ struct arm_record {
     const char *resource;              /* name of the disk or VM; NULL: none */
     const char *vm;                    /* that is asked about or that asks; NULL: none */
     const json_t *attached, *detached; /* names of disks that a change of a VM is about; or NULL */
+    const struct throttle_charge *charges[2]; /* by Compute and by Resource Manager */
+    const char *fault;                        /* that struck; NULL: none */
 };
 
 struct arm_config {
     struct model *model;
     const struct arm_client *clients;
     size_t n_clients;
+    const struct arm_identity *identities;
+    size_t n_identities;
     struct seal_key key;       /* tokens and URLs of operations stay good as long as it is kept */
-    unsigned page_size;        /* of lists; 0: ARM_DEFAULT_PAGE_SIZE */
+    unsigned page_size;        /* of lists; 0: the one of model/settings.h */
     unsigned retry_after_s;    /* of unfinished operations; 0: no such header, as disks have none */
     unsigned token_lifetime_s; /* 0: an hour by secret, a day by managed identity */
     void (*record)(void *ctx, const struct arm_record *record); /* NULL: not wanted */

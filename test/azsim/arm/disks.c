@@ -3,20 +3,21 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
-#include "test/azsim/model/attachment.h"
+#include "test/azsim/model/access.h"
 
 /* ---- how a disk looks ---- */
 
 static void add_owners(json_t *json, json_t *properties, const struct disk *disk)
 {
     json_t *all = json_array(), *shares = json_array();
+    json_t *vm;
+    size_t i;
 
-    LIST_FOREACH(&disk->attachments, link) {
-        if (!ATTACHMENT_OF_DISK(link)->attached)
-            continue;
-        const char *id = ATTACHMENT_OF_DISK(link)->vm->id;
-        json_array_append_new(all, json_string(id));
-        json_array_append_new(shares, json_pack("{s:s}", "vmUri", id));
+    json_array_foreach(disk->shown.vms, i, vm) {
+        json_t *id = vm_id_json(disk->model, json_string_value(vm));
+
+        json_array_append_new(all, id);
+        json_array_append_new(shares, json_pack("{s:O}", "vmUri", id));
     }
     if (json_array_size(all) > 0)
         json_object_set(json, "managedBy", json_array_get(all, 0));
@@ -40,7 +41,9 @@ static void add_facts(json_t *properties, const struct disk *disk)
         json_object_set_new(properties, "tier", json_string(spec->tier));
     json_object_set_new(properties, "timeCreated", azure_time_json(disk->created_us));
     json_object_set_new(properties, "uniqueId", json_string(disk->unique_id));
-    json_object_set_new(properties, "diskState", json_string(disk_state_name(disk_state(disk))));
+    json_object_set_new(
+        properties, "diskState",
+        json_string(disk_is_accessed(disk) ? "ActiveSAS" : disk_state_name(disk->shown.state)));
     if (disk->owned_us)
         json_object_set_new(properties, "LastOwnershipUpdateTime", azure_time_json(disk->owned_us));
 }
@@ -58,9 +61,12 @@ json_t *disk_json(const struct disk *disk)
         json, "sku",
         json_pack("{s:s, s:s}", "name", disk->spec.sku->name, "tier", disk->spec.sku->tier));
     json_object_set_new(properties, "provisioningState",
-                        json_string(provisioning_name(disk->provisioning)));
+                        json_string(provisioning_name(disk_provisioning(disk))));
     if (!creating)
         add_facts(properties, disk);
+    if (disk->copy.end_us)
+        json_object_set_new(properties, "completionPercent",
+                            json_real(copy_percent(&disk->copy, model_now_us(disk->model))));
     add_owners(json, properties, disk);
     return json;
 }
@@ -148,6 +154,36 @@ void disks_delete(struct exchange *exchange)
     answer_accepted(exchange, refusal, NULL, operation);
 }
 
+void disks_begin_get_access(struct exchange *exchange)
+{
+    struct disk *disk = find(exchange);
+    struct operation *operation;
+    json_t *body;
+
+    if (!disk) {
+        answer_not_found(exchange);
+        return;
+    }
+    if (!exchange_body(exchange, &body))
+        return;
+    struct refusal *refusal = disk_grant_access(disk, body, &operation);
+    json_decref(body);
+    answer_accepted(exchange, refusal, NULL, operation);
+}
+
+void disks_end_get_access(struct exchange *exchange)
+{
+    struct disk *disk = find(exchange);
+    struct operation *operation;
+
+    if (!disk) {
+        answer_not_found(exchange);
+        return;
+    }
+    struct refusal *refusal = disk_revoke_access(disk, &operation);
+    answer_accepted(exchange, refusal, NULL, operation);
+}
+
 void disks_list(struct exchange *exchange)
 {
     uint64_t after = exchange_page_after(exchange), last = 0, next = 0;
@@ -156,7 +192,7 @@ void disks_list(struct exchange *exchange)
     HASH_FOREACH(exchange->model->disks, disk) {
         if (disk->sequence <= after || (exchange->group && disk->group != exchange->group))
             continue;
-        if (json_array_size(items) == exchange->config->page_size) {
+        if (json_array_size(items) == exchange->model->settings.page_size) {
             next = last;
             break;
         }

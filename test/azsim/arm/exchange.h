@@ -9,6 +9,8 @@
 #include "test/azsim/arm/arm.h"
 #include "test/azsim/arm/route.h"
 #include "test/azsim/model/disk.h"
+#include "test/azsim/model/fault.h"
+#include "test/azsim/model/throttle.h"
 #include "test/azsim/model/vm.h"
 
 struct exchange {
@@ -22,8 +24,11 @@ struct exchange {
     char *principal;         /* client id of the token; NULL: none */
     struct group *group;     /* of the path; NULL: it names none */
     const char *imds_vm;     /* the VM that asks its metadata service; NULL: another request */
+    uint64_t stall_ms;       /* how much later than its latency the answer comes */
+    struct throttle_charge caller_charge, provider_charge; /* see charge.h */
     /* for the journal */
-    const char *kind; /* NULL: unknown */
+    const char *fault; /* that struck; NULL: none */
+    const char *kind;  /* NULL: unknown */
     char *vm;
     json_t *attached, *detached;
 };
@@ -36,6 +41,10 @@ char *exchange_base(const struct exchange *exchange) __attribute__((warn_unused_
 bool exchange_body(struct exchange *exchange, json_t **ret);
 /* Notes for the journal which VM the request is about. */
 void exchange_note_vm(struct exchange *exchange, const struct vm *vm);
+
+/* Whether it is for one of those whose errors have OAuth's form: Entra ID and the metadata service.
+ */
+bool exchange_speaks_oauth(const struct exchange *exchange);
 
 /* Takes the body; NULL for an empty one. */
 void answer(struct exchange *exchange, int status, json_t *body);

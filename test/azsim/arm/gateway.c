@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/arm/charge.h"
 #include "test/azsim/arm/token.h"
 
 /* Since when VMs attach and detach disks by an action. */
@@ -166,9 +167,8 @@ static struct refusal *check_route(const struct exchange *exchange, bool path_kn
     size_t i = 2;
 
     if (exchange->route) {
-        bool too_old =
-            strcmp(exchange->route->kind, "virtualMachines.attachDetachDataDisks") == 0 &&
-            strcmp(exchange->api_version, ATTACH_DETACH_SINCE) < 0;
+        bool too_old = strstr(exchange->route->kind, ".attachDetachDataDisks") &&
+                       strcmp(exchange->api_version, ATTACH_DETACH_SINCE) < 0;
         return too_old ? refuse(TYPE_INVALID, "virtualMachines/attachDetachDataDisks",
                                 exchange->api_version)
                        : NULL;
@@ -197,6 +197,7 @@ static struct refusal *check_group(struct exchange *exchange)
 struct refusal *gateway_check(struct exchange *exchange, bool path_known)
 {
     REQUIRE(authenticate(exchange));
+    REQUIRE(charge_caller(exchange));
     REQUIRE(check_api_version(exchange));
     REQUIRE(check_subscription(exchange));
     REQUIRE(check_route(exchange, path_known));

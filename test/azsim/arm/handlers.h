@@ -5,14 +5,28 @@
 #pragma once
 
 #include "test/azsim/arm/exchange.h"
+#include "test/azsim/model/scale_set.h"
+#include "test/azsim/model/snapshot.h"
 
 /* disks.c */
 void disks_put(struct exchange *exchange);
 void disks_patch(struct exchange *exchange);
 void disks_get(struct exchange *exchange);
 void disks_delete(struct exchange *exchange);
+void disks_begin_get_access(struct exchange *exchange);
+void disks_end_get_access(struct exchange *exchange);
 void disks_list(struct exchange *exchange);
 json_t *disk_json(const struct disk *disk);
+
+/* snapshots.c */
+void snapshots_put(struct exchange *exchange);
+void snapshots_patch(struct exchange *exchange);
+void snapshots_get(struct exchange *exchange);
+void snapshots_delete(struct exchange *exchange);
+void snapshots_begin_get_access(struct exchange *exchange);
+void snapshots_end_get_access(struct exchange *exchange);
+void snapshots_list(struct exchange *exchange);
+json_t *snapshot_json(const struct snapshot *snapshot);
 
 /* vms.c */
 void vms_put(struct exchange *exchange);
@@ -21,17 +35,37 @@ void vms_get(struct exchange *exchange);
 void vms_instance_view(struct exchange *exchange);
 void vms_attach_detach(struct exchange *exchange);
 void vms_list(struct exchange *exchange);
+void vms_list_of_scale_set(struct exchange *exchange);
+void vms_start(struct exchange *exchange);
+void vms_power_off(struct exchange *exchange);
+void vms_deallocate(struct exchange *exchange);
+void vms_reapply(struct exchange *exchange); /* and what else changes nothing: restart, redeploy */
+void vms_delete(struct exchange *exchange);
+
+/* scale_sets.c */
+void scale_sets_get(struct exchange *exchange);
+void scale_sets_list(struct exchange *exchange);
+/* The scale set that the path names; NULL if there is none. */
+struct scale_set *scale_set_of_path(const struct exchange *exchange);
 
 /* vm_json.c */
 json_t *vm_json(const struct vm *vm);
 json_t *vm_instance_view_json(const struct vm *vm);
 json_t *vm_storage_profile_json(const struct vm *vm);
+/* The id of a VM as other resources name it. */
+json_t *vm_id_json(const struct model *model, const char *id);
 char *vm_etag(const struct vm *vm) __attribute__((warn_unused_result)); /* with its quotes */
 
 /* operations.c */
 void operations_get(struct exchange *exchange);
 /* Tells the client where to follow an operation; `location` whether by Location too. */
 void operation_headers(struct exchange *exchange, const struct operation *operation, bool location);
+
+/* groups.c */
+void subscriptions_get(struct exchange *exchange);
+void subscriptions_locations(struct exchange *exchange);
+void groups_get(struct exchange *exchange);
+void groups_list(struct exchange *exchange);
 
 /* skus.c */
 void skus_list(struct exchange *exchange);

@@ -128,7 +128,7 @@ static json_t *compute_json(const struct vm *vm)
     json_t *json =
         json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:s, s:s, s:s, s:s, s:s}",
                   "azEnvironment", "AzurePublicCloud", "location", model->location, "name",
-                  vm->spec.name, "osType", "Linux", "osProfile", "adminUsername", "azureuser",
+                  vm->name, "osType", "Linux", "osProfile", "adminUsername", "azureuser",
                   "computerName", vm->spec.name, "placementGroupId", "", "platformFaultDomain", "0",
                   "platformUpdateDomain", "0", "provider", "Microsoft.Compute", "resourceGroupName",
                   vm->group->name, "resourceId", vm->id, "sku", "server");
@@ -137,8 +137,11 @@ static json_t *compute_json(const struct vm *vm)
     json_object_set_new(json, "tags", tags_text(tags));
     json_object_set_new(json, "tagsList", tags_list(tags));
     json_object_set_new(json, "vmId", json_string(vm->vm_id));
-    json_object_set_new(json, "vmScaleSetName", json_string(""));
-    json_object_set_new(json, "virtualMachineScaleSet", json_pack("{s:s}", "id", ""));
+    json_object_set_new(json, "vmScaleSetName",
+                        json_string(vm->scale_set ? vm->scale_set->name : ""));
+    json_object_set_new(
+        json, "virtualMachineScaleSet",
+        json_pack("{s:s}", "id", vm->scale_set && !vm_is_instance(vm) ? vm->scale_set->id : ""));
     json_object_set_new(json, "vmSize", json_string(vm->size->name));
     json_object_set_new(json, "zone", json_string(vm->spec.zone));
     json_object_set_new(json, "extendedLocation", json_pack("{s:s, s:s}", "type", "", "name", ""));
@@ -180,16 +183,50 @@ static void answer_instance(struct exchange *exchange, const struct vm *vm, cons
 
 /* ---- identity ---- */
 
-/* Whether the request means the VM's own identity: by no selector, or by the right one. */
-static bool means_own_identity(const struct exchange *exchange, const struct vm *vm)
+struct principal {
+    const char *client_id, *object_id;
+    char *resource_id;
+};
+
+static inline void principal_finip(struct principal *principal)
+{
+    free(principal->resource_id);
+}
+
+static struct principal own_identity(const struct vm *vm)
+{
+    return (struct principal){vm->client_id, resource_text(vm->body, "identity.principalId", ""),
+                              mem_strdup(vm->id)};
+}
+
+static struct principal given_identity(const struct model *model,
+                                       const struct arm_identity *identity)
+{
+    return (struct principal){
+        identity->client_id, identity->object_id,
+        mem_printf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.ManagedIdentity/"
+                   "userAssignedIdentities/%s",
+                   model->subscription_id, model->groups[0]->name, identity->name)};
+}
+
+static bool has_identity(const struct vm *vm, const struct arm_identity *identity)
+{
+    for (size_t i = 0; i < identity->n_vms; i++)
+        if (strcasecmp(identity->vms[i], vm->spec.name) == 0)
+            return true;
+    return identity->n_vms == 0;
+}
+
+/* Whether the request names this identity, or none at all. */
+static bool is_meant(const struct exchange *exchange, const struct principal *principal)
 {
     const struct {
         const char *selector, *value;
     } selectors[] = {
-        {"client_id", vm->client_id},
-        {"object_id", resource_text(vm->body, "identity.principalId", "")},
-        {"principal_id", resource_text(vm->body, "identity.principalId", "")},
-        {"msi_res_id", vm->id},
+        {"client_id", principal->client_id},
+        {"object_id", principal->object_id},
+        {"principal_id", principal->object_id},
+        {"msi_res_id", principal->resource_id},
     };
 
     for (size_t i = 0; i < COUNT_OF(selectors); i++) {
@@ -198,7 +235,35 @@ static bool means_own_identity(const struct exchange *exchange, const struct vm 
         if (wanted && strcasecmp(wanted, selectors[i].value) != 0)
             return false;
     }
-    return vm->spec.identity;
+    return true;
+}
+
+/* The identity that is meant: the VM's own before those that it was given. False, and answered, if
+ * there is none, or more than one. */
+static bool find_principal(struct exchange *exchange, const struct vm *vm, struct principal *ret)
+{
+    const struct arm_config *config = exchange->config;
+    unsigned n = 0;
+
+    *ret = own_identity(vm);
+    if (vm->spec.identity && is_meant(exchange, ret))
+        return true;
+    for (size_t i = 0; i < config->n_identities; i++) {
+        CLEANUP(principal_finip)
+        struct principal given = given_identity(exchange->model, &config->identities[i]);
+
+        if (!has_identity(vm, &config->identities[i]) || !is_meant(exchange, &given))
+            continue;
+        principal_finip(ret);
+        *ret = given;
+        given.resource_id = NULL;
+        n++;
+    }
+    if (n != 1)
+        answer_invalid(exchange, n ? "Multiple user assigned identities exist, please specify the "
+                                     "clientId / resourceId of the identity in the token request"
+                                   : "Identity not found");
+    return n == 1;
 }
 
 static void answer_token(struct exchange *exchange, const struct vm *vm)
@@ -219,21 +284,21 @@ static void answer_token(struct exchange *exchange, const struct vm *vm)
         answer_invalid(exchange, "Required query variable 'resource' is missing");
         return;
     }
-    if (!means_own_identity(exchange, vm)) {
-        answer_invalid(exchange, "Identity not found");
+    CLEANUP(principal_finip) struct principal principal = {0};
+    if (!find_principal(exchange, vm, &principal))
         return;
-    }
     utf8_repair(resource);
-    exchange->principal = mem_strdup(vm->client_id);
+    exchange->principal = mem_strdup(principal.client_id);
     struct token token = {.tenant = exchange->model->tenant_id,
                           .audience = resource,
                           .client_id = exchange->principal,
+                          .object_id = principal.object_id,
                           .issued = now,
                           .expires = now + lifetime};
     CLEANUP(freep) char *text = token_write(&exchange->config->key, &token);
     answer(exchange, 200,
            json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s}", "access_token", text, "client_id",
-                     vm->client_id, "expires_in", json_sprintf("%u", lifetime), "expires_on",
+                     principal.client_id, "expires_in", json_sprintf("%u", lifetime), "expires_on",
                      json_sprintf("%lld", (long long)token.expires), "ext_expires_in",
                      json_sprintf("%u", lifetime), "not_before",
                      json_sprintf("%lld", (long long)now), "resource", resource, "token_type",

@@ -3,6 +3,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
+#include "test/azsim/model/access.h"
 
 /* Azure's operation URLs carry a certificate and are more than 5 kB long. */
 enum { CERTIFICATE_LENGTH = 5200 };
@@ -29,7 +30,7 @@ static char *certificate(void)
 
 static const char *path_of(const struct operation *operation)
 {
-    return operation_is_of_disk(operation) ? "DiskOperations" : "operations";
+    return operation_owner(operation) == OPERATION_OF_VM ? "operations" : "DiskOperations";
 }
 
 /* What the seal of an operation's URL covers. */
@@ -83,7 +84,7 @@ void operation_headers(struct exchange *exchange, const struct operation *operat
     CLEANUP(freep) char *status = url(exchange, operation, false);
 
     answer_header(exchange, "Azure-AsyncOperation", "%s", status);
-    if (!operation_is_of_disk(operation))
+    if (operation_owner(operation) == OPERATION_OF_VM)
         answer_header(exchange, "azure-asyncnotification", "Enabled");
     if (location) {
         CLEANUP(freep) char *result = url(exchange, operation, true);
@@ -99,18 +100,33 @@ void operation_headers(struct exchange *exchange, const struct operation *operat
 static json_t *result_json(const struct operation *operation)
 {
     const struct disk *disk = disk_find(operation->model, operation->target);
+    const struct snapshot *snapshot = snapshot_find(operation->model, operation->target);
     const struct vm *vm = vm_find(operation->model, operation->target);
 
     switch (operation->kind) {
     case OPERATION_DISK_CREATE:
     case OPERATION_DISK_UPDATE:
         return disk ? disk_json(disk) : NULL;
+    case OPERATION_DISK_GRANT:
+        return disk ? access_json(disk->unique_id, disk->access_until_us) : NULL;
+    case OPERATION_SNAPSHOT_GRANT:
+        return snapshot ? access_json(snapshot->unique_id, snapshot->access_until_us) : NULL;
+    case OPERATION_SNAPSHOT_CREATE:
+    case OPERATION_SNAPSHOT_UPDATE:
+        return snapshot ? snapshot_json(snapshot) : NULL;
     case OPERATION_VM_UPDATE:
         return vm ? vm_json(vm) : NULL;
     case OPERATION_VM_ATTACH_DETACH:
         return vm ? vm_storage_profile_json(vm) : NULL;
     case OPERATION_DISK_DELETE:
+    case OPERATION_DISK_REVOKE:
+    case OPERATION_SNAPSHOT_DELETE:
+    case OPERATION_SNAPSHOT_REVOKE:
     case OPERATION_VM_DELETE:
+    case OPERATION_VM_START:
+    case OPERATION_VM_POWER_OFF:
+    case OPERATION_VM_DEALLOCATE:
+    case OPERATION_VM_REAPPLY:
     case OPERATION_KIND_COUNT:
         return NULL;
     }
@@ -120,9 +136,9 @@ static json_t *result_json(const struct operation *operation)
 static json_t *status_json(const struct operation *operation)
 {
     json_t *json = json_object();
-    json_t *result = operation->status == OPERATION_SUCCEEDED && operation_is_of_disk(operation)
-                         ? result_json(operation)
-                         : NULL;
+    bool tells =
+        operation->status == OPERATION_SUCCEEDED && operation_owner(operation) != OPERATION_OF_VM;
+    json_t *result = tells ? result_json(operation) : NULL;
 
     json_object_set_new(json, "startTime", azure_time_json(operation->start_us));
     if (operation->status != OPERATION_IN_PROGRESS)

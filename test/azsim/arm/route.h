@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "test/azsim/model/latency.h"
+#include "test/azsim/model/throttle.h"
 
 struct exchange;
 
@@ -17,12 +18,13 @@ struct route {
     const char *path;
     const char *kind; /* for the journal */
     enum latency_kind latency;
+    enum throttle_policy throttle; /* which of Compute's buckets it is charged to */
     void (*handle)(struct exchange *exchange);
 };
 
 /* What was taken from a path; members that its route does not name are NULL. */
 struct route_match {
-    const char *tenant, *subscription, *group, *name, *location, *operation;
+    const char *tenant, *subscription, *group, *name, *instance, *location, *operation;
     char *path;            /* what they point into */
     const char *parts[16]; /* the words of the path */
     size_t n_parts;

@@ -12,6 +12,7 @@
 struct token {
     const char *tenant, *audience;
     const char *client_id;   /* who it was given to */
+    const char *object_id;   /* and as what the tenant knows it; NULL: the same */
     int64_t issued, expires; /* seconds since 1970 */
     json_t *claims;          /* of a token that was read: what the texts point into */
 };

@@ -1,13 +1,38 @@
 /* How a VM looks in answers. */
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/scale_set.h"
 
 char *vm_etag(const struct vm *vm)
 {
     return mem_printf("\"%u\"", vm->etag);
+}
+
+/* Where the name of the group stands in an id. */
+static char *find_group_name(char *id, size_t *ret_length)
+{
+    static const char before[] = "/resourceGroups/";
+    char *name = strstr(id, before) + strlen(before);
+
+    *ret_length = strcspn(name, "/");
+    return name;
+}
+
+json_t *vm_id_json(const struct model *model, const char *id)
+{
+    if (!model->settings.upper_case_groups)
+        return json_string(id);
+    CLEANUP(freep) char *copy = mem_strdup(id);
+    size_t length;
+    char *name = find_group_name(copy, &length);
+
+    for (size_t i = 0; i < length; i++)
+        name[i] = (char)toupper((unsigned char)name[i]);
+    return json_string(copy);
 }
 
 static json_t *data_disk_json(const struct vm *vm, const struct data_disk *item)
@@ -21,6 +46,8 @@ static json_t *data_disk_json(const struct vm *vm, const struct data_disk *item)
         json_object_set_new(json, "diskSizeGB", json_integer(disk->spec.size_gib));
     }
     json_object_set_new(json, "managedDisk", managed);
+    if (vm_is_instance(vm)) /* what becomes of its disks is the scale set's to say */
+        json_object_del(json, "deleteOption");
     return json;
 }
 
@@ -46,13 +73,13 @@ static json_t *status_json(const struct vm *vm, const char *code, const char *le
 
 static json_t *provisioning_json(const struct vm *vm)
 {
-    if (vm->provisioning == PROVISIONING_SUCCEEDED)
+    if (vm_provisioning(vm) == PROVISIONING_SUCCEEDED)
         return status_json(vm, "ProvisioningState/succeeded", "Info", "Provisioning succeeded");
-    if (vm->provisioning != PROVISIONING_FAILED) {
-        CLEANUP(freep) char *name = mem_lower(provisioning_name(vm->provisioning));
+    if (vm_provisioning(vm) != PROVISIONING_FAILED) {
+        CLEANUP(freep) char *name = mem_lower(provisioning_name(vm_provisioning(vm)));
         CLEANUP(freep) char *code = mem_printf("ProvisioningState/%s", name);
 
-        return status_json(vm, code, "Info", provisioning_name(vm->provisioning));
+        return status_json(vm, code, "Info", provisioning_name(vm_provisioning(vm)));
     }
     CLEANUP(freep) char *code = mem_printf("ProvisioningState/failed/%s", vm->failure);
     return status_json(vm, code, "Error", "Provisioning failed");
@@ -60,8 +87,8 @@ static json_t *provisioning_json(const struct vm *vm)
 
 static json_t *power_json(const struct vm *vm)
 {
-    CLEANUP(freep) char *code = mem_printf("PowerState/%s", power_name(vm->power));
-    CLEANUP(freep) char *display = mem_printf("VM %s", power_name(vm->power));
+    CLEANUP(freep) char *code = mem_printf("PowerState/%s", vm_power_name(vm));
+    CLEANUP(freep) char *display = mem_printf("VM %s", vm_power_name(vm));
 
     return json_pack("{s:s, s:s, s:s}", "code", code, "level", "Info", "displayStatus", display);
 }
@@ -81,7 +108,7 @@ static json_t *disk_statuses_json(const struct vm *vm)
         if (attached)
             status =
                 status_json(vm, "ProvisioningState/succeeded", "Info", "Provisioning succeeded");
-        else if (vm->provisioning == PROVISIONING_FAILED)
+        else if (vm_provisioning(vm) == PROVISIONING_FAILED)
             status = status_json(vm, "ProvisioningState/failed/AttachDiskFailed", "Error",
                                  "Provisioning failed");
         else
@@ -110,12 +137,29 @@ json_t *vm_instance_view_json(const struct vm *vm)
 
 /* ---- the whole ---- */
 
+static void add_scale_set(json_t *json, json_t *properties, const struct vm *vm)
+{
+    if (vm_is_instance(vm)) {
+        json_object_set_new(json, "instanceId", json_string(vm->spec.instance_id));
+        json_object_set_new(json, "sku",
+                            json_pack("{s:s, s:s}", "name", vm->size->name, "tier", "Standard"));
+        json_object_set_new(properties, "latestModelApplied", json_true());
+        json_object_set_new(properties, "modelDefinitionApplied",
+                            json_string("VirtualMachineScaleSet"));
+    } else if (vm->scale_set) {
+        json_object_set_new(properties, "virtualMachineScaleSet",
+                            json_pack("{s:s}", "id", vm->scale_set->id));
+    }
+}
+
 json_t *vm_json(const struct vm *vm)
 {
     CLEANUP(freep) char *etag = vm_etag(vm);
-    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", vm->spec.name, "id", vm->id,
-                             "type", "Microsoft.Compute/virtualMachines", "location",
-                             vm->model->location, "etag", etag);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", vm->name, "id", vm->id, "type",
+                  vm_is_instance(vm) ? "Microsoft.Compute/virtualMachineScaleSets/virtualMachines"
+                                     : "Microsoft.Compute/virtualMachines",
+                  "location", vm->model->location, "etag", etag);
     json_t *properties = json_copy(json_object_get(vm->body, "properties"));
 
     if (*vm->spec.zone)
@@ -123,9 +167,10 @@ json_t *vm_json(const struct vm *vm)
     json_object_update(json, vm->body);
     json_object_set_new(json, "properties", properties);
     json_object_set_new(properties, "provisioningState",
-                        json_string(provisioning_name(vm->provisioning)));
+                        json_string(provisioning_name(vm_provisioning(vm))));
     json_object_set_new(properties, "vmId", json_string(vm->vm_id));
     json_object_set_new(properties, "timeCreated", azure_time_json(vm->created_us));
     json_object_set_new(properties, "storageProfile", vm_storage_profile_json(vm));
+    add_scale_set(json, properties, vm);
     return json;
 }

@@ -4,22 +4,61 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
 
-/* Since when an attach says more than disk and LUN. */
+/* Since when an attach says more than disk and LUN, and since when VMs have an etag. */
 #define ATTACH_DETAILS_SINCE "2024-03-01"
+#define ETAG_SINCE "2023-09-01"
 
-static struct vm *find(struct exchange *exchange)
+/* ---- finding ---- */
+
+/* An instance by its number below a uniform scale set. */
+static struct refusal *find_instance(const struct exchange *exchange, struct vm **ret)
+{
+    const char *instance = exchange->match.instance;
+    struct scale_set *set = scale_set_of_path(exchange);
+
+    if (!set && strcmp(exchange->call->method, "GET") != 0)
+        return refuse(PARENT_NOT_FOUND, exchange->match.name, exchange->match.group);
+    if (!set)
+        return refuse(RESOURCE_NOT_FOUND, "virtualMachineScaleSets", exchange->match.name,
+                      exchange->match.group);
+    if (!set->uniform)
+        return refuse(SCALE_SET_IS_FLEXIBLE, set->name);
+    if (instance[strspn(instance, "0123456789")])
+        return refuse(INSTANCE_NOT_A_NUMBER);
+
+    CLEANUP(freep) char *id = mem_printf("%s/virtualMachines/%s", set->id, instance);
+    CLEANUP(freep) char *key = resource_key(id);
+    *ret = vm_find(exchange->model, key);
+    return *ret ? NULL : refuse(INSTANCE_NOT_ACTIVE, instance);
+}
+
+static struct refusal *find_by_name(const struct exchange *exchange, struct vm **ret)
 {
     CLEANUP(freep)
     char *id = resource_id(exchange->model->subscription_id, exchange->group->name,
                            "virtualMachines", exchange->match.name);
     CLEANUP(freep) char *key = resource_key(id);
-    struct vm *vm = vm_find(exchange->model, key);
 
-    if (vm)
+    *ret = vm_find(exchange->model, key);
+    return *ret ? NULL
+                : refuse(RESOURCE_NOT_FOUND, "virtualMachines", exchange->match.name,
+                         exchange->match.group);
+}
+
+/* The VM of the path; answers and returns NULL if there is none. */
+static struct vm *find(struct exchange *exchange)
+{
+    bool is_instance = exchange->match.instance != NULL;
+    struct vm *vm = NULL;
+    struct refusal *refusal =
+        is_instance ? find_instance(exchange, &vm) : find_by_name(exchange, &vm);
+
+    if (!refusal)
         exchange_note_vm(exchange, vm);
+    else if (refusal->status == 404)
+        answer_gateway(exchange, refusal);
     else
-        answer_gateway(exchange, refuse(RESOURCE_NOT_FOUND, "virtualMachines", exchange->match.name,
-                                        exchange->match.group));
+        answer_refusal(exchange, refusal);
     return vm;
 }
 
@@ -60,26 +99,70 @@ void vms_instance_view(struct exchange *exchange)
         answer(exchange, 200, vm_instance_view_json(vm));
 }
 
-void vms_list(struct exchange *exchange)
+/* The scale set that a filter asks for, "'virtualMachineScaleSet/id' eq '/subscriptions/...'"; its
+ * key. NULL: every VM. */
+static char *filter_scale_set(const struct exchange *exchange)
+{
+    const char *filter = exchange_argument(exchange, "$filter");
+    const char *value = filter && strcasestr(filter, "virtualMachineScaleSet/id")
+                            ? strstr(filter, "'/subscriptions/")
+                            : NULL;
+
+    if (!value)
+        return NULL;
+    CLEANUP(freep) char *id = mem_strndup(value + 1, strcspn(value + 1, "'"));
+    return resource_key(id);
+}
+
+/* Instances of uniform scale sets are listed with their scale set only. */
+static bool is_listed(const struct exchange *exchange, const struct scale_set *set,
+                      const char *filter, const struct vm *vm)
+{
+    if (set)
+        return vm->scale_set == set;
+    return !vm_is_instance(vm) && (!exchange->group || vm->group == exchange->group) &&
+           (!filter || (vm->scale_set && strcmp(vm->scale_set->key, filter) == 0));
+}
+
+/* All VMs, or those of a scale set. */
+static void list(struct exchange *exchange, const struct scale_set *set)
 {
     uint64_t after = exchange_page_after(exchange), last = 0, next = 0;
+    CLEANUP(freep) char *filter = filter_scale_set(exchange);
+    bool views = expands(exchange, "instanceView");
     json_t *items = json_array();
 
     HASH_FOREACH(exchange->model->vms, vm) {
-        if (vm->sequence <= after || (exchange->group && vm->group != exchange->group))
+        if (vm->sequence <= after || !is_listed(exchange, set, filter, vm))
             continue;
-        if (json_array_size(items) == exchange->config->page_size) {
+        if (json_array_size(items) == exchange->model->settings.page_size) {
             next = last;
             break;
         }
         json_t *json = vm_json(vm);
-        if (expands(exchange, "instanceView"))
+        if (views)
             json_object_set_new(json_object_get(json, "properties"), "instanceView",
                                 vm_instance_view_json(vm));
         json_array_append_new(items, json);
         last = vm->sequence;
     }
     answer_page(exchange, items, next);
+}
+
+void vms_list(struct exchange *exchange)
+{
+    list(exchange, NULL);
+}
+
+void vms_list_of_scale_set(struct exchange *exchange)
+{
+    const struct scale_set *set = scale_set_of_path(exchange);
+
+    if (set)
+        list(exchange, set);
+    else
+        answer_gateway(exchange, refuse(RESOURCE_NOT_FOUND, "virtualMachineScaleSets",
+                                        exchange->match.name, exchange->match.group));
 }
 
 /* ---- changing ---- */
@@ -99,6 +182,8 @@ static struct refusal *check_preconditions(const struct exchange *exchange, cons
     const char *none_match = exchange_header(exchange, "If-None-Match");
     CLEANUP(freep) char *etag = vm_etag(vm);
 
+    if (strcmp(exchange->api_version, ETAG_SINCE) < 0)
+        return NULL;
     if (match && !etag_is(vm, match))
         return refuse(ETAG_DIFFERS, match, etag);
     if (none_match && etag_is(vm, none_match))
@@ -138,15 +223,16 @@ void vms_patch(struct exchange *exchange)
     answer_vm(exchange, 200, vm);
 }
 
-/* VMs come from the configuration; the subscription has no cores left for one more. */
+/* VMs come from the configuration; the subscription has no cores left for one more. Instances are
+ * made by their scale set only. */
 void vms_put(struct exchange *exchange)
 {
-    CLEANUP(freep)
-    char *id = resource_id(exchange->model->subscription_id, exchange->group->name,
-                           "virtualMachines", exchange->match.name);
-    CLEANUP(freep) char *key = resource_key(id);
+    CLEANUP(refusal_freep) struct refusal *refusal = NULL;
+    struct vm *vm = NULL;
 
-    if (vm_find(exchange->model, key))
+    if (!exchange->match.instance)
+        refusal = find_by_name(exchange, &vm);
+    if (!refusal)
         vms_patch(exchange);
     else
         answer_refusal(exchange, refuse(QUOTA_EXCEEDED, "Total Regional Cores",
@@ -200,5 +286,59 @@ void vms_attach_detach(struct exchange *exchange)
         return;
     }
     operation_headers(exchange, operation, true);
+    answer(exchange, 202, NULL);
+}
+
+/* ---- actions without a body ---- */
+
+static void act(struct exchange *exchange, enum operation_kind kind)
+{
+    struct vm *vm = find(exchange);
+    struct operation *operation;
+
+    if (!vm)
+        return;
+    struct refusal *refusal = vm_act(vm, kind, &operation);
+    if (refusal) {
+        answer_refusal(exchange, refusal);
+        return;
+    }
+    operation_headers(exchange, operation, true);
+    answer(exchange, 202, NULL);
+}
+
+void vms_start(struct exchange *exchange)
+{
+    act(exchange, OPERATION_VM_START);
+}
+
+void vms_power_off(struct exchange *exchange)
+{
+    act(exchange, OPERATION_VM_POWER_OFF);
+}
+
+void vms_deallocate(struct exchange *exchange)
+{
+    act(exchange, OPERATION_VM_DEALLOCATE);
+}
+
+void vms_reapply(struct exchange *exchange)
+{
+    act(exchange, OPERATION_VM_REAPPLY);
+}
+
+/* What is not there is gone already. */
+void vms_delete(struct exchange *exchange)
+{
+    CLEANUP(refusal_freep) struct refusal *refusal = NULL;
+    struct vm *vm = NULL;
+
+    refusal = exchange->match.instance ? find_instance(exchange, &vm) : find_by_name(exchange, &vm);
+    if (refusal) {
+        answer(exchange, 204, NULL);
+        return;
+    }
+    exchange_note_vm(exchange, vm);
+    operation_headers(exchange, vm_delete(vm), true);
     answer(exchange, 202, NULL);
 }

@@ -21,13 +21,6 @@ struct attachment *attachment_claim(struct vm *vm, unsigned lun, struct disk *di
     return attachment_restore(vm, lun, disk, ++vm->model->sequence);
 }
 
-/* Who owns a disk is different from now on. */
-static void note_owner(struct disk *disk)
-{
-    disk->owned_us = model_now_us(disk->model);
-    model_changed_disk(disk->model, disk);
-}
-
 struct refusal *attachment_attach(struct attachment *attachment)
 {
     struct model *model = attachment->vm->model;
@@ -40,7 +33,7 @@ struct refusal *attachment_attach(struct attachment *attachment)
             return refuse(ATTACH_FAILED, attachment->disk->name, attachment->lun, err_message(err));
     }
     attachment->attached = true;
-    note_owner(attachment->disk);
+    ownership_changed(attachment->disk);
     return NULL;
 }
 
@@ -54,7 +47,7 @@ void attachment_end(struct attachment *attachment)
         if (model->devices)
             model->devices->detach(model->devices_ctx, attachment->vm, attachment->lun,
                                    attachment->disk);
-        note_owner(attachment->disk);
+        ownership_changed(attachment->disk);
     }
     free(attachment);
 }

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/access.h"
 #include "test/azsim/model/attachment.h"
 
 /* Above it Azure caches nothing. */
@@ -203,7 +204,7 @@ static struct refusal *read_listed(const struct vm *vm, const json_t *sent, stru
     if (present && !is_stale(vm->model, present))
         return keep_listed(vm, present, lun, sent, ret);
     if (json_is_true(json_object_get(sent, "toBeDetached")))
-        return refuse(DETACH_UNATTACHED, id, vm->spec.name);
+        return refuse(DETACH_UNATTACHED, id, vm->name);
     return add_new(vm, lun, key, sent, ret);
 }
 
@@ -231,7 +232,7 @@ static struct refusal *detach_one(const struct vm *vm, const json_t *sent, struc
     REQUIRE(read_disk_id(vm, id, "dataDisksToDetach.diskId", &key));
     struct data_disk *item = data_disks_find(ret, key);
     if (!item)
-        return refuse(DETACH_UNATTACHED, id, vm->spec.name);
+        return refuse(DETACH_UNATTACHED, id, vm->name);
     mark_to_be_detached(ret, item, resource_text(sent, "detachOption", NULL));
     return NULL;
 }
@@ -277,7 +278,7 @@ static struct refusal *attach_one(const struct vm *vm, const json_t *sent, struc
         present = NULL;
     }
     if (present && present->to_be_detached)
-        return refuse(DISK_BEING_DETACHED, id, vm->spec.name);
+        return refuse(DISK_BEING_DETACHED, id, vm->name);
     if (present && resource_get(sent, "lun") && present->lun != lun)
         return refuse(DISK_LISTED_TWICE, resource_text(present->entry, "name", ""));
     if (present)
@@ -342,6 +343,16 @@ static struct refusal *check_caching(const struct disk *disk, const struct data_
     return NULL;
 }
 
+/* A VM may say which encryption set a disk has, and has to be right. */
+static struct refusal *check_encryption(const struct disk *disk, const struct data_disk *item)
+{
+    const char *said = resource_text(item->entry, "managedDisk.diskEncryptionSet.id", NULL);
+    const char *own = resource_text(disk->body, "properties.encryption.diskEncryptionSetId", "");
+
+    return said && strcasecmp(said, own) != 0 ? refuse(ENCRYPTION_SET_DIFFERS, said, disk->name)
+                                              : NULL;
+}
+
 static struct refusal *check_owners(const struct vm *vm, const struct disk *disk)
 {
     uint64_t since = loop_now(vm->model->loop) - disk->attaching_since;
@@ -371,9 +382,14 @@ struct refusal *data_disk_check_attach(const struct vm *vm, const struct data_di
         return refuse(DISK_NOT_FOUND, resource_text(item->entry, "managedDisk.id", item->key));
     if (disk->operation)
         return refuse(CONCURRENT_REQUEST);
+    if (disk_is_accessed(disk))
+        return refuse(ACCESS_IS_GRANTED, "disk", disk->name);
     REQUIRE(check_zone(vm, disk));
     if (!vm->size->premium && strcmp(disk->spec.sku->tier, "Standard") != 0)
         return refuse(PREMIUM_NOT_SUPPORTED, vm->size->name, disk->spec.sku->name, disk->name);
+    if (disk->spec.sku->family == DISK_ULTRA && !vm_takes_ultra_disks(vm))
+        return refuse(ULTRA_NOT_ENABLED);
+    REQUIRE(check_encryption(disk, item));
     REQUIRE(check_caching(disk, item));
 
     const struct attachment *there = attachment_at(vm, item->lun);
@@ -406,7 +422,7 @@ static struct refusal *check_item(const struct vm *vm, const struct data_disk *i
         present = NULL;
     if (present && present->to_be_detached)
         return refuse(DISK_BEING_DETACHED, resource_text(item->entry, "managedDisk.id", item->key),
-                      vm->spec.name);
+                      vm->name);
     if (present)
         return disk ? check_caching(disk, item) : NULL;
     const struct data_disk *there = find_at(&vm->data_disks, item->lun);

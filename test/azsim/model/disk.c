@@ -4,7 +4,9 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/access.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/source.h"
 
 /* Standard, StandardSSD and Premium disks do not pass it while a VM runs with them. */
 enum { ONLINE_RESIZE_BORDER_GIB = 4096 };
@@ -74,6 +76,12 @@ struct vm *disk_owner(const struct disk *disk)
     return NULL;
 }
 
+enum provisioning disk_provisioning(const struct disk *disk)
+{
+    return loop_now(disk->model->loop) < disk->updating_until ? PROVISIONING_UPDATING
+                                                              : disk->provisioning;
+}
+
 struct disk *disk_new(struct model *model, struct group *group, const char *name, json_t *body,
                       uint64_t sequence)
 {
@@ -98,6 +106,7 @@ void disk_free(struct disk *disk)
 {
     HASH_DEL(disk->model->disks, disk);
     json_decref(disk->body);
+    ownership_fini(disk);
     free(disk->attaching_vm);
     free(disk->name);
     free(disk->id);
@@ -139,11 +148,68 @@ static void tidy(json_t *body, const struct disk_spec *spec)
         resource_strip(body, performance);
 }
 
+/* The size is that of the source, or more. */
+static struct refusal *fill_from_source(json_t *body, const struct source *source)
+{
+    json_t *properties = json_object_get(body, "properties");
+    int64_t least = source_size_gib(source);
+
+    if (!least)
+        return NULL;
+    if (!json_object_get(properties, "diskSizeGB"))
+        json_object_set_new(properties, "diskSizeGB", json_integer(least));
+    json_int_t size = json_integer_value(json_object_get(properties, "diskSizeGB"));
+    json_object_set_new(resource_get(body, "properties.creationData"), "sourceUniqueId",
+                        json_string(source_unique_id(source)));
+    return size < least ? refuse(SOURCE_LARGER, (long long)size, (long long)least) : NULL;
+}
+
+static struct refusal *check_source(const struct disk_spec *spec, const struct source *source,
+                                    const char *name)
+{
+    if (source->disk && !source->disk->spec.sku->zone_redundant && !spec->sku->zone_redundant &&
+        strcmp(source->disk->spec.zone, spec->zone) != 0)
+        return refuse(SOURCE_ZONE_DIFFERS, name, source->disk->id);
+    if (source->snapshot && source->snapshot->sectors_4k &&
+        !disk_performance_is_settable(spec->sku))
+        return refuse(SOURCE_SECTORS_DIFFER, source->snapshot->id, spec->sku->name);
+    return NULL;
+}
+
+/* A body that has become complete, with what has been read of it. */
+static struct refusal *read_new(const struct model *model, const char *name, json_t *body,
+                                struct source *ret_source)
+{
+    struct disk_spec spec;
+
+    REQUIRE(source_find(model, body, ret_source));
+    REQUIRE(fill_from_source(body, ret_source));
+    REQUIRE(disk_spec_read(body, name, &spec));
+    REQUIRE(check_source(&spec, ret_source, name));
+    tidy(body, &spec);
+    return NULL;
+}
+
+/* Takes over what the source has; where that is slow, bit by bit. */
+static struct refusal *copy_source(struct disk *disk, const struct source *source)
+{
+    struct model *model = disk->model;
+    bool slow = source_is_slow(source) || disk_performance_is_settable(disk->spec.sku);
+
+    if (!source_unique_id(source))
+        return NULL;
+    if (slow)
+        disk->copy = (struct copy){.start_us = disk->created_us,
+                                   .end_us = disk->created_us +
+                                             (int64_t)model_draw(model, LATENCY_COPY) * 1000};
+    return model_copy_content(model, source_unique_id(source), disk->unique_id);
+}
+
 static struct refusal *disk_create(struct model *model, struct group *group, const char *name,
                                    const json_t *sent, struct disk **ret_disk,
                                    struct operation **ret)
 {
-    struct disk_spec spec;
+    struct source source;
 
     REQUIRE(check_location(model, sent));
     if (HASH_COUNT(model->disks) >= MODEL_MAX_DISKS)
@@ -151,16 +217,20 @@ static struct refusal *disk_create(struct model *model, struct group *group, con
                       (long long)HASH_COUNT(model->disks));
 
     json_t *body = with_defaults(model, sent);
-    struct refusal *refusal = disk_spec_read(body, name, &spec);
+    struct refusal *refusal = read_new(model, name, body, &source);
     if (refusal) {
         json_decref(body);
         return refusal;
     }
-    tidy(body, &spec);
     struct disk *disk = disk_new(model, group, name, body, ++model->sequence);
     disk->provisioning = PROVISIONING_UPDATING;
     disk->created_us = model_now_us(model);
     random_uuid(loop_random(model->loop), disk->unique_id);
+    refusal = copy_source(disk, &source);
+    if (refusal) {
+        disk_free(disk);
+        return refusal;
+    }
     disk->operation =
         operation_start(model, OPERATION_DISK_CREATE, disk->key, model_draw(model, LATENCY_CREATE));
     *ret_disk = disk;
@@ -178,7 +248,11 @@ static struct refusal *check_resize(const struct disk *disk, const struct disk_s
 
     if (to->size_gib < from->size_gib)
         return refuse(DISK_SHRINKS, disk->id);
-    if (to->size_gib == from->size_gib || disk_state(disk) != DISK_STATE_ATTACHED)
+    if (to->size_gib == from->size_gib)
+        return NULL;
+    if (!copy_is_done(&disk->copy, model_now_us(disk->model)))
+        return refuse(RESIZE_WHILE_COPYING, disk->name);
+    if (disk_state(disk) != DISK_STATE_ATTACHED)
         return NULL;
     bool crosses = !disk_performance_is_settable(from->sku) &&
                    from->size_gib < ONLINE_RESIZE_BORDER_GIB &&
@@ -281,6 +355,8 @@ struct refusal *disk_delete(struct disk *disk, struct operation **ret)
         return refuse(DISK_ATTACHED, disk->name, disk_owner(disk)->id);
     if (disk->operation)
         return refuse(CONCURRENT_REQUEST);
+    if (disk_is_accessed(disk))
+        return refuse(ACCESS_IS_GRANTED, "disk", disk->name);
     disk->provisioning = PROVISIONING_DELETING;
     disk->operation =
         operation_start(model, OPERATION_DISK_DELETE, disk->key, model_draw(model, LATENCY_DELETE));
@@ -301,7 +377,7 @@ static void disk_remove(struct disk *disk)
         attachment_end(ATTACHMENT_OF_DISK(link));
     }
     if (model->devices)
-        model->devices->remove(model->devices_ctx, disk);
+        model->devices->remove(model->devices_ctx, disk->unique_id);
     model_gone(model, "disks", disk->key);
     disk_free(disk);
 }
@@ -318,6 +394,8 @@ struct refusal *disk_operation_due(struct operation *operation)
             return refuse(DISK_ATTACHED, disk->name, disk_owner(disk)->id);
         disk_remove(disk);
     }
+    if (operation->kind == OPERATION_DISK_REVOKE)
+        disk->access_until_us = 0;
     if (operation->kind == OPERATION_DISK_UPDATE && model->devices)
         model->devices->resize(model->devices_ctx, disk);
     return NULL;
@@ -330,6 +408,8 @@ void disk_operation_ended(struct operation *operation)
     if (!disk)
         return;
     disk->operation = NULL;
-    disk->provisioning = PROVISIONING_SUCCEEDED;
+    disk->provisioning = operation->refusal && operation->kind != OPERATION_DISK_DELETE
+                             ? PROVISIONING_FAILED
+                             : PROVISIONING_SUCCEEDED;
     model_changed_disk(operation->model, disk);
 }

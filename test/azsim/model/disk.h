@@ -7,12 +7,12 @@
 #pragma once
 
 #include "lib/base/list.h"
+#include "test/azsim/model/copy.h"
 #include "test/azsim/model/disk_spec.h"
 #include "test/azsim/model/model.h"
 #include "test/azsim/model/operation.h"
+#include "test/azsim/model/ownership.h"
 #include "test/azsim/model/resource.h"
-
-enum disk_state { DISK_STATE_UNATTACHED, DISK_STATE_ATTACHED, DISK_STATE_RESERVED };
 
 struct disk {
     struct model *model;
@@ -27,7 +27,12 @@ struct disk {
     char unique_id[UUID_SIZE];
 
     struct list attachments; /* by_disk; see attachment.h */
+    struct ownership shown;  /* what clients are told of them */
     struct operation *operation;
+    uint64_t updating_until;   /* loop_now; what clients are told until then, by a fault */
+    int64_t access_until_us;   /* see access.h; 0: none */
+    struct copy copy;          /* of data from what it was made from */
+    int64_t snapshot_times[7]; /* of its last incremental snapshots, the newest first */
 
     /* The last VM that began to attach it, and when (loop_now). */
     char *attaching_vm;
@@ -37,6 +42,7 @@ struct disk {
 };
 
 struct disk *disk_find(const struct model *model, const char *key); /* or NULL */
+enum provisioning disk_provisioning(const struct disk *disk);       /* as clients are told */
 enum disk_state disk_state(const struct disk *disk);
 const char *disk_state_name(enum disk_state state);
 /* A VM that it is attached to; NULL if none. */

@@ -45,6 +45,10 @@ static struct refusal *read_creation(const json_t *body)
         return refuse(PARAMETER_MISSING("disk.creationData"));
     if (!option)
         return refuse(PARAMETER_MISSING("disk.creationData.createOption"));
+    if (strcasecmp(option, "Copy") == 0)
+        return resource_text(body, "properties.creationData.sourceResourceId", NULL)
+                   ? NULL
+                   : refuse(PARAMETER_MISSING("disk.creationData.sourceResourceId"));
     if (strcasecmp(option, "Empty") != 0)
         return refuse(PARAMETER_UNKNOWN("disk.creationData.createOption"), option);
     return NULL;
@@ -121,7 +125,7 @@ struct refusal *disk_spec_read(const json_t *body, const char *name, struct disk
 }
 
 /* Members that the client repeats must be the same, in any case of letters. */
-static struct refusal *check_creation_is_same(const json_t *from, const json_t *to)
+struct refusal *creation_check_same(const json_t *from, const json_t *to)
 {
     const json_t *present = resource_get(from, "properties.creationData");
     const char *name;
@@ -147,7 +151,7 @@ struct refusal *disk_spec_check_change(const json_t *from, const json_t *to)
 {
     const json_t *was = resource_get(from, "zones"), *is = resource_get(to, "zones");
 
-    REQUIRE(check_creation_is_same(from, to));
+    REQUIRE(creation_check_same(from, to));
     if ((json_array_size(was) || json_array_size(is)) && !json_equal(was, is))
         return refuse(PROPERTY_CHANGE_NOT_ALLOWED("zones"), "zones");
     return NULL;

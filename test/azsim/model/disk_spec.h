@@ -22,6 +22,9 @@ struct disk_spec {
 struct refusal *disk_spec_read(const json_t *body, const char *name, struct disk_spec *ret)
     __attribute__((warn_unused_result));
 
+/* Whether creationData stays the same, as it must, of disks and of snapshots. */
+struct refusal *creation_check_same(const json_t *from, const json_t *to)
+    __attribute__((warn_unused_result));
 /* Whether a disk may change from one body to another, apart from what attachments forbid. */
 struct refusal *disk_spec_check_change(const json_t *from, const json_t *to)
     __attribute__((warn_unused_result));

@@ -5,7 +5,11 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/fault.h"
+#include "test/azsim/model/record.h"
+#include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/throttle.h"
 
 struct model *model_new(const struct model_config *config)
 {
@@ -21,6 +25,9 @@ struct model *model_new(const struct model_config *config)
     model->commit_ctx = config->commit_ctx;
     model->removed_vms = json_object();
     latencies_init(&model->latencies);
+    settings_init(&model->settings);
+    model->throttle = throttle_new();
+    model->faults = faults_new();
     list_init(&model->ended_operations);
     return model;
 }
@@ -35,6 +42,12 @@ void model_free(struct model *model)
     HASH_FOREACH(model->vms, vm) {
         vm_free(vm);
     }
+    HASH_FOREACH(model->scale_sets, set) {
+        scale_set_free(set);
+    }
+    HASH_FOREACH(model->snapshots, snapshot) {
+        snapshot_free(snapshot);
+    }
     HASH_FOREACH(model->disks, disk) {
         disk_free(disk);
     }
@@ -43,6 +56,8 @@ void model_free(struct model *model)
         free(model->groups[i]->key);
         free(model->groups[i]);
     }
+    throttle_free(model->throttle);
+    faults_free(model->faults);
     json_decref(model->removed_vms);
     json_decref(model->changes);
     free(model->tenant_id);
@@ -104,6 +119,14 @@ int64_t model_now_us(const struct model *model)
     return loop_wall_us(model->loop);
 }
 
+struct refusal *model_copy_content(struct model *model, const char *from, const char *to)
+{
+    CLEANUP(err_freep)
+    struct err *err = model->devices ? model->devices->copy(model->devices_ctx, from, to) : NULL;
+
+    return err ? refuse(COPY_FAILED, err_message(err)) : NULL;
+}
+
 /* ---- what has changed ---- */
 
 static void note(struct model *model, const char *table, const char *key, json_t *record)
@@ -123,19 +146,31 @@ static void note(struct model *model, const char *table, const char *key, json_t
 void model_changed_disk(struct model *model, const struct disk *disk)
 {
     if (model->commit)
-        note(model, "disks", disk->key, snapshot_of_disk(disk));
+        note(model, "disks", disk->key, record_of_disk(disk));
+}
+
+void model_changed_snapshot(struct model *model, const struct snapshot *snapshot)
+{
+    if (model->commit)
+        note(model, "snapshots", snapshot->key, record_of_snapshot(snapshot));
 }
 
 void model_changed_vm(struct model *model, const struct vm *vm)
 {
     if (model->commit)
-        note(model, "vms", vm->key, snapshot_of_vm(vm));
+        note(model, "vms", vm->key, record_of_vm(vm));
+}
+
+void model_changed_scale_set(struct model *model, const struct scale_set *set)
+{
+    if (model->commit)
+        note(model, "scaleSets", set->key, record_of_scale_set(set));
 }
 
 void model_changed_operation(struct model *model, const struct operation *operation)
 {
     if (model->commit)
-        note(model, "operations", operation->id, snapshot_of_operation(operation));
+        note(model, "operations", operation->id, record_of_operation(operation));
 }
 
 void model_gone(struct model *model, const char *table, const char *key)

@@ -18,20 +18,34 @@
 #include "lib/base/list.h"
 #include "lib/rt/loop.h"
 #include "test/azsim/model/latency.h"
+#include "test/azsim/model/settings.h"
 
 struct disk;
+struct faults;
 struct operation;
+struct refusal;
+struct scale_set;
+struct snapshot;
+struct throttle;
 struct vm;
 
-enum { MODEL_MAX_GROUPS = 100, MODEL_MAX_VMS = 10000, MODEL_MAX_DISKS = 50000 };
+enum {
+    MODEL_MAX_GROUPS = 100,
+    MODEL_MAX_VMS = 10000,
+    MODEL_MAX_DISKS = 50000,
+    MODEL_MAX_SNAPSHOTS = 50000,
+};
 
 /* What a host does when the model attaches and detaches. */
 struct model_devices {
     /* An error makes the attach fail, with its text. */
     struct err *(*attach)(void *ctx, const struct vm *vm, unsigned lun, const struct disk *disk);
     void (*detach)(void *ctx, const struct vm *vm, unsigned lun, const struct disk *disk);
+    void (*start)(void *ctx, const struct vm *vm);      /* it runs again */
     void (*resize)(void *ctx, const struct disk *disk); /* it has grown */
-    void (*remove)(void *ctx, const struct disk *disk); /* its content goes */
+    /* The content of a disk or snapshot, by its unique id: is given to another one, goes. */
+    struct err *(*copy)(void *ctx, const char *from, const char *to);
+    void (*remove)(void *ctx, const char *unique_id);
 };
 
 struct group {
@@ -42,11 +56,17 @@ struct model {
     struct loop *loop;
     char *tenant_id, *subscription_id, *location;
     struct latencies latencies;
+    struct settings settings;
+    struct throttle *throttle;
+    struct faults *faults;
 
     struct group *groups[MODEL_MAX_GROUPS];
     size_t n_groups;
     struct disk *disks;           /* by key */
+    struct snapshot *snapshots;   /* by key */
     struct vm *vms;               /* by key */
+    struct vm *vms_by_host;       /* by the name that the VM itself goes by */
+    struct scale_set *scale_sets; /* by key */
     struct operation *operations; /* by id */
     struct list ended_operations; /* the first to end first */
     size_t n_ended_operations;
@@ -87,9 +107,15 @@ void model_set_removed(struct model *model, const char *vm_name, bool removed);
 uint64_t model_draw(struct model *model, enum latency_kind kind);
 int64_t model_now_us(const struct model *model);
 
+/* Gives the content of one disk or snapshot to a new one; refused if the devices fail. */
+struct refusal *model_copy_content(struct model *model, const char *from, const char *to)
+    __attribute__((warn_unused_result));
+
 /* Notes that the record of one thing is different, for commit. */
 void model_changed_disk(struct model *model, const struct disk *disk);
+void model_changed_snapshot(struct model *model, const struct snapshot *snapshot);
 void model_changed_vm(struct model *model, const struct vm *vm);
+void model_changed_scale_set(struct model *model, const struct scale_set *set);
 void model_changed_operation(struct model *model, const struct operation *operation);
 /* Notes that it is gone; `table` is as in snapshot.h. */
 void model_gone(struct model *model, const char *table, const char *key);

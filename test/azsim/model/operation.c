@@ -5,33 +5,81 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/disk.h"
+#include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/fault_code.h"
+#include "test/azsim/model/fault_site.h"
 #include "test/azsim/model/vm.h"
 
 static const int64_t RETENTION_US = 24LL * 3600 * 1000000;
 
 static const struct {
     const char *name;
-    bool of_disk;
+    enum operation_owner owner;
 } kinds[] = {
-#define OPERATION_ROW(kind, name, of_disk) {name, of_disk},
+#define OPERATION_ROW(kind, name, owner) {name, owner},
     OPERATION_KINDS(OPERATION_ROW)
 #undef OPERATION_ROW
+};
+
+static const struct {
+    struct refusal *(*due)(struct operation *operation);
+    void (*ended)(struct operation *operation);
+} owners[] = {
+    [OPERATION_OF_DISK] = {disk_operation_due, disk_operation_ended},
+    [OPERATION_OF_SNAPSHOT] = {snapshot_operation_due, snapshot_operation_ended},
+    [OPERATION_OF_VM] = {vm_operation_due, vm_operation_ended},
 };
 
 static const char *const status_names[] = {
     [OPERATION_IN_PROGRESS] = "InProgress",
     [OPERATION_SUCCEEDED] = "Succeeded",
     [OPERATION_FAILED] = "Failed",
+    [OPERATION_CANCELED] = "Canceled",
 };
 
-/* What was asked for takes effect now. */
+/* What was asked for takes effect now, unless a fault has it otherwise. */
+static struct refusal *perform(struct operation *operation, const struct fault *fault)
+{
+    if (fault && fault->type == FAULT_FAIL_OPERATION)
+        return fault_refusal(fault, fault_resource(operation->model, operation->target));
+    if (fault && fault->type == FAULT_CANCEL_OPERATION)
+        return refuse(409, "", NULL, " ");
+    if (fault && fault->type == FAULT_HIDE_RESIZE && operation->kind == OPERATION_DISK_UPDATE)
+        return NULL;
+    return owners[operation_owner(operation)].due(operation);
+}
+
+/* The state that a fault leaves behind on what the operation was about, if that is still there. */
+static void leave(const struct operation *operation, const struct fault *fault)
+{
+    struct disk *disk = disk_find(operation->model, operation->target);
+    struct snapshot *snapshot = snapshot_find(operation->model, operation->target);
+    struct vm *vm = vm_find(operation->model, operation->target);
+    enum provisioning *provisioning = disk       ? &disk->provisioning
+                                      : snapshot ? &snapshot->provisioning
+                                      : vm       ? &vm->provisioning
+                                                 : NULL;
+    uint64_t *until = disk       ? &disk->updating_until
+                      : snapshot ? &snapshot->updating_until
+                      : vm       ? &vm->updating_until
+                                 : NULL;
+
+    if (provisioning && fault->type == FAULT_END_FAILED)
+        *provisioning = PROVISIONING_FAILED;
+    if (until && fault->type == FAULT_STAY_UPDATING)
+        *until = loop_deadline(operation->model->loop, fault->time_ms);
+}
+
 static void on_due(void *ctx)
 {
     struct operation *operation = ctx;
     struct model *model = operation->model;
+    const struct fault *fault =
+        fault_of_operation(model, operation->kind, operation->target, FAULT_AT_END);
 
-    operation_end(operation, kinds[operation->kind].of_disk ? disk_operation_due(operation)
-                                                            : vm_operation_due(operation));
+    operation_end(operation, perform(operation, fault));
+    if (fault)
+        leave(operation, fault);
     model_commit(model);
 }
 
@@ -85,13 +133,20 @@ struct operation *operation_restore(struct model *model, const char *id, enum op
 struct operation *operation_start(struct model *model, enum operation_kind kind, const char *target,
                                   uint64_t duration_ms)
 {
+    const struct fault *fault = fault_of_operation(model, kind, target, FAULT_AT_START);
     int64_t now = model_now_us(model);
     char id[UUID_SIZE];
 
+    if (fault)
+        duration_ms += fault->time_ms;
     drop_old(model);
     random_uuid(loop_random(model->loop), id);
     struct operation *operation = operation_restore(model, id, kind, OPERATION_IN_PROGRESS, target,
                                                     now, now + (int64_t)duration_ms * 1000, NULL);
+    if (fault && fault->type == FAULT_STICK) {
+        operation->stuck_by = fault->id;
+        loop_stop_timer(model->loop, &operation->timer);
+    }
     model_changed_operation(model, operation);
     return operation;
 }
@@ -101,15 +156,25 @@ void operation_end(struct operation *operation, struct refusal *refusal)
     struct model *model = operation->model;
 
     loop_stop_timer(model->loop, &operation->timer);
-    operation->status = refusal ? OPERATION_FAILED : OPERATION_SUCCEEDED;
+    operation->status = !refusal         ? OPERATION_SUCCEEDED
+                        : *refusal->code ? OPERATION_FAILED
+                                         : OPERATION_CANCELED;
     operation->refusal = refusal;
     operation->end_us = model_now_us(model);
     note_end(operation);
     model_changed_operation(model, operation);
-    if (kinds[operation->kind].of_disk)
-        disk_operation_ended(operation);
-    else
-        vm_operation_ended(operation);
+    owners[operation_owner(operation)].ended(operation);
+}
+
+void operations_release(struct model *model, unsigned rule)
+{
+    HASH_FOREACH(model->operations, operation) {
+        if (operation->status != OPERATION_IN_PROGRESS || !operation->stuck_by ||
+            (rule && operation->stuck_by != rule))
+            continue;
+        operation->stuck_by = 0;
+        loop_start_timer(model->loop, &operation->timer, loop_now(model->loop), on_due, operation);
+    }
 }
 
 void operation_free(struct operation *operation)
@@ -133,9 +198,9 @@ struct operation *operation_find(const struct model *model, const char *id)
     return operation;
 }
 
-bool operation_is_of_disk(const struct operation *operation)
+enum operation_owner operation_owner(const struct operation *operation)
 {
-    return kinds[operation->kind].of_disk;
+    return kinds[operation->kind].owner;
 }
 
 const char *operation_status_name(enum operation_status status)

@@ -4,7 +4,8 @@
  * end is decided by its kind. Ended operations are kept for a day, as Azure does, and not more than
  * OPERATION_MAX_ENDED of them.
  *
- * Operations belong to the model. A disk or VM points to its operation while that is in progress.
+ * Operations belong to the model. What it changes points to its operation while that is in
+ * progress.
  */
 #pragma once
 
@@ -15,17 +16,30 @@
 
 enum { OPERATION_MAX_ENDED = 10000 };
 
-/*   kind          name in records   of a disk, not of a VM */
+enum operation_owner { OPERATION_OF_DISK, OPERATION_OF_SNAPSHOT, OPERATION_OF_VM };
+
+/*   kind          name in records   what changes */
 #define OPERATION_KINDS(ROW)                                                                       \
-    ROW(DISK_CREATE, "diskCreate", true)                                                           \
-    ROW(DISK_UPDATE, "diskUpdate", true)                                                           \
-    ROW(DISK_DELETE, "diskDelete", true)                                                           \
-    ROW(VM_UPDATE, "vmUpdate", false)                                                              \
-    ROW(VM_ATTACH_DETACH, "vmAttachDetach", false)                                                 \
-    ROW(VM_DELETE, "vmDelete", false)
+    ROW(DISK_CREATE, "diskCreate", OPERATION_OF_DISK)                                              \
+    ROW(DISK_UPDATE, "diskUpdate", OPERATION_OF_DISK)                                              \
+    ROW(DISK_DELETE, "diskDelete", OPERATION_OF_DISK)                                              \
+    ROW(DISK_GRANT, "diskGrantAccess", OPERATION_OF_DISK)                                          \
+    ROW(DISK_REVOKE, "diskRevokeAccess", OPERATION_OF_DISK)                                        \
+    ROW(SNAPSHOT_CREATE, "snapshotCreate", OPERATION_OF_SNAPSHOT)                                  \
+    ROW(SNAPSHOT_UPDATE, "snapshotUpdate", OPERATION_OF_SNAPSHOT)                                  \
+    ROW(SNAPSHOT_DELETE, "snapshotDelete", OPERATION_OF_SNAPSHOT)                                  \
+    ROW(SNAPSHOT_GRANT, "snapshotGrantAccess", OPERATION_OF_SNAPSHOT)                              \
+    ROW(SNAPSHOT_REVOKE, "snapshotRevokeAccess", OPERATION_OF_SNAPSHOT)                            \
+    ROW(VM_UPDATE, "vmUpdate", OPERATION_OF_VM)                                                    \
+    ROW(VM_ATTACH_DETACH, "vmAttachDetach", OPERATION_OF_VM)                                       \
+    ROW(VM_DELETE, "vmDelete", OPERATION_OF_VM)                                                    \
+    ROW(VM_START, "start", OPERATION_OF_VM)                                                        \
+    ROW(VM_POWER_OFF, "powerOff", OPERATION_OF_VM)                                                 \
+    ROW(VM_DEALLOCATE, "deallocate", OPERATION_OF_VM)                                              \
+    ROW(VM_REAPPLY, "reapply", OPERATION_OF_VM)
 
 enum operation_kind {
-#define OPERATION_ENUM(kind, name, of_disk) OPERATION_##kind,
+#define OPERATION_ENUM(kind, name, owner) OPERATION_##kind,
     OPERATION_KINDS(OPERATION_ENUM)
 #undef OPERATION_ENUM
         OPERATION_KIND_COUNT
@@ -35,15 +49,17 @@ enum operation_status {
     OPERATION_IN_PROGRESS,
     OPERATION_SUCCEEDED,
     OPERATION_FAILED,
+    OPERATION_CANCELED, /* by a refusal with no code */
 };
 
 struct operation {
     struct model *model;
     enum operation_kind kind;
     enum operation_status status;
-    char *target;             /* key of the disk or VM */
+    char *target;             /* key of the disk, snapshot or VM */
     int64_t start_us, end_us; /* planned, until it has ended */
     struct refusal *refusal;  /* why it failed */
+    unsigned stuck_by;        /* the rule of a fault that keeps it from ending; 0: none */
     struct timer timer;
     struct list by_end; /* of the model's ended operations */
     UT_hash_handle hh;
@@ -59,11 +75,13 @@ struct operation *operation_restore(struct model *model, const char *id, enum op
                                     int64_t start_us, int64_t end_us, struct refusal *refusal);
 /* Ends it, now; takes the refusal, NULL for success. */
 void operation_end(struct operation *operation, struct refusal *refusal);
+/* Lets what a rule of a fault kept from ending end now; 0: of any rule. */
+void operations_release(struct model *model, unsigned rule);
 void operation_free(struct operation *operation); /* removes it from its model */
 
 struct operation *operation_find(const struct model *model, const char *id); /* or NULL */
-bool operation_is_of_disk(const struct operation *operation);
-/* "InProgress", "Succeeded", "Failed" */
+enum operation_owner operation_owner(const struct operation *operation);
+/* "InProgress", "Succeeded", "Failed", "Canceled" */
 const char *operation_status_name(enum operation_status status);
 bool operation_status_from_name(const char *name, enum operation_status *ret);
 const char *operation_kind_name(enum operation_kind kind);

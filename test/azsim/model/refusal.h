@@ -52,6 +52,10 @@ struct refusal *refusal_from_json(int status, const json_t *json);
 #define RESOURCE_NOT_FOUND 404, "ResourceNotFound", NULL, \
     "The Resource 'Microsoft.Compute/%s/%s' under resource group '%s' was not found. For more " \
     "details please go to https://aka.ms/ARMResourceNotFoundFix"
+#define PARENT_NOT_FOUND 404, "ParentResourceNotFound", NULL, \
+    "Failed to perform 'write' on resource(s) of type 'virtualMachineScaleSets/virtualMachines', " \
+    "because the parent resource 'Microsoft.Compute/virtualMachineScaleSets/%s' in resource group " \
+    "'%s' could not be found."
 #define GROUP_NOT_FOUND 404, "ResourceGroupNotFound", NULL, \
     "Resource group '%s' could not be found."
 #define LOCATION_REQUIRED 400, "LocationRequired", NULL, \
@@ -103,8 +107,42 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "Cannot resize disk %s while it is attached to running VM %s. Resizing a disk of an Azure " \
     "Virtual Machine requires the virtual machine to be deallocated. Please stop your VM and " \
     "retry the operation."
+#define RESIZE_WHILE_COPYING 409, "OperationNotAllowed", NULL, \
+    "Cannot resize disk %s while the background copy of its data is in progress."
+#define SOURCE_NOT_FOUND 404, "NotFound", NULL, "Resource %s is not found."
+#define SOURCE_NOT_COMPLETE 409, "OperationNotAllowed", NULL, \
+    "Cannot create from snapshot %s because the copy of its data is not complete. Please retry " \
+    "when its completionPercent is 100."
+#define SOURCE_LARGER 400, "InvalidParameter", "disk.diskSizeGB", \
+    "The specified disk size %lld GB is smaller than the size %lld GB of the source."
+#define SOURCE_ZONE_DIFFERS 400, "BadRequest", NULL, \
+    "Disk '%s' cannot be created from disk %s because they are not in the same zone."
+#define SOURCE_SECTORS_DIFFER 400, "BadRequest", NULL, \
+    "Snapshot %s has a logical sector size of 4096 bytes, which a disk of sku '%s' does not " \
+    "support."
+#define COPY_FAILED 500, "InternalExecutionError", NULL, \
+    "An internal execution error occurred. Please retry later. (%s)"
 #define CHANGE_WHILE_ATTACHED 409, "OperationNotAllowed", NULL, \
     "Cannot change %s of disk %s while it is attached to VM %s."
+
+#define ACCESS_WHILE_ATTACHED 409, "Conflict", NULL, \
+    "Access not permitted because disk %s is currently attached to running VM %s."
+#define ACCESS_IS_GRANTED 409, "OperationNotAllowed", NULL, \
+    "There is an active shared access signature outstanding for %s %s. Call EndGetAccess before " \
+    "attaching or deleting the disk. Learn more here: https://aka.ms/revokeaccessapi."
+
+/* ---- snapshots ---- */
+#define TOO_MANY_SNAPSHOTS 409, "OperationNotAllowed", NULL, \
+    "Disk %s has reached the maximum of %d incremental snapshots. Please delete some of them."
+#define TOO_MANY_PENDING_SNAPSHOTS 409, "OperationNotAllowed", NULL, \
+    "Disk %s has %d incremental snapshots whose copy is in progress already."
+#define TOO_MANY_SNAPSHOTS_AT_ONCE 409, "OperationNotAllowed", NULL, \
+    "The limit of incremental snapshots of disk %s has been reached: no more than %d can be " \
+    "created in five minutes."
+#define SNAPSHOT_NOT_INCREMENTAL 400, "BadRequest", NULL, \
+    "Only incremental snapshots are supported for disks of sku PremiumV2_LRS and UltraSSD_LRS."
+#define COPY_START_NOT_INCREMENTAL 400, "BadRequest", NULL, \
+    "CopyStart is supported for an incremental snapshot of an incremental snapshot only."
 
 /* ---- virtual machines ---- */
 #define DISK_NOT_FOUND 404, "NotFound", NULL, "Disk %s is not found."
@@ -153,12 +191,28 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "try again or delete/detach the disk explicitly again."
 #define DETACH_UNATTACHED 409, "DetachUnattachedDisk", NULL, \
     "Cannot detach data disk '%s' from VM '%s' because the disk is not attached to it."
+#define ENCRYPTION_SET_DIFFERS 400, "InvalidParameter", "dataDisk.managedDisk.diskEncryptionSet", \
+    "The disk encryption set '%s' of the request does not match that of disk '%s'."
+#define ULTRA_NOT_ENABLED 400, "InvalidParameter", "managedDisk.storageAccountType", \
+    "Managed disks with 'UltraSSD_LRS' storage account type can be used with Virtual Machines or " \
+    "Virtual Machine Scale Set only when 'additionalCapabilities.ultraSSDEnabled' property is " \
+    "set to true."
+#define ULTRA_WHILE_RUNNING 409, "OperationNotAllowed", "additionalCapabilities.ultraSSDEnabled", \
+    "Updating property 'additionalCapabilities.ultraSSDEnabled' of VM '%s' is not allowed unless " \
+    "the VM is deallocated."
 #define VM_BEING_DELETED 409, "OperationNotAllowed", NULL, \
     "Operation '%s' is not allowed on VM '%s' since the VM is marked for deletion. You can only " \
     "retry the Delete operation (or wait for an ongoing one to complete)."
 #define VM_NOT_FOUND 404, "VMNotFound", NULL, "The VM '%s' cannot be found."
 #define ETAG_DIFFERS 412, "PreconditionFailed", NULL, \
     "Etag provided in if-match header %s does not match etag %s of resource."
+#define INSTANCE_NOT_A_NUMBER 400, "InvalidParameter", "instanceId", \
+    "Virtual Machine Scale Set VM instanceId must be a number."
+#define INSTANCE_NOT_ACTIVE 400, "InvalidParameter", "instanceIds", \
+    "The provided instanceId %s is not an active Virtual Machine Scale Set VM instanceId."
+#define SCALE_SET_IS_FLEXIBLE 409, "OperationNotAllowed", NULL, \
+    "The operation is not supported on the VMs of Virtual Machine Scale Set '%s', because its " \
+    "orchestration mode is Flexible."
 #define VM_EXISTS 412, "PreconditionFailed", NULL, \
     "The resource already exists and the if-none-match header %s does not allow to change it."
 

@@ -1,285 +1,391 @@
 #include "test/azsim/model/snapshot.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
-#include "test/azsim/model/attachment.h"
+#include "test/azsim/model/access.h"
+#include "test/azsim/model/source.h"
 
-/* ---- records ---- */
+static const int64_t BURST_US = 5LL * 60 * 1000000;
 
-json_t *snapshot_of_disk(const struct disk *disk)
+/* What snapshots can be stored on. */
+static const struct {
+    const char *name, *tier;
+} skus[] = {{"Standard_LRS", "Standard"}, {"Premium_LRS", "Premium"}, {"Standard_ZRS", "Standard"}};
+
+/* Members that Azure sets, whatever a client sends. */
+static const char *const read_only[] = {"id",
+                                        "name",
+                                        "type",
+                                        "managedBy",
+                                        "systemData",
+                                        "sku.tier",
+                                        "properties.timeCreated",
+                                        "properties.uniqueId",
+                                        "properties.diskState",
+                                        "properties.diskSizeGB",
+                                        "properties.diskSizeBytes",
+                                        "properties.provisioningState",
+                                        "properties.completionPercent",
+                                        "properties.copyCompletionError",
+                                        "properties.snapshotAccessState",
+                                        "properties.incrementalSnapshotFamilyId",
+                                        NULL};
+
+struct snapshot *snapshot_find(const struct model *model, const char *key)
 {
-    return json_pack("{s:s, s:s, s:I, s:O, s:s, s:s, s:I, s:I}", "group", disk->group->name, "name",
-                     disk->name, "sequence", (json_int_t)disk->sequence, "body", disk->body,
-                     "provisioning", provisioning_name(disk->provisioning), "uniqueId",
-                     disk->unique_id, "created", (json_int_t)disk->created_us, "owned",
-                     (json_int_t)disk->owned_us);
+    struct snapshot *snapshot;
+
+    HASH_FIND_STR(model->snapshots, key, snapshot);
+    return snapshot;
 }
 
-static json_t *data_disks_json(const struct data_disks *disks)
-{
-    json_t *list = json_array();
+/* ---- bodies ---- */
 
-    for (size_t i = 0; i < disks->n; i++)
-        json_array_append_new(list, json_pack("{s:i, s:s, s:s, s:b, s:O}", "lun",
-                                              (int)disks->items[i].lun, "disk", disks->items[i].key,
-                                              "uniqueId", disks->items[i].unique_id, "toBeDetached",
-                                              disks->items[i].to_be_detached, "entry",
-                                              disks->items[i].entry));
-    return list;
+static int find_sku(const json_t *body)
+{
+    const char *name = resource_text(body, "sku.name", skus[0].name);
+
+    for (int i = 0; i < (int)COUNT_OF(skus); i++)
+        if (strcasecmp(skus[i].name, name) == 0)
+            return i;
+    return -1;
 }
 
-static json_t *attachments_json(const struct vm *vm)
+static struct refusal *check_body(const json_t *body, const char *name)
 {
-    json_t *list = json_array();
+    const char *option = resource_text(body, "properties.creationData.createOption", NULL);
 
-    LIST_FOREACH(&vm->attachments, link) {
-        const struct attachment *attachment = ATTACHMENT_OF_VM(link);
-
-        json_array_append_new(list,
-                              json_pack("{s:i, s:s, s:b, s:I}", "lun", (int)attachment->lun, "disk",
-                                        attachment->disk->key, "attached", attachment->attached,
-                                        "sequence", (json_int_t)attachment->sequence));
-    }
-    return list;
-}
-
-json_t *snapshot_of_vm(const struct vm *vm)
-{
-    json_t *json = json_pack(
-        "{s:s, s:o, s:s, s:I, s:O, s:o, s:o, s:s, s:s, s:s*, s:I, s:I, s:i, s:s, s:s}", "group",
-        vm->group->name, "spec", vm_spec_json(&vm->spec), "size", vm->size->name, "sequence",
-        (json_int_t)vm->sequence, "body", vm->body, "dataDisks", data_disks_json(&vm->data_disks),
-        "attachments", attachments_json(vm), "power", power_name(vm->power), "provisioning",
-        provisioning_name(vm->provisioning), "failure", vm->failure, "created",
-        (json_int_t)vm->created_us, "updated", (json_int_t)vm->updated_us, "etag", (int)vm->etag,
-        "vmId", vm->vm_id, "clientId", vm->client_id);
-
-    if (!json)
-        abort();
-    return json;
-}
-
-json_t *snapshot_of_operation(const struct operation *operation)
-{
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:I, s:I}", "kind", operation_kind_name(operation->kind),
-                  "status", operation_status_name(operation->status), "target", operation->target,
-                  "start", (json_int_t)operation->start_us, "end", (json_int_t)operation->end_us);
-
-    if (operation->refusal) {
-        json_object_set_new(json, "error", refusal_json(operation->refusal));
-        json_object_set_new(json, "errorStatus", json_integer(operation->refusal->status));
-    }
-    return json;
-}
-
-json_t *snapshot_of_model(const struct model *model)
-{
-    json_t *disks = json_object(), *vms = json_object(), *operations = json_object();
-
-    HASH_FOREACH(model->disks, disk) {
-        json_object_set_new(disks, disk->key, snapshot_of_disk(disk));
-    }
-    HASH_FOREACH(model->vms, vm) {
-        json_object_set_new(vms, vm->key, snapshot_of_vm(vm));
-    }
-    HASH_FOREACH(model->operations, operation) {
-        json_object_set_new(operations, operation->id, snapshot_of_operation(operation));
-    }
-    return json_pack("{s:o, s:o, s:o, s:O}", "disks", disks, "vms", vms, "operations", operations,
-                     "removedVms", model->removed_vms);
-}
-
-void snapshot_apply(json_t *snapshot, const json_t *change)
-{
-    const char *table, *key;
-    json_t *records, *record;
-
-    json_object_foreach((json_t *)(uintptr_t)change, table, records) {
-        json_t *own = json_object_get(snapshot, table);
-
-        if (!own) {
-            own = json_object();
-            json_object_set_new(snapshot, table, own);
-        }
-        json_object_foreach(records, key, record) {
-            if (json_is_null(record))
-                json_object_del(own, key);
-            else
-                json_object_set(own, key, record);
-        }
-    }
-}
-
-/* ---- restoring ---- */
-
-/* Text that is not there is empty, and then not what is looked for. */
-static const char *text(const json_t *record, const char *member)
-{
-    return resource_text(record, member, "");
-}
-
-static int64_t number(const json_t *record, const char *member)
-{
-    return json_integer_value(json_object_get(record, member));
-}
-
-static void copy_uuid(char to[UUID_SIZE], const json_t *record, const char *member)
-{
-    snprintf(to, UUID_SIZE, "%s", text(record, member));
-}
-
-static struct err *find_group(struct model *model, const json_t *record, const char *key,
-                              struct group **ret)
-{
-    *ret = model_find_group(model, text(record, "group"));
-    return *ret ? NULL
-                : err_new(ERR_INVALID, "%s is in resource group \"%s\", which is not configured",
-                          key, text(record, "group"));
-}
-
-static struct err *unusable(const char *key)
-{
-    return err_new(ERR_INVALID, "%s has no usable record", key);
-}
-
-static void note_sequence(struct model *model, uint64_t sequence)
-{
-    if (sequence > model->sequence)
-        model->sequence = sequence;
-}
-
-static struct err *restore_disk(struct model *model, const char *key, const json_t *record)
-{
-    const json_t *body = json_object_get(record, "body");
-    enum provisioning provisioning;
-    struct disk_spec spec;
-    struct group *group;
-
-    TRY(find_group(model, record, key, &group));
-    CLEANUP(refusal_freep)
-    struct refusal *refusal = disk_spec_read(body, text(record, "name"), &spec);
-    if (refusal || !provisioning_from_name(text(record, "provisioning"), &provisioning))
-        return unusable(key);
-    struct disk *disk = disk_new(model, group, text(record, "name"), json_deep_copy(body),
-                                 (uint64_t)number(record, "sequence"));
-    disk->provisioning = provisioning;
-    disk->created_us = number(record, "created");
-    disk->owned_us = number(record, "owned");
-    copy_uuid(disk->unique_id, record, "uniqueId");
-    note_sequence(model, disk->sequence);
+    if (!resource_name_is_valid(name))
+        return refuse(NAME_INVALID("snapshotName"));
+    if (find_sku(body) < 0)
+        return refuse(PARAMETER_UNKNOWN("sku.name"), resource_text(body, "sku.name", ""));
+    if (!option)
+        return refuse(PARAMETER_MISSING("snapshot.creationData.createOption"));
+    if (strcasecmp(option, "Copy") != 0 && strcasecmp(option, "CopyStart") != 0)
+        return refuse(PARAMETER_UNKNOWN("snapshot.creationData.createOption"), option);
+    if (!resource_text(body, "properties.creationData.sourceResourceId", NULL))
+        return refuse(PARAMETER_MISSING("snapshot.creationData.sourceResourceId"));
     return NULL;
 }
 
-static struct err *restore_data_disks(struct vm *vm, const json_t *list)
+static bool is_copy_start(const json_t *body)
 {
-    size_t i;
-    json_t *record;
-
-    json_array_foreach(list, i, record) {
-        if (!json_is_object(json_object_get(record, "entry")))
-            return unusable(vm->key);
-        struct data_disk item = {.lun = (unsigned)number(record, "lun"),
-                                 .key = mem_strdup(text(record, "disk")),
-                                 .to_be_detached =
-                                     json_is_true(json_object_get(record, "toBeDetached")),
-                                 .entry = json_deep_copy(json_object_get(record, "entry"))};
-
-        copy_uuid(item.unique_id, record, "uniqueId");
-        data_disks_add(&vm->data_disks, &item);
-    }
-    return NULL;
+    return strcasecmp(resource_text(body, "properties.creationData.createOption", ""),
+                      "CopyStart") == 0;
 }
 
-static struct err *restore_attachments(struct vm *vm, const json_t *list)
+enum provisioning snapshot_provisioning(const struct snapshot *snapshot)
 {
-    size_t i;
-    json_t *record;
-
-    json_array_foreach(list, i, record) {
-        struct disk *disk = disk_find(vm->model, text(record, "disk"));
-
-        if (!disk)
-            return err_new(ERR_INVALID, "%s has a disk %s, which does not exist", vm->key,
-                           text(record, "disk"));
-        struct attachment *attachment = attachment_restore(
-            vm, (unsigned)number(record, "lun"), disk, (uint64_t)number(record, "sequence"));
-        attachment->attached = json_is_true(json_object_get(record, "attached"));
-        note_sequence(vm->model, attachment->sequence);
-    }
-    return NULL;
+    return loop_now(snapshot->model->loop) < snapshot->updating_until ? PROVISIONING_UPDATING
+                                                                      : snapshot->provisioning;
 }
 
-static struct err *restore_vm(struct model *model, const char *key, const json_t *record)
+struct snapshot *snapshot_new(struct model *model, struct group *group, const char *name,
+                              json_t *body, uint64_t sequence)
 {
-    CLEANUP(vm_spec_finip) struct vm_spec spec = {0};
-    struct group *group;
+    CLEANUP(refusal_freep) struct refusal *refusal = check_body(body, name);
+    struct snapshot *snapshot;
 
-    TRY(find_group(model, record, key, &group));
-    TRY(vm_spec_read(json_object_get(record, "spec"), key, &spec));
-    struct vm *vm = vm_new(model, group, &spec, (uint64_t)number(record, "sequence"));
-    vm->size = vm_size_find(text(record, "size"));
-    vm->body = json_deep_copy(json_object_get(record, "body"));
-    vm->failure = mem_strdup(resource_text(record, "failure", NULL));
-    vm->created_us = number(record, "created");
-    vm->updated_us = number(record, "updated");
-    vm->etag = (unsigned)number(record, "etag");
-    copy_uuid(vm->vm_id, record, "vmId");
-    copy_uuid(vm->client_id, record, "clientId");
-    note_sequence(model, vm->sequence);
-    if (!vm->size || !json_is_object(vm->body) ||
-        !power_from_name(text(record, "power"), &vm->power) ||
-        !provisioning_from_name(text(record, "provisioning"), &vm->provisioning))
-        return unusable(key);
-    TRY(restore_data_disks(vm, json_object_get(record, "dataDisks")));
-    return restore_attachments(vm, json_object_get(record, "attachments"));
-}
-
-static struct err *restore_operation(struct model *model, const char *key, const json_t *record)
-{
-    const json_t *error = json_object_get(record, "error");
-    enum operation_status status;
-    enum operation_kind kind;
-
-    if (!operation_kind_from_name(text(record, "kind"), &kind) ||
-        !operation_status_from_name(text(record, "status"), &status) ||
-        (status == OPERATION_FAILED) != json_is_object(error))
-        return unusable(key);
-    struct operation *operation = operation_restore(
-        model, key, kind, status, text(record, "target"), number(record, "start"),
-        number(record, "end"),
-        error ? refusal_from_json((int)number(record, "errorStatus"), error) : NULL);
-    if (status != OPERATION_IN_PROGRESS)
+    if (refusal) {
+        json_decref(body);
         return NULL;
-    bool of_disk = operation_is_of_disk(operation);
-    struct disk *disk = of_disk ? disk_find(model, operation->target) : NULL;
-    struct vm *vm = of_disk ? NULL : vm_find(model, operation->target);
-    if (disk)
-        disk->operation = operation;
-    else if (vm)
-        vm->operation = operation;
-    else
-        return err_new(ERR_INVALID, "operation %s is about %s, which does not exist", key,
-                       operation->target);
+    }
+    snapshot = mem_alloc(sizeof *snapshot);
+    snapshot->model = model;
+    snapshot->group = group;
+    snapshot->name = mem_strdup(name);
+    snapshot->id = resource_id(model->subscription_id, group->name, "snapshots", name);
+    snapshot->key = resource_key(snapshot->id);
+    snapshot->body = body;
+    snapshot->sku = skus[find_sku(body)].name;
+    snapshot->tier = skus[find_sku(body)].tier;
+    snapshot->incremental = json_is_true(resource_get(body, "properties.incremental"));
+    snapshot->sequence = sequence;
+    HASH_ADD_KEYPTR(hh, model->snapshots, snapshot->key, strlen(snapshot->key), snapshot);
+    return snapshot;
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+    HASH_DEL(snapshot->model->snapshots, snapshot);
+    json_decref(snapshot->body);
+    free(snapshot->name);
+    free(snapshot->id);
+    free(snapshot->key);
+    free(snapshot);
+}
+
+/* ---- create ---- */
+
+static bool is_of(const struct snapshot *snapshot, const char *source_unique_id)
+{
+    const char *unique_id =
+        resource_text(snapshot->body, "properties.creationData.sourceUniqueId", "");
+
+    return strcmp(unique_id, source_unique_id) == 0;
+}
+
+/* How many snapshots a disk may have, and how fast. */
+static struct refusal *check_limits(const struct disk *disk)
+{
+    const struct model *model = disk->model;
+    int64_t now = model_now_us(model);
+    unsigned all = 0, pending = 0, burst = 0;
+
+    HASH_FOREACH(model->snapshots, snapshot) {
+        if (!snapshot->incremental || !is_of(snapshot, disk->unique_id))
+            continue;
+        all++;
+        pending += !copy_is_done(&snapshot->copy, now);
+    }
+    for (size_t i = 0; i < COUNT_OF(disk->snapshot_times); i++)
+        burst += disk->snapshot_times[i] && now - disk->snapshot_times[i] < BURST_US;
+    if (all >= SNAPSHOT_MAX_INCREMENTAL)
+        return refuse(TOO_MANY_SNAPSHOTS, disk->id, SNAPSHOT_MAX_INCREMENTAL);
+    if (pending >= SNAPSHOT_MAX_PENDING)
+        return refuse(TOO_MANY_PENDING_SNAPSHOTS, disk->id, SNAPSHOT_MAX_PENDING);
+    if (burst >= SNAPSHOT_MAX_BURST)
+        return refuse(TOO_MANY_SNAPSHOTS_AT_ONCE, disk->id, SNAPSHOT_MAX_BURST);
     return NULL;
 }
 
-struct err *snapshot_restore(struct model *model, const json_t *snapshot)
+/* Only what is incremental can be copied in the background. */
+static struct refusal *check_source(const json_t *body, const struct source *source)
 {
-    static const struct {
-        const char *table;
-        struct err *(*restore)(struct model *model, const char *key, const json_t *record);
-    } tables[] = {{"disks", restore_disk}, {"vms", restore_vm}, {"operations", restore_operation}};
-    const char *key;
-    json_t *record;
+    bool incremental = json_is_true(resource_get(body, "properties.incremental"));
 
-    for (size_t i = 0; i < COUNT_OF(tables); i++)
-        json_object_foreach(json_object_get(snapshot, tables[i].table), key, record) {
-            TRY(tables[i].restore(model, key, record));
-        }
-    json_object_foreach(json_object_get(snapshot, "removedVms"), key, record) {
-        json_object_set(model->removed_vms, key, record);
+    if (is_copy_start(body) &&
+        (!source->snapshot || !source->snapshot->incremental || !incremental))
+        return refuse(COPY_START_NOT_INCREMENTAL);
+    if (!incremental && source_is_slow(source))
+        return refuse(SNAPSHOT_NOT_INCREMENTAL);
+    return incremental && source->disk ? check_limits(source->disk) : NULL;
+}
+
+static json_t *with_defaults(const struct model *model, const json_t *sent,
+                             const struct source *source)
+{
+    json_t *body = json_pack("{s:{s:s}, s:{s:b, s:{s:s}, s:s, s:s}}", "sku", "name", "Standard_LRS",
+                             "properties", "incremental", 0, "encryption", "type",
+                             "EncryptionAtRestWithPlatformKey", "networkAccessPolicy", "AllowAll",
+                             "publicNetworkAccess", "Enabled");
+
+    resource_merge(body, sent);
+    resource_strip(body, read_only);
+    json_object_set_new(body, "location", json_string(model->location));
+    json_object_set_new(resource_get(body, "properties.creationData"), "sourceUniqueId",
+                        json_string(source_unique_id(source)));
+    return body;
+}
+
+static void note_burst(struct snapshot *snapshot)
+{
+    struct disk *disk = NULL;
+
+    HASH_FOREACH(snapshot->model->disks, candidate) {
+        if (is_of(snapshot, candidate->unique_id))
+            disk = candidate;
     }
+    if (!disk || !snapshot->incremental)
+        return;
+    memmove(disk->snapshot_times + 1, disk->snapshot_times,
+            sizeof disk->snapshot_times - sizeof disk->snapshot_times[0]);
+    disk->snapshot_times[0] = snapshot->created_us;
+}
+
+/* Incremental snapshots of a disk are of one family; a copy begins another. */
+static void choose_family(struct snapshot *snapshot)
+{
+    const char *source =
+        resource_text(snapshot->body, "properties.creationData.sourceUniqueId", "");
+
+    random_uuid(loop_random(snapshot->model->loop), snapshot->family_id);
+    if (is_copy_start(snapshot->body))
+        return;
+    HASH_FOREACH(snapshot->model->snapshots, other) {
+        if (other != snapshot && other->incremental && !is_copy_start(other->body) &&
+            is_of(other, source)) {
+            memcpy(snapshot->family_id, other->family_id, sizeof snapshot->family_id);
+            return;
+        }
+    }
+}
+
+static void fill(struct snapshot *snapshot, const struct source *source)
+{
+    struct model *model = snapshot->model;
+    const json_t *body = source->disk ? source->disk->body : source->snapshot->body;
+    bool small =
+        json_integer_value(resource_get(body, "properties.creationData.logicalSectorSize")) == 512;
+
+    snapshot->slow = source_is_slow(source);
+    snapshot->sectors_4k =
+        source->snapshot ? source->snapshot->sectors_4k : snapshot->slow && !small;
+    snapshot->size_gib = source_size_gib(source);
+    snapshot->provisioning = PROVISIONING_UPDATING;
+    snapshot->created_us = model_now_us(model);
+    random_uuid(loop_random(model->loop), snapshot->unique_id);
+    choose_family(snapshot);
+    if (snapshot->slow || is_copy_start(snapshot->body))
+        snapshot->copy = (struct copy){.start_us = snapshot->created_us,
+                                       .end_us = snapshot->created_us +
+                                                 (int64_t)model_draw(model, LATENCY_COPY) * 1000};
+    note_burst(snapshot);
+}
+
+static struct refusal *snapshot_create(struct model *model, struct group *group, const char *name,
+                                       const json_t *sent, struct snapshot **ret_snapshot,
+                                       struct operation **ret)
+{
+    struct source source;
+
+    REQUIRE(check_body(sent, name));
+    REQUIRE(source_find(model, sent, &source));
+    REQUIRE(check_source(sent, &source));
+    if (HASH_COUNT(model->snapshots) >= MODEL_MAX_SNAPSHOTS)
+        return refuse(QUOTA_EXCEEDED, "SnapshotCount", model->location,
+                      (long long)MODEL_MAX_SNAPSHOTS, (long long)HASH_COUNT(model->snapshots));
+
+    struct snapshot *snapshot =
+        snapshot_new(model, group, name, with_defaults(model, sent, &source), ++model->sequence);
+    if (!snapshot)
+        abort(); /* it has been checked */
+    fill(snapshot, &source);
+    struct refusal *refusal =
+        model_copy_content(model, source_unique_id(&source), snapshot->unique_id);
+    if (refusal) {
+        snapshot_free(snapshot);
+        return refusal;
+    }
+    snapshot->operation = operation_start(model, OPERATION_SNAPSHOT_CREATE, snapshot->key,
+                                          model_draw(model, LATENCY_SNAPSHOT));
+    *ret_snapshot = snapshot;
+    *ret = snapshot->operation;
+    model_changed_snapshot(model, snapshot);
+    model_commit(model);
     return NULL;
+}
+
+/* ---- change ---- */
+
+struct refusal *snapshot_patch(struct snapshot *snapshot, const json_t *change,
+                               struct operation **ret)
+{
+    struct model *model = snapshot->model;
+
+    if (snapshot->operation)
+        return refuse(CONCURRENT_REQUEST);
+
+    json_t *body = json_deep_copy(snapshot->body);
+    resource_merge(body, change);
+    resource_strip(body, read_only);
+    json_object_set_new(body, "location", json_string(model->location));
+    struct refusal *refusal = check_body(body, snapshot->name);
+    if (!refusal)
+        refusal = creation_check_same(snapshot->body, body);
+    if (!refusal &&
+        json_is_true(resource_get(body, "properties.incremental")) != snapshot->incremental)
+        refusal = refuse(PROPERTY_CHANGE_NOT_ALLOWED("incremental"), "incremental");
+    if (refusal) {
+        json_decref(body);
+        return refusal;
+    }
+    json_decref(snapshot->body);
+    snapshot->body = body;
+    snapshot->sku = skus[find_sku(body)].name;
+    snapshot->tier = skus[find_sku(body)].tier;
+    snapshot->provisioning = PROVISIONING_UPDATING;
+    snapshot->operation = operation_start(model, OPERATION_SNAPSHOT_UPDATE, snapshot->key,
+                                          model_draw(model, LATENCY_UPDATE));
+    *ret = snapshot->operation;
+    model_changed_snapshot(model, snapshot);
+    model_commit(model);
+    return NULL;
+}
+
+struct refusal *snapshot_put(struct model *model, struct group *group, const char *name,
+                             const json_t *body, struct snapshot **ret_snapshot,
+                             struct operation **ret)
+{
+    CLEANUP(freep)
+    char *id = resource_id(model->subscription_id, group->name, "snapshots", name);
+    CLEANUP(freep) char *key = resource_key(id);
+    struct snapshot *snapshot = snapshot_find(model, key);
+    const char *location = resource_text(body, "location", NULL);
+
+    if (!location)
+        return refuse(LOCATION_REQUIRED);
+    if (snapshot && !model_location_is(model, location))
+        return refuse(LOCATION_DIFFERS, snapshot->name, model->location, group->name, location);
+    if (!model_location_is(model, location))
+        return refuse(LOCATION_NOT_AVAILABLE, location, "snapshots", model->location);
+    if (!snapshot)
+        return snapshot_create(model, group, name, body, ret_snapshot, ret);
+    REQUIRE(snapshot_patch(snapshot, body, ret));
+    *ret_snapshot = snapshot;
+    return NULL;
+}
+
+struct refusal *snapshot_delete(struct snapshot *snapshot, struct operation **ret)
+{
+    struct model *model = snapshot->model;
+
+    if (snapshot->operation)
+        return refuse(CONCURRENT_REQUEST);
+    if (snapshot_is_accessed(snapshot))
+        return refuse(ACCESS_IS_GRANTED, "snapshot", snapshot->name);
+    snapshot->provisioning = PROVISIONING_DELETING;
+    snapshot->operation = operation_start(model, OPERATION_SNAPSHOT_DELETE, snapshot->key,
+                                          model_draw(model, LATENCY_DELETE));
+    *ret = snapshot->operation;
+    model_changed_snapshot(model, snapshot);
+    model_commit(model);
+    return NULL;
+}
+
+/* ---- ends of operations ---- */
+
+/* Copies of it that are under way do not get any further. */
+static void snapshot_remove(struct snapshot *snapshot)
+{
+    struct model *model = snapshot->model;
+    int64_t now = model_now_us(model);
+
+    HASH_FOREACH(model->snapshots, other) {
+        if (!is_copy_start(other->body) || !is_of(other, snapshot->unique_id) ||
+            copy_is_done(&other->copy, now))
+            continue;
+        other->copy.stopped_us = now;
+        model_changed_snapshot(model, other);
+    }
+    if (model->devices)
+        model->devices->remove(model->devices_ctx, snapshot->unique_id);
+    model_gone(model, "snapshots", snapshot->key);
+    snapshot_free(snapshot);
+}
+
+struct refusal *snapshot_operation_due(struct operation *operation)
+{
+    struct snapshot *snapshot = snapshot_find(operation->model, operation->target);
+
+    if (operation->kind == OPERATION_SNAPSHOT_DELETE)
+        snapshot_remove(snapshot);
+    if (operation->kind == OPERATION_SNAPSHOT_REVOKE)
+        snapshot->access_until_us = 0;
+    return NULL;
+}
+
+void snapshot_operation_ended(struct operation *operation)
+{
+    struct snapshot *snapshot = snapshot_find(operation->model, operation->target);
+
+    if (!snapshot)
+        return;
+    snapshot->operation = NULL;
+    snapshot->provisioning = operation->refusal && operation->kind != OPERATION_SNAPSHOT_DELETE
+                                 ? PROVISIONING_FAILED
+                                 : PROVISIONING_SUCCEEDED;
+    model_changed_snapshot(operation->model, snapshot);
 }

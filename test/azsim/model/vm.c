@@ -1,24 +1,10 @@
 #include "test/azsim/model/vm.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
-
-/* Members that Azure sets, whatever a client sends; data disks are kept apart. */
-static const char *const read_only[] = {"id",
-                                        "name",
-                                        "type",
-                                        "location",
-                                        "zones",
-                                        "etag",
-                                        "properties.vmId",
-                                        "properties.timeCreated",
-                                        "properties.provisioningState",
-                                        "properties.instanceView",
-                                        "properties.storageProfile.dataDisks",
-                                        NULL};
+#include "test/azsim/model/scale_set.h"
 
 static const char *const power_names[] = {
     [POWER_RUNNING] = "running",
@@ -49,19 +35,30 @@ struct vm *vm_find(const struct model *model, const char *key)
     return vm;
 }
 
+enum provisioning vm_provisioning(const struct vm *vm)
+{
+    return loop_now(vm->model->loop) < vm->updating_until ? PROVISIONING_UPDATING
+                                                          : vm->provisioning;
+}
+
 struct vm *vm_find_by_name(const struct model *model, const char *name)
 {
-    for (size_t i = 0; i < model->n_groups; i++) {
-        CLEANUP(freep)
-        char *id =
-            resource_id(model->subscription_id, model->groups[i]->name, "virtualMachines", name);
-        CLEANUP(freep) char *key = resource_key(id);
-        struct vm *vm = vm_find(model, key);
+    CLEANUP(freep) char *key = mem_lower(name);
+    struct vm *vm;
 
-        if (vm)
-            return vm;
-    }
-    return NULL;
+    HASH_FIND(by_host, model->vms_by_host, key, strlen(key), vm);
+    return vm;
+}
+
+bool vm_is_instance(const struct vm *vm)
+{
+    return vm->scale_set && vm->scale_set->uniform;
+}
+
+bool vm_takes_ultra_disks(const struct vm *vm)
+{
+    return json_is_true(
+        resource_get(vm->body, "properties.additionalCapabilities.ultraSSDEnabled"));
 }
 
 /* ---- create ---- */
@@ -82,7 +79,7 @@ static json_t *make_body(const struct vm *vm)
         "diskSizeGB", 128, "osProfile", "computerName", spec->name, "adminUsername", "azureuser",
         "linuxConfiguration", "disablePasswordAuthentication", 1, "networkProfile",
         "networkInterfaces", "id", "", "properties", "primary", 1);
-    CLEANUP(freep) char *disk_name = mem_printf("%s_OsDisk_1", spec->name);
+    CLEANUP(freep) char *disk_name = mem_printf("%s_OsDisk_1", vm->name);
     CLEANUP(freep) char *disk_id = resource_id(prefix, vm->group->name, "disks", disk_name);
     CLEANUP(freep)
     char *nic_id = mem_printf(
@@ -91,6 +88,9 @@ static json_t *make_body(const struct vm *vm)
     json_t *os_disk = resource_get(properties, "storageProfile.osDisk");
     json_t *nics = resource_get(properties, "networkProfile.networkInterfaces");
 
+    if (spec->ultra_disks)
+        json_object_set_new(properties, "additionalCapabilities",
+                            json_pack("{s:b}", "ultraSSDEnabled", 1));
     json_object_set_new(os_disk, "name", json_string(disk_name));
     json_object_set_new(json_object_get(os_disk, "managedDisk"), "id", json_string(disk_id));
     json_object_set_new(json_array_get(nics, 0), "id", json_string(nic_id));
@@ -109,31 +109,70 @@ static void add_identity(struct vm *vm)
                                   principal_id, "tenantId", vm->model->tenant_id));
 }
 
-struct vm *vm_new(struct model *model, struct group *group, struct vm_spec *spec, uint64_t sequence)
+/* Its names to ARM: an instance of a uniform scale set is below the set. */
+static void set_names(struct vm *vm)
+{
+    const struct vm_spec *spec = &vm->spec;
+    const char *subscription = vm->model->subscription_id;
+
+    if (vm_is_instance(vm)) {
+        vm->name = mem_printf("%s_%s", vm->scale_set->name, spec->instance_id);
+        vm->id = mem_printf("%s/virtualMachines/%s", vm->scale_set->id, spec->instance_id);
+    } else {
+        vm->name = mem_strdup(spec->name);
+        vm->id = resource_id(subscription, vm->group->name, "virtualMachines", spec->name);
+    }
+    vm->key = resource_key(vm->id);
+    vm->host_key = mem_lower(spec->name);
+}
+
+struct vm *vm_new(struct model *model, struct group *group, struct scale_set *scale_set,
+                  struct vm_spec *spec, uint64_t sequence)
 {
     struct vm *vm = mem_alloc(sizeof *vm);
 
     vm->model = model;
     vm->group = group;
+    vm->scale_set = scale_set;
     vm->spec = *spec;
     *spec = (struct vm_spec){0};
     vm->size = vm->spec.size;
-    vm->id = resource_id(model->subscription_id, group->name, "virtualMachines", vm->spec.name);
-    vm->key = resource_key(vm->id);
     vm->sequence = sequence;
+    set_names(vm);
     list_init(&vm->attachments);
+    if (scale_set)
+        scale_set->capacity++;
     HASH_ADD_KEYPTR(hh, model->vms, vm->key, strlen(vm->key), vm);
+    HASH_ADD_KEYPTR(by_host, model->vms_by_host, vm->host_key, strlen(vm->host_key), vm);
     return vm;
+}
+
+/* Whether an instance of that number is there already. */
+static struct err *check_instance(const struct model *model, const struct scale_set *set,
+                                  const struct vm_spec *spec)
+{
+    if (!set || !set->uniform)
+        return NULL;
+    CLEANUP(freep) char *id = mem_printf("%s/virtualMachines/%s", set->id, spec->instance_id);
+    CLEANUP(freep) char *key = resource_key(id);
+
+    return vm_find(model, key) ? err_new(ERR_EXISTS, "scale set \"%s\" has an instance %s already",
+                                         set->name, spec->instance_id)
+                               : NULL;
 }
 
 struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)
 {
+    struct scale_set *set;
+
     if (vm_find_by_name(model, spec->name))
         return err_new(ERR_EXISTS, "there is a VM \"%s\" already", spec->name);
     if (HASH_COUNT(model->vms) >= MODEL_MAX_VMS)
         return err_new(ERR_EXHAUSTED, "there are %d VMs already", MODEL_MAX_VMS);
+    TRY(scale_set_for(model, group, spec, &set));
+    TRY(check_instance(model, set, spec));
 
-    struct vm *vm = vm_new(model, group, spec, ++model->sequence);
+    struct vm *vm = vm_new(model, group, set, spec, ++model->sequence);
     vm->body = make_body(vm);
     vm->provisioning = PROVISIONING_SUCCEEDED;
     vm->etag = 1;
@@ -142,6 +181,8 @@ struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spe
     if (vm->spec.identity)
         add_identity(vm);
     model_set_removed(model, vm->spec.name, false);
+    if (set)
+        scale_set_changed(set);
     model_changed_vm(model, vm);
     model_commit(model);
     *ret = vm;
@@ -157,264 +198,46 @@ void vm_free(struct vm *vm)
         list_remove(link);
         free(ATTACHMENT_OF_VM(link));
     }
-    HASH_DEL(vm->model->vms, vm);
+    if (vm->scale_set)
+        vm->scale_set->capacity--;
+    HASH_DELETE(hh, vm->model->vms, vm);
+    HASH_DELETE(by_host, vm->model->vms_by_host, vm);
     data_disks_fini(&vm->data_disks);
     json_decref(vm->body);
     vm_spec_fini(&vm->spec);
     free(vm->failure);
+    free(vm->host_key);
+    free(vm->name);
     free(vm->id);
     free(vm->key);
     free(vm);
 }
 
-/* ---- change ---- */
+/* ---- power ---- */
 
-/* Whether the disk of an item has to come, now that the list is the VM's. */
-static bool is_missing(const struct vm *vm, const struct data_disk *item)
+const char *vm_power_name(const struct vm *vm)
 {
-    const struct disk *disk = data_disk_disk(vm->model, item);
-    const struct attachment *attachment = disk ? attachment_find(vm, disk) : NULL;
+    enum operation_kind kind = vm->operation ? vm->operation->kind : OPERATION_KIND_COUNT;
 
-    return disk && !item->to_be_detached && !(attachment && attachment->attached);
-}
-
-/* Whether an attachment has to go. */
-static bool is_unwanted(const struct attachment *attachment)
-{
-    const struct data_disk *item =
-        data_disks_find(&attachment->vm->data_disks, attachment->disk->key);
-
-    return !item || item->to_be_detached;
-}
-
-static void claim(struct vm *vm, const struct data_disk *item)
-{
-    struct disk *disk = data_disk_disk(vm->model, item);
-    struct refusal *refusal = attachment_find(vm, disk) ? NULL : data_disk_check_attach(vm, item);
-
-    /* What is refused here was wanted before; the operation will say so when it ends. */
-    if (!refusal && !attachment_find(vm, disk)) {
-        attachment_claim(vm, item->lun, disk);
-        free(disk->attaching_vm);
-        disk->attaching_vm = mem_strdup(vm->id);
-        disk->attaching_since = loop_now(vm->model->loop);
-    }
-    refusal_free(refusal);
-}
-
-/* Makes the claims of the VM those of its list; returns what the change will take. */
-static uint64_t plan(struct vm *vm)
-{
-    struct model *model = vm->model;
-    bool attaches = false, detaches = false;
-
-    LIST_FOREACH(&vm->attachments, link) {
-        if (!is_unwanted(ATTACHMENT_OF_VM(link)))
-            continue;
-        if (ATTACHMENT_OF_VM(link)->attached)
-            detaches = true;
-        else
-            attachment_end(ATTACHMENT_OF_VM(link));
-    }
-    for (size_t i = 0; i < vm->data_disks.n; i++) {
-        if (!is_missing(vm, &vm->data_disks.items[i]))
-            continue;
-        attaches = true;
-        claim(vm, &vm->data_disks.items[i]);
-    }
-    if (vm->data_disks.force)
-        return 0;
-    if (attaches)
-        return model_draw(model, LATENCY_ATTACH);
-    return model_draw(model, detaches ? LATENCY_DETACH : LATENCY_UPDATE);
-}
-
-/* Accepts a change whose data disks have been checked; takes them. */
-static struct operation *begin(struct vm *vm, enum operation_kind kind, struct data_disks *wanted)
-{
-    struct operation *running = TAKE_PTR(vm->operation);
-
-    if (running)
-        operation_end(running, wanted->force ? refuse(FORCE_DETACHED, vm->spec.name)
-                                             : refuse(OPERATION_PREEMPTED));
-    data_disks_fini(&vm->data_disks);
-    vm->data_disks = *wanted;
-    *wanted = (struct data_disks){0};
-    vm->etag++;
-    vm->provisioning = PROVISIONING_UPDATING;
-    vm->updated_us = model_now_us(vm->model);
-    vm->operation = operation_start(vm->model, kind, vm->key, plan(vm));
-    model_changed_vm(vm->model, vm);
-    model_commit(vm->model);
-    return vm->operation;
-}
-
-static struct refusal *check_alive(const struct vm *vm, const char *what)
-{
-    return vm->provisioning == PROVISIONING_DELETING ? refuse(VM_BEING_DELETED, what, vm->spec.name)
-                                                     : NULL;
-}
-
-static bool is_same(const struct data_disks *one, const struct data_disks *other)
-{
-    bool same = one->n == other->n;
-
-    for (size_t i = 0; same && i < one->n; i++)
-        same = json_equal(one->items[i].entry, other->items[i].entry);
-    return same;
-}
-
-static struct refusal *read_size(const struct vm *vm, const json_t *body,
-                                 const struct vm_size **ret)
-{
-    const char *name = resource_text(body, "properties.hardwareProfile.vmSize", vm->size->name);
-
-    *ret = vm_size_find(name);
-    return *ret ? NULL : refuse(PARAMETER_UNKNOWN("hardwareProfile.vmSize"), name);
-}
-
-struct refusal *vm_patch(struct vm *vm, const json_t *change, struct operation **ret)
-{
-    const json_t *list = resource_get(change, "properties.storageProfile.dataDisks");
-    CLEANUP(data_disks_finip) struct data_disks wanted = {0};
-    const struct vm_size *size;
-
-    REQUIRE(check_alive(vm, "update"));
-    REQUIRE(read_size(vm, change, &size));
-    if (list)
-        REQUIRE(data_disks_from_list(vm, list, &wanted));
-    else
-        data_disks_copy(&wanted, &vm->data_disks);
-    REQUIRE(data_disks_check(vm, size, &wanted));
-
-    json_t *body = json_deep_copy(vm->body), *rest = json_deep_copy(change);
-    resource_strip(rest, read_only);
-    resource_merge(body, rest);
-    json_decref(rest);
-    bool nothing_to_do = vm->provisioning == PROVISIONING_SUCCEEDED &&
-                         is_same(&wanted, &vm->data_disks) && json_equal(body, vm->body);
-    json_decref(vm->body);
-    vm->body = body;
-    vm->size = size;
-    struct operation *operation = begin(vm, OPERATION_VM_UPDATE, &wanted);
-    *ret = nothing_to_do ? NULL : operation;
-    return NULL;
-}
-
-struct refusal *vm_attach_detach(struct vm *vm, const json_t *body, struct operation **ret)
-{
-    CLEANUP(data_disks_finip) struct data_disks wanted = {0};
-
-    REQUIRE(check_alive(vm, "attachDetachDataDisks"));
-    REQUIRE(data_disks_from_attach_detach(vm, body, &wanted));
-    if (vm->operation && !wanted.force)
-        return refuse(CONCURRENT_REQUEST);
-    REQUIRE(data_disks_check(vm, vm->size, &wanted));
-    *ret = begin(vm, OPERATION_VM_ATTACH_DETACH, &wanted);
-    return NULL;
-}
-
-struct operation *vm_delete(struct vm *vm)
-{
-    struct model *model = vm->model;
-    struct operation *running = TAKE_PTR(vm->operation);
-
-    if (running && running->kind == OPERATION_VM_DELETE) {
-        vm->operation = running;
-        return running;
-    }
-    if (running)
-        operation_end(running, refuse(OPERATION_PREEMPTED));
-    vm->provisioning = PROVISIONING_DELETING;
-    vm->operation =
-        operation_start(model, OPERATION_VM_DELETE, vm->key, model_draw(model, LATENCY_DELETE));
-    model_changed_vm(model, vm);
-    model_commit(model);
-    return vm->operation;
+    if (kind == OPERATION_VM_START)
+        return "starting";
+    if (kind == OPERATION_VM_POWER_OFF)
+        return "stopping";
+    return kind == OPERATION_VM_DEALLOCATE ? "deallocating" : power_name(vm->power);
 }
 
 void vm_set_power(struct vm *vm, enum power power)
 {
-    vm->power = power;
-    vm->updated_us = model_now_us(vm->model);
-    model_changed_vm(vm->model, vm);
-    model_commit(vm->model);
-}
-
-/* ---- ends of operations ---- */
-
-static struct refusal *attach_missing(struct vm *vm, const struct data_disk *item)
-{
-    struct disk *disk = data_disk_disk(vm->model, item);
-    struct attachment *attachment = attachment_find(vm, disk);
-
-    if (!attachment) {
-        REQUIRE(data_disk_check_attach(vm, item));
-        attachment = attachment_claim(vm, item->lun, disk);
-    }
-    struct refusal *refusal = attachment_attach(attachment);
-    if (refusal)
-        attachment_end(attachment);
-    return refusal;
-}
-
-/* Makes what is what is wanted; the first thing that did not succeed is returned, the others are
- * done all the same. */
-static struct refusal *settle(struct vm *vm)
-{
-    struct refusal *first = NULL;
-
-    LIST_FOREACH(&vm->attachments, link) {
-        if (is_unwanted(ATTACHMENT_OF_VM(link)))
-            attachment_end(ATTACHMENT_OF_VM(link));
-    }
-    for (size_t i = vm->data_disks.n; i-- > 0;)
-        if (vm->data_disks.items[i].to_be_detached)
-            data_disks_remove(&vm->data_disks, &vm->data_disks.items[i]);
-    for (size_t i = 0; i < vm->data_disks.n; i++) {
-        if (!is_missing(vm, &vm->data_disks.items[i]))
-            continue;
-        struct refusal *refusal = attach_missing(vm, &vm->data_disks.items[i]);
-        if (first)
-            refusal_free(refusal);
-        else
-            first = refusal;
-    }
-    return first;
-}
-
-static void vm_remove(struct vm *vm)
-{
     struct model *model = vm->model;
-    struct list *link;
 
-    while ((link = vm->attachments.next) != &vm->attachments)
-        attachment_end(ATTACHMENT_OF_VM(link));
-    model_set_removed(model, vm->spec.name, true);
-    model_gone(model, "vms", vm->key);
-    vm_free(vm);
-}
-
-struct refusal *vm_operation_due(struct operation *operation)
-{
-    struct vm *vm = vm_find(operation->model, operation->target);
-
-    if (operation->kind != OPERATION_VM_DELETE)
-        return settle(vm);
-    vm_remove(vm);
-    return NULL;
-}
-
-void vm_operation_ended(struct operation *operation)
-{
-    struct vm *vm = vm_find(operation->model, operation->target);
-
-    if (!vm || vm->operation != operation)
-        return; /* gone, or a newer operation goes on with the work */
-    vm->operation = NULL;
-    vm->provisioning = operation->refusal ? PROVISIONING_FAILED : PROVISIONING_SUCCEEDED;
-    free(vm->failure);
-    vm->failure = operation->refusal ? mem_strdup(operation->refusal->code) : NULL;
-    vm->updated_us = model_now_us(vm->model);
-    model_changed_vm(vm->model, vm);
+    vm->power = power;
+    vm->updated_us = model_now_us(model);
+    LIST_FOREACH(&vm->attachments, link) {
+        if (ATTACHMENT_OF_VM(link)->attached)
+            ownership_changed(ATTACHMENT_OF_VM(link)->disk);
+    }
+    if (power == POWER_RUNNING && model->devices)
+        model->devices->start(model->devices_ctx, vm);
+    model_changed_vm(model, vm);
+    model_commit(model);
 }

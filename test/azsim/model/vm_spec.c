@@ -7,7 +7,9 @@
 #include "test/azsim/model/resource.h"
 
 static const char *const members[] = {
-    "name", "size", "zone", "identity", "networkNamespace", "deviceDirectory"};
+    "name",           "size",     "zone",       "identity",
+    "ultraDisks",     "scaleSet", "instanceId", "networkNamespace",
+    "deviceDirectory"};
 
 static struct err *check_members(const json_t *json, const char *path)
 {
@@ -24,8 +26,14 @@ static struct err *check_members(const json_t *json, const char *path)
         if (!known)
             return err_new(ERR_INVALID,
                            "%s.%s: unknown member; there are name, size, zone, identity, "
-                           "networkNamespace and deviceDirectory",
+                           "ultraDisks, scaleSet, instanceId, networkNamespace and "
+                           "deviceDirectory",
                            path, name);
+        if (strcmp(name, "ultraDisks") == 0) {
+            if (!json_is_boolean(value))
+                return err_new(ERR_INVALID, "%s.%s: expected true or false", path, name);
+            continue;
+        }
         if (!json_is_string(value))
             return err_new(ERR_INVALID, "%s.%s: expected a string", path, name);
     }
@@ -68,6 +76,22 @@ static struct err *check_zone(const char *zone, const char *path)
     return NULL;
 }
 
+static struct err *check_scale_set(const json_t *json, const char *path)
+{
+    const char *scale_set = json_string_value(json_object_get(json, "scaleSet"));
+    const char *instance = json_string_value(json_object_get(json, "instanceId"));
+
+    if (scale_set && !resource_name_is_valid(scale_set))
+        return err_new(ERR_INVALID, "%s.scaleSet: \"%s\" is not a name of a resource", path,
+                       scale_set);
+    if (instance && !scale_set)
+        return err_new(ERR_INVALID, "%s.instanceId: it needs a scaleSet", path);
+    if (instance &&
+        (strlen(instance) > 9 || instance[strspn(instance, "0123456789")] || !*instance))
+        return err_new(ERR_INVALID, "%s.instanceId: \"%s\" is not a number", path, instance);
+    return NULL;
+}
+
 static struct err *check_path(const json_t *json, const char *path, const char *member)
 {
     const char *value = json_string_value(json_object_get(json, member));
@@ -91,6 +115,7 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
     TRY(check_zone(zone, path));
     if (identity && strcmp(identity, "system") != 0)
         return err_new(ERR_INVALID, "%s.identity: \"%s\" is not \"system\"", path, identity);
+    TRY(check_scale_set(json, path));
     TRY(check_path(json, path, "networkNamespace"));
     TRY(check_path(json, path, "deviceDirectory"));
 
@@ -99,6 +124,9 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
         .size = size,
         .zone = mem_strdup(zone ? zone : ""),
         .identity = identity != NULL,
+        .ultra_disks = json_is_true(json_object_get(json, "ultraDisks")),
+        .scale_set = mem_strdup(json_string_value(json_object_get(json, "scaleSet"))),
+        .instance_id = mem_strdup(json_string_value(json_object_get(json, "instanceId"))),
         .network_namespace =
             mem_strdup(json_string_value(json_object_get(json, "networkNamespace"))),
         .device_directory = mem_strdup(json_string_value(json_object_get(json, "deviceDirectory"))),
@@ -108,9 +136,12 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
 
 json_t *vm_spec_json(const struct vm_spec *spec)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s}", "name", spec->name, "size", spec->size->name,
-                             "zone", spec->zone);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "name", spec->name, "size", spec->size->name,
+                  "zone", spec->zone, "scaleSet", spec->scale_set, "instanceId", spec->instance_id);
 
+    if (spec->ultra_disks)
+        json_object_set_new(json, "ultraDisks", json_true());
     if (spec->identity)
         json_object_set_new(json, "identity", json_string("system"));
     if (spec->network_namespace)
@@ -124,6 +155,8 @@ void vm_spec_fini(struct vm_spec *spec)
 {
     free(spec->name);
     free(spec->zone);
+    free(spec->scale_set);
+    free(spec->instance_id);
     free(spec->network_namespace);
     free(spec->device_directory);
     *spec = (struct vm_spec){0};

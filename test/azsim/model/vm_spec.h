@@ -4,10 +4,12 @@
  * VM, and part of a VM's record:
  *
  *     {"name": "node-a", "size": "Standard_D4s_v5", "zone": "1", "identity": "system",
+ *      "ultraDisks": true, "scaleSet": "pool", "instanceId": "3",
  *      "networkNamespace": "/run/netns/node-a", "deviceDirectory": "/srv/node-a/azure"}
  *
- * Only name and size are needed. The last two say where the VM is on the host that plays it; the
- * model does not look at them.
+ * Only name and size are needed. The name is the one that the VM itself goes by, its host name; ARM
+ * knows an instance of a uniform scale set by another (see vm.h). The last two say where the VM is
+ * on the host that plays it; the model does not look at them.
  */
 #pragma once
 
@@ -22,6 +24,9 @@ struct vm_spec {
     const struct vm_size *size;
     char *zone;              /* "1" to "3"; "" for none */
     bool identity;           /* has a system-assigned managed identity */
+    bool ultra_disks;        /* additionalCapabilities.ultraSSDEnabled */
+    char *scale_set;         /* NULL: it belongs to none */
+    char *instance_id;       /* in a uniform scale set, "3"; NULL: not uniform */
     char *network_namespace; /* NULL: none */
     char *device_directory;  /* NULL: none */
 };

@@ -69,6 +69,27 @@ static void expect_numbers(const struct journal *journal, uint64_t after, size_t
     json_decref(list);
 }
 
+/* What a request was charged, and what struck it. */
+static void test_charges_and_faults(void **state)
+{
+    struct journal *journal = open_journal();
+    const struct http_call call = {.method = "GET", .path = "/a", .query = ""};
+    const struct throttle_charge provider = {
+        .limits = {{"UpdateVMResource", 0}, {"UpdateVMSubscriptionMaximum", 1488}},
+        .n = 2,
+        .refused = "UpdateVMResource"};
+    const struct arm_record record = {
+        .call = &call, .status = 429, .charges = {&provider, NULL}, .fault = "throttle"};
+
+    (void)state;
+    journal_record(journal, &record);
+    CLEANUP(freep) char *text = journal_text(journal, 0, 1);
+    assert_non_null(strstr(text, "\"throttled\":\"UpdateVMResource\",\"charged\":"
+                                 "{\"UpdateVMResource\":0,\"UpdateVMSubscriptionMaximum\":1488},"
+                                 "\"fault\":\"throttle\""));
+    journal_free(journal);
+}
+
 static void test_entries_after_a_number(void **state)
 {
     struct journal *journal = open_journal();
@@ -138,6 +159,7 @@ static void test_what_is_long_or_no_text_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_charges_and_faults, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_entries_after_a_number, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_oldest_entries_give_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_file_is_put_aside_when_it_is_large, set_up,

@@ -6,7 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/loop.h"
 #include "test/azsim/model/model.h"
-#include "test/azsim/model/snapshot.h"
+#include "test/azsim/model/record.h"
 #include "test/azsim/model/vm.h"
 #include "test/unit/expect.h"
 
@@ -36,7 +36,7 @@ static void start(struct fixture *fixture)
                                                       .commit = store_commit,
                                                       .commit_ctx = fixture->store});
     model_add_group(fixture->model, "rg");
-    assert_ok(snapshot_restore(fixture->model, snapshot));
+    assert_ok(records_restore(fixture->model, snapshot));
     assert_ok(store_start(fixture->store, fixture->model));
 }
 
@@ -102,10 +102,10 @@ static void test_what_was_committed_is_there_again(void **state)
 
     add_vm(fixture, "a");
     vm_set_power(add_vm(fixture, "b"), POWER_DEALLOCATED);
-    json_t *before = snapshot_of_model(fixture->model);
+    json_t *before = records_of_model(fixture->model);
     stop(fixture);
     start(fixture);
-    json_t *after = snapshot_of_model(fixture->model);
+    json_t *after = records_of_model(fixture->model);
     assert_true(json_equal(before, after));
     json_decref(before);
     json_decref(after);

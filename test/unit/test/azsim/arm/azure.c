@@ -10,7 +10,7 @@
 #define P "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute"
 #define Q "/subscriptions/" SUBSCRIPTION "/providers/Microsoft.Compute"
 
-static const struct arm_client clients[] = {{CLIENT, "s3cr+t&="}};
+static const struct arm_client clients[] = {{.id = CLIENT, .secret = "s3cr+t&="}};
 
 json_t *json_of(const char *text)
 {
@@ -78,12 +78,15 @@ struct azure *azure_new(const struct arm_config *settings)
                                                     .location = "eastus"});
     model_add_group(azure->model, "rg");
     assert_ok(latencies_set(&azure->model->latencies,
-                            "create=1s,update=1s,delete=1s,attach=10s,detach=1s,get=0,accept=0,"
-                            "token=0,imds=0"));
+                            "create=1s,update=1s,delete=1s,attach=10s,detach=1s,power=1s,"
+                            "snapshot=1s,copy=100s,ownership=0,get=0,accept=0,token=0,imds=0"));
+    assert_ok(throttle_set(azure->model->throttle, "off"));
     azure->records = json_array();
     config.model = azure->model;
-    config.clients = clients;
-    config.n_clients = COUNT_OF(clients);
+    if (!config.clients) {
+        config.clients = clients;
+        config.n_clients = COUNT_OF(clients);
+    }
     config.record = on_record;
     config.record_ctx = azure;
     memset(&config.key, 7, sizeof config.key);

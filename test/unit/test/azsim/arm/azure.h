@@ -1,7 +1,8 @@
 /* azure.h - a small Azure in the test's process, and a client that asks it.
  *
  * One group "rg" and VMs vm1, vm2 (zone 1, 8 disks; vm1 with an identity) in a virtual loop. An
- * attach takes 10 s, everything else that is an operation 1 s, answers come at once.
+ * attach takes 10 s, everything else that is an operation 1 s, answers come at once. Nothing is
+ * throttled.
  *
  * In paths, {P} stands for the group's and {Q} for the subscription's Microsoft.Compute, {T} for
  * the tenant's id; an api-version is added where there is no query.
@@ -26,7 +27,8 @@ struct azure {
     json_t *records;             /* what the journal was told */
 };
 
-struct azure *azure_new(const struct arm_config *settings); /* NULL: the usual ones */
+/* NULL: the usual ones. Clients of its own must have the usual one, with its secret "s3cr+t&=". */
+struct azure *azure_new(const struct arm_config *settings);
 void azure_free(struct azure *azure);
 /* From now on the client is in that VM, which it was not before; NULL: outside of Azure. */
 void azure_move(struct azure *azure, const char *vm);

@@ -234,6 +234,16 @@ static void test_retry_after_if_wanted(void **state)
 
 /* ---- lists ---- */
 
+/* Some clients sort the arguments of a link. */
+static void put_token_first(char *link)
+{
+    static const char rest[] = "$filter=x&api-version=2025-01-02";
+    char *query = strchr(link, '?') + 1;
+    CLEANUP(freep) char *token = mem_strdup(strstr(query, "%24skiptoken="));
+
+    snprintf(query, strlen(query) + 1, "%s&%s", token, rest);
+}
+
 static void test_lists_come_in_pages(void **state)
 {
     struct azure *azure = azure_new(&(struct arm_config){.page_size = 2});
@@ -265,6 +275,8 @@ static void test_lists_come_in_pages(void **state)
         free(next);
         next = mem_strdup(resource_text(json, "nextLink", NULL));
         assert_true(!next || strstr(next, "$filter=x&api-version=2025-01-02&%24skiptoken="));
+        if (next)
+            put_token_first(next);
         json_decref(json);
     }
     assert_int_equal(pages, 3);

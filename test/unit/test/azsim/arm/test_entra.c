@@ -1,4 +1,4 @@
-/* Tokens and where everything is, as clients ask for them before anything else. */
+/* Tokens for a secret, and where everything is, as clients ask for it before anything else. */
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/form.h"
 #include "test/azsim/model/resource.h"
@@ -17,6 +17,9 @@ static const struct {
     {"a wrong secret", TOKEN,
      "grant_type=client_credentials&client_id=" CLIENT "&client_secret=x" SCOPE, 401, 7000215,
      "invalid_client"},
+    {"a secret that has expired", TOKEN,
+     "grant_type=client_credentials&client_id=" CLIENT "&client_secret=old" SCOPE, 401, 7000222,
+     "invalid_client"},
     {"no secret", TOKEN, "grant_type=client_credentials&client_id=" CLIENT SCOPE, 401, 7000216,
      "invalid_client"},
     {"an application that there is not", TOKEN,
@@ -34,7 +37,9 @@ static const struct {
 
 static void test_refusals(void **state)
 {
-    struct azure *azure = azure_new(NULL);
+    static const struct arm_client client = {
+        .id = CLIENT, .secret = "s3cr+t&=", .expired_secret = "old"};
+    struct azure *azure = azure_new(&(struct arm_config){.clients = &client, .n_clients = 1});
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {

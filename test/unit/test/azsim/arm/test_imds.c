@@ -200,6 +200,56 @@ static void test_identity_token_opens_arm(void **state)
     azure_free(azure);
 }
 
+#define RESOURCE(name)                                                                             \
+    "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.ManagedIdentity/"       \
+    "userAssignedIdentities/" name
+
+static const struct arm_identity given[] = {
+    {"one", "a1000000-0000-0000-0000-000000000000", "b1000000-0000-0000-0000-000000000000",
+     (const char *[]){"vm2", "vm3"}, 2},
+    {"two", "a2000000-0000-0000-0000-000000000000", "b2000000-0000-0000-0000-000000000000", NULL,
+     0},
+};
+
+static const struct {
+    const char *vm, *selector;
+    const char *client_id; /* of the token; "own": the VM's; NULL: refused */
+} meant[] = {
+    {"vm1", "", "own"},
+    {"vm1", "&client_id=a2000000-0000-0000-0000-000000000000",
+     "a2000000-0000-0000-0000-000000000000"},
+    {"vm1", "&client_id=A2000000-0000-0000-0000-000000000000",
+     "a2000000-0000-0000-0000-000000000000"},
+    {"vm1", "&client_id=a1000000-0000-0000-0000-000000000000", NULL}, /* vm2's only */
+    {"vm1", "&object_id=a2000000-0000-0000-0000-000000000000", NULL}, /* a client id */
+    {"vm2", "", NULL},                                                /* which of the two? */
+    {"vm2", "&object_id=b1000000-0000-0000-0000-000000000000",
+     "a1000000-0000-0000-0000-000000000000"},
+    {"vm2", "&msi_res_id=" RESOURCE("two"), "a2000000-0000-0000-0000-000000000000"},
+    {"vm2", "&msi_res_id=" RESOURCE("three"), NULL},
+};
+
+static void test_identities_that_were_given(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(meant); i++) {
+        struct azure *azure =
+            azure_new(&(struct arm_config){.identities = given, .n_identities = COUNT_OF(given)});
+        CLEANUP(freep) char *url = mem_printf(TOKEN "&resource=x%s", meant[i].selector);
+        const char *wanted = meant[i].client_id;
+
+        azure->extra[0] = metadata;
+        if (strcmp(meant[i].vm, "vm1") != 0)
+            azure_move(azure, meant[i].vm);
+        json_t *json = ask_json(azure, "GET", url, NULL, wanted ? 200 : 400);
+        if (wanted)
+            assert_string_equal(resource_text(json, "client_id", ""),
+                                strcmp(wanted, "own") == 0 ? azure->model->vms->client_id : wanted);
+        json_decref(json);
+        azure_free(azure);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_parts_and_text),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_identity_token_opens_arm),
+        cmocka_unit_test(test_identities_that_were_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

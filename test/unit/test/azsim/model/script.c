@@ -1,4 +1,4 @@
-#include "test/unit/test/azsim/model/script.h"
+#include "test/unit/test/azsim/model/world.h"
 
 #include <stdlib.h>
 
@@ -6,20 +6,11 @@
 #include "lib/base/buffer.h"
 #include "lib/base/duration.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/record.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/unit/expect.h"
 
-enum { MAX_WORDS = 16, MAX_OPERATIONS = 32 };
-
-struct world {
-    struct loop *loop;
-    struct model *model;
-    json_t *snapshot;
-    char *operations[MAX_OPERATIONS]; /* ids */
-    size_t n_operations;
-    struct buffer devices;
-    char *broken;
-};
+enum { MAX_WORDS = 16 };
 
 json_t *json_of(const char *text)
 {
@@ -62,15 +53,47 @@ static void devices_resize(void *ctx, const struct disk *disk)
     buffer_printf(&world->devices, "=%s:%lld ", disk->name, (long long)disk->spec.size_gib);
 }
 
-static void devices_remove(void *ctx, const struct disk *disk)
+/* Whose content that is. */
+static const char *owner_of(const struct world *world, const char *unique_id)
+{
+    HASH_FOREACH(world->model->disks, disk) {
+        if (strcmp(disk->unique_id, unique_id) == 0)
+            return disk->name;
+    }
+    HASH_FOREACH(world->model->snapshots, snapshot) {
+        if (strcmp(snapshot->unique_id, unique_id) == 0)
+            return snapshot->name;
+    }
+    fail_msg("%s is the content of nothing", unique_id);
+    return NULL;
+}
+
+static struct err *devices_copy(void *ctx, const char *from, const char *to)
 {
     struct world *world = ctx;
 
-    buffer_printf(&world->devices, "x%s ", disk->name);
+    if (world->broken && strcmp(world->broken, owner_of(world, from)) == 0)
+        return err_new(ERR_INTERNAL, "the host is on fire");
+    buffer_printf(&world->devices, "%s>%s ", owner_of(world, from), owner_of(world, to));
+    return NULL;
 }
 
-static const struct model_devices devices = {devices_attach, devices_detach, devices_resize,
-                                             devices_remove};
+static void devices_remove(void *ctx, const char *unique_id)
+{
+    struct world *world = ctx;
+
+    buffer_printf(&world->devices, "x%s ", owner_of(world, unique_id));
+}
+
+static void devices_start(void *ctx, const struct vm *vm)
+{
+    struct world *world = ctx;
+
+    buffer_printf(&world->devices, "^%s ", vm->spec.name);
+}
+
+static const struct model_devices devices = {devices_attach, devices_detach, devices_start,
+                                             devices_resize, devices_copy,   devices_remove};
 
 /* ---- the world ---- */
 
@@ -78,7 +101,7 @@ static void on_commit(void *ctx, json_t *changes)
 {
     struct world *world = ctx;
 
-    snapshot_apply(world->snapshot, changes);
+    records_apply(world->snapshot, changes);
 }
 
 static struct model *make_model(struct world *world)
@@ -98,18 +121,25 @@ static struct model *make_model(struct world *world)
     model_add_group(model, "rg");
     model_add_group(model, "Other");
     assert_ok(latencies_set(&model->latencies,
-                            "create=1s,update=2s,delete=1s,attach=10s,detach=5s,get=0,accept=0"));
+                            "create=1s,update=2s,delete=1s,attach=10s,detach=5s,power=3s,"
+                            "snapshot=1s,copy=100s,ownership=0,get=0,accept=0"));
     return model;
 }
 
 struct world *world_new(void)
 {
     static const struct {
-        const char *name, *size, *zone;
+        const char *name, *size, *zone, *scale_set, *instance_id;
     } vms[] = {
-        {"vm1", "Standard_D4s_v5", "1"}, {"vm2", "Standard_D4s_v5", "1"},
-        {"far", "Standard_D4s_v5", "2"}, {"regional", "Standard_D4s_v5", ""},
-        {"small", "Standard_B1s", "1"},  {"plain", "Standard_D2_v3", "1"},
+        {"vm1", "Standard_D4s_v5", "1", NULL, NULL},
+        {"vm2", "Standard_D4s_v5", "1", NULL, NULL},
+        {"far", "Standard_D4s_v5", "2", NULL, NULL},
+        {"regional", "Standard_D4s_v5", "", NULL, NULL},
+        {"small", "Standard_B1s", "1", NULL, NULL},
+        {"plain", "Standard_D2_v3", "1", NULL, NULL},
+        {"ultra", "Standard_D4s_v5", "1", NULL, NULL},
+        {"uniform", "Standard_D4s_v5", "1", "pool", "7"},
+        {"flexible", "Standard_D4s_v5", "1", "flex", NULL},
     };
     struct world *world = mem_alloc(sizeof *world);
 
@@ -121,7 +151,10 @@ struct world *world_new(void)
         struct vm_spec spec = {.name = mem_strdup(vms[i].name),
                                .size = vm_size_find(vms[i].size),
                                .zone = mem_strdup(vms[i].zone),
-                               .identity = true};
+                               .identity = true,
+                               .scale_set = mem_strdup(vms[i].scale_set),
+                               .instance_id = mem_strdup(vms[i].instance_id),
+                               .ultra_disks = strcmp(vms[i].name, "ultra") == 0};
         struct vm *vm;
 
         assert_ok(vm_add(world->model, world->model->groups[0], &spec, &vm));
@@ -139,6 +172,12 @@ void world_free(struct world *world)
         free(world->operations[i]);
     free(world->broken);
     free(world);
+}
+
+void world_forget_operations(struct world *world)
+{
+    while (world->n_operations > 0)
+        free(world->operations[--world->n_operations]);
 }
 
 struct model *world_model(struct world *world)
@@ -167,7 +206,7 @@ static char *disk_id(struct world *world, const char *name)
     return resource_id(world->model->subscription_id, "rg", "disks", name);
 }
 
-static struct disk *find_disk(struct world *world, const char *name)
+struct disk *find_disk(struct world *world, const char *name)
 {
     CLEANUP(freep) char *id = disk_id(world, name);
     CLEANUP(freep) char *key = resource_key(id);
@@ -175,16 +214,15 @@ static struct disk *find_disk(struct world *world, const char *name)
     return disk_find(world->model, key);
 }
 
-static struct refusal *note_operation(struct world *world, struct refusal *refusal,
-                                      const struct operation *operation)
+struct refusal *note_operation(struct world *world, struct refusal *refusal,
+                               const struct operation *operation)
 {
     if (!refusal && operation)
         world->operations[world->n_operations++] = mem_strdup(operation->id);
     return refusal;
 }
 
-/* A number of the script's own, which is written in it. */
-static int number_of(const char *word)
+int number_of(const char *word)
 {
     return (int)strtol(word, NULL, 10);
 }
@@ -200,7 +238,7 @@ static char *take_name(const char *word, int *ret_lun)
 
 /* ---- commands ---- */
 
-static const char *word_or(char **words, size_t n, size_t i, const char *fallback)
+const char *word_or(char **words, size_t n, size_t i, const char *fallback)
 {
     return i < n && strcmp(words[i], "-") != 0 ? words[i] : fallback;
 }
@@ -337,7 +375,7 @@ static struct refusal *do_start(struct world *world, char **words, size_t n)
 {
     (void)words, (void)n;
     world->model = make_model(world);
-    assert_ok(snapshot_restore(world->model, world->snapshot));
+    assert_ok(records_restore(world->model, world->snapshot));
     loop_advance(world->loop, 0);
     return NULL;
 }
@@ -357,6 +395,33 @@ static struct refusal *do_mend(struct world *world, char **words, size_t n)
     return NULL;
 }
 
+static struct refusal *do_act(struct world *world, char **words, size_t n)
+{
+    struct operation *operation = NULL;
+    enum operation_kind kind;
+
+    (void)n;
+    assert_true(operation_kind_from_name(words[2], &kind));
+    return note_operation(world, vm_act(vm_named(world, words[1]), kind, &operation), operation);
+}
+
+static struct refusal *do_latency(struct world *world, char **words, size_t n)
+{
+    (void)n;
+    assert_ok(latencies_set(&world->model->latencies, words[1]));
+    return NULL;
+}
+
+static struct refusal *do_setting(struct world *world, char **words, size_t n)
+{
+    json_t *json = json_pack("{s:s}", words[1], words[2]);
+
+    (void)n;
+    assert_ok(settings_change(&world->model->settings, json));
+    json_decref(json);
+    return NULL;
+}
+
 /* ---- looks ---- */
 
 static void join(struct buffer *text, char **words, size_t from, size_t n)
@@ -365,7 +430,7 @@ static void join(struct buffer *text, char **words, size_t from, size_t n)
         buffer_printf(text, "%s ", words[i]);
 }
 
-static void expect_words(const char *found, char **words, size_t from, size_t n)
+void expect_words(const char *found, char **words, size_t from, size_t n)
 {
     struct buffer expected = {.limit = 4096};
 
@@ -433,6 +498,29 @@ static struct refusal *look_state(struct world *world, char **words, size_t n)
     return NULL;
 }
 
+static struct refusal *look_shown(struct world *world, char **words, size_t n)
+{
+    const struct ownership *shown = &find_disk(world, words[1])->shown;
+    struct buffer found = {.limit = 4096};
+    size_t i;
+    json_t *vm;
+
+    buffer_printf(&found, "%s ", disk_state_name(shown->state));
+    json_array_foreach(shown->vms, i, vm)
+        buffer_printf(&found, "%s ", strrchr(json_string_value(vm), '/') + 1);
+    expect_words(found.data, words, 2, n);
+    buffer_fini(&found);
+    return NULL;
+}
+
+static struct refusal *look_runs(struct world *world, char **words, size_t n)
+{
+    CLEANUP(freep) char *found = mem_printf("%s ", vm_power_name(vm_named(world, words[1])));
+
+    expect_words(found, words, 2, n);
+    return NULL;
+}
+
 static struct refusal *look_vm(struct world *world, char **words, size_t n)
 {
     const struct vm *vm = vm_find_by_name(world->model, words[1]);
@@ -465,27 +553,18 @@ static struct refusal *look_operation(struct world *world, char **words, size_t 
 
 static const struct {
     const char *name;
-    struct refusal *(*run)(struct world *world, char **words, size_t n);
+    word_fn *run;
 } commands[] = {
-    {"disk", do_disk},
-    {"delete", do_delete},
-    {"attach", do_attach},
-    {"detach", do_detach},
-    {"list", do_list},
-    {"touch", do_touch},
-    {"remove", do_remove},
-    {"power", do_power},
-    {"wait", do_wait},
-    {"stop", do_stop},
-    {"start", do_start},
-    {"break", do_break},
-    {"mend", do_mend},
-    {"model", look_model},
-    {"actual", look_actual},
-    {"devices", look_devices},
-    {"state", look_state},
-    {"vm", look_vm},
-    {"operation", look_operation},
+    {"disk", do_disk},        {"delete", do_delete},     {"attach", do_attach},
+    {"detach", do_detach},    {"list", do_list},         {"touch", do_touch},
+    {"remove", do_remove},    {"power", do_power},       {"wait", do_wait},
+    {"stop", do_stop},        {"start", do_start},       {"break", do_break},
+    {"mend", do_mend},        {"act", do_act},           {"latency", do_latency},
+    {"setting", do_setting},  {"snapshot", do_snapshot}, {"restore", do_restore},
+    {"grow", do_grow},        {"forget", do_forget},     {"model", look_model},
+    {"actual", look_actual},  {"devices", look_devices}, {"state", look_state},
+    {"shown", look_shown},    {"runs", look_runs},       {"kept", look_snapshot},
+    {"copied", look_percent}, {"vm", look_vm},           {"operation", look_operation},
 };
 
 static void run_line(struct world *world, char *line)

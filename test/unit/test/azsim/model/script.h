@@ -2,8 +2,10 @@
  *
  * A script is lines; each is a command, and what Azure is expected to refuse it with stands after
  * "->". Time is virtual; an attach takes 10 s, a detach 5 s, an update 2 s, a creation and a
- * deletion 1 s. VMs: vm1, vm2 (zone 1, 8 disks), far (zone 2), regional (no zone), small (2 disks),
- * plain (no Premium disks).
+ * deletion 1 s, a snapshot 1 s, a copy behind it 100 s, a change of power 3 s. VMs: vm1, vm2 (zone
+ * 1, 8 disks), far (zone 2), regional (no zone), small (2 disks), plain (no Premium disks), ultra
+ * (the only one that takes Ultra disks), uniform (instance 7 of scale set pool), flexible (of
+ * flex).
  *
  *     disk NAME [SIZE [MAX_SHARES [SKU [ZONE]]]]   PUT, then 1 s pass; - stands for a default
  *     delete NAME                    DELETE
@@ -13,6 +15,13 @@
  *     touch VM                       PATCH with nothing
  *     remove VM                      the VM is deleted
  *     power VM STATE
+ *     act VM start|powerOff|deallocate|reapply     the same by a client of ARM
+ *     snapshot NAME SOURCE [full|start]            PUT, then 1 s pass; of a disk or a snapshot
+ *     restore NAME SOURCE [SIZE [SKU [ZONE]]]      a disk from a snapshot or a disk, 1 s
+ *     grow NAME SIZE                 PATCH of a disk, 2 s
+ *     forget NAME                    DELETE of a snapshot, 1 s
+ *     latency KIND=TIME
+ *     setting NAME VALUE             of model/settings.h
  *     wait TIME
  *     stop / start                   a new model goes on from the snapshot of the old one
  *     break NAME / mend              devices fail to attach this disk
@@ -20,6 +29,10 @@
  *     actual VM NAME@LUN...          what is attached to it
  *     devices TEXT                   what the devices were told since the last look
  *     state NAME STATE [VM...]       of a disk, and who owns it
+ *     shown NAME STATE [VM...]       the same as clients are told
+ *     runs VM POWER                  of a VM, as its instance view says it
+ *     kept NAME SIZE PERCENT [stopped]      of a snapshot, or gone
+ *     copied NAME SIZE PERCENT       of a disk
  *     vm VM PROVISIONING [CODE]      of a VM, and what its last operation failed with
  *     operation N STATUS [CODE]      the N-th operation that the script started, from 1
  */
@@ -36,6 +49,9 @@ struct loop *world_loop(struct world *world);
 
 /* Fails the test at the first line that is not as it says. */
 void world_run(struct world *world, const char *script);
+
+/* Operations are counted from 1 again; a world remembers not many. */
+void world_forget_operations(struct world *world);
 
 /* JSON written with single quotes. */
 json_t *json_of(const char *text);

@@ -315,6 +315,154 @@ static const struct row states[] = {
      "delete a -> OperationNotAllowed\n"},
 };
 
+static const struct row owners[] = {
+    {"what a disk tells of its owners comes late, and what Azure allows does not wait for it",
+     "latency ownership=5s\n"
+     "disk a 10 2\n"
+     "attach vm1 a\n"
+     "wait 10s\n"
+     "state a Attached vm1\n"
+     "shown a Unattached\n"
+     "delete a -> OperationNotAllowed\n"
+     "wait 4999ms\n"
+     "shown a Unattached\n"
+     "wait 1ms\n"
+     "shown a Attached vm1\n"
+     "detach vm1 a\n"
+     "wait 5s\n"
+     "state a Unattached\n"
+     "shown a Attached vm1\n"
+     "attach vm2 a\n"
+     "wait 5s\n"
+     "shown a Unattached\n"
+     "wait 10s\n"
+     "shown a Attached vm2\n"},
+    {"a disk names a VM that is gone for a while", "latency ownership=30s\n"
+                                                   "disk a\n"
+                                                   "attach vm1 a\n"
+                                                   "wait 40s\n"
+                                                   "remove vm1\n"
+                                                   "wait 30s\n"
+                                                   "vm vm1 gone\n"
+                                                   "shown a Attached vm1\n"
+                                                   "wait 1s\n"
+                                                   "shown a Unattached\n"},
+    {"after a restart it tells what is", "latency ownership=5s\n"
+                                         "disk a\n"
+                                         "attach vm1 a\n"
+                                         "wait 10s\n"
+                                         "shown a Unattached\n"
+                                         "stop\nstart\n"
+                                         "shown a Attached vm1\n"},
+    {"a deleted disk tells nothing any more", "latency ownership=5s\n"
+                                              "disk a\n"
+                                              "attach vm1 a\n"
+                                              "wait 20s\n"
+                                              "detach vm1 a\n"
+                                              "wait 5s\n"
+                                              "delete a\n"
+                                              "wait 10s\n"
+                                              "state a gone\n"},
+};
+
+static const struct row scale_sets[] = {
+    {"VMs of scale sets attach as others do", "disk a 10 3\n"
+                                              "attach uniform a\n"
+                                              "wait 1s\n"
+                                              "attach flexible a@3\n"
+                                              "wait 1s\n"
+                                              "attach vm1 a\n"
+                                              "wait 10s\n"
+                                              "state a Attached uniform flexible vm1\n"
+                                              "shown a Attached 7 flexible vm1\n"
+                                              "devices +a@uniform:0 +a@flexible:3 +a@vm1:0\n"},
+    {"and go on after a restart", "disk a\n"
+                                  "attach uniform a\n"
+                                  "wait 1s\n"
+                                  "stop\nstart\n"
+                                  "vm uniform Updating\n"
+                                  "wait 9s\n"
+                                  "actual uniform a@0\n"
+                                  "remove uniform\n"
+                                  "wait 1s\n"
+                                  "vm uniform gone\n"
+                                  "stop\nstart\n"
+                                  "vm uniform gone\n"
+                                  "vm flexible Succeeded\n"},
+};
+
+static const struct row turns[] = {
+    {"superseded: a newer change ends an older one, whatever their kinds",
+     "setting concurrentUpdates superseded\n"
+     "disk a\ndisk b\n"
+     "attach vm1 a\n"
+     "attach vm1 b\n"
+     "operation 3 Failed OperationPreempted\n"
+     "wait 10s\n"
+     "actual vm1 a@0 b@1\n"
+     "operation 4 Succeeded\n"},
+    {"refused: a newer change has to wait, by force it does not",
+     "setting concurrentUpdates refused\n"
+     "disk a\ndisk b\n"
+     "attach vm1 a\n"
+     "list vm1 a@0 b@1 -> Conflict\n"
+     "touch vm1 -> Conflict\n"
+     "act vm1 reapply -> Conflict\n"
+     "wait 10s\n"
+     "attach vm1 b\n"
+     "detach vm1 a!\n"
+     "wait 1s\n"
+     "actual vm1 b@1\n"},
+};
+
+static const struct row actions[] = {
+    {"power is changed by operations", "disk a\n"
+                                       "attach vm1 a\n"
+                                       "wait 10s\n"
+                                       "devices +a@vm1:0\n"
+                                       "act vm1 deallocate\n"
+                                       "vm vm1 Updating\n"
+                                       "runs vm1 deallocating\n"
+                                       "state a Attached vm1\n"
+                                       "wait 3s\n"
+                                       "runs vm1 deallocated\n"
+                                       "state a Reserved vm1\n"
+                                       "act vm1 start\n"
+                                       "runs vm1 starting\n"
+                                       "wait 3s\n"
+                                       "runs vm1 running\n"
+                                       "devices ^vm1\n"
+                                       "state a Attached vm1\n"
+                                       "act vm1 powerOff\n"
+                                       "runs vm1 stopping\n"
+                                       "wait 3s\n"
+                                       "runs vm1 stopped\n"
+                                       "state a Attached vm1\n"},
+    {"reapply tries again what failed", "disk a\n"
+                                        "break a\n"
+                                        "attach vm1 a\n"
+                                        "wait 10s\n"
+                                        "vm vm1 Failed InternalExecutionError\n"
+                                        "mend\n"
+                                        "act vm1 reapply\n"
+                                        "wait 10s\n"
+                                        "vm vm1 Succeeded\n"
+                                        "actual vm1 a@0\n"},
+    {"not of a VM that is being deleted", "remove vm1\n"
+                                          "act vm1 start -> OperationNotAllowed\n"},
+    {"a change of power goes on after a restart", "act vm1 deallocate\n"
+                                                  "wait 1s\n"
+                                                  "stop\nstart\n"
+                                                  "runs vm1 deallocating\n"
+                                                  "wait 2s\n"
+                                                  "runs vm1 deallocated\n"},
+    {"Ultra disks go to VMs that may have them", "disk u 10 1 UltraSSD_LRS\n"
+                                                 "attach vm1 u -> InvalidParameter\n"
+                                                 "attach ultra u\n"
+                                                 "wait 10s\n"
+                                                 "actual ultra u@0\n"},
+};
+
 static const struct row restarts[] = {
     {"an attach goes on after a restart and ends at its time",
      "disk a 10 2\n"
@@ -393,14 +541,20 @@ ROWS_TEST(detaching)
 ROWS_TEST(lists)
 ROWS_TEST(failing)
 ROWS_TEST(states)
+ROWS_TEST(owners)
+ROWS_TEST(scale_sets)
+ROWS_TEST(turns)
+ROWS_TEST(actions)
 ROWS_TEST(restarts)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attaching), cmocka_unit_test(test_detaching),
-        cmocka_unit_test(test_lists),     cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_states),    cmocka_unit_test(test_restarts),
+        cmocka_unit_test(test_attaching),  cmocka_unit_test(test_detaching),
+        cmocka_unit_test(test_lists),      cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_states),     cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_scale_sets), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_actions),    cmocka_unit_test(test_restarts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,85 @@
+#include "test/azsim/model/scale_set.h"
+
+#include "lib/base/alloc.h"
+#include "test/azsim/arm/handlers.h"
+
+/* ---- how a scale set looks ---- */
+
+/* The zones that its VMs are in; NULL: none. */
+static json_t *zones_json(const struct scale_set *set)
+{
+    bool has[10] = {false};
+    json_t *zones = NULL;
+
+    HASH_FOREACH(set->model->vms, vm) {
+        if (vm->scale_set == set && *vm->spec.zone)
+            has[vm->spec.zone[0] - '0'] = true;
+    }
+    for (int zone = 0; zone < 10; zone++) {
+        if (!has[zone])
+            continue;
+        if (!zones)
+            zones = json_array();
+        json_array_append_new(zones, json_sprintf("%d", zone));
+    }
+    return zones;
+}
+
+static json_t *scale_set_json(const struct scale_set *set)
+{
+    json_t *properties = json_pack(
+        "{s:s, s:s, s:s, s:i, s:o}", "orchestrationMode", set->uniform ? "Uniform" : "Flexible",
+        "provisioningState", "Succeeded", "uniqueId", set->unique_id, "platformFaultDomainCount", 1,
+        "timeCreated", azure_time_json(set->created_us));
+
+    if (set->uniform)
+        json_object_set_new(properties, "upgradePolicy", json_pack("{s:s}", "mode", "Manual"));
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o*, s:{s:s, s:s, s:i}, s:o}", "name", set->name,
+                     "id", set->id, "type", "Microsoft.Compute/virtualMachineScaleSets", "location",
+                     set->model->location, "etag", json_sprintf("\"%u\"", set->etag), "zones",
+                     zones_json(set), "sku", "name", set->size->name, "tier", "Standard",
+                     "capacity", (int)set->capacity, "properties", properties);
+}
+
+/* ---- handlers ---- */
+
+struct scale_set *scale_set_of_path(const struct exchange *exchange)
+{
+    CLEANUP(freep)
+    char *id = resource_id(exchange->model->subscription_id, exchange->group->name,
+                           "virtualMachineScaleSets", exchange->match.name);
+    CLEANUP(freep) char *key = resource_key(id);
+
+    return scale_set_find(exchange->model, key);
+}
+
+void scale_sets_get(struct exchange *exchange)
+{
+    const struct scale_set *set = scale_set_of_path(exchange);
+
+    if (!set) {
+        answer_gateway(exchange, refuse(RESOURCE_NOT_FOUND, "virtualMachineScaleSets",
+                                        exchange->match.name, exchange->match.group));
+        return;
+    }
+    answer_header(exchange, "ETag", "\"%u\"", set->etag);
+    answer(exchange, 200, scale_set_json(set));
+}
+
+void scale_sets_list(struct exchange *exchange)
+{
+    uint64_t after = exchange_page_after(exchange), last = 0, next = 0;
+    json_t *items = json_array();
+
+    HASH_FOREACH(exchange->model->scale_sets, set) {
+        if (set->sequence <= after || (exchange->group && set->group != exchange->group))
+            continue;
+        if (json_array_size(items) == exchange->model->settings.page_size) {
+            next = last;
+            break;
+        }
+        json_array_append_new(items, scale_set_json(set));
+        last = set->sequence;
+    }
+    answer_page(exchange, items, next);
+}
