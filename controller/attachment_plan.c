@@ -5,54 +5,107 @@
 
 static struct attachment_plan step(enum attachment_step step)
 {
-    return (struct attachment_plan){step, NO_LUN};
+    return (struct attachment_plan){.step = step, .lun = NO_LUN};
 }
 
 static struct attachment_plan step_at(enum attachment_step step, int lun)
 {
-    return (struct attachment_plan){step, lun};
+    return (struct attachment_plan){.step = step, .lun = lun};
 }
 
-/* Where the model has the disk; NULL if it does not. */
-static const struct cloud_slot *slot_of(const struct attachment_snapshot *in)
+/* Where the model has a disk; NULL if it does not. */
+static const struct cloud_slot *slot_of(const struct attachment_snapshot *in, const char *disk_id)
 {
     for (size_t i = 0; i < in->instance->n_slots; i++)
-        if (strcasecmp(in->instance->slots[i].disk_id, in->disk_id) == 0)
+        if (strcasecmp(in->instance->slots[i].disk_id, disk_id) == 0)
             return &in->instance->slots[i];
     return NULL;
 }
 
-static bool is_lun_free(const struct attachment_snapshot *in, int lun)
+/* ---- places on the VM ---- */
+
+static bool is_in_model(const struct attachment_snapshot *in, int lun)
 {
-    if (lun < 0 || lun >= MAX_LUNS || in->luns_taken[lun])
-        return false;
     for (size_t i = 0; i < in->instance->n_slots; i++)
         if (in->instance->slots[i].lun == lun)
-            return false;
-    return true;
+            return true;
+    return false;
 }
 
-/* The one on record if it still can be had, else the lowest; NO_LUN if the VM is full. Records of
- * attachments that the model does not have yet count like disks. */
+static bool is_lun_free(const struct attachment_snapshot *in, int lun)
+{
+    return lun >= 0 && lun < MAX_LUNS && !in->luns_taken[lun] && !is_in_model(in, lun);
+}
+
+/* Places that others have. Records of attachments that the model does not have yet count like
+ * disks. */
+static int count_taken(const struct attachment_snapshot *in)
+{
+    int taken = (int)in->instance->n_slots;
+
+    for (int lun = 0; lun < MAX_LUNS; lun++)
+        taken += in->luns_taken[lun] && !is_in_model(in, lun);
+    return taken;
+}
+
+/* Those of them that become free without anything else having to happen. */
+static int count_leaving(const struct attachment_snapshot *in)
+{
+    int leaving = 0;
+
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        leaving += in->neighbours[i].leaving &&
+                   (in->neighbours[i].lun != NO_LUN || slot_of(in, in->neighbours[i].disk_id));
+    return leaving;
+}
+
+static bool has_place(const struct attachment_snapshot *in)
+{
+    int taken = count_taken(in);
+
+    if (in->wanted == ROLE_IS_PRIMARY)
+        taken -= count_leaving(in);
+    else
+        taken += (int)in->primaries_waiting;
+    return taken < in->instance->max_disks;
+}
+
+/* The LUN on record if it still can be had, else the lowest that no other disk had a moment ago,
+ * else the lowest. NO_LUN if all numbers are taken. */
 static int choose_lun(const struct attachment_snapshot *in)
 {
-    int used = (int)in->instance->n_slots;
+    int rested = NO_LUN, any = NO_LUN;
 
-    for (int lun = 0; lun < MAX_LUNS; lun++) {
-        bool in_model = false;
-
-        for (size_t i = 0; i < in->instance->n_slots; i++)
-            in_model |= in->instance->slots[i].lun == lun;
-        used += in->luns_taken[lun] && !in_model;
-    }
-    if (used >= in->instance->max_disks)
-        return NO_LUN;
     if (is_lun_free(in, in->lun))
         return in->lun;
-    for (int lun = 0; lun < MAX_LUNS; lun++)
-        if (is_lun_free(in, lun))
-            return lun;
-    return NO_LUN;
+    for (int lun = MAX_LUNS - 1; lun >= 0; lun--) {
+        if (!is_lun_free(in, lun))
+            continue;
+        any = lun;
+        if (!(in->instance->resting_luns >> lun & 1))
+            rested = lun;
+    }
+    return rested != NO_LUN ? rested : any;
+}
+
+static struct attachment_plan without_place(const struct attachment_snapshot *in)
+{
+    struct attachment_plan plan = step(STEP_MAKE_ROOM);
+
+    if (in->wanted == ROLE_IS_REPLICA)
+        return step(STEP_GIVE_UP);
+    plan.victim = slot_give_way(in->neighbours, in->n_neighbours);
+    return plan.victim < in->n_neighbours ? plan : step(STEP_NO_SLOT);
+}
+
+/* ---- the steps ---- */
+
+/* On a full VM a replica that leaves is detached in one change with the attach of the primary that
+ * needs its place, unless somebody else waits for the replica to be gone. */
+static bool leaves_in_exchange(const struct attachment_snapshot *in)
+{
+    return in->primary_arrives && in->wanted == ROLE_IS_REPLICA && !in->detach_requested &&
+           !in->primary_waits && (int)in->instance->n_slots >= in->instance->max_disks;
 }
 
 static struct attachment_plan next_of_deleting(const struct attachment_snapshot *in)
@@ -63,9 +116,11 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
         return step(STEP_NONE);
     if (!in->looked)
         return step(STEP_LOOK);
-    if (!in->instance || !slot_of(in))
+    if (!in->instance || !slot_of(in, in->disk_id))
         return step(STEP_REMOVE_FINALIZER);
-    return step(in->state == ATTACHMENT_DETACHING ? STEP_DETACH : STEP_RECORD_DETACHING);
+    if (in->state != ATTACHMENT_DETACHING)
+        return step(STEP_RECORD_DETACHING);
+    return step(leaves_in_exchange(in) ? STEP_LOOK_LATER : STEP_DETACH);
 }
 
 static struct attachment_plan next_of_attached(const struct attachment_snapshot *in)
@@ -79,7 +134,7 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
     if (!in->instance)
         return step(in->node_exists ? STEP_RECORD_LOST : STEP_NONE);
 
-    const struct cloud_slot *slot = slot_of(in);
+    const struct cloud_slot *slot = slot_of(in, in->disk_id);
     bool there = slot && !slot->leaving && slot->lun == in->lun;
     return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);
 }
@@ -103,13 +158,17 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
 
 static struct attachment_plan next_of_absent(const struct attachment_snapshot *in)
 {
-    int lun = choose_lun(in);
+    if (!has_place(in))
+        return without_place(in);
 
-    if (lun == NO_LUN)
-        return step(STEP_NO_SLOT);
-    if (in->state == ATTACHMENT_ATTACHING && lun == in->lun)
-        return step_at(STEP_ATTACH, lun);
-    return step_at(STEP_RECORD_ATTACHING, lun);
+    struct attachment_plan plan = step_at(STEP_RECORD_ATTACHING, choose_lun(in));
+    if (plan.lun == NO_LUN)
+        return step(STEP_LOOK_LATER); /* until the one that leaves is gone */
+    if (in->state == ATTACHMENT_ATTACHING && plan.lun == in->lun) {
+        plan.step = STEP_ATTACH;
+        plan.in_exchange = count_taken(in) >= in->instance->max_disks;
+    }
+    return plan;
 }
 
 static bool must_wait(const struct attachment_snapshot *in)
@@ -137,6 +196,6 @@ struct attachment_plan attachment_next(const struct attachment_snapshot *in)
     if (!in->instance)
         return step(STEP_NO_VM);
 
-    const struct cloud_slot *slot = slot_of(in);
+    const struct cloud_slot *slot = slot_of(in, in->disk_id);
     return slot ? next_of_present(in, slot) : next_of_absent(in);
 }

@@ -12,13 +12,17 @@
  *   - a replica waits until the primary is attached; nobody is attached beyond max_shares;
  *   - "attached" is recorded only of what the settled model says;
  *   - a primary is detached only when its unpublishing was asked for, or its node is gone;
- *   - the finalizer goes only when the model no longer has the disk, or there is no VM.
+ *   - the finalizer goes only when the model no longer has the disk, or there is no VM;
+ *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
+ *     primary gets its LUN without waiting for that one's detach;
+ *   - a replica takes no place that a waiting primary needs.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "controller/slot_plan.h"
 #include "provisioner-lib/cloud.h"
 
 enum attachment_role { ROLE_NONE, ROLE_IS_PRIMARY, ROLE_IS_REPLICA };
@@ -30,7 +34,7 @@ enum attachment_state {
     ATTACHMENT_DETACHING,
 };
 
-enum { NO_LUN = -1, MAX_LUNS = 64 };
+enum { MAX_LUNS = 64 };
 
 struct attachment_snapshot {
     bool deleting, has_finalizer;
@@ -43,11 +47,16 @@ struct attachment_snapshot {
 
     bool volume_ready; /* the AzVolume exists, has its disk and is not being deleted */
     unsigned max_shares;
-    unsigned other_shares;     /* other attachments that hold a share or are about to */
-    bool primary_attached;     /* another attachment is the primary, and attached */
-    bool primary_waits;        /* another attachment is the primary, and not attached yet */
-    bool role_taken;           /* another one is the primary on record, and only one may be */
-    bool luns_taken[MAX_LUNS]; /* on record of other attachments on this node */
+    unsigned other_shares; /* other attachments that hold a share or are about to */
+    bool primary_attached; /* another attachment is the primary, and attached */
+    bool primary_waits;    /* another attachment is the primary, and not attached yet */
+    bool role_taken;       /* another one is the primary on record, and only one may be */
+
+    const struct neighbour *neighbours; /* the other attachments on this node */
+    size_t n_neighbours;
+    bool luns_taken[MAX_LUNS];  /* on record of them */
+    unsigned primaries_waiting; /* of them: primaries without a place */
+    bool primary_arrives;       /* one of them is a primary that is not attached yet, but will be */
 
     bool looked;                           /* whether the next two mean anything */
     const struct cloud_instance *instance; /* NULL: there is no such VM */
@@ -69,13 +78,17 @@ enum attachment_step {
     STEP_VERIFIED,    /* the cloud has what was attached: remember it */
     STEP_RECORD_DETACHING,
     STEP_DETACH,
-    STEP_NO_VM,   /* an error: the node has no VM */
-    STEP_NO_SLOT, /* an error: the VM can take no more disks */
+    STEP_MAKE_ROOM, /* the neighbour `victim` gives way */
+    STEP_GIVE_UP,   /* a replica for which there is no place: it is to be put elsewhere */
+    STEP_NO_VM,     /* an error: the node has no VM */
+    STEP_NO_SLOT,   /* an error: the VM can take no more disks */
 };
 
 struct attachment_plan {
     enum attachment_step step;
     int lun;
+    bool in_exchange; /* of STEP_ATTACH: there is room only without the leaving neighbours' disks */
+    size_t victim;    /* of STEP_MAKE_ROOM */
 };
 
 struct attachment_plan attachment_next(const struct attachment_snapshot *in);

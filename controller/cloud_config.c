@@ -2,16 +2,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include <openssl/evp.h>
 
 #include "lib/api/kubernetes.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/http/tls_memory.h"
+#include "lib/json/parse.h"
+#include "lib/rt/loop.h"
 
 #define SECRET_KEY "cloud-config"
 
 enum { LARGEST = 256 * 1024 };
+
+void cloud_config_guard_memory(void)
+{
+    tls_memory_clear_freed();
+    json_clear_freed();
+    prctl(PR_SET_DUMPABLE, 0);
+}
 
 /* `ret_text` is NULL if there is no such Secret. */
 static struct err *read_secret(struct task *self, struct kube *kube, const struct flags *flags,
@@ -34,48 +46,76 @@ static struct err *read_secret(struct task *self, struct kube *kube, const struc
     const char *encoded = KUBE_MAP_GET(secret->data, secret->n_data, SECRET_KEY);
     if (!encoded)
         return err_new(ERR_INVALID, "it has no key " SECRET_KEY);
-    size_t length = strlen(encoded);
+    size_t length = strlen(encoded), padding = 0;
+    while (padding < 2 && padding < length && encoded[length - padding - 1] == '=')
+        padding++;
     CLEANUP(freep) unsigned char *text = mem_alloc(length / 4 * 3 + 4);
     int n = EVP_DecodeBlock(text, (const unsigned char *)encoded, (int)length);
     if (n < 0)
         return err_new(ERR_INVALID, "its key " SECRET_KEY " is not base64");
-    while (length && encoded[--length] == '=')
-        n--; /* the padding was decoded as zero bytes */
-    *ret_length = (size_t)n;
+    explicit_bzero((char *)(uintptr_t)encoded, length);
+    *ret_length = (size_t)n - padding; /* which was decoded as zero bytes */
     *ret_text = (char *)TAKE_PTR(text);
     return NULL;
 }
 
-static struct err *parse(char *text, size_t length, struct azure_config *ret)
-{
-    struct err *err = azure_config_parse(text, length, ret);
+struct parsing {
+    char *text;
+    size_t length;
+    struct azure_config *config;
+    struct err *err;
+};
 
+static void parse_here(void *arg)
+{
+    struct parsing *parsing = arg;
+
+    parsing->err = azure_config_parse(parsing->text, parsing->length, parsing->config);
+}
+
+/* Takes the text. On the loop's stack, for a certificate may have to be opened. */
+static struct err *parse(struct task *self, char *text, size_t length, const char *where,
+                         struct azure_config *ret)
+{
+    struct parsing parsing = {text, length, ret, NULL};
+
+    loop_call(self, parse_here, &parsing);
     explicit_bzero(text, length);
     free(text);
-    return err;
+    if (parsing.err)
+        return err_wrap(parsing.err, "%s", where);
+    if (ret->unknown_keys)
+        log_warning("%s: not keys of the Azure cloud provider, so they do nothing: %s", where,
+                    ret->unknown_keys);
+    return NULL;
+}
+
+static struct err *load_file(struct task *self, const struct flags *flags, struct azure_config *ret)
+{
+    CLEANUP(freep) char *where = mem_printf("--cloud-config %s", flags->cloud_config_file);
+    char *text;
+    size_t length;
+    struct err *err = file_read(flags->cloud_config_file, LARGEST, &text, &length);
+
+    if (!err)
+        return parse(self, text, length, where, ret);
+    if (!flags->cloud_config_secret[0])
+        return err_wrap(err, "--cloud-config");
+    return err_wrap(err, "no Secret %s/%s, and --cloud-config", flags->cloud_config_namespace,
+                    flags->cloud_config_secret);
 }
 
 struct err *cloud_config_load(struct task *self, struct kube *kube, const struct flags *flags,
                               struct azure_config *ret)
 {
+    CLEANUP(freep)
+    char *where =
+        mem_printf("Secret %s/%s", flags->cloud_config_namespace, flags->cloud_config_secret);
     char *text;
     size_t length = 0;
+
     struct err *err = read_secret(self, kube, flags, &text, &length);
-
-    if (!err && text)
-        err = parse(text, length, ret);
     if (err)
-        return err_wrap(err, "Secret %s/%s", flags->cloud_config_namespace,
-                        flags->cloud_config_secret);
-    if (ret->resource_manager)
-        return NULL;
-
-    err = file_read(flags->cloud_config_file, LARGEST, &text, &length);
-    if (err)
-        return flags->cloud_config_secret[0]
-                   ? err_wrap(err, "no Secret %s/%s, and --cloud-config",
-                              flags->cloud_config_namespace, flags->cloud_config_secret)
-                   : err_wrap(err, "--cloud-config");
-    err = parse(text, length, ret);
-    return err ? err_wrap(err, "--cloud-config %s", flags->cloud_config_file) : NULL;
+        return err_wrap(err, "%s", where);
+    return text ? parse(self, text, length, where, ret) : load_file(self, flags, ret);
 }

@@ -49,7 +49,7 @@ struct controller {
     struct store_index *attachments_by_node;   /* by the node's name */
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
-    struct queue *volume_queue, *attachment_queue, *replica_queue, *node_queue;
+    struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue;
     struct list claims;        /* of struct claim */
     struct verified *verified; /* attachments that the cloud was seen to have (attachment.c) */
 
@@ -59,6 +59,9 @@ struct controller {
 /* ---- the reconcilers, each a queue_work_fn in a file of its own ---- */
 
 queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node;
+/* The part of reconcile_attachment that needs no cloud, promotion above all: on a queue of its own,
+ * so that it waits for no task, and no look, of an attachment that does. */
+queue_work_fn reconcile_role;
 
 /* Forgets what was learned while leading. */
 void attachment_forget_verified(struct controller *controller);

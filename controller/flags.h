@@ -7,7 +7,7 @@
 
 struct flags {
     const char *endpoint, *kubeconfig, *health_address, *metrics_address;
-    const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file;
+    const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file, *cloud_cache;
     const char *lease_namespace, *lease_name, *pod_name;
     uint64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
     int64_t verbosity;

@@ -10,6 +10,10 @@
 /* Whatever was missed, for whatever reason, is looked at again before long. */
 enum { RESYNC_MS = 10 * 60 * 1000 };
 
+/* Attachments wait for the cloud, whose client bounds and orders what is asked of it; a primary
+ * must not wait for a task as well. */
+enum { ATTACHMENT_TASKS = 4096 };
+
 struct leader {
     struct leader_config config;
     struct lease *lease;
@@ -47,27 +51,30 @@ static void resync(void *ctx)
 static void start(struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
+    unsigned most = (unsigned)controller->settings.worker_tasks;
     const struct {
         const char *name;
         queue_work_fn *work;
         struct queue **queue;
+        unsigned max_tasks;
     } kinds[] = {
-        {"azvolume", reconcile_volume, &controller->volume_queue},
-        {"azvolumeattachment", reconcile_attachment, &controller->attachment_queue},
-        {"replica", reconcile_replicas, &controller->replica_queue},
-        {"azdrivernode", reconcile_driver_node, &controller->node_queue},
+        {"azvolume", reconcile_volume, &controller->volume_queue, most},
+        {"azvolumeattachment", reconcile_attachment, &controller->attachment_queue,
+         ATTACHMENT_TASKS},
+        {"role", reconcile_role, &controller->role_queue, most},
+        {"replica", reconcile_replicas, &controller->replica_queue, most},
+        {"azdrivernode", reconcile_driver_node, &controller->node_queue, most},
     };
 
     group_init(&leader->reconcilers, controller->loop);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        *kinds[i].queue = queue_new(&leader->reconcilers,
-                                    &(struct queue_config){
-                                        .name = kinds[i].name,
-                                        .max_tasks = (unsigned)controller->settings.worker_tasks,
-                                        .work = kinds[i].work,
-                                        .ctx = controller,
-                                        .finished = finished,
-                                    });
+        *kinds[i].queue = queue_new(&leader->reconcilers, &(struct queue_config){
+                                                              .name = kinds[i].name,
+                                                              .max_tasks = kinds[i].max_tasks,
+                                                              .work = kinds[i].work,
+                                                              .ctx = controller,
+                                                              .finished = finished,
+                                                          });
     leader->started = true;
     resync(leader);
 }
@@ -76,7 +83,8 @@ static void stop(struct task *self, struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
     struct queue **queues[] = {&controller->volume_queue, &controller->attachment_queue,
-                               &controller->replica_queue, &controller->node_queue};
+                               &controller->role_queue, &controller->replica_queue,
+                               &controller->node_queue};
 
     if (!leader->started)
         return;

@@ -116,7 +116,7 @@ static struct err *connect_cloud(struct program *program)
     http_guard_init(&program->cloud_guard, http_client_transport(program->cloud_http), may_write,
                     program);
     controller->cloud = azure_cloud_new(&program->background, &program->azure_config,
-                                        &program->cloud_guard.transport,
+                                        program->flags.cloud_cache, &program->cloud_guard.transport,
                                         http_client_transport(program->metadata_http));
     return NULL;
 }
@@ -185,8 +185,10 @@ static void refresh_metrics(void *ctx)
 {
     const struct program *program = ctx;
 
-    if (program->serving)
-        metrics_refresh(&program->controller, leader_leads(program->leader));
+    if (!program->serving)
+        return;
+    metrics_refresh(&program->controller, leader_leads(program->leader));
+    azure_cloud_refresh_metrics(program->controller.cloud);
 }
 
 static struct err *serve_probes(struct program *program)
@@ -328,6 +330,7 @@ int main(int argc, char *argv[])
 
     int status;
 
+    cloud_config_guard_memory();
     heap_setup();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;

@@ -1,6 +1,7 @@
 #include "controller/metrics.h"
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/azure/azure_metrics.h"
 
 struct metric METRIC_CSI_OPERATIONS = {
     .name = "azuredisk_csi_operations_seconds",
@@ -67,9 +68,23 @@ static struct metric build_info = {
 };
 
 struct metric *const CONTROLLER_METRICS[] = {
-    &METRIC_CSI_OPERATIONS, &METRIC_RECONCILES, &METRIC_RECONCILE_SECONDS,
-    &METRIC_WATCH_FAILURES, &queue_depth_gauge, &leader_gauge,
-    &volumes_gauge,         &attachments_gauge, &build_info,
+    &METRIC_CSI_OPERATIONS,
+    &METRIC_RECONCILES,
+    &METRIC_RECONCILE_SECONDS,
+    &METRIC_WATCH_FAILURES,
+    &queue_depth_gauge,
+    &leader_gauge,
+    &volumes_gauge,
+    &attachments_gauge,
+    &build_info,
+    &METRIC_AZURE_REQUESTS,
+    &METRIC_AZURE_REQUEST_SECONDS,
+    &METRIC_AZURE_RETRIES,
+    &METRIC_AZURE_GATE_SECONDS,
+    &METRIC_AZURE_VM_UPDATE_DISKS,
+    &METRIC_AZURE_VM_QUEUE_SECONDS,
+    &METRIC_AZURE_BUDGET_LEFT,
+    &METRIC_AZURE_SKU_SOURCE,
 };
 const size_t N_CONTROLLER_METRICS = COUNT_OF(CONTROLLER_METRICS);
 
@@ -101,7 +116,8 @@ static void count_objects(const struct controller *controller)
 void metrics_refresh(const struct controller *controller, bool leads)
 {
     struct queue *queues[] = {controller->volume_queue, controller->attachment_queue,
-                              controller->replica_queue, controller->node_queue};
+                              controller->role_queue, controller->replica_queue,
+                              controller->node_queue};
 
     for (size_t i = 0; i < COUNT_OF(queues); i++)
         if (queues[i])

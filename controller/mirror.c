@@ -46,6 +46,12 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
 }
 
+static void enqueue_attachment(struct controller *controller, const struct kube_object *object)
+{
+    enqueue(controller, controller->role_queue, object->metadata->name);
+    enqueue(controller, controller->attachment_queue, object->metadata->name);
+}
+
 /* The other attachments of its volume may have waited for it. */
 static void attachment_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
@@ -55,14 +61,14 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     size_t n = 0;
     struct kube_object *const *siblings = NULL;
 
-    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    enqueue_attachment(controller, object);
     if (!spec || !spec->volume_name)
         return;
     enqueue(controller, controller->volume_queue, spec->volume_name);
     enqueue(controller, controller->replica_queue, spec->volume_name);
     siblings = attachments_of_volume(controller, spec->volume_name, &n);
     for (size_t i = 0; i < n; i++)
-        enqueue(controller, controller->attachment_queue, siblings[i]->metadata->name);
+        enqueue_attachment(controller, siblings[i]);
 }
 
 static void enqueue_volumes(struct controller *controller)
@@ -96,7 +102,7 @@ static void driver_node_changed(void *ctx, struct kube_object *before, struct ku
 static bool node_facts_changed(const struct controller *controller,
                                const struct kube_object *before, const struct kube_object *after)
 {
-    CLEANUP(freep) char *key = mem_printf("topology.%s/zone", controller->settings.driver_name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
 
     if (!before || !after)
         return true;
@@ -204,7 +210,7 @@ void mirror_enqueue_all(struct controller *controller)
     STORE_FOREACH(controller->attachments, object) {
         const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
 
-        enqueue(controller, controller->attachment_queue, object->metadata->name);
+        enqueue_attachment(controller, object);
         if (spec && spec->node_name) /* which may be gone since */
             enqueue(controller, controller->node_queue, spec->node_name);
     }

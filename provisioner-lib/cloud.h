@@ -58,6 +58,28 @@ struct cloud_instance {
     int max_disks;
     struct cloud_slot *slots;
     size_t n_slots;
+    uint64_t resting_luns; /* bit n: LUN n became free so lately that the machine's kernel may still
+                              have a device there */
+};
+
+/* In which order the machine's changes are sent when they cannot all go at once. */
+enum cloud_urgency {
+    CLOUD_FOR_PRIMARY, /* somebody waits to use the disk */
+    CLOUD_IN_THE_WAY,  /* a detach for which such a one waits */
+    CLOUD_FOR_REPLICA,
+    CLOUD_COLLECTION,
+    CLOUD_URGENCIES,
+};
+
+struct cloud_attach {
+    const char *instance_id, *disk_id;
+    int lun;
+    enum caching_mode caching;
+    enum cloud_urgency urgency;
+    /* Disks that leave the machine in the same change, to make room; those that it does not have
+     * are no matter. */
+    const char *const *in_exchange;
+    size_t n_in_exchange;
 };
 
 struct cloud_ops {
@@ -80,12 +102,13 @@ struct cloud_ops {
 
     /* Return when it is done and seen in the model. Requests for one machine are gathered into few
      * changes; changes of one disk never overlap. */
-    struct err *(*disk_attach)(struct task *self, struct cloud *cloud, const char *instance_id,
-                               const char *disk_id, int lun, enum caching_mode caching);
+    struct err *(*disk_attach)(struct task *self, struct cloud *cloud,
+                               const struct cloud_attach *attach);
     struct err *(*disk_detach)(struct task *self, struct cloud *cloud, const char *instance_id,
-                               const char *disk_id);
+                               const char *disk_id, enum cloud_urgency urgency);
     /* Carries out what a failed change left undone. */
-    struct err *(*instance_repair)(struct task *self, struct cloud *cloud, const char *instance_id);
+    struct err *(*instance_repair)(struct task *self, struct cloud *cloud, const char *instance_id,
+                                   enum cloud_urgency urgency);
 };
 
 /* An implementation's struct begins with this. */

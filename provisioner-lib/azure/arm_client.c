@@ -6,17 +6,19 @@
 
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/secret.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
 #include "provisioner-lib/azure/arm_error.h"
-
-#define ENDPOINTS_PATH "/metadata/endpoints?api-version=2019-05-01"
+#include "provisioner-lib/azure/arm_limits.h"
+#include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/cloud_endpoints.h"
 
 enum {
     REQUEST_TIMEOUT_MS = 60 * 1000,
     POLL_LEAST_MS = 1000,
-    POLL_MOST_MS = 4 * 1000, /* Azure allows 15 looks a minute at the operations of one VM */
-    POLL_FAILURES = 10,      /* in a row, after which the outcome is unknown */
+    POLL_MOST_MS = 10 * 1000,
+    POLL_FAILURES = 10,                /* in a row, after which the outcome is unknown */
     LARGEST_ANSWER = 64 * 1024 * 1024, /* a region's list of SKUs has several MiB */
 };
 
@@ -25,6 +27,7 @@ struct arm_client {
     struct azure_config *config;
     struct http_transport *transport;
     struct credential *credential;
+    struct gate *gate;
 };
 
 struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config,
@@ -32,12 +35,15 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
 {
     struct arm_client *arm = mem_alloc(sizeof *arm);
 
-    *arm = (struct arm_client){loop, config, transport, credential};
+    *arm = (struct arm_client){loop, config, transport, credential, gate_new(loop)};
     return arm;
 }
 
 void arm_client_free(struct arm_client *arm)
 {
+    if (!arm)
+        return;
+    gate_free(arm->gate);
     free(arm);
 }
 
@@ -54,39 +60,64 @@ struct loop *arm_client_loop(const struct arm_client *arm)
 void arm_operation_fini(struct arm_operation *operation)
 {
     free(operation->url);
+    free(operation->resource);
     *operation = (struct arm_operation){0};
 }
 
 /* ---- one exchange ---- */
 
-static struct err *attempt(struct task *self, struct arm_client *arm, const char *method,
-                           const char *url, const char *body, struct http_response *ret)
+static struct err *wait_turn(struct task *self, struct arm_client *arm,
+                             const struct arm_request *request)
 {
-    CLEANUP(freep) char *authorization = NULL;
+    uint64_t began = loop_now(arm->loop);
 
+    TRY(gate_pass(self, arm->gate, request->kind, request->resource, request->urgency));
+    metric_observe(&METRIC_AZURE_GATE_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
+                   arm_kind_name(request->kind));
+    return NULL;
+}
+
+static struct err *attempt(struct task *self, struct arm_client *arm,
+                           const struct arm_request *request, const char *url, const char *body,
+                           struct http_response *ret)
+{
+    CLEANUP(secret_freep) char *authorization = NULL;
+    struct http_header headers[4];
+    size_t n = 0;
+
+    TRY(wait_turn(self, arm, request));
     TRY(credential_get(self, arm->credential, &authorization));
-    struct http_header headers[] = {
-        {"Authorization", authorization},
-        {"Accept", "application/json"},
-        {"Content-Type", "application/json"},
-    };
-    return http_exchange(self, arm->transport,
-                         &(struct http_request){
-                             .method = method,
-                             .url = url,
-                             .headers = headers,
-                             .n_headers = body ? 3 : 2,
-                             .body = body,
-                             .body_length = body ? strlen(body) : 0,
-                             .deadline = loop_now(arm->loop) + REQUEST_TIMEOUT_MS,
-                             .max_response = LARGEST_ANSWER,
-                         },
-                         ret);
+    headers[n++] = (struct http_header){"Authorization", authorization};
+    headers[n++] = (struct http_header){"Accept", "application/json"};
+    if (body)
+        headers[n++] = (struct http_header){"Content-Type", "application/json"};
+    if (request->if_match)
+        headers[n++] = (struct http_header){"If-Match", request->if_match};
+
+    uint64_t began = loop_now(arm->loop);
+    TRY(http_exchange(self, arm->transport,
+                      &(struct http_request){
+                          .method = request->method,
+                          .url = url,
+                          .headers = headers,
+                          .n_headers = n,
+                          .body = body,
+                          .body_length = body ? strlen(body) : 0,
+                          .deadline = began + REQUEST_TIMEOUT_MS,
+                          .max_response = LARGEST_ANSWER,
+                      },
+                      ret));
+    metric_observe(&METRIC_AZURE_REQUEST_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
+                   arm_kind_name(request->kind));
+    arm_limits_note(gate_budget(arm->gate), request, ret, loop_now(arm->loop));
+    if (ret->status == 401)
+        credential_refused(arm->credential, authorization, ret);
+    return NULL;
 }
 
 /* An empty body is no document, and an error page of a gateway is none either. */
-static struct err *document_of(struct task *self, const struct http_response *response,
-                               json_t **ret_json)
+static struct err *document_of(struct task *self, struct arm_client *arm,
+                               const struct http_response *response, json_t **ret_json)
 {
     struct err *err = NULL;
 
@@ -95,54 +126,49 @@ static struct err *document_of(struct task *self, const struct http_response *re
         err = json_parse(self, response->body, response->body_length, ret_json);
     if (response->status >= 400) {
         err_free(err);
-        return arm_error(response, *ret_json);
+        return arm_error(response, *ret_json, loop_wall_us(arm->loop));
     }
     return err;
 }
 
-static struct err *perform(struct task *self, struct arm_client *arm, const char *method,
-                           const char *url, const char *body, struct http_response *response,
-                           json_t **ret_json)
+static struct err *exchange(struct task *self, struct arm_client *arm,
+                            const struct arm_request *request, const char *url, const char *body,
+                            struct http_response *response, json_t **ret_json)
 {
     CLEANUP(json_decrefp) json_t *json = NULL;
 
-    TRY(attempt(self, arm, method, url, body, response));
+    TRY(attempt(self, arm, request, url, body, response));
     if (response->status == 401) {
-        credential_reject(arm->credential);
         http_response_fini(response);
-        TRY(attempt(self, arm, method, url, body, response));
+        metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(request->kind), "token");
+        TRY(attempt(self, arm, request, url, body, response));
     }
-    TRY(document_of(self, response, &json));
+    struct err *err = document_of(self, arm, response, &json);
+    if (err && err_kind(err) == ERR_THROTTLED)
+        arm_limits_close(gate_budget(arm->gate), request, response, err, json, loop_now(arm->loop));
+    TRY(err);
     *ret_json = TAKE_PTR(json);
     return NULL;
 }
 
-/* ---- a cloud that is known by its Resource Manager only ---- */
-
-static struct err *take_endpoints(struct azure_config *config, const json_t *json)
+static struct err *perform(struct task *self, struct arm_client *arm,
+                           const struct arm_request *request, const char *url, const char *body,
+                           struct http_response *response, json_t **ret_json)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const ProtobufCMessage *decoded;
+    struct err *err = exchange(self, arm, request, url, body, response, ret_json);
 
-    TRY(json_decode(&arm__cloud_endpoints__descriptor, json_array_get(json, 0), arena, &decoded));
-    const Arm__CloudEndpoints *endpoints = (const Arm__CloudEndpoints *)decoded;
-    const Arm__CloudAuthentication *authentication = endpoints->authentication;
-    if (!authentication || !authentication->login_endpoint || !authentication->n_audiences)
-        return err_new(ERR_INTERNAL, "the cloud's end points lack authentication");
-
-    config->authority = mem_strdup(authentication->login_endpoint);
-    for (size_t n = strlen(config->authority); n && config->authority[n - 1] == '/'; n--)
-        config->authority[n - 1] = '\0';
-    config->audience = mem_strdup(authentication->audiences[0]);
-    config->discover = false;
-    return NULL;
+    metric_add(&METRIC_AZURE_REQUESTS, 1, arm_kind_name(request->kind),
+               err ? err_kind_reason(err_kind(err)) : "ok");
+    return err;
 }
+
+/* ---- a cloud that is known by its Resource Manager only ---- */
 
 static struct err *discover(struct task *self, struct arm_client *arm)
 {
     CLEANUP(http_response_finip) struct http_response response = {0};
     CLEANUP(json_decrefp) json_t *json = NULL;
-    CLEANUP(freep) char *url = mem_printf("%s" ENDPOINTS_PATH, arm->config->resource_manager);
+    CLEANUP(freep) char *url = mem_printf("%s" CLOUD_ENDPOINTS_PATH, arm->config->resource_manager);
 
     if (!arm->config->discover)
         return NULL;
@@ -150,65 +176,91 @@ static struct err *discover(struct task *self, struct arm_client *arm)
         self, arm->transport,
         &(struct http_request){.url = url, .deadline = loop_now(arm->loop) + REQUEST_TIMEOUT_MS},
         &response));
-    TRY(document_of(self, &response, &json));
+    TRY(document_of(self, arm, &response, &json));
     if (!arm->config->discover)
         return NULL; /* somebody else was faster */
-    struct err *err = take_endpoints(arm->config, json);
+    struct err *err = cloud_endpoints_take(arm->config, json);
     return err ? err_wrap(err, "GET %s", url) : NULL;
 }
 
 /* ---- requests ---- */
 
-static uint64_t retry_after_ms(const struct http_response *response)
+static bool is_about_disk(enum arm_kind kind)
 {
-    const char *header = http_header_find(response->headers, response->n_headers, "Retry-After");
-
-    return header ? strtoull(header, NULL, 10) * 1000 : 0;
+    return kind == ARM_DISK_WRITE || kind == ARM_DISK_DELETE;
 }
 
-static void take_operation(const struct http_response *response, struct arm_operation *ret)
+static void take_operation(const struct arm_client *arm, const struct arm_request *request,
+                           const struct http_response *response, struct arm_operation *ret)
 {
-    static const char *const headers[] = {"Azure-AsyncOperation", "Operation-Location"};
+    static const char *const headers[] = {"Azure-AsyncOperation", "Operation-Location", "Location"};
     const char *url = NULL;
+    size_t i;
 
-    for (size_t i = 0; !url && i < COUNT_OF(headers); i++)
+    for (i = 0; !url && i < COUNT_OF(headers); i++)
         url = http_header_find(response->headers, response->n_headers, headers[i]);
-    *ret = (struct arm_operation){mem_strdup(url), retry_after_ms(response)};
+    *ret = (struct arm_operation){
+        .url = mem_strdup(url),
+        .by_status = i == COUNT_OF(headers),
+        .kind = is_about_disk(request->kind) ? ARM_DISK_OPERATION_READ : ARM_OPERATION_READ,
+        .resource = mem_strdup(request->resource),
+        .urgency = request->urgency,
+        .retry_after_ms = arm_retry_after_ms(response, loop_wall_us(arm->loop)),
+    };
 }
 
-struct err *arm_client_request(struct task *self, struct arm_client *arm, const char *method,
-                               const char *path, const char *api_version, const json_t *body,
-                               json_t **ret_json, struct arm_operation *ret_operation)
+static char *url_of(const struct arm_client *arm, const struct arm_request *request)
+{
+    const char *home = arm->config->resource_manager, *path = request->path;
+
+    if (strstr(path, "api-version="))
+        return mem_printf("%s%s", home, path);
+    return mem_printf("%s%s%sapi-version=%s", home, path, strchr(path, '?') ? "&" : "?",
+                      request->api_version);
+}
+
+static struct err *wrap(struct err *err, const struct arm_request *request)
+{
+    return err_wrap(err, "%s %.*s", request->method ? request->method : "GET",
+                    (int)strcspn(request->path, "?"), request->path);
+}
+
+struct err *arm_client_wait(struct task *self, struct arm_client *arm,
+                            const struct arm_request *request)
+{
+    return gate_wait(self, arm->gate, request->kind, request->resource, request->urgency);
+}
+
+struct err *arm_client_request(struct task *self, struct arm_client *arm,
+                               const struct arm_request *request, json_t **ret_json,
+                               struct arm_operation *ret_operation)
 {
     CLEANUP(http_response_finip) struct http_response response = {0};
     CLEANUP(json_decrefp) json_t *json = NULL;
-    CLEANUP(freep) char *text = body ? json_to_text(body) : NULL;
-    CLEANUP(freep)
-    char *url = strstr(path, "api-version=")
-                    ? mem_printf("%s%s", arm->config->resource_manager, path)
-                    : mem_printf("%s%s%sapi-version=%s", arm->config->resource_manager, path,
-                                 strchr(path, '?') ? "&" : "?", api_version);
+    CLEANUP(freep) char *text = request->body ? json_to_text(request->body) : NULL;
+    CLEANUP(freep) char *url = url_of(arm, request);
 
     TRY(discover(self, arm));
-    struct err *err = perform(self, arm, method, url, text, &response, &json);
+    struct err *err = perform(self, arm, request, url, text, &response, &json);
     if (err)
-        return err_wrap(err, "%s %.*s", method, (int)strcspn(path, "?"), path);
+        return wrap(err, request);
     if (ret_operation)
-        take_operation(&response, ret_operation);
+        take_operation(arm, request, &response, ret_operation);
     if (ret_json)
         *ret_json = TAKE_PTR(json);
     return NULL;
 }
 
-struct err *arm_client_get(struct task *self, struct arm_client *arm, const char *path,
-                           const char *api_version, const ProtobufCMessageDescriptor *type,
-                           struct arena *arena, const ProtobufCMessage **ret)
+struct err *arm_client_get(struct task *self, struct arm_client *arm,
+                           const struct arm_request *request,
+                           const ProtobufCMessageDescriptor *type, struct arena *arena,
+                           const ProtobufCMessage **ret)
 {
     CLEANUP(json_decrefp) json_t *json = NULL;
 
-    TRY(arm_client_request(self, arm, "GET", path, api_version, NULL, &json, NULL));
+    TRY(arm_client_request(self, arm, request, &json, NULL));
     struct err *err = json_decode(type, json, arena, ret);
-    return err ? err_wrap(err, "GET %s", path) : NULL;
+    return err ? wrap(err, request) : NULL;
 }
 
 /* ---- operations ---- */
@@ -240,32 +292,50 @@ static struct err *interpret(const json_t *json, bool *ret_ended)
     return NULL;
 }
 
-static uint64_t next_pause(uint64_t pause, uint64_t retry_after)
+/* In step with how long it has taken, so that the end is seen a fifth of that later at most; slower
+ * where the looks themselves would run out. */
+static uint64_t next_pause(const struct arm_client *arm, const struct arm_operation *operation,
+                           uint64_t began, uint64_t retry_after)
 {
-    pause = pause ? pause * 3 / 2 : POLL_LEAST_MS;
-    if (pause > POLL_MOST_MS)
-        pause = POLL_MOST_MS;
-    return retry_after ? retry_after : pause;
+    uint64_t now = loop_now(arm->loop), pause = (now - began) / 5;
+    uint64_t pace = budget_pace(gate_budget(arm->gate), operation->kind, operation->resource, now);
+
+    if (retry_after)
+        return retry_after;
+    pause = pause > POLL_LEAST_MS ? pause : POLL_LEAST_MS;
+    pause = pause < POLL_MOST_MS ? pause : POLL_MOST_MS;
+    return pause > pace ? pause : pace;
 }
 
 /* One look at the operation. What cannot be read now may be read later: the operation goes on
  * whether we look or not. */
-static struct err *poll(struct task *self, struct arm_client *arm, const char *url,
-                        unsigned *failures, uint64_t *ret_retry_after, bool *ret_ended)
+static struct err *look(struct task *self, struct arm_client *arm,
+                        const struct arm_operation *operation, unsigned *failures,
+                        uint64_t *ret_retry_after, bool *ret_ended)
 {
+    const struct arm_request request = {
+        .kind = operation->kind, .resource = operation->resource, .urgency = operation->urgency};
     CLEANUP(http_response_finip) struct http_response response = {0};
     CLEANUP(json_decrefp) json_t *json = NULL;
-    struct err *err = perform(self, arm, "GET", url, NULL, &response, &json);
+    struct err *err = perform(self, arm, &request, operation->url, NULL, &response, &json);
 
-    *ret_retry_after = retry_after_ms(&response);
+    *ret_retry_after = arm_retry_after_ms(&response, loop_wall_us(arm->loop));
     if (!err) {
         *failures = 0;
-        return interpret(json, ret_ended);
+        *ret_ended = response.status != 202;
+        return operation->by_status ? NULL : interpret(json, ret_ended);
     }
-    if (err_kind(err) == ERR_THROTTLED)
-        *ret_retry_after = err_retry_after_ms(err);
-    else if (err_kind(err) == ERR_CANCELED || ++*failures == POLL_FAILURES)
+    if (err_kind(err) == ERR_CANCELED)
         return err;
+    /* Where the status tells how it stands, a refusal may be the operation's failure. */
+    if (operation->by_status && err_code(err) && response.status != 429 && response.status < 500)
+        return err;
+    if (err_kind(err) != ERR_THROTTLED && ++*failures == POLL_FAILURES) {
+        CLEANUP(err_freep) struct err *cause = err;
+
+        return err_new(ERR_UNAVAILABLE, "what became of the operation is unknown: %s",
+                       err_message(cause));
+    }
     err_free(err);
     return NULL;
 }
@@ -273,18 +343,36 @@ static struct err *poll(struct task *self, struct arm_client *arm, const char *u
 struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
                                const struct arm_operation *operation)
 {
-    uint64_t retry_after = operation->retry_after_ms, pause = 0;
+    uint64_t retry_after = operation->retry_after_ms, began = loop_now(arm->loop);
     unsigned failures = 0;
     bool ended = operation->url == NULL;
     const char *home = arm->config->resource_manager;
 
     /* A credential goes to Resource Manager and nowhere else. */
     if (!ended && strncasecmp(operation->url, home, strlen(home)) != 0)
-        return err_new(ERR_INTERNAL, "the operation is to be followed outside of %s", home);
+        return err_new(ERR_UNAVAILABLE, "the operation is to be followed outside of %s", home);
     while (!ended) {
-        pause = next_pause(pause, retry_after);
-        TRY(task_sleep(self, pause));
-        TRY(poll(self, arm, operation->url, &failures, &retry_after, &ended));
+        TRY(task_sleep(self, next_pause(arm, operation, began, retry_after)));
+        TRY(look(self, arm, operation, &failures, &retry_after, &ended));
     }
     return NULL;
+}
+
+/* ---- metrics ---- */
+
+void arm_client_refresh_metrics(struct arm_client *arm)
+{
+    static const char *const scopes[] = {[BUDGET_RESOURCE] = "resource",
+                                         [BUDGET_SUBSCRIPTION] = "subscription",
+                                         [BUDGET_METHOD] = "method"};
+    uint64_t now = loop_now(arm->loop);
+
+    for (int kind = 0; kind < ARM_KINDS; kind++)
+        for (size_t scope = 0; scope < COUNT_OF(scopes); scope++) {
+            unsigned left = budget_left(gate_budget(arm->gate), (enum arm_kind)kind,
+                                        (enum budget_scope)scope, now);
+
+            metric_set(&METRIC_AZURE_BUDGET_LEFT, left, arm_kind_name((enum arm_kind)kind),
+                       scopes[scope]);
+        }
 }

@@ -1,10 +1,12 @@
 /* arm_client.h - conversations with Azure Resource Manager: requests, errors, long-running
  * operations.
  *
- * A request is authorised, sent and interpreted; a refusal becomes an error whose kind comes from
- * the table in arm_error.c and whose code is Azure's. Nothing is repeated here but a request whose
- * token was refused. No answer at all (UNAVAILABLE, TIMEOUT) leaves open whether the request took
- * effect; the caller then reads before it does anything else. Loop's thread; calls yield.
+ * A request waits for its turn (gate.h), is authorised, sent and interpreted; a refusal becomes an
+ * error whose kind comes from the table in arm_error.c and whose code is Azure's. Nothing is
+ * repeated here but a request whose token was refused. A refusal for want of budget keeps further
+ * requests of its kind back until the time that Azure gave. No answer at all (UNAVAILABLE, TIMEOUT)
+ * leaves open whether the request took effect; the caller then reads before it does anything else.
+ * Loop's thread; calls yield.
  */
 #pragma once
 
@@ -15,6 +17,7 @@
 #include "lib/http/transport.h"
 #include "provisioner-lib/azure/config.h"
 #include "provisioner-lib/azure/credential.h"
+#include "provisioner-lib/azure/gate.h"
 
 struct arm_client;
 
@@ -25,29 +28,52 @@ void arm_client_free(struct arm_client *arm);
 const struct azure_config *arm_client_config(const struct arm_client *arm);
 struct loop *arm_client_loop(const struct arm_client *arm);
 
+struct arm_request {
+    enum arm_kind kind;
+    const char *method; /* "GET" if NULL */
+    /* Begins with /subscriptions and may have a query; one that names its api-version already, as
+     * the link to a list's next page does, is sent as it is. */
+    const char *path;
+    const char *api_version;
+    const json_t *body;   /* NULL: none */
+    const char *if_match; /* NULL: whatever it is */
+    const char *resource; /* id of the VM or instance that it is about; NULL: about none */
+    enum cloud_urgency urgency;
+};
+
+/* Returns when such a request could go out at once; kind, resource and urgency count. */
+struct err *arm_client_wait(struct task *self, struct arm_client *arm,
+                            const struct arm_request *request) __attribute__((warn_unused_result));
+
 /* How to follow an operation that was accepted and is not finished. */
 struct arm_operation {
-    char *url; /* NULL: it is finished */
+    char *url;          /* NULL: it is finished */
+    bool by_status;     /* the answers' HTTP status says how it stands, not their body */
+    enum arm_kind kind; /* of looking at it */
+    char *resource;
+    enum cloud_urgency urgency;
     uint64_t retry_after_ms;
 };
 void arm_operation_fini(struct arm_operation *operation);
 
-/* `path` begins with /subscriptions and may have a query; one that names its api-version already,
- * as the link to a list's next page does, is sent as it is. `body` NULL: none. `ret_json` is the
- * answer's document (NULL if it is empty); it and `ret_operation` may be NULL if they are of no
- * interest. */
-struct err *arm_client_request(struct task *self, struct arm_client *arm, const char *method,
-                               const char *path, const char *api_version, const json_t *body,
-                               json_t **ret_json, struct arm_operation *ret_operation)
+/* `ret_json` is the answer's document (NULL if it is empty); it and `ret_operation` may be NULL if
+ * they are of no interest. */
+struct err *arm_client_request(struct task *self, struct arm_client *arm,
+                               const struct arm_request *request, json_t **ret_json,
+                               struct arm_operation *ret_operation)
     __attribute__((warn_unused_result));
 
-/* Until the operation has ended; its failure is an error like that of a request. */
+/* Until the operation has ended; its failure is an error like that of a request. UNAVAILABLE if
+ * that cannot be found out. */
 struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
                                const struct arm_operation *operation)
     __attribute__((warn_unused_result));
 
 /* GET, decoded into `arena`. */
-struct err *arm_client_get(struct task *self, struct arm_client *arm, const char *path,
-                           const char *api_version, const ProtobufCMessageDescriptor *type,
-                           struct arena *arena, const ProtobufCMessage **ret)
-    __attribute__((warn_unused_result));
+struct err *arm_client_get(struct task *self, struct arm_client *arm,
+                           const struct arm_request *request,
+                           const ProtobufCMessageDescriptor *type, struct arena *arena,
+                           const ProtobufCMessage **ret) __attribute__((warn_unused_result));
+
+/* Sets the gauges of what is left. */
+void arm_client_refresh_metrics(struct arm_client *arm);

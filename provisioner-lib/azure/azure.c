@@ -77,23 +77,33 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
     return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, ret);
 }
 
-static struct err *attach(struct task *self, struct cloud *cloud, const char *id,
-                          const char *disk_id, int lun, enum caching_mode caching)
+static struct err *attach(struct task *self, struct cloud *cloud, const struct cloud_attach *attach)
 {
-    return vm_change(self, azure_of(cloud)->vms, id,
-                     &(struct vm_change){VM_ATTACH, disk_id, lun, caching});
+    return vm_change(self, azure_of(cloud)->vms, attach->instance_id,
+                     &(struct vm_change){
+                         .kind = VM_ATTACH,
+                         .urgency = attach->urgency,
+                         .disk_id = attach->disk_id,
+                         .lun = attach->lun,
+                         .caching = attach->caching,
+                         .in_exchange = attach->in_exchange,
+                         .n_in_exchange = attach->n_in_exchange,
+                     });
 }
 
 static struct err *detach(struct task *self, struct cloud *cloud, const char *id,
-                          const char *disk_id)
+                          const char *disk_id, enum cloud_urgency urgency)
 {
-    return vm_change(self, azure_of(cloud)->vms, id,
-                     &(struct vm_change){.kind = VM_DETACH, .disk_id = disk_id});
+    return vm_change(
+        self, azure_of(cloud)->vms, id,
+        &(struct vm_change){.kind = VM_DETACH, .urgency = urgency, .disk_id = disk_id});
 }
 
-static struct err *repair(struct task *self, struct cloud *cloud, const char *id)
+static struct err *repair(struct task *self, struct cloud *cloud, const char *id,
+                          enum cloud_urgency urgency)
 {
-    return vm_change(self, azure_of(cloud)->vms, id, &(struct vm_change){.kind = VM_REPAIR});
+    return vm_change(self, azure_of(cloud)->vms, id,
+                     &(struct vm_change){.kind = VM_REPAIR, .urgency = urgency});
 }
 
 static const struct cloud_ops ops = {
@@ -109,17 +119,22 @@ static const struct cloud_ops ops = {
 };
 
 struct cloud *azure_cloud_new(struct task_group *group, struct azure_config *config,
-                              struct http_transport *resource_manager,
+                              const char *cache_file, struct http_transport *resource_manager,
                               struct http_transport *metadata)
 {
     struct azure *azure = mem_alloc(sizeof *azure);
 
     azure->cloud.ops = &ops;
-    azure->credential = credential_new(group->loop, config, resource_manager, metadata);
+    azure->credential = credential_new(group, config, resource_manager, metadata);
     azure->arm = arm_client_new(group->loop, config, resource_manager, azure->credential);
-    azure->skus = skus_new(azure->arm);
+    azure->skus = skus_new(group, azure->arm, cache_file);
     azure->vms = vms_new(group, azure->arm, azure->skus);
     return &azure->cloud;
+}
+
+void azure_cloud_refresh_metrics(struct cloud *cloud)
+{
+    arm_client_refresh_metrics(azure_of(cloud)->arm);
 }
 
 void azure_cloud_free(struct cloud *cloud)

@@ -5,143 +5,226 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
-#include "lib/json/codec.h"
+#include "lib/base/secret.h"
 #include "lib/json/parse.h"
 #include "lib/json/yaml.h"
+#include "provisioner-lib/azure/client_assertion.h"
+#include "provisioner-lib/azure/cloud_endpoints.h"
+#include "provisioner-lib/azure/config_keys.h"
 
-static const struct {
-    const char *name;
-    const char *resource_manager, *authority;
-} clouds[] = {
-    {"AzurePublicCloud", "https://management.azure.com", "https://login.microsoftonline.com"},
-    {"AzureCloud", "https://management.azure.com", "https://login.microsoftonline.com"},
-    {"AzureUSGovernmentCloud", "https://management.usgovcloudapi.net",
-     "https://login.microsoftonline.us"},
-    {"AzureUSGovernment", "https://management.usgovcloudapi.net",
-     "https://login.microsoftonline.us"},
-    {"AzureChinaCloud", "https://management.chinacloudapi.cn", "https://login.chinacloudapi.cn"},
-};
+/* Where the workload identity webhook puts the token. */
+#define USUAL_TOKEN_FILE "/var/run/secrets/azure/tokens/azure-identity-token"
 
-void azure_config_fini(struct azure_config *config)
+/* ---- values ---- */
+
+static char **text_of(struct azure_config *config, const struct config_key *key)
 {
-    if (config->client_secret)
-        explicit_bzero(config->client_secret, strlen(config->client_secret));
-    free(config->tenant);
-    free(config->subscription);
-    free(config->resource_group);
-    free(config->location);
-    free(config->client_id);
-    free(config->client_secret);
-    free(config->identity);
-    free(config->user_agent);
-    free(config->resource_manager);
-    free(config->authority);
-    free(config->audience);
-    *config = (struct azure_config){0};
+    return (char **)((char *)config + key->offset);
 }
 
-/* "East US" -> "eastus" */
-static char *normalised_location(const char *text)
+static struct err *take_value(struct azure_config *config, const struct config_key *key,
+                              const json_t *value)
 {
-    char *location = mem_lower(text), *to = location;
-
-    for (const char *from = location; *from; from++)
-        if (!isspace((unsigned char)*from))
-            *to++ = *from;
-    *to = '\0';
-    return location;
-}
-
-static char *without_slash(const char *text)
-{
-    size_t length = strlen(text);
-
-    while (length && text[length - 1] == '/')
-        length--;
-    return mem_strndup(text, length);
-}
-
-static struct err *choose_cloud(const Arm__AzureConfig *json, struct azure_config *config)
-{
-    const char *name = json->cloud && *json->cloud ? json->cloud : "AzurePublicCloud";
-
-    if (json->resource_manager_endpoint && *json->resource_manager_endpoint) {
-        if (strncmp(json->resource_manager_endpoint, "https://", 8) != 0)
-            return err_new(ERR_INVALID,
-                           "resourceManagerEndpoint \"%s\" does not begin with "
-                           "https://",
-                           json->resource_manager_endpoint);
-        config->resource_manager = without_slash(json->resource_manager_endpoint);
-        config->discover = true;
+    if (json_is_null(value) || key->type == CONFIG_UNUSED)
+        return NULL;
+    if (key->type == CONFIG_FLAG) {
+        if (!json_is_boolean(value))
+            return err_new(ERR_INVALID, "%s: expected true or false", key->name);
+        *(bool *)((char *)config + key->offset) = json_is_true(value);
         return NULL;
     }
-    for (size_t i = 0; i < COUNT_OF(clouds); i++) {
-        if (strcasecmp(clouds[i].name, name) != 0)
-            continue;
-        config->resource_manager = mem_strdup(clouds[i].resource_manager);
-        config->authority = mem_strdup(clouds[i].authority);
-        config->audience = mem_printf("%s/", clouds[i].resource_manager);
-        return NULL;
-    }
-    return err_new(ERR_INVALID,
-                   "cloud \"%s\" is not known; give resourceManagerEndpoint for a "
-                   "cloud of your own",
-                   name);
-}
-
-static struct err *choose_identity(const Arm__AzureConfig *json, struct azure_config *config)
-{
-    config->managed_identity = json->use_managed_identity_extension;
-    if (config->managed_identity) {
-        config->identity = mem_strdup(json->user_assigned_identity_id);
-        return NULL;
-    }
-    if (!json->aad_client_id || !json->aad_client_secret)
-        return err_new(ERR_INVALID, "neither useManagedIdentityExtension nor both of aadClientId "
-                                    "and aadClientSecret is given");
-    config->client_id = mem_strdup(json->aad_client_id);
-    config->client_secret = mem_strdup(json->aad_client_secret);
+    if (!json_is_string(value))
+        return err_new(ERR_INVALID, "%s: expected a string", key->name);
+    secret_free(*text_of(config, key));
+    *text_of(config, key) = json_string_length(value) ? mem_strdup(json_string_value(value)) : NULL;
     return NULL;
 }
 
-static struct err *take(const Arm__AzureConfig *json, struct azure_config *config)
+static void note_unknown(struct azure_config *config, const char *name)
 {
-    const struct {
-        const char *key, *value;
-        char **target;
-    } required[] = {
-        {"tenantId", json->tenant_id, &config->tenant},
-        {"subscriptionId", json->subscription_id, &config->subscription},
-        {"resourceGroup", json->resource_group, &config->resource_group},
-    };
+    char *names = config->unknown_keys ? mem_printf("%s, %.60s", config->unknown_keys, name)
+                                       : mem_printf("%.60s", name);
 
-    for (size_t i = 0; i < COUNT_OF(required); i++) {
-        if (!required[i].value || !*required[i].value)
-            return err_new(ERR_INVALID, "%s is missing", required[i].key);
-        *required[i].target = mem_strdup(required[i].value);
-    }
-    if (!json->location || !*json->location)
-        return err_new(ERR_INVALID, "location is missing");
-    config->location = normalised_location(json->location);
-    config->user_agent = mem_strdup(json->user_agent);
-    TRY(choose_cloud(json, config));
-    return choose_identity(json, config);
+    free(config->unknown_keys);
+    config->unknown_keys = names;
 }
 
-/* The file is JSON by name, and YAML (of which JSON is a part) in some installations. */
+static struct err *take_document(struct azure_config *config, const json_t *json)
+{
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object(json))
+        return err_new(ERR_INVALID, "document: expected an object");
+    json_object_foreach((json_t *)(uintptr_t)json, name, value) {
+        const struct config_key *key = config_key_find(name);
+
+        if (key)
+            TRY(take_value(config, key, value));
+        else
+            note_unknown(config, name);
+    }
+    return NULL;
+}
+
+static void take_environment(struct azure_config *config)
+{
+    const char *token_file = getenv("AZURE_FEDERATED_TOKEN_FILE");
+
+    for (size_t i = 0; i < config_keys_count; i++) {
+        const struct config_key *key = &config_keys[i];
+        const char *value = key->variable ? getenv(key->variable) : NULL;
+
+        if (!value || !*value)
+            continue;
+        secret_free(*text_of(config, key));
+        *text_of(config, key) = mem_strdup(value);
+    }
+    if (token_file && *token_file)
+        config->use_workload_identity = true;
+    config->authority = mem_strdup(getenv("AZURE_AUTHORITY_HOST"));
+    if (config->authority && !*config->authority)
+        free(TAKE_PTR(config->authority));
+}
+
+/* ---- what they have to be ---- */
+
+/* "East US" -> "eastus" */
+static void normalise_location(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++)
+        if (!isspace((unsigned char)*from))
+            *to++ = (char)tolower((unsigned char)*from);
+    *to = '\0';
+}
+
+static struct err *check_word(const struct config_key *key, const char *value)
+{
+    if (key->required && !value)
+        return err_new(ERR_INVALID, "%s is missing", key->name);
+    if (!value || !key->characters)
+        return NULL;
+    for (const char *c = value; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(key->characters, *c))
+            return err_new(ERR_INVALID, "%s \"%s\" has another character than letters, digits%s%s",
+                           key->name, value, *key->characters ? " and any of " : "",
+                           key->characters);
+    return NULL;
+}
+
+static struct err *check_vm_type(const struct azure_config *config)
+{
+    static const char *const types[] = {"standard", "vmss", "vmssflex"};
+
+    if (!config->vm_type)
+        return NULL;
+    for (size_t i = 0; i < COUNT_OF(types); i++)
+        if (strcasecmp(config->vm_type, types[i]) == 0)
+            return NULL;
+    return err_new(ERR_INVALID, "vmType \"%s\" is none of standard, vmss, vmssflex",
+                   config->vm_type);
+}
+
+static struct err *check_identity_system(const struct azure_config *config)
+{
+    if (!config->identity_system || strcasecmp(config->identity_system, "azure_ad") == 0)
+        return NULL;
+    return err_new(ERR_INVALID, "identitySystem \"%s\" is not supported, only azure_ad is",
+                   config->identity_system);
+}
+
+static struct err *choose_workload_identity(struct azure_config *config)
+{
+    config->identity = AZURE_WORKLOAD_IDENTITY;
+    if (!config->client_id)
+        return err_new(ERR_INVALID, "useFederatedWorkloadIdentityExtension needs aadClientId, or "
+                                    "AZURE_CLIENT_ID in the environment");
+    if (!config->token_file)
+        config->token_file = mem_strdup(USUAL_TOKEN_FILE);
+    return NULL;
+}
+
+static struct err *choose_certificate(struct azure_config *config)
+{
+    config->identity = AZURE_CLIENT_CERTIFICATE;
+    struct err *err =
+        client_certificate_check(config->certificate_file, config->certificate_password);
+    return err ? err_wrap(err, "aadClientCertPath") : NULL;
+}
+
+/* In the cloud provider's order. */
+static struct err *choose_identity(struct azure_config *config)
+{
+    if (config->use_workload_identity)
+        return choose_workload_identity(config);
+    if (config->use_managed_identity) {
+        config->identity = AZURE_MANAGED_IDENTITY;
+        return NULL;
+    }
+    if (!config->client_secret && !config->certificate_file)
+        return err_new(ERR_INVALID,
+                       "none of useFederatedWorkloadIdentityExtension, useManagedIdentityExtension,"
+                       " aadClientSecret and aadClientCertPath is given");
+    if (!config->client_id)
+        return err_new(ERR_INVALID, "aadClientId is missing");
+    if (!config->client_secret)
+        return choose_certificate(config);
+    config->identity = AZURE_CLIENT_SECRET;
+    return NULL;
+}
+
+static struct err *check(struct azure_config *config)
+{
+    for (size_t i = 0; i < config_keys_count; i++)
+        if (config_keys[i].type == CONFIG_TEXT)
+            TRY(check_word(&config_keys[i], *text_of(config, &config_keys[i])));
+    normalise_location(config->location);
+    TRY(check_vm_type(config));
+    TRY(check_identity_system(config));
+    TRY(cloud_endpoints_find(config, getenv("AZURE_ENVIRONMENT_FILEPATH")));
+    return choose_identity(config);
+}
+
+/* ---- the whole ---- */
+
+/* YAML is for the few files that are not JSON: its parser keeps copies that nobody clears. */
+static struct err *read_document(const char *text, size_t length, json_t **ret)
+{
+    CLEANUP(err_freep) struct err *err = json_parse_here(text, length, ret);
+
+    return err ? yaml_parse(text, length, ret) : NULL;
+}
+
+static struct err *read_config(const char *text, size_t length, struct azure_config *config)
+{
+    CLEANUP(json_decrefp) json_t *json = NULL;
+
+    TRY(read_document(text, length, &json));
+    TRY(take_document(config, json));
+    take_environment(config);
+    return check(config);
+}
+
 struct err *azure_config_parse(const char *text, size_t length, struct azure_config *ret)
 {
     CLEANUP(azure_config_fini) struct azure_config config = {0};
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    CLEANUP(json_decrefp) json_t *json = NULL;
-    const ProtobufCMessage *decoded;
 
-    TRY(yaml_parse(text, length, &json));
-    TRY(json_decode(&arm__azure_config__descriptor, json, arena, &decoded));
-    TRY(take((const Arm__AzureConfig *)decoded, &config));
+    TRY(read_config(text, length, &config));
     *ret = config;
     config = (struct azure_config){0};
     return NULL;
+}
+
+void azure_config_fini(struct azure_config *config)
+{
+    for (size_t i = 0; i < config_keys_count; i++)
+        if (config_keys[i].type == CONFIG_TEXT)
+            secret_free(*text_of(config, &config_keys[i]));
+    free(config->authority);
+    free(config->audience);
+    free(config->unknown_keys);
+    *config = (struct azure_config){0};
 }

@@ -1,207 +1,209 @@
 #include "provisioner-lib/azure/credential.h"
 
+#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
-#include "lib/base/buffer.h"
-#include "lib/json/codec.h"
-#include "lib/json/parse.h"
-
-#define METADATA_TOKEN_URL "http://169.254.169.254/metadata/identity/oauth2/token"
+#include "lib/base/secret.h"
+#include "lib/rt/backoff.h"
+#include "provisioner-lib/azure/token_request.h"
 
 enum {
-    RENEW_BEFORE_MS = 5 * 60 * 1000,
-    RETRY_MS = 30 * 1000, /* between attempts while the old token still holds */
-    TIMEOUT_MS = 30 * 1000,
-    LONGEST_URL = 4096,
-    LONGEST_FORM = 64 * 1024,
+    REST_MS = 30 * 1000, /* after a failure, while the old token still holds */
+    REST_LEAST_MS = 1000,
+    REST_MOST_MS = 60 * 1000,
+};
+
+/* What went wrong last, for all who come before it is tried again. */
+struct failure {
+    char *message; /* NULL: nothing did */
+    char *code;
+    enum err_kind kind;
 };
 
 struct credential {
-    struct loop *loop;
-    const struct azure_config *config;
-    struct http_transport *entra, *metadata;
-    char *token;
-    uint64_t expires, renew; /* loop_now() times */
+    struct task_group *group;
+    struct token_source source;
+    char *authorization;           /* with the token; NULL: none */
+    uint64_t expires, renew, rest; /* loop_now() times; before `rest` nobody asks */
+    char *claims;                  /* demanded of the next token; NULL: none */
     bool asking;
+    struct failure failure;
+    struct backoff backoff;
     struct waiters answered;
 };
 
-struct credential *credential_new(struct loop *loop, const struct azure_config *config,
+struct credential *credential_new(struct task_group *group, const struct azure_config *config,
                                   struct http_transport *entra, struct http_transport *metadata)
 {
     struct credential *credential = mem_alloc(sizeof *credential);
 
-    *credential =
-        (struct credential){.loop = loop, .config = config, .entra = entra, .metadata = metadata};
+    *credential = (struct credential){
+        .group = group,
+        .source = {config, entra, metadata, false},
+        .backoff = {.least_ms = REST_LEAST_MS, .most_ms = REST_MOST_MS},
+    };
     waiters_init(&credential->answered);
     return credential;
+}
+
+static void forget_failure(struct credential *credential)
+{
+    free(credential->failure.message);
+    free(credential->failure.code);
+    credential->failure = (struct failure){0};
+}
+
+static void drop_token(struct credential *credential)
+{
+    secret_free(TAKE_PTR(credential->authorization));
+    credential->expires = credential->renew = 0;
 }
 
 void credential_free(struct credential *credential)
 {
     if (!credential)
         return;
-    credential_reject(credential);
+    drop_token(credential);
+    forget_failure(credential);
+    free(credential->claims);
     free(credential);
 }
 
-void credential_reject(struct credential *credential)
+static uint64_t now_of(const struct credential *credential)
 {
-    if (credential->token)
-        explicit_bzero(credential->token, strlen(credential->token));
-    free(credential->token);
-    credential->token = NULL;
-    credential->expires = credential->renew = 0;
+    return loop_now(credential->group->loop);
+}
+
+static bool holds(const struct credential *credential)
+{
+    return credential->authorization && now_of(credential) < credential->expires;
 }
 
 /* ---- asking ---- */
 
-static void add(struct buffer *out, const char *separator, const char *name, const char *value)
+static void take_token(struct credential *credential, const struct token *token)
 {
-    CLEANUP(freep) char *escaped = http_escape(value);
+    uint64_t now = now_of(credential);
 
-    buffer_printf(out, "%s%s=%s", separator, name, escaped);
+    drop_token(credential);
+    forget_failure(credential);
+    free(TAKE_PTR(credential->claims));
+    credential->authorization = token->authorization;
+    credential->expires = now + token->lasts_ms;
+    credential->renew = now + token->renew_ms;
+    backoff_reset(&credential->backoff);
 }
 
-static struct err *ask_entra(struct task *self, struct credential *credential,
-                             struct http_response *ret)
+static void take_failure(struct credential *credential, const struct err *err)
 {
-    const struct azure_config *config = credential->config;
-    static const struct http_header headers[] = {
-        {"Content-Type", "application/x-www-form-urlencoded"}, {"Accept", "application/json"}};
-    CLEANUP(freep)
-    char *url = mem_printf("%s/%s/oauth2/v2.0/token", config->authority, config->tenant);
-    CLEANUP(freep) char *scope = mem_printf("%s/.default", config->audience);
-    CLEANUP(buffer_fini) struct buffer form = {.limit = LONGEST_FORM};
+    struct random *random = loop_random(credential->group->loop);
+    uint64_t rest =
+        holds(credential) ? (uint64_t)REST_MS : backoff_next(&credential->backoff, random);
 
-    add(&form, "", "grant_type", "client_credentials");
-    add(&form, "&", "client_id", config->client_id);
-    add(&form, "&", "client_secret", config->client_secret);
-    add(&form, "&", "scope", scope);
-
-    struct err *err = http_exchange(self, credential->entra,
-                                    &(struct http_request){
-                                        .method = "POST",
-                                        .url = url,
-                                        .headers = headers,
-                                        .n_headers = COUNT_OF(headers),
-                                        .body = form.data,
-                                        .body_length = form.length,
-                                        .deadline = loop_now(credential->loop) + TIMEOUT_MS,
-                                    },
-                                    ret);
-    explicit_bzero(form.data, form.length);
-    return err;
+    if (err_retry_after_ms(err) > rest)
+        rest = err_retry_after_ms(err);
+    forget_failure(credential);
+    credential->failure = (struct failure){.message = mem_strdup(err_message(err)),
+                                           .code = mem_strdup(err_code(err)),
+                                           .kind = err_kind(err)};
+    credential->rest = now_of(credential) + rest;
 }
 
-static struct err *ask_metadata(struct task *self, struct credential *credential,
-                                struct http_response *ret)
+static struct err *failure_of(const struct credential *credential)
 {
-    const char *identity = credential->config->identity;
-    static const struct http_header headers[] = {{"Metadata", "true"}};
-    CLEANUP(buffer_fini) struct buffer url = {.limit = LONGEST_URL};
+    const struct failure *failure = &credential->failure;
 
-    buffer_printf(&url, METADATA_TOKEN_URL);
-    add(&url, "?", "api-version", "2018-02-01");
-    add(&url, "&", "resource", credential->config->audience);
-    if (identity && *identity)
-        add(&url, "&", identity[0] == '/' ? "msi_res_id" : "client_id", identity);
-    return http_exchange(self, credential->metadata,
-                         &(struct http_request){
-                             .url = url.data,
-                             .headers = headers,
-                             .n_headers = COUNT_OF(headers),
-                             .deadline = loop_now(credential->loop) + TIMEOUT_MS,
-                         },
-                         ret);
+    if (!failure->message)
+        return err_new(ERR_CANCELED, "no token: this process ends");
+    uint64_t now = now_of(credential);
+    uint64_t rest = credential->rest > now ? credential->rest - now : 0;
+    struct err *err = failure->kind == ERR_THROTTLED
+                          ? err_throttled(rest, "%s", failure->message)
+                          : err_new(failure->kind, "%s", failure->message);
+    return failure->code ? err_with_code(err, failure->code) : err;
 }
 
-/* ---- the answer ---- */
-
-static struct err *refused(int status, const json_t *json)
+/* A task of its own: it goes on when whoever needed the token gives up. */
+static void renew(struct task *self, void *arg)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const ProtobufCMessage *decoded = NULL;
-    const char *text = "no reason given", *code = NULL;
+    struct credential *credential = arg;
+    CLEANUP(freep) char *claims = mem_strdup(credential->claims);
+    struct token token;
+    CLEANUP(err_freep)
+    struct err *err = token_request(self, &credential->source, claims, &token);
 
-    err_free(json_decode(&arm__token_error__descriptor, json, arena, &decoded));
-    if (decoded) {
-        const Arm__TokenError *error = (const Arm__TokenError *)decoded;
-
-        text = error->error__description ? error->error__description : text;
-        code = error->error;
-    }
-    enum err_kind kind = status == 429 || status >= 500 || status == 404 || status == 410
-                             ? ERR_UNAVAILABLE
-                             : ERR_DENIED;
-    struct err *err =
-        err_new(kind, "no token: %.*s (HTTP %d)", (int)strcspn(text, "\r\n"), text, status);
-    return code ? err_with_code(err, code) : err;
+    credential->asking = false;
+    if (!err)
+        take_token(credential, &token);
+    else if (err_kind(err) != ERR_CANCELED)
+        take_failure(credential, err);
+    waiters_wake(&credential->answered);
 }
 
-/* A number, or the same as text. */
-static uint64_t seconds_of(const ProtobufCBinaryData *json)
+static void begin_if_due(struct credential *credential)
 {
-    const char *text = (const char *)json->data;
+    uint64_t now = now_of(credential);
 
-    return json->len && text[0] == '"' ? strtoull(text + 1, NULL, 10) : strtoull(text, NULL, 10);
-}
-
-static struct err *take_token(struct credential *credential, const json_t *json)
-{
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const ProtobufCMessage *decoded;
-
-    TRY(json_decode(&arm__token__descriptor, json, arena, &decoded));
-    const Arm__Token *token = (const Arm__Token *)decoded;
-    if (!token->access__token || !token->has_expires__in)
-        return err_new(ERR_INTERNAL, "the token's answer lacks access_token or expires_in");
-
-    uint64_t now = loop_now(credential->loop), lasts = seconds_of(&token->expires__in) * 1000;
-    credential_reject(credential);
-    credential->token = mem_strdup(token->access__token);
-    credential->expires = now + lasts;
-    credential->renew = now + (lasts > 2 * RENEW_BEFORE_MS ? lasts - RENEW_BEFORE_MS : lasts / 2);
-    return NULL;
-}
-
-static struct err *ask(struct task *self, struct credential *credential)
-{
-    CLEANUP(http_response_finip) struct http_response response = {0};
-    CLEANUP(json_decrefp) json_t *json = NULL;
-
-    TRY(credential->config->managed_identity ? ask_metadata(self, credential, &response)
-                                             : ask_entra(self, credential, &response));
-    struct err *err = json_parse(self, response.body, response.body_length, &json);
-    if (response.status != 200) {
-        err_free(err);
-        return refused(response.status, json);
-    }
-    TRY(err);
-    return take_token(credential, json);
+    if (credential->asking || now < credential->renew || now < credential->rest)
+        return;
+    credential->asking = true;
+    if (!group_spawn(credential->group, "token", renew, credential))
+        credential->asking = false;
 }
 
 struct err *credential_get(struct task *self, struct credential *credential,
                            char **ret_authorization)
 {
-    while (credential->asking && loop_now(credential->loop) >= credential->expires)
+    begin_if_due(credential);
+    while (!holds(credential)) {
+        if (!credential->asking)
+            return failure_of(credential);
         TRY(wait_for_change(self, &credential->answered, TIMER_NEVER));
-
-    if (!credential->asking && loop_now(credential->loop) >= credential->renew) {
-        credential->asking = true;
-        struct err *err = ask(self, credential);
-        credential->asking = false;
-        waiters_wake(&credential->answered);
-        if (err && loop_now(credential->loop) < credential->expires) {
-            credential->renew = loop_now(credential->loop) + RETRY_MS;
-            err_free(err);
-        } else if (err) {
-            return err;
-        }
+        if (!credential->failure.message)
+            begin_if_due(credential); /* it was refused before this task had its turn */
     }
-    *ret_authorization = mem_printf("Bearer %s", credential->token);
+    *ret_authorization = mem_strdup(credential->authorization);
     return NULL;
+}
+
+/* ---- refused ---- */
+
+/* The text of base64 of either alphabet, padded or not; NULL if it is none. */
+static char *decode(const char *text, size_t length)
+{
+    CLEANUP(freep) char *proper = mem_alloc(length + 4);
+    CLEANUP(freep) unsigned char *bytes = mem_alloc(length + 4);
+    size_t n = 0;
+
+    for (; n < length && text[n] != '='; n++)
+        proper[n] = (char)(text[n] == '-' ? '+' : text[n] == '_' ? '/' : text[n]);
+    size_t padding = (4 - n % 4) % 4;
+    memset(proper + n, '=', padding);
+    int decoded = EVP_DecodeBlock(bytes, (unsigned char *)proper, (int)(n + padding));
+    return decoded < (int)padding ? NULL : mem_strndup((char *)bytes, (size_t)decoded - padding);
+}
+
+/* WWW-Authenticate: Bearer ..., error="insufficient_claims", claims="eyJ..." */
+static char *demanded_claims(const struct http_response *response)
+{
+    const char *header =
+        http_header_find(response->headers, response->n_headers, "WWW-Authenticate");
+    const char *claims = header ? strstr(header, "claims=\"") : NULL;
+
+    if (claims && claims > header && (claims[-1] == ' ' || claims[-1] == ','))
+        return decode(claims + 8, strcspn(claims + 8, "\""));
+    return NULL;
+}
+
+void credential_refused(struct credential *credential, const char *authorization,
+                        const struct http_response *response)
+{
+    /* The others who had the same token are refused too; the new one is not to suffer for it. */
+    if (!credential->authorization || strcmp(authorization, credential->authorization) != 0)
+        return;
+    drop_token(credential);
+    free(credential->claims);
+    credential->claims = demanded_claims(response);
 }

@@ -16,7 +16,7 @@
 #define CREATED_BY "kubernetes-azure-dd"
 #define GIB (1024LL * 1024 * 1024)
 
-enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60 };
+enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60, OWNER_LOOK_MS = 1000, OWNER_LOOKS = 10 };
 
 char *managed_disk_id(const struct arm_client *arm, const struct cloud_disk_spec *spec)
 {
@@ -43,7 +43,10 @@ static struct err *read_disk(struct task *self, struct arm_client *arm, const ch
 {
     const ProtobufCMessage *decoded;
 
-    TRY(arm_client_get(self, arm, id, API_VERSION, &arm__disk__descriptor, arena, &decoded));
+    TRY(arm_client_get(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_READ, .path = id, .api_version = API_VERSION},
+        &arm__disk__descriptor, arena, &decoded));
     *ret = (const Arm__Disk *)decoded;
     if (!(*ret)->id || !(*ret)->properties)
         return err_new(ERR_INTERNAL, "GET %s: the disk lacks its id or properties", id);
@@ -222,7 +225,13 @@ static struct err *put(struct task *self, struct arm_client *arm, const char *id
     CLEANUP(json_decrefp) json_t *body = disk_json(arm, spec);
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
 
-    TRY(arm_client_request(self, arm, "PUT", id, API_VERSION, body, NULL, &operation));
+    TRY(arm_client_request(self, arm,
+                           &(struct arm_request){.kind = ARM_DISK_WRITE,
+                                                 .method = "PUT",
+                                                 .path = id,
+                                                 .api_version = API_VERSION,
+                                                 .body = body},
+                           NULL, &operation));
     return arm_operation_wait(self, arm, &operation);
 }
 
@@ -251,17 +260,33 @@ static struct err *success_if_gone(struct err *err)
     return NULL;
 }
 
+/* What a disk says of its owner lags behind the VM's model: after a detach it is looked at again
+ * for a while. */
+static struct err *check_unattached(struct task *self, struct arm_client *arm, const char *id)
+{
+    for (int look = 1;; look++) {
+        CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+
+        TRY(managed_disk_get(self, arm, id, &disk));
+        if (disk.n_instances == 0)
+            return NULL;
+        if (look == OWNER_LOOKS)
+            return err_new(ERR_PRECONDITION, "disk %s is attached to %s", id, disk.instances[0]);
+        TRY(task_sleep(self, OWNER_LOOK_MS));
+    }
+}
+
 struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
 {
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
-    struct err *err = managed_disk_get(self, arm, id, &disk);
+    struct err *err = check_unattached(self, arm, id);
 
     if (err)
         return success_if_gone(err);
-    if (disk.n_instances > 0)
-        return err_new(ERR_PRECONDITION, "disk %s is attached to %s", id, disk.instances[0]);
-    TRY(success_if_gone(
-        arm_client_request(self, arm, "DELETE", id, API_VERSION, NULL, NULL, &operation)));
+    TRY(success_if_gone(arm_client_request(
+        self, arm,
+        &(struct arm_request){
+            .kind = ARM_DISK_DELETE, .method = "DELETE", .path = id, .api_version = API_VERSION},
+        NULL, &operation)));
     return arm_operation_wait(self, arm, &operation);
 }

@@ -1,6 +1,7 @@
 #include "provisioner-lib/azure/vm_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "lib/api/compute.pb-c.h"
@@ -56,8 +57,13 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     const ProtobufCMessage *decoded;
     int max_disks;
 
-    TRY(arm_client_get(self, arm, id, VM_API_VERSION, &arm__virtual_machine__descriptor, arena,
-                       &decoded));
+    TRY(arm_client_get(
+        self, arm,
+        &(struct arm_request){.kind = vm_id_is_instance(id) ? ARM_INSTANCE_READ : ARM_VM_READ,
+                              .path = id,
+                              .api_version = VM_API_VERSION,
+                              .resource = id},
+        &arm__virtual_machine__descriptor, arena, &decoded));
     const Arm__VirtualMachine *vm = (const Arm__VirtualMachine *)decoded;
     if (!vm->properties || !vm->location)
         return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location", id);
@@ -72,6 +78,11 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     if (vm->properties->storage_profile)
         take_slots(vm->properties->storage_profile, ret);
     return NULL;
+}
+
+bool vm_id_is_instance(const char *id)
+{
+    return strcasestr(id, "/virtualMachineScaleSets/") != NULL;
 }
 
 void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret)

@@ -1,4 +1,4 @@
-/* vm_model.h - a VM as Azure's model has it, read and kept; for vms.c only.
+/* vm_model.h - a VM as Azure's model has it, read and kept.
  */
 #pragma once
 
@@ -7,6 +7,9 @@
 #include "provisioner-lib/cloud.h"
 
 #define VM_API_VERSION "2025-04-01"
+
+/* A VM of a uniform scale set, whose requests are other ones. */
+bool vm_id_is_instance(const char *id);
 
 /* Reads the model from Azure. */
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,

@@ -1,10 +1,11 @@
 /* vms.h - virtual machines: what their models say, and changes to their data disks.
  *
  * One owner per VM (rule 5 of the design): its queue sends the first change at once and folds
- * whatever is asked for meanwhile into the next one, so that twenty disks cost two requests. A
- * refusal that could concern only some of a request's disks is tried again by halves. Changes of
- * one shared disk on several VMs never overlap. After each change the model is read, and a disk
- * counts as attached or gone only when the model says so.
+ * whatever is asked for meanwhile into the next one, the more urgent first, so that twenty disks
+ * cost two requests and nobody waits for more than the one that is in flight. A refusal that could
+ * concern only some of a request's disks is tried again by halves, behind what is more urgent.
+ * Changes of one shared disk on several VMs never overlap. After each change the model is read, and
+ * a disk counts as attached or gone only when the model says so.
  */
 #pragma once
 
@@ -31,9 +32,12 @@ enum vm_change_kind {
 
 struct vm_change {
     enum vm_change_kind kind;
-    const char *disk_id;       /* not for VM_REPAIR */
-    int lun;                   /* of VM_ATTACH */
-    enum caching_mode caching; /* of VM_ATTACH */
+    enum cloud_urgency urgency;
+    const char *disk_id; /* not for VM_REPAIR */
+    int lun;             /* of VM_ATTACH, as what follows */
+    enum caching_mode caching;
+    const char *const *in_exchange; /* disks that go in the same change, if they are there */
+    size_t n_in_exchange;
 };
 
 /* Returns when it is done and seen in the model. */

@@ -4,12 +4,12 @@ from .c_tables import initializer, initializers
 from .markdown import code, codes, page, table
 
 PROGRAMS = {  # file, name of the table, other files whose metrics are in it
-    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS"),
+    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", "provisioner-lib/azure/azure_metrics.c"),
     "azdisk-node": ("node/metrics.c", "NODE_METRICS"),
     "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS"),
 }
 
-UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_total": "count"}
+UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_disks": "disks", "_total": "count"}
 
 HEAD = """\
 What the programs say at `/metrics`, in Prometheus' text format, at `--metrics-address`, and at `--health-address` where

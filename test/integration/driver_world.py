@@ -22,25 +22,32 @@ GROUP, VERSION = "disk.csi.azure.com", "v1beta2"
 
 
 class World:
-    """One API server and one Azure; objects are in a namespace of its own."""
+    """One API server and one Azure; objects are in a namespace of its own.
 
-    def __init__(self, folder: Path, apiserver: ApiServer, nodes: int = 3, **latency: str):
+    Azure's latencies are those of `latency`, and of a disk's owners it tells at once.
+    """
+
+    def __init__(self, folder: Path, apiserver: ApiServer, nodes: int = 3, throttling: str = "on",
+                 applications: list[dict] = (), **latency: str):
         self.folder, self.apiserver = folder, apiserver
         self.namespace = f"azdisk-{folder.name.replace('_', '-').lower()}"[:60].strip("-")
         self.nodes = [f"{self.namespace}-{letter}" for letter in "abcdefgh"[:nodes]]
         self.client = apiserver.client()
         self.core = client.CoreV1Api(self.client)
         self.custom = client.CustomObjectsApi(self.client)
-        flags = [f"--latency={kind}={time_}" for kind, time_ in latency.items()]
+        flags = [f"--latency={kind}={time_}" for kind, time_ in {"ownership": "0s", **latency}.items()]
+        azure = simulator.describe([{"name": n, "size": "Standard_D4s_v5", "zone": "1"} for n in self.nodes])
+        azure["clients"].extend(applications)
         self.azure = simulator.Azsim(
             folder,
-            simulator.describe([{"name": n, "size": "Standard_D4s_v5", "zone": "1"} for n in self.nodes]),
+            azure,
             *flags,
+            f"--throttling={throttling}",
         )
 
     def __enter__(self) -> "World":
-        self.azure.start()
         custom_resources.install(self.client)
+        self.azure.start()
         self._make_namespace()
         for node in self.nodes:
             self.add_node(node)
@@ -59,6 +66,9 @@ class World:
 
     def _make_namespace(self) -> None:
         self.core.create_namespace({"metadata": {"name": self.namespace}})
+        self.core.create_namespaced_secret(self.namespace, self._cloud())
+
+    def _cloud(self, **changes) -> dict:
         config = {
             "cloud": "AzurePublicCloud",
             "resourceManagerEndpoint": self.azure.url,
@@ -69,10 +79,12 @@ class World:
             "aadClientId": simulator.CLIENT,
             "aadClientSecret": simulator.SECRET,
         }
-        encoded = base64.b64encode(json.dumps(config).encode()).decode()
-        self.core.create_namespaced_secret(
-            self.namespace, {"metadata": {"name": "cloud"}, "data": {"cloud-config": encoded}}
-        )
+        encoded = base64.b64encode(json.dumps(config | changes).encode()).decode()
+        return {"metadata": {"name": "cloud"}, "data": {"cloud-config": encoded}}
+
+    def log_in_by(self, **changes) -> None:
+        """Other keys in the Secret's azure.json, for controllers that start from now on."""
+        self.core.replace_namespaced_secret("cloud", self.namespace, self._cloud(**changes))
 
     def add_node(self, name: str, ready: bool = True) -> None:
         """A Node and its AzDriverNode, as kubelet and the node plug-in would make them."""
@@ -154,7 +166,7 @@ class Controller:
     def __init__(self, world: World, name: str = "one", *flags: str):
         self.world, self.log = world, world.folder / f"{name}.log"
         self.socket = world.folder / f"{name}.sock"
-        self.health = free_port()
+        self.health, self.metrics = free_port(), free_port()
         self._words = [
             self.PROGRAM,
             f"--endpoint={self.socket}",
@@ -165,7 +177,7 @@ class Controller:
             f"--leader-election-namespace={world.namespace}",
             f"--pod-name={name}",
             f"--health-address=127.0.0.1:{self.health}",
-            f"--metrics-address=127.0.0.1:{free_port()}",
+            f"--metrics-address=127.0.0.1:{self.metrics}",
             "--lease-duration=3s", "--lease-renew-deadline=2s", "--lease-retry-period=300ms",
             "--v=5",
             *flags,

@@ -228,6 +228,59 @@ def test_a_full_vm(world):
         until(lambda: world.roles("pvc-x").get("s") == "Primary Attached", 20, "attached once there is a place")
 
 
+def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
+    """Two nodes with four places each: five pods run, and so do eight; the ninth is refused."""
+    with World(tmp_path, apiserver, nodes=0, attach="100ms", detach="50ms", create="50ms") as world, \
+            Controller(world) as controller:
+        for letter in "ab":
+            node = f"{world.namespace}-{letter}"
+            world.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
+            world.nodes.append(node)
+            world.add_node(node)
+        first, second = world.nodes
+        shared = {"skuName": "Premium_LRS", "maxShares": "2"}
+        for i in range(4):
+            publish(controller, create(controller, f"pvc-{i}", shared).volume_id, first)
+        everywhere = {"a": "Primary Attached", "b": "Replica Attached"}
+        until(lambda: all(world.roles(f"pvc-{i}") == everywhere for i in range(4)), 90, "every place is taken")
+
+        before = world.last_call()
+        publish(controller, create(controller, "pvc-4", shared).volume_id, second)
+        until(lambda: world.roles("pvc-4").get("b") == "Primary Attached", 90, "the fifth has a place")
+        kept = [i for i in range(4) if world.roles(f"pvc-{i}") == everywhere]
+        assert len(kept) == 3, "one replica gave way, and no primary"
+        changes = world.calls("virtualMachines.attachDetachDataDisks", before)
+        assert [(len(e["attached"]), len(e["detached"])) for e in changes] == [(1, 1)], "in one change of the VM"
+
+        for i in range(5, 8):
+            publish(controller, create(controller, f"pvc-{i}", shared).volume_id, second)
+        until(lambda: all(world.roles(f"pvc-{i}").get("b") == "Primary Attached" for i in range(4, 8)), 90,
+              "primaries have all places of the second node")
+        until(lambda: all(world.roles(f"pvc-{i}") == {"a": "Primary Attached"} for i in range(4)), 90,
+              "the replicas are gone, the primaries of the first node are not")
+        one_more = create(controller, "pvc-x", shared).volume_id
+        with refused("RESOURCE_EXHAUSTED", second, "4 places", "4 by volumes"):
+            publish(controller, one_more, second)
+        for vm in world.azure.control("GET", "vms")["vms"]:
+            assert len(vm["attached"]) == 4
+
+
+def test_a_promotion_waits_for_no_call_to_azure(world):
+    with Controller(world) as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
+        controller.end()
+        world.azure.control("PATCH", "latency", {"get": "20s"})
+        before = world.last_call()
+        controller.start()
+        until(lambda: world.calls("entra.token", before), 60, "the new leader asks Azure")
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, world.nodes[1])
+        until(lambda: world.roles("pvc-1")["b"] == "Primary Attached", 15,
+              "promoted, while the new leader still looks whether Azure agrees")
+
+
 def test_a_disk_that_somebody_else_detached(world):
     with Controller(world) as controller:
         publish(controller, create(controller, parameters={}).volume_id, world.nodes[0])
@@ -240,13 +293,3 @@ def test_a_disk_that_somebody_else_detached(world):
         controller.start()
         until(lambda: world.azure.control("GET", "summary")["attachments"] == 1, 20, "attached again")
         until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 10, "and on record")
-
-
-def test_no_secret_is_anywhere(world):
-    with Controller(world, "one", "--v=10") as controller:
-        publish(controller, create(controller).volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 20, "three attachments")
-        objects = [str(world.objects(p)) for p in ("azvolumes", "azvolumeattachments", "azdrivernodes")]
-        written = controller.log.read_text() + "".join(objects)
-        assert simulator.SECRET not in written
-        assert "Bearer" not in written

@@ -29,12 +29,15 @@ static const char *const step_names[] = {
     [STEP_VERIFIED] = "verified",
     [STEP_RECORD_DETACHING] = "record-detaching",
     [STEP_DETACH] = "detach",
+    [STEP_MAKE_ROOM] = "make-room",
+    [STEP_GIVE_UP] = "give-up",
     [STEP_NO_VM] = "no-vm",
     [STEP_NO_SLOT] = "no-slot",
 };
 
 /* What the cloud says: NULL: not looked; "-": no VM; else "state limit: lun=disk ..." where the
- * disk is d (ours), D (ours, leaving) or x (another one). */
+ * disk is d (ours), D (ours, leaving), y (a neighbour's) or x (another one); "rest=lun" before the
+ * colon is a LUN that became free a moment ago. */
 struct row {
     const char *why;
     const char *wanted, *role; /* P, R or "" */
@@ -71,6 +74,38 @@ static const struct row rows[] = {
     {"no place", "P", "", "new", -1, "", "ok 2: 0=x 1=x", "no-slot"},
     {"a place that is only on record is no place either", "P", "", "new", -1, "taken=5",
      "ok 2: 0=x", "no-slot"},
+    {"a LUN that had another disk a moment ago is left alone", "P", "", "new", -1, "",
+     "ok 4 rest=0:", "record-attaching 1"},
+    {"unless there is no other", "P", "", "new", -1, "all-but-7",
+     "ok 64 rest=7:", "record-attaching 7"},
+
+    {"a replica gives way to a primary", "P", "", "new", -1, "replica=1", "ok 2: 0=x 1=y",
+     "make-room"},
+    {"whose disk is not attached yet, too", "P", "", "new", -1, "replica=1", "ok 2: 0=x",
+     "make-room"},
+    {"one without a place cannot", "P", "", "new", -1, "replica=-1", "ok 2: 0=x 1=x", "no-slot"},
+    {"nor one that leaves already: its place is as good as free", "P", "", "new", -1, "leaving=1",
+     "ok 2: 0=x 1=y", "record-attaching 2"},
+    {"but only for one", "P", "", "new", -1, "leaving=1 taken=2", "ok 2: 0=x 1=y", "no-slot"},
+    {"whether its disk is there still or not", "P", "", "new", -1, "leaving=1", "ok 2: 0=x",
+     "record-attaching 2"},
+    {"the two go in one change", "P", "P", "attaching", 2, "leaving=1", "ok 2: 0=x 1=y",
+     "attach 2 in exchange"},
+    {"if there is no room otherwise", "P", "P", "attaching", 2, "leaving=1", "ok 3: 0=x 1=y",
+     "attach 2"},
+    {"a number for the LUN may have to wait", "P", "", "new", -1, "all-but-7 leaving=7",
+     "ok 64: 7=y", "look-later"},
+    {"no replica gives way to a replica", "R", "", "new", -1, "primary-attached replica=1",
+     "ok 2: 0=x 1=y", "give-up"},
+    {"nor takes what a primary waits for", "R", "", "new", -1, "primary-attached waiting=1",
+     "ok 2: 0=x", "give-up"},
+    {"nor the place of one that leaves", "R", "", "new", -1, "primary-attached leaving=1",
+     "ok 2: 0=x 1=y", "give-up"},
+    {"nor keeps its own before it is attached", "R", "R", "attaching", 1,
+     "primary-attached waiting=1", "ok 2: 0=x", "give-up"},
+    {"when a place is left it has it", "R", "", "new", -1, "primary-attached waiting=1",
+     "ok 3: 0=x", "record-attaching 1"},
+
     {"without its disk it waits", "P", "", "new", -1, "no-volume", NULL, "none"},
     {"on a node that is gone it waits to be deleted", "P", "", "new", -1, "no-node", NULL, "none"},
 
@@ -100,6 +135,16 @@ static const struct row rows[] = {
      "record-detaching"},
     {"then it is done", "R", "R", "detaching", 1, "deleting", "ok 4: 1=d", "detach"},
     {"again, if it is still leaving", "R", "R", "detaching", 1, "deleting", "ok 4: 1=D", "detach"},
+    {"on a full VM that waits for the primary that takes its place", "R", "R", "detaching", 1,
+     "deleting arrives", "ok 2: 0=x 1=d", "look-later"},
+    {"which takes it along", "R", "R", "detaching", 1, "deleting arrives", "ok 2: 0=x 2=x",
+     "remove-finalizer"},
+    {"and not where there is room", "R", "R", "detaching", 1, "deleting arrives", "ok 3: 0=x 1=d",
+     "detach"},
+    {"nor while a primary waits for its share", "R", "R", "detaching", 1,
+     "deleting arrives primary-waits", "ok 2: 0=x 1=d", "detach"},
+    {"nor while somebody waits for the unpublish", "P", "P", "detaching", 1,
+     "deleting arrives requested", "ok 2: 0=x 1=d", "detach"},
     {"when the model lacks it, it is over", "R", "R", "detaching", 1, "deleting", "ok 4: 0=x",
      "remove-finalizer"},
     {"and when there is no VM", "R", "R", "detaching", 1, "deleting", "-", "remove-finalizer"},
@@ -128,7 +173,23 @@ static enum attachment_state state_from(const char *text)
     return ATTACHMENT_NEW;
 }
 
-static void apply_flags(const char *flags, struct attachment_snapshot *in)
+static void add_neighbour(struct attachment_snapshot *in, struct neighbour *neighbours,
+                          const char *lun, bool leaving)
+{
+    struct neighbour *neighbour = &neighbours[in->n_neighbours++];
+
+    *neighbour = (struct neighbour){.name = "n",
+                                    .disk_id = "/neighbour",
+                                    .lun = (int)strtol(lun, NULL, 10),
+                                    .leaving = leaving,
+                                    .since = ""};
+    if (neighbour->lun >= 0)
+        in->luns_taken[neighbour->lun] = true;
+    in->neighbours = neighbours;
+}
+
+static void apply_flags(const char *flags, struct attachment_snapshot *in,
+                        struct neighbour *neighbours)
 {
     const char *value;
 
@@ -141,10 +202,20 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in)
     in->primary_attached = strstr(flags, "primary-attached");
     in->primary_waits = strstr(flags, "primary-waits");
     in->role_taken = strstr(flags, "role-taken");
+    in->primary_arrives = strstr(flags, "arrives");
     if ((value = strstr(flags, "shares=")))
         in->other_shares = (unsigned)strtoul(value + strlen("shares="), NULL, 10);
     if ((value = strstr(flags, "taken=")))
         in->luns_taken[strtoul(value + strlen("taken="), NULL, 10)] = true;
+    if ((value = strstr(flags, "all-but-")))
+        for (int lun = 0; lun < MAX_LUNS; lun++)
+            in->luns_taken[lun] = lun != strtol(value + strlen("all-but-"), NULL, 10);
+    if ((value = strstr(flags, "waiting=")))
+        in->primaries_waiting = (unsigned)strtoul(value + strlen("waiting="), NULL, 10);
+    if ((value = strstr(flags, "replica=")))
+        add_neighbour(in, neighbours, value + strlen("replica="), false);
+    if ((value = strstr(flags, "leaving=")))
+        add_neighbour(in, neighbours, value + strlen("leaving="), true);
 }
 
 static void add_slots(const char *text, struct cloud_instance *instance)
@@ -154,7 +225,9 @@ static void add_slots(const char *text, struct cloud_instance *instance)
 
     for (; sscanf(text, " %d=%c%n", &lun, &disk, &length) == 2; text += length)
         ARRAY_ADD(instance->slots, instance->n_slots) =
-            (struct cloud_slot){.disk_id = mem_strdup(disk == 'x' ? "/other" : DISK),
+            (struct cloud_slot){.disk_id = mem_strdup(disk == 'x'   ? "/other"
+                                                      : disk == 'y' ? "/neighbour"
+                                                                    : DISK),
                                 .lun = lun,
                                 .leaving = disk == 'D'};
 }
@@ -163,16 +236,20 @@ static void apply_cloud(const char *cloud, struct attachment_snapshot *in,
                         struct cloud_instance *instance)
 {
     char state[16];
-    int length;
+    int length, rest, more;
 
     in->looked = cloud != NULL;
     if (!cloud || strcmp(cloud, "-") == 0)
         return;
-    assert_int_equal(sscanf(cloud, "%15s %d:%n", state, &instance->max_disks, &length), 2);
+    assert_int_equal(sscanf(cloud, "%15s %d%n", state, &instance->max_disks, &length), 2);
+    if (sscanf(cloud + length, " rest=%d%n", &rest, &more) == 1) {
+        instance->resting_luns = UINT64_C(1) << rest;
+        length += more;
+    }
     instance->state = strcmp(state, "ok") == 0         ? CLOUD_INSTANCE_SETTLED
                       : strcmp(state, "changing") == 0 ? CLOUD_INSTANCE_CHANGING
                                                        : CLOUD_INSTANCE_FAILED;
-    add_slots(cloud + length, instance);
+    add_slots(cloud + length + 1, instance);
     in->instance = instance;
 }
 
@@ -190,15 +267,17 @@ static void test_table(void **state)
             .max_shares = 3,
             .disk_id = DISK,
         };
+        struct neighbour neighbours[2];
         char text[64];
 
-        apply_flags(row->flags, &in);
+        apply_flags(row->flags, &in, neighbours);
         apply_cloud(row->cloud, &in, &instance);
         struct attachment_plan plan = attachment_next(&in);
         if (plan.lun == NO_LUN)
             snprintf(text, sizeof text, "%s", step_names[plan.step]);
         else
-            snprintf(text, sizeof text, "%s %d", step_names[plan.step], plan.lun);
+            snprintf(text, sizeof text, "%s %d%s", step_names[plan.step], plan.lun,
+                     plan.in_exchange ? " in exchange" : "");
         if (strcmp(text, row->step) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", row->why, row->step, text);
     }

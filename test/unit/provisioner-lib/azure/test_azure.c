@@ -1,198 +1,7 @@
 /* The driver's client of Azure against the simulated one, in virtual time: what it asks for, how
  * often, and what comes of it when something goes wrong. */
-#include "provisioner-lib/azure/azure.h"
-
-#include <stdlib.h>
-
 #include "lib/base/alloc.h"
-#include "test/azsim/model/attachment.h"
-#include "test/azsim/model/vm.h"
-#include "test/unit/expect.h"
-#include "test/unit/test/azsim/arm/azure.h"
-
-#define VM(name)                                                                                   \
-    "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute/"               \
-    "virtualMachines/" name
-#define DISK(name)                                                                                 \
-    "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute/disks/" name
-
-/* A transport that can lose the answer to a request that changes something, or lose the request. */
-struct lossy {
-    struct http_transport transport;
-    struct http_transport *inner;
-    int lose_answers, lose_requests; /* so many more */
-};
-
-struct world {
-    struct azure *azure;
-    struct lossy lossy;
-    struct azure_config config;
-    struct task_group group;
-    struct cloud *cloud;
-};
-
-static struct err *lossy_exchange(struct http_transport *transport, struct task *self,
-                                  const struct http_request *request, struct http_response *ret)
-{
-    struct lossy *lossy = CONTAINER_OF(transport, struct lossy, transport);
-    bool changes =
-        request->method && strcmp(request->method, "GET") != 0 && !strstr(request->url, "oauth2");
-
-    if (changes && lossy->lose_requests > 0) {
-        lossy->lose_requests--;
-        return err_new(ERR_UNAVAILABLE, "connection refused");
-    }
-    TRY(http_exchange(self, lossy->inner, request, ret));
-    if (changes && lossy->lose_answers > 0) {
-        lossy->lose_answers--;
-        http_response_fini(ret);
-        return err_new(ERR_UNAVAILABLE, "connection reset");
-    }
-    return NULL;
-}
-
-static struct world *world_new(void)
-{
-    static const char text[] =
-        "{tenantId: '" TENANT "', subscriptionId: '" SUBSCRIPTION "', resourceGroup: rg, "
-        "location: eastus, aadClientId: '" CLIENT "', aadClientSecret: 's3cr+t&='}";
-    struct world *world = mem_alloc(sizeof *world);
-
-    world->azure = azure_new(NULL);
-    world->lossy = (struct lossy){.transport = {.exchange = lossy_exchange},
-                                  .inner = arm_transport_http(world->azure->transport)};
-    assert_ok(azure_config_parse(text, strlen(text), &world->config));
-    group_init(&world->group, world->azure->loop);
-    world->cloud =
-        azure_cloud_new(&world->group, &world->config, &world->lossy.transport, world->lossy.inner);
-    json_array_clear(world->azure->records);
-    return world;
-}
-
-static void close_group(struct task *self, void *arg)
-{
-    struct world *world = arg;
-
-    group_close(self, &world->group);
-}
-
-static void world_free(struct world *world)
-{
-    loop_spawn(world->azure->loop, "close", close_group, world);
-    loop_advance(world->azure->loop, 0);
-    azure_cloud_free(world->cloud);
-    azure_config_fini(&world->config);
-    azure_free(world->azure);
-    free(world);
-}
-
-/* ---- what is asked of the cloud ---- */
-
-enum wish_kind { CREATE, DELETE, ATTACH, DETACH, REPAIR, LOOK };
-
-struct wish {
-    struct world *world;
-    enum wish_kind kind;
-    const char *vm;
-    const char *disk;
-    int lun;
-    int max_shares;
-    struct err *err;
-    bool ended;
-    struct cloud_instance instance; /* of LOOK */
-};
-
-static struct err *create(struct task *self, struct wish *wish)
-{
-    struct volume_parameters parameters = {.sku = "Premium_LRS",
-                                           .max_shares = wish->max_shares ? wish->max_shares : 1};
-    struct cloud_disk_spec spec = {
-        .name = wish->disk, .size_gib = 10, .zone = "eastus-1", .parameters = &parameters};
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    struct cloud *cloud = wish->world->cloud;
-
-    return cloud->ops->disk_create(self, cloud, &spec, &disk);
-}
-
-static void run_wish(struct task *self, void *arg)
-{
-    struct wish *wish = arg;
-    struct cloud *cloud = wish->world->cloud;
-    CLEANUP(freep) char *disk = wish->disk ? mem_printf(DISK("%s"), wish->disk) : NULL;
-
-    switch (wish->kind) {
-    case CREATE:
-        wish->err = create(self, wish);
-        break;
-    case DELETE:
-        wish->err = cloud->ops->disk_delete(self, cloud, disk);
-        break;
-    case ATTACH:
-        wish->err = cloud->ops->disk_attach(self, cloud, wish->vm, disk, wish->lun, CACHING_NONE);
-        break;
-    case DETACH:
-        wish->err = cloud->ops->disk_detach(self, cloud, wish->vm, disk);
-        break;
-    case REPAIR:
-        wish->err = cloud->ops->instance_repair(self, cloud, wish->vm);
-        break;
-    case LOOK:
-        wish->err = cloud->ops->instance_get(self, cloud, wish->vm, 60 * 1000, &wish->instance);
-        break;
-    }
-    wish->ended = true;
-}
-
-static void begin(struct world *world, struct wish *wish)
-{
-    wish->world = world;
-    loop_spawn(world->azure->loop, "wish", run_wish, wish);
-}
-
-/* Until all of them have ended; at most two minutes. */
-static void finish(struct world *world, struct wish *wishes, size_t n)
-{
-    size_t ended = 0;
-
-    for (int second = 0; second < 120 && ended < n; second++) {
-        loop_advance(world->azure->loop, 1000);
-        for (size_t i = ended = 0; i < n; i++)
-            ended += wishes[i].ended;
-    }
-    assert_int_equal(ended, n);
-}
-
-static struct err *wish(struct world *world, struct wish one)
-{
-    begin(world, &one);
-    finish(world, &one, 1);
-    return one.err;
-}
-
-static int calls(const struct world *world, const char *kind)
-{
-    int n = 0;
-    size_t i;
-    json_t *record;
-
-    json_array_foreach(world->azure->records, i, record) {
-        const char *is = json_string_value(json_object_get(record, "kind"));
-
-        n += is && strcmp(is, kind) == 0;
-    }
-    return n;
-}
-
-static int attached(const struct world *world, const char *vm)
-{
-    int n = 0;
-
-    LIST_FOREACH(&vm_find_by_name(world->azure->model, vm)->attachments, link)
-        n++;
-    return n;
-}
-
-#define CHANGES "virtualMachines.attachDetachDataDisks"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
 
 /* ---- disks ---- */
 
@@ -222,7 +31,7 @@ static void test_a_lost_answer_is_followed_by_a_look(void **state)
     struct wish d = {.kind = CREATE, .disk = "d"};
 
     (void)state;
-    world->lossy.lose_answers = 1;
+    world->network.lose_answers = 1;
     struct err *err = wish(world, d);
     assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
     err_free(err);
@@ -234,14 +43,6 @@ static void test_a_lost_answer_is_followed_by_a_look(void **state)
 /* ---- batches ---- */
 
 enum { MANY = 8 };
-
-static void make_disks(struct world *world, const char *const *names, size_t n, int max_shares)
-{
-    for (size_t i = 0; i < n; i++)
-        assert_ok(
-            wish(world, (struct wish){.kind = CREATE, .disk = names[i], .max_shares = max_shares}));
-    json_array_clear(world->azure->records);
-}
 
 static const char *const names[MANY] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
@@ -342,7 +143,7 @@ static void test_a_change_whose_answer_was_lost_is_not_sent_again_blindly(void *
 
     (void)state;
     make_disks(world, names, 1, 1);
-    world->lossy.lose_answers = 1;
+    world->network.lose_answers = 1;
     struct err *err = wish(world, a);
     assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
     err_free(err);
@@ -372,7 +173,7 @@ static void test_a_request_that_never_arrived(void **state)
 
     (void)state;
     make_disks(world, names, 1, 1);
-    world->lossy.lose_requests = 1;
+    world->network.lose_requests = 1;
     struct err *err = wish(world, a);
     assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
     err_free(err);
@@ -439,8 +240,7 @@ static void test_closing_while_a_change_is_under_way(void **state)
     loop_advance(world->azure->loop, 2000);
     begin(world, &wishes[1]);
     loop_advance(world->azure->loop, 1000);
-    loop_spawn(world->azure->loop, "close", close_group, world);
-    loop_advance(world->azure->loop, 0);
+    world_close(world);
     for (size_t i = 0; i < COUNT_OF(wishes); i++) {
         assert_true(wishes[i].ended);
         assert_int_equal(err_kind(wishes[i].err), ERR_CANCELED);

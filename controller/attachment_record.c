@@ -1,0 +1,172 @@
+#include "controller/attachment_record.h"
+
+#include <string.h>
+
+#include "controller/az_error.h"
+#include "controller/names.h"
+#include "controller/volume_view.h"
+#include "lib/base/alloc.h"
+
+/* `status` is taken. The version makes it fail if anybody else has written meanwhile. */
+static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+{
+    struct controller *controller = s->controller;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+                              s->object->metadata->resource_version, "status", status);
+
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                   controller->settings.namespace_, s->object->metadata->name, "status", patch,
+                   &written));
+    store_note(controller->attachments, written);
+    return NULL;
+}
+
+struct err *record_finalizer(struct task *self, struct subject *s, bool present)
+{
+    struct controller *controller = s->controller;
+    const Api__ObjectMeta *metadata = s->object->metadata;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    json_t *finalizers = json_array();
+
+    for (size_t i = 0; i < metadata->n_finalizers; i++)
+        if (strcmp(metadata->finalizers[i], FINALIZER_ATTACHMENT) != 0)
+            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
+    if (present)
+        json_array_append_new(finalizers, json_string(FINALIZER_ATTACHMENT));
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+                              metadata->resource_version, "finalizers", finalizers);
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                   controller->settings.namespace_, metadata->name, NULL, patch, &written));
+    /* Without finalizers the object is gone; the watch says so. */
+    if (present)
+        store_note(controller->attachments, written);
+    return NULL;
+}
+
+static json_t *detail_json(const struct subject *s, const char *previous_role, int lun)
+{
+    CLEANUP(freep) char *lun_text = mem_printf("%d", lun);
+    CLEANUP(freep)
+    char *size = mem_printf("%lld", (long long)s->volume->status->detail->capacity__bytes);
+
+    return json_pack("{s:s, s:s, s:{s:s, s:s}}", "role", s->attachment->spec->role, "previous_role",
+                     previous_role ? previous_role : "", "publish_context", CONTEXT_LUN, lun_text,
+                     CONTEXT_SIZE, size);
+}
+
+static const char *current_role(const struct subject *s)
+{
+    const Api__AzVolumeAttachmentStatus *status = s->attachment->status;
+
+    return status && status->detail ? status->detail->role : NULL;
+}
+
+/* A primary is told which file system its device must carry. */
+static void add_filesystem(const struct subject *s, json_t *status)
+{
+    const char *filesystem = volume_note(s->volume, NOTE_FILESYSTEM);
+
+    if (filesystem && s->in.wanted == ROLE_IS_PRIMARY)
+        json_object_set_new(status, "annotation", json_pack("{s:s}", NOTE_FILESYSTEM, filesystem));
+}
+
+/* The same, while nobody else may record the LUN, or that it is the primary. */
+static struct err *patch_claimed(struct task *self, struct subject *s, int lun, json_t *status)
+{
+    struct claim claim = {.node = s->attachment->spec->node_name,
+                          .volume = s->attachment->spec->volume_name,
+                          .lun = lun,
+                          .primary = s->in.wanted == ROLE_IS_PRIMARY};
+
+    list_append(&s->controller->claims, &claim.link);
+    struct err *err = patch_status(self, s, status);
+    list_remove(&claim.link);
+    return err;
+}
+
+struct err *record_attached(struct task *self, struct subject *s, int lun)
+{
+    const char *role = current_role(s);
+    const char *previous = role && s->in.role != s->in.wanted ? role : NULL;
+    json_t *status = json_pack("{s:s, s:o, s:n}", "state", STATE_ATTACHED, "detail",
+                               detail_json(s, previous, lun), "error");
+
+    add_filesystem(s, status);
+    TRY(patch_claimed(self, s, NO_LUN, status));
+    attachment_set_verified(s->controller, s->object->metadata->uid, true);
+    return NULL;
+}
+
+struct err *record_role(struct task *self, struct subject *s)
+{
+    json_t *status =
+        json_pack("{s:o, s:n}", "detail", detail_json(s, current_role(s), s->in.lun), "error");
+
+    add_filesystem(s, status);
+    TRY(patch_claimed(self, s, NO_LUN, status));
+    if (s->in.wanted == ROLE_IS_PRIMARY)
+        events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata,
+                      EVENT_NORMAL, "PromotedToPrimary", "Promote",
+                      "disk %s was attached to %s already and is its primary attachment now",
+                      s->attachment->spec->volume_name, s->attachment->spec->node_name);
+    return NULL;
+}
+
+struct err *record_attaching(struct task *self, struct subject *s, int lun)
+{
+    return patch_claimed(
+        self, s, lun,
+        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun)));
+}
+
+struct err *record_lost(struct task *self, struct subject *s)
+{
+    attachment_set_verified(s->controller, s->object->metadata->uid, false);
+    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
+                  "DiskDetachedElsewhere", "Attach",
+                  "disk %s is no longer attached to %s although nobody asked this driver to detach "
+                  "it; attaching it again",
+                  s->attachment->spec->volume_name, s->attachment->spec->node_name);
+    return patch_status(self, s, json_pack("{s:s}", "state", "Pending"));
+}
+
+struct err *record_detaching(struct task *self, struct subject *s)
+{
+    return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
+}
+
+/* Passing troubles keep the state, so that whoever waits goes on waiting. */
+static bool is_passing(const struct err *err)
+{
+    switch (err_kind(err)) {
+    case ERR_BUSY:
+    case ERR_CONFLICT:
+    case ERR_THROTTLED:
+    case ERR_TIMEOUT:
+    case ERR_UNAVAILABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A failure to write it down is less important than the failure itself. */
+struct err *record_failure(struct task *self, struct subject *s, struct err *err)
+{
+    json_t *status = json_pack("{s:o}", "error", az_error_json(err));
+    const char *state = s->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;
+
+    if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT) {
+        json_decref(status);
+        return err;
+    }
+    if (!is_passing(err))
+        json_object_set_new(status, "state", json_string(state));
+    else if (!s->attachment->status || !s->attachment->status->state)
+        json_object_set_new(status, "state", json_string("Pending"));
+    err_free(patch_status(self, s, status));
+    return err;
+}

@@ -1,0 +1,263 @@
+#include "controller/attachment_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/names.h"
+#include "controller/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/hash.h"
+
+/* ---- what is remembered while this process leads ---- */
+
+struct verified {
+    char *uid;
+    UT_hash_handle hh;
+};
+
+static struct verified *find_verified(const struct controller *controller, const char *uid)
+{
+    struct verified *verified;
+
+    HASH_FIND_STR(controller->verified, uid, verified);
+    return verified;
+}
+
+void attachment_set_verified(struct controller *controller, const char *uid, bool yes)
+{
+    struct verified *verified = find_verified(controller, uid);
+
+    if (yes && !verified) {
+        verified = mem_alloc(sizeof *verified);
+        verified->uid = mem_strdup(uid);
+        HASH_ADD_KEYPTR(hh, controller->verified, verified->uid, strlen(uid), verified);
+    } else if (!yes && verified) {
+        HASH_DEL(controller->verified, verified);
+        free(verified->uid);
+        free(verified);
+    }
+}
+
+void attachment_forget_verified(struct controller *controller)
+{
+    HASH_FOREACH(controller->verified, verified) {
+        HASH_DEL(controller->verified, verified);
+        free(verified->uid);
+        free(verified);
+    }
+}
+
+/* ---- gather ---- */
+
+void subject_fini(struct subject *subject)
+{
+    kube_object_unref(subject->object);
+    kube_object_unref(subject->volume_object);
+    for (size_t i = 0; i < subject->n_neighbours; i++)
+        kube_object_unref(subject->neighbour_objects[i]);
+    free(subject->neighbour_objects);
+    free(subject->neighbours);
+    cloud_instance_fini(&subject->instance);
+    free(subject->instance_id);
+}
+
+static enum attachment_role role_of(const char *role)
+{
+    if (role && strcmp(role, ROLE_PRIMARY) == 0)
+        return ROLE_IS_PRIMARY;
+    return role && strcmp(role, ROLE_REPLICA) == 0 ? ROLE_IS_REPLICA : ROLE_NONE;
+}
+
+static enum attachment_role recorded_role(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+
+    return status && status->detail ? role_of(status->detail->role) : ROLE_NONE;
+}
+
+static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
+{
+    static const struct {
+        const char *word;
+        enum attachment_state state;
+    } words[] = {{STATE_ATTACHING, ATTACHMENT_ATTACHING},
+                 {STATE_ATTACHMENT_FAILED, ATTACHMENT_ATTACHING},
+                 {STATE_ATTACHED, ATTACHMENT_ATTACHED},
+                 {STATE_DETACHING, ATTACHMENT_DETACHING},
+                 {STATE_DETACHMENT_FAILED, ATTACHMENT_DETACHING}};
+    const char *word = attachment->status ? attachment->status->state : NULL;
+
+    for (size_t i = 0; word && i < COUNT_OF(words); i++)
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].state;
+    return ATTACHMENT_NEW;
+}
+
+static int lun_of(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentDetail *detail =
+        attachment->status ? attachment->status->detail : NULL;
+    const char *lun =
+        detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, CONTEXT_LUN)
+               : NULL;
+
+    return lun ? (int)strtol(lun, NULL, 10) : NO_LUN;
+}
+
+static void gather_volume(struct subject *s)
+{
+    CLEANUP(freep)
+    char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
+    struct kube_object *object = store_get(s->controller->volumes, key);
+
+    if (!object)
+        return;
+    s->volume_object = kube_object_ref(object);
+    s->volume = as_volume(object);
+    s->in.volume_ready = !is_deleting(object) && volume_is_created(s->volume);
+}
+
+/* The other attachments of the same volume. One that waits for its turn holds no share yet. */
+static void gather_siblings(struct subject *s)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(s->controller, s->attachment->spec->volume_name, &n);
+
+    bool single_writer = s->volume && !volume_is_multi_node(s->volume);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *other = as_attachment(objects[i]);
+        enum attachment_state state = state_of(other);
+
+        if (objects[i] == s->object || strcmp(objects[i]->key, s->object->key) == 0)
+            continue;
+        s->in.other_shares += state != ATTACHMENT_NEW || lun_of(other) != NO_LUN;
+        s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;
+        if (!is_primary(other) || is_deleting(objects[i]))
+            continue;
+        if (state == ATTACHMENT_ATTACHED)
+            s->in.primary_attached = true;
+        else
+            s->in.primary_waits = true;
+    }
+    LIST_FOREACH(&s->controller->claims, link) {
+        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+
+        if (strcmp(claim->volume, s->attachment->spec->volume_name) != 0)
+            continue;
+        s->in.other_shares += claim->lun != NO_LUN;
+        s->in.role_taken |= single_writer && claim->primary;
+    }
+}
+
+/* What the volume of a replica on the node thinks of it. */
+static void gather_need(const struct controller *controller, const char *volume_name,
+                        struct neighbour *neighbour)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume_name);
+    struct kube_object *volume = store_get(controller->volumes, key);
+    unsigned wanted = 0, replicas = 0;
+    bool published = false;
+    size_t n;
+    struct kube_object *const *objects = attachments_of_volume(controller, volume_name, &n);
+
+    if (volume && !is_deleting(volume) && as_volume(volume)->spec)
+        wanted = (unsigned)as_volume(volume)->spec->max_mount_replica_count;
+    for (size_t i = 0; i < n; i++) {
+        if (is_deleting(objects[i]))
+            continue;
+        published |= is_primary(as_attachment(objects[i]));
+        replicas += !is_primary(as_attachment(objects[i]));
+    }
+    neighbour->needed = published && replicas <= wanted;
+    neighbour->other_replicas = replicas ? replicas - 1 : 0;
+}
+
+/* A primary that has no place yet, or has one on record and is on its way there. */
+static bool is_arriving(const struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const char *state = attachment->status ? attachment->status->state : NULL;
+
+    return is_primary(attachment) && !is_deleting(object) &&
+           state_of(attachment) != ATTACHMENT_ATTACHED &&
+           !(state && strcmp(state, STATE_ATTACHMENT_FAILED) == 0);
+}
+
+static void add_neighbour(struct subject *s, struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const char *since = object->metadata->creation_timestamp;
+    size_t n = s->n_neighbours;
+    struct neighbour neighbour = {
+        .name = object->metadata->name,
+        .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
+        .lun = lun_of(attachment),
+        .primary = is_primary(attachment),
+        .since = since ? since : "",
+    };
+
+    neighbour.leaving =
+        is_deleting(object) &&
+        (!neighbour.primary || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
+    if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
+        s->in.luns_taken[neighbour.lun] = true;
+    s->in.primaries_waiting += neighbour.primary && !is_deleting(object) && neighbour.lun == NO_LUN;
+    s->in.primary_arrives |= is_arriving(object);
+    if (!neighbour.primary && attachment->spec->volume_name)
+        gather_need(s->controller, attachment->spec->volume_name, &neighbour);
+    ARRAY_ADD(s->neighbours, s->n_neighbours) = neighbour;
+    ARRAY_ADD(s->neighbour_objects, n) = kube_object_ref(object);
+}
+
+/* The other attachments on the node, and the LUNs that they have on record or are about to. */
+static void gather_neighbours(struct subject *s)
+{
+    const char *node = s->attachment->spec->node_name;
+    size_t n;
+    struct kube_object *const *objects = store_find(s->controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(objects[i]->key, s->object->key) != 0)
+            add_neighbour(s, objects[i]);
+    LIST_FOREACH(&s->controller->claims, link) {
+        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+
+        if (claim->lun != NO_LUN && strcmp(claim->node, node) == 0)
+            s->in.luns_taken[claim->lun] = true;
+    }
+    s->in.neighbours = s->neighbours;
+    s->in.n_neighbours = s->n_neighbours;
+}
+
+bool subject_gather(struct controller *controller, const char *key, struct subject *ret)
+{
+    struct kube_object *object = store_get(controller->attachments, key);
+
+    if (!object)
+        return false;
+    *ret = (struct subject){.controller = controller};
+    ret->object = kube_object_ref(object);
+    ret->attachment = as_attachment(object);
+
+    const Api__AzVolumeAttachmentSpec *spec = ret->attachment->spec;
+    struct attachment_snapshot *in = &ret->in;
+    if (!spec || !spec->volume_name || !spec->node_name || !spec->volume__id || !spec->role)
+        return false;
+    in->deleting = is_deleting(object);
+    in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
+    in->wanted = role_of(spec->role);
+    in->role = recorded_role(ret->attachment);
+    in->state = state_of(ret->attachment);
+    in->lun = lun_of(ret->attachment);
+    in->detach_requested = attachment_note(ret->attachment, NOTE_DETACH_REQUEST) != NULL;
+    in->node_exists = store_get(controller->nodes, spec->node_name) != NULL;
+    in->verified = find_verified(controller, object->metadata->uid) != NULL;
+    in->disk_id = spec->volume__id;
+    gather_volume(ret);
+    in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
+    gather_siblings(ret);
+    gather_neighbours(ret);
+    return true;
+}

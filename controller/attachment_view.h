@@ -1,0 +1,32 @@
+/* attachment_view.h - one attachment under work, and what attachment_plan.h looks at, gathered from
+ * the mirror.
+ *
+ * A view holds what it shows: it stays good through a yield, but then it is old.
+ */
+#pragma once
+
+#include "controller/attachment_plan.h"
+#include "controller/controller.h"
+
+struct subject {
+    struct controller *controller;
+    struct kube_object *object; /* referenced */
+    const Api__AzVolumeAttachment *attachment;
+    const Api__AzVolume *volume;       /* NULL: there is none */
+    struct kube_object *volume_object; /* referenced */
+
+    struct neighbour *neighbours; /* the plan's */
+    size_t n_neighbours;
+    struct kube_object **neighbour_objects; /* referenced; beside them */
+
+    char *instance_id; /* set by whoever looks at the VM */
+    struct cloud_instance instance;
+    struct attachment_snapshot in;
+};
+
+/* False if there is no such attachment any more, or it makes no sense. Call subject_fini anyway. */
+bool subject_gather(struct controller *controller, const char *key, struct subject *ret);
+void subject_fini(struct subject *subject);
+
+/* Since this process leads, the cloud was seen to agree with what is on record. */
+void attachment_set_verified(struct controller *controller, const char *uid, bool yes);

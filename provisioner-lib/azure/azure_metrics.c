@@ -1,0 +1,64 @@
+#include "provisioner-lib/azure/azure_metrics.h"
+
+static const double disks[] = {1, 2, 4, 8, 16, 32, 64, 0};
+
+struct metric METRIC_AZURE_REQUESTS = {
+    .name = "azuredisk_azure_requests_total",
+    .help = "Requests to Azure Resource Manager by kind and result; Throttled are those refused "
+            "with 429.",
+    .type = METRIC_COUNTER,
+    .labels = {"kind", "result"},
+};
+
+struct metric METRIC_AZURE_REQUEST_SECONDS = {
+    .name = "azuredisk_azure_request_duration_seconds",
+    .help = "Time from sending a request to Azure Resource Manager to its answer.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"kind"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_AZURE_RETRIES = {
+    .name = "azuredisk_azure_retries_total",
+    .help = "Requests to Azure Resource Manager that were sent again, by kind and reason.",
+    .type = METRIC_COUNTER,
+    .labels = {"kind", "reason"},
+};
+
+struct metric METRIC_AZURE_GATE_SECONDS = {
+    .name = "azuredisk_azure_budget_wait_seconds",
+    .help = "Time that requests waited so as not to be throttled.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"kind"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_AZURE_VM_UPDATE_DISKS = {
+    .name = "azuredisk_azure_vm_update_disks",
+    .help = "Disks attached and detached by one update of a VM.",
+    .type = METRIC_HISTOGRAM,
+    .buckets = disks,
+};
+
+struct metric METRIC_AZURE_VM_QUEUE_SECONDS = {
+    .name = "azuredisk_azure_vm_queue_wait_seconds",
+    .help = "Time that an attach or detach waited for the update of its VM that carried it.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"urgency"},
+    .buckets = METRIC_SECONDS,
+};
+
+struct metric METRIC_AZURE_BUDGET_LEFT = {
+    .name = "azuredisk_azure_budget_left",
+    .help = "Requests that Azure takes at once: of the subscription, of the VM that has least left "
+            "(scope resource), and of Resource Manager (scope method).",
+    .type = METRIC_GAUGE,
+    .labels = {"kind", "scope"},
+};
+
+struct metric METRIC_AZURE_SKU_SOURCE = {
+    .name = "azuredisk_azure_sku_source",
+    .help = "1 for where the numbers of data disks by VM size come from: azure, cache or built-in.",
+    .type = METRIC_GAUGE,
+    .labels = {"source"},
+};

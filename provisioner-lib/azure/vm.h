@@ -1,0 +1,55 @@
+/* vm.h - one VM as its owner keeps it; for vms.c, which reads its model, and vm_queue.c, which
+ * changes it.
+ */
+#pragma once
+
+#include "lib/base/hash.h"
+#include "provisioner-lib/azure/vm_update.h"
+#include "provisioner-lib/azure/vms.h"
+
+enum { VM_LUNS = 64 };
+
+struct vm {
+    char *key; /* the id in lower case */
+    char *id;  /* as it was first given */
+    struct vms *vms;
+
+    struct list pending; /* requests that no change carries yet, the most urgent first */
+    bool working;        /* its task runs */
+    struct waiters finished;
+
+    struct cloud_instance model;
+    bool known;        /* the model was read, and nothing has happened since that it may lack */
+    uint64_t known_at; /* when */
+    bool reading;
+    struct waiters read;
+
+    uint64_t freed;             /* bit n: LUN n has been seen to become free */
+    uint64_t freed_at[VM_LUNS]; /* then this is when */
+    UT_hash_handle hh;          /* by the key */
+};
+
+/* A disk that a change under way concerns. */
+struct busy_disk {
+    char *disk;
+    const struct vm *vm; /* whose change it is */
+    unsigned n;          /* requests of that change */
+    UT_hash_handle hh;
+};
+
+struct vms {
+    struct task_group *group;
+    struct loop *loop;
+    struct arm_client *arm;
+    struct skus *skus;
+    enum vm_update_way way; /* that works in this cloud, as far as is known */
+    struct vm *vms;
+    struct busy_disk *busy;
+    struct waiters changed; /* a disk is no longer busy, or something more is asked for */
+};
+
+struct vm *vms_find(struct vms *vms, const char *id); /* made if it is not known yet */
+
+/* Reads the model unless it is known and not older. */
+struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,189 @@
+#include "provisioner-lib/azure/vm_update.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/resource_id.h"
+#include "provisioner-lib/azure/vm_model.h"
+
+static struct arm_request request_of(const char *vm_id, const struct vm_update *update,
+                                     const char *method, const char *path, const json_t *body)
+{
+    return (struct arm_request){
+        .kind = vm_id_is_instance(vm_id) ? ARM_INSTANCE_UPDATE : ARM_VM_UPDATE,
+        .method = method,
+        .path = path,
+        .api_version = VM_API_VERSION,
+        .body = body,
+        .resource = vm_id,
+        .urgency = update->urgency,
+    };
+}
+
+static struct err *carry_out(struct task *self, struct arm_client *arm,
+                             const struct arm_request *request)
+{
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(arm_client_request(self, arm, request, NULL, &operation));
+    return arm_operation_wait(self, arm, &operation);
+}
+
+/* ---- by the action ---- */
+
+static json_t *action_json(const struct vm_update *update)
+{
+    json_t *attach = json_array(), *detach = json_array();
+
+    for (size_t i = 0; i < update->n_attach; i++) {
+        const struct vm_attach *item = &update->attach[i];
+
+        json_array_append_new(attach,
+                              json_pack("{s:s, s:i, s:s}", "diskId", item->disk_id, "lun",
+                                        item->lun, "caching", caching_mode_name(item->caching)));
+    }
+    for (size_t i = 0; i < update->n_detach; i++)
+        json_array_append_new(detach, json_pack("{s:s}", "diskId", update->detach[i]));
+    return json_pack("{s:o, s:o}", "dataDisksToAttach", attach, "dataDisksToDetach", detach);
+}
+
+static struct err *by_action(struct task *self, struct arm_client *arm, const char *vm_id,
+                             const struct vm_update *update)
+{
+    CLEANUP(json_decrefp) json_t *body = action_json(update);
+    CLEANUP(freep) char *path = mem_printf("%s/attachDetachDataDisks", vm_id);
+    const struct arm_request request = request_of(vm_id, update, "POST", path, body);
+
+    return carry_out(self, arm, &request);
+}
+
+/* ---- by the VM's list ---- */
+
+static bool is_detached(const struct vm_update *update, const json_t *entry)
+{
+    const json_t *disk = json_object_get(entry, "managedDisk");
+    const char *id = json_string_value(json_object_get(disk, "id"));
+
+    for (size_t i = 0; i < update->n_detach; i++)
+        if (resource_id_equal(update->detach[i], id))
+            return true;
+    return false;
+}
+
+static json_t *entry_of(const struct vm_attach *attach)
+{
+    const char *name = strrchr(attach->disk_id, '/');
+
+    return json_pack("{s:i, s:s, s:s, s:s, s:{s:s}}", "lun", attach->lun, "name",
+                     name ? name + 1 : attach->disk_id, "createOption", "Attach", "caching",
+                     caching_mode_name(attach->caching), "managedDisk", "id", attach->disk_id);
+}
+
+/* The list as it is to be; every member of what stays is kept. */
+static json_t *changed_list(const json_t *list, const struct vm_update *update,
+                            enum vm_update_way way)
+{
+    json_t *changed = json_array();
+    size_t i;
+    json_t *entry;
+
+    json_array_foreach(list, i, entry) {
+        bool detached = is_detached(update, entry);
+
+        if (detached && way == VM_UPDATE_BY_SHORT_LIST)
+            continue;
+        json_t *copy = json_copy(entry);
+        if (detached)
+            json_object_set_new(copy, "toBeDetached", json_true());
+        json_array_append_new(changed, copy);
+    }
+    for (i = 0; i < update->n_attach; i++)
+        json_array_append_new(changed, entry_of(&update->attach[i]));
+    return changed;
+}
+
+/* Instances of scale sets cannot be patched; a PUT of a part of them changes that part. */
+static const char *method_for(const char *vm_id)
+{
+    return vm_id_is_instance(vm_id) ? "PUT" : "PATCH";
+}
+
+static struct err *by_list(struct task *self, struct arm_client *arm, const char *vm_id,
+                           const struct vm_update *update, enum vm_update_way way)
+{
+    CLEANUP(json_decrefp) json_t *vm = NULL;
+    const struct arm_request read = {
+        .kind = vm_id_is_instance(vm_id) ? ARM_INSTANCE_READ : ARM_VM_READ,
+        .path = vm_id,
+        .api_version = VM_API_VERSION,
+        .resource = vm_id,
+        .urgency = update->urgency,
+    };
+
+    TRY(arm_client_request(self, arm, &read, &vm, NULL));
+    const json_t *properties = json_object_get(vm, "properties");
+    const json_t *profile = json_object_get(properties, "storageProfile");
+    json_t *list = changed_list(json_object_get(profile, "dataDisks"), update, way);
+    CLEANUP(json_decrefp)
+    json_t *body = json_pack("{s:{s:{s:o}}}", "properties", "storageProfile", "dataDisks", list);
+    struct arm_request write = request_of(vm_id, update, method_for(vm_id), vm_id, body);
+    write.if_match = json_string_value(json_object_get(vm, "etag"));
+    return carry_out(self, arm, &write);
+}
+
+static struct err *again(struct task *self, struct arm_client *arm, const char *vm_id,
+                         const struct vm_update *update)
+{
+    CLEANUP(json_decrefp) json_t *body = json_object();
+    const struct arm_request request = request_of(vm_id, update, method_for(vm_id), vm_id, body);
+
+    return carry_out(self, arm, &request);
+}
+
+/* ---- which way ---- */
+
+/* What a cloud says that does not have the way. */
+static bool is_lacking(const struct err *err, enum vm_update_way way)
+{
+    const char *message = err_message(err);
+
+    switch (way) {
+    case VM_UPDATE_BY_ACTION:
+        return err_kind(err) == ERR_UNIMPLEMENTED ||
+               strcasestr(message, "attach detach data disks API") ||
+               strcasestr(message, "not enabled for the region");
+    case VM_UPDATE_BY_LIST:
+        return strcasestr(message, "Could not find member 'toBeDetached'");
+    case VM_UPDATE_BY_SHORT_LIST:
+        return false;
+    }
+    return false;
+}
+
+static struct err *send(struct task *self, struct arm_client *arm, const char *vm_id,
+                        const struct vm_update *update, enum vm_update_way way)
+{
+    return way == VM_UPDATE_BY_ACTION ? by_action(self, arm, vm_id, update)
+                                      : by_list(self, arm, vm_id, update, way);
+}
+
+struct err *vm_update_send(struct task *self, struct arm_client *arm, const char *vm_id,
+                           const struct vm_update *update, enum vm_update_way *io_way)
+{
+    if (update->n_attach + update->n_detach == 0)
+        return again(self, arm, vm_id, update);
+    for (;;) {
+        enum vm_update_way way = *io_way;
+        struct err *err = send(self, arm, vm_id, update, way);
+
+        if (!err || !is_lacking(err, way))
+            return err;
+        err_free(err);
+        metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(ARM_VM_UPDATE), "other_way");
+        if (*io_way == way) /* nobody else has found out meanwhile */
+            *io_way = (enum vm_update_way)(way + 1);
+    }
+}

@@ -1,0 +1,198 @@
+/* Where the numbers of data disks come from: Azure, the file of the last time, what is built in. */
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/vm_sizes.h"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+static int max_disks(struct world *world)
+{
+    struct wish look = {.kind = LOOK, .vm = VM("vm1")};
+
+    begin(world, &look);
+    finish(world, &look, 1);
+    assert_ok(look.err);
+    int most = look.instance.max_disks;
+    cloud_instance_fini(&look.instance);
+    return most;
+}
+
+static void assert_source(const char *name)
+{
+    struct metric *const metrics[] = {&METRIC_AZURE_SKU_SOURCE};
+    CLEANUP(freep) char *line = mem_printf("{source=\"%s\"} 1\n", name);
+    struct buffer out;
+
+    buffer_init(&out, 4096);
+    metrics_write(metrics, 1, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    assert_non_null(strstr(text, line));
+}
+
+static char *temporary_file(void)
+{
+    char folder[] = "/tmp/azdisk-sizes-XXXXXX";
+
+    assert_non_null(mkdtemp(folder));
+    return mem_printf("%s/sizes.json", folder);
+}
+
+static void remove_file(char *file)
+{
+    remove(file);
+    *strrchr(file, '/') = '\0';
+    remove(file);
+    free(file);
+}
+
+static void test_the_list_is_asked_for_once(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    assert_int_equal(max_disks(world), 8);
+    loop_advance(world->azure->loop, 3600 * 1000);
+    assert_int_equal(max_disks(world), 8);
+    assert_int_equal(calls(world, "skus.list"), 1);
+    assert_source("azure");
+    world_free(world);
+}
+
+static void test_a_file_spares_the_question_for_a_day(void **state)
+{
+    char *file = temporary_file();
+    struct world *world = world_with_cache(file);
+
+    (void)state;
+    assert_int_equal(max_disks(world), 8);
+    world_free(world);
+
+    world = world_with_cache(file);
+    assert_int_equal(max_disks(world), 8);
+    assert_int_equal(calls(world, "skus.list"), 0);
+    assert_source("cache");
+    loop_advance(world->azure->loop, 25 * 3600 * 1000);
+    assert_int_equal(max_disks(world), 8);
+    loop_advance(world->azure->loop, 1000); /* in the background */
+    assert_int_equal(calls(world, "skus.list"), 1);
+    assert_source("azure");
+    world_free(world);
+    remove_file(file);
+}
+
+static void write_text(const char *file, const char *text)
+{
+    FILE *stream = fopen(file, "w");
+
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static void test_a_file_that_is_none_of_ours_is_ignored(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "{",
+        "[]",
+        "{\"at\": \"2026-01-01T00:00:00Z\", \"location\": \"eastus\"}",
+        "{\"at\": \"2026-01-01T00:00:00Z\", \"location\": \"mars\", \"dataDisks\": {}}",
+        "{\"at\": \"x\", \"location\": \"eastus\", \"dataDisks\": {}}",
+        "{\"at\": \"2026-01-01T00:00:00Z\", \"location\": \"eastus\", \"dataDisks\": {\"a\": 65}}",
+    };
+    char *file = temporary_file();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct world *world = world_with_cache(file);
+
+        write_text(file, texts[i]);
+        assert_int_equal(max_disks(world), 8);
+        assert_int_equal(calls(world, "skus.list"), 1);
+        world_free(world);
+    }
+    remove_file(file);
+}
+
+static const struct stand_in refusal = {
+    .text = "/skus?",
+    .times = 1,
+    .status = 403,
+    .body = "{'error': {'code': 'AuthorizationFailed', 'message': 'no'}}"};
+
+static void test_without_an_answer_what_is_built_in_counts(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    world->network.stand_in = refusal;
+    assert_int_equal(max_disks(world), 8);
+    assert_source("built-in");
+    assert_int_equal(calls(world, "skus.list"), 0);
+    loop_advance(world->azure->loop, 11 * 60 * 1000);
+    assert_int_equal(max_disks(world), 8);
+    loop_advance(world->azure->loop, 1000);
+    assert_int_equal(calls(world, "skus.list"), 1);
+    assert_source("azure");
+    world_free(world);
+}
+
+static void test_an_old_file_counts_more_than_what_is_built_in(void **state)
+{
+    char *file = temporary_file();
+    struct world *world = world_with_cache(file);
+
+    (void)state;
+    write_text(file, "{\"at\": \"2025-01-01T00:00:00Z\", \"location\": \"eastus\", "
+                     "\"dataDisks\": {\"standard_d4s_v5\": 7}}");
+    world->network.stand_in = refusal;
+    assert_int_equal(max_disks(world), 7);
+    assert_source("cache");
+    world_free(world);
+    remove_file(file);
+}
+
+static void test_built_in(void **state)
+{
+    static const struct {
+        const char *name;
+        int most; /* 0: not known */
+    } sizes[] = {
+        {"Standard_D4s_v5", 8},
+        {"standard_d64s_v5", 32},
+        {"Standard_D2s_v3", 4},
+        {"Standard_E8bds_v5", 16},
+        {"Standard_D2s_v6", 8},
+        {"Standard_D96s_v6", 64},
+        {"Standard_B1s", 2},
+        {"Standard_B2ms", 4},
+        {"Standard_DS2_v2", 4},
+        {"Standard_M128s", 0},
+        {"Basic_A1", 0},
+        {"Standard_", 0},
+        {"", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        int most = 0;
+
+        assert_int_equal(vm_sizes_built_in(sizes[i].name, &most), sizes[i].most > 0);
+        assert_int_equal(most, sizes[i].most);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_list_is_asked_for_once),
+        cmocka_unit_test(test_a_file_spares_the_question_for_a_day),
+        cmocka_unit_test(test_a_file_that_is_none_of_ours_is_ignored),
+        cmocka_unit_test(test_without_an_answer_what_is_built_in_counts),
+        cmocka_unit_test(test_an_old_file_counts_more_than_what_is_built_in),
+        cmocka_unit_test(test_built_in),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

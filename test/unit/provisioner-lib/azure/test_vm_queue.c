@@ -1,0 +1,438 @@
+/* Who goes before whom in the queue of a VM, what goes together, and what becomes of refusals. */
+#include "lib/base/alloc.h"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+enum { MANY = 9 };
+
+static const char *const names[MANY] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+
+/* vm1 with all its eight places taken, by a to h. */
+static struct world *full_world(void)
+{
+    struct world *world = world_new();
+    struct wish wishes[MANY - 1];
+
+    make_disks(world, names, MANY, 1);
+    for (int i = 0; i < MANY - 1; i++) {
+        wishes[i] = (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = names[i], .lun = i};
+        begin(world, &wishes[i]);
+    }
+    finish(world, wishes, MANY - 1);
+    for (int i = 0; i < MANY - 1; i++)
+        assert_ok(wishes[i].err);
+    json_array_clear(world->azure->records);
+    return world;
+}
+
+/* ---- one disk in exchange for another ---- */
+
+static void test_a_disk_goes_and_another_comes_in_one_change(void **state)
+{
+    struct world *world = full_world();
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"},
+        {.kind = DETACH, .vm = VM("vm1"), .disk = "c", .urgency = CLOUD_IN_THE_WAY},
+    };
+
+    (void)state;
+    begin(world, &wishes[0]);
+    loop_advance(world->azure->loop, 1);
+    begin(world, &wishes[1]);
+    finish(world, wishes, COUNT_OF(wishes));
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_ok(wishes[i].err);
+    assert_int_equal(calls(world, CHANGES), 1);
+    assert_int_equal(attached(world, "vm1"), 8);
+    world_free(world);
+}
+
+static void test_what_is_gone_already_is_not_detached_again(void **state)
+{
+    struct world *world = full_world();
+    struct wish i = {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"};
+
+    (void)state;
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "c"}));
+    assert_ok(wish(world, i));
+    assert_int_equal(attached(world, "vm1"), 8);
+    assert_int_equal(
+        json_array_size(json_object_get(world->network.last_body, "dataDisksToDetach")), 0);
+    world_free(world);
+}
+
+static void test_where_one_counts_before_the_other_they_go_in_two(void **state)
+{
+    struct world *world = full_world();
+
+    (void)state;
+    world->network.stand_in = (struct stand_in){
+        .text = "attachDetachDataDisks",
+        .times = 1,
+        .status = 409,
+        .body = "{'error': {'code': 'OperationNotAllowed', 'message': 'The maximum number of data "
+                "disks allowed to be attached to a VM of this size is 8.'}}"};
+    assert_ok(wish(
+        world,
+        (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"}));
+    assert_int_equal(calls(world, CHANGES), 2);
+    assert_int_equal(attached(world, "vm1"), 8);
+    world_free(world);
+}
+
+/* ---- order ---- */
+
+static void test_a_primary_waits_for_one_change_at_most(void **state)
+{
+    struct world *world = world_new();
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0, .urgency = CLOUD_FOR_REPLICA},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1, .urgency = CLOUD_FOR_REPLICA},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "c", .lun = 2, .urgency = CLOUD_FOR_REPLICA},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "gone", .lun = 3, .urgency = CLOUD_FOR_REPLICA},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "d", .lun = 4, .urgency = CLOUD_FOR_PRIMARY},
+    };
+    uint64_t start;
+
+    (void)state;
+    make_disks(world, names, 4, 1);
+    begin(world, &wishes[0]);
+    loop_advance(world->azure->loop, 100);
+    start = now_of(world);
+    for (size_t i = 1; i < COUNT_OF(wishes); i++)
+        begin(world, &wishes[i]);
+    finish(world, wishes, COUNT_OF(wishes));
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        if (i != 3)
+            assert_ok(wishes[i].err);
+    assert_int_equal(err_kind(wishes[3].err), ERR_NOT_FOUND);
+    err_free(wishes[3].err);
+    /* One change was under way, the next is refused at once for the disk that does not exist, and
+     * of its halves the primary's goes first. */
+    assert_in_range(wishes[4].ended_at - start, 10 * 1000, 25 * 1000);
+    assert_true(wishes[4].ended_at <= wishes[1].ended_at);
+    assert_true(wishes[4].ended_at <= wishes[2].ended_at);
+    world_free(world);
+}
+
+/* A shared disk is on its way to another VM; that holds up nothing else. */
+static void test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere(void **state)
+{
+    struct world *world = world_new();
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
+        {.kind = ATTACH, .vm = VM("vm2"), .disk = "a", .lun = 0, .urgency = CLOUD_FOR_REPLICA},
+        {.kind = ATTACH, .vm = VM("vm2"), .disk = "b", .lun = 1, .urgency = CLOUD_FOR_PRIMARY},
+    };
+    uint64_t start;
+
+    (void)state;
+    make_disks(world, names, 2, 2);
+    for (size_t i = 0; i < COUNT_OF(wishes); i++) {
+        begin(world, &wishes[i]);
+        loop_advance(world->azure->loop, 500);
+    }
+    start = now_of(world);
+    finish(world, wishes, COUNT_OF(wishes));
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_ok(wishes[i].err);
+    assert_in_range(wishes[2].ended_at - start, 9 * 1000, 14 * 1000);
+    assert_in_range(wishes[1].ended_at - start, 19 * 1000, 30 * 1000);
+    world_free(world);
+}
+
+static void test_a_new_primary_goes_before_the_halves_of_a_refused_change(void **state)
+{
+    struct world *world = world_new();
+    struct wish wishes[MANY];
+
+    (void)state;
+    make_disks(world, names, MANY - 1, 1);
+    for (int i = 0; i < MANY; i++)
+        wishes[i] = (struct wish){.kind = ATTACH,
+                                  .vm = VM("vm1"),
+                                  .disk = names[i],
+                                  .lun = i,
+                                  .urgency = CLOUD_FOR_REPLICA};
+    wishes[7].urgency = CLOUD_FOR_PRIMARY;
+    wishes[8].vm = wishes[6].vm = VM("vm1"); /* i does not exist */
+    for (int i = 0; i < MANY; i++)
+        if (i != 7)
+            begin(world, &wishes[i]);
+    loop_advance(world->azure->loop, 13 * 1000); /* the first half is under way */
+    begin(world, &wishes[7]);
+    finish(world, wishes, MANY);
+    for (int i = 0; i < MANY - 1; i++)
+        assert_ok(wishes[i].err);
+    assert_int_equal(err_kind(wishes[8].err), ERR_NOT_FOUND);
+    err_free(wishes[8].err);
+    int later = 0;
+    for (int i = 0; i < 7; i++)
+        later += wishes[i].ended_at > wishes[7].ended_at;
+    assert_in_range(later, 1, 7);
+    world_free(world);
+}
+
+/* ---- want of budget ---- */
+
+static void refuse_for_budget(struct world *world, const char *text, int times)
+{
+    world->network.stand_in = (struct stand_in){
+        .text = text,
+        .times = times,
+        .status = 429,
+        .headers = {{"Retry-After", "17"}},
+        .body = "{'code': 'OperationNotAllowed', 'message': 'too many requests', 'details': "
+                "[{'code': 'TooManyRequests', 'target': 'UpdateVMResource'}]}"};
+}
+
+static void test_a_refused_change_is_sent_when_its_time_has_come(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0};
+    struct wish b = {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1};
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    refuse_for_budget(world, "attachDetachDataDisks", 1);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 1000);
+    int sent = world->network.requests;
+    begin(world, &b);
+    loop_advance(world->azure->loop, 15900);
+    assert_int_equal(world->network.requests, sent);
+    loop_advance(world->azure->loop, 30 * 1000);
+    assert_true(a.ended && b.ended);
+    assert_ok(a.err);
+    assert_ok(b.err);
+    assert_int_equal(calls(world, CHANGES), 1); /* both in one */
+    world_free(world);
+}
+
+static void test_other_vms_are_not_held_up(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0};
+    struct wish b = {.kind = ATTACH, .vm = VM("vm2"), .disk = "b", .lun = 0};
+    uint64_t start;
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    refuse_for_budget(world, "attachDetachDataDisks", 1);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 100);
+    start = now_of(world);
+    begin(world, &b);
+    loop_advance(world->azure->loop, 60 * 1000);
+    assert_true(a.ended && b.ended);
+    assert_ok(a.err);
+    assert_ok(b.err);
+    assert_in_range(b.ended_at - start, 1, 16 * 1000);
+    assert_in_range(a.ended_at - start, 16 * 1000, 60 * 1000);
+    world_free(world);
+}
+
+static void test_when_only_looking_is_refused_nothing_is_sent_twice(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    refuse_for_budget(world, "/operations/", 3);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    assert_int_equal(calls(world, CHANGES), 1);
+    assert_int_equal(world->network.stand_in.times, 0);
+    world_free(world);
+}
+
+/* Azure says that it failed for want of budget, although it has come to be. */
+static void test_a_throttled_operation_is_looked_at_before_it_is_tried_again(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 9000);
+    world->network.stand_in = (struct stand_in){
+        .text = "/operations/",
+        .times = 1,
+        .status = 200,
+        .body = "{'status': 'Failed', 'error': {'code': 'TooManyRequests', 'message': 'm'}}"};
+    finish(world, &a, 1);
+    assert_ok(a.err);
+    assert_int_equal(world->network.stand_in.times, 0);
+    assert_int_equal(calls(world, CHANGES), 1);
+    world_free(world);
+}
+
+/* Each row is how Azure may say which bucket is empty; only what that concerns has to wait. */
+static void test_which_bucket_was_empty(void **state)
+{
+    static const struct {
+        const char *code, *details;
+        struct http_header header;
+        bool holds_other_vm;
+    } refusals[] = {
+        {"OperationNotAllowed",
+         "[{'code': 'TooManyRequests', 'target': 'UpdateVMResource'}]",
+         {0},
+         false},
+        {"OperationNotAllowed",
+         "[{'code': 'TooManyRequests', 'target': 'UpdateVMSubscriptionMaximum'}]",
+         {0},
+         true},
+        {"OperationNotAllowed",
+         "[]",
+         {"x-ms-ratelimit-remaining-resource",
+          "Microsoft.Compute/UpdateVMResource;0,Microsoft.Compute/UpdateVMSubscriptionMaximum;9"},
+         false},
+        {"OperationNotAllowed",
+         "[]",
+         {"x-ms-ratelimit-remaining-resource", "UpdateVM3Min;0"},
+         true},
+        {"ResourceRequestsThrottled", "[]", {0}, false},
+        {"SubscriptionRequestsThrottled", "[]", {0}, true},
+        {"SubscriptionRequestsThrottled",
+         "[]",
+         {"x-ms-ratelimit-remaining-subscription-writes", "0"},
+         true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+        struct world *world = world_new();
+        struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+        struct wish b = {.kind = ATTACH, .vm = VM("vm2"), .disk = "b"};
+        CLEANUP(freep)
+        char *body = mem_printf("{'error': {'code': '%s', 'message': 'm', 'details': %s}}",
+                                refusals[i].code, refusals[i].details);
+
+        make_disks(world, names, 2, 1);
+        world->network.stand_in =
+            (struct stand_in){.text = "attachDetachDataDisks",
+                              .times = 1,
+                              .status = 429,
+                              .headers = {{"Retry-After", "60"}, refusals[i].header},
+                              .body = body};
+        begin(world, &a);
+        loop_advance(world->azure->loop, 100);
+        begin(world, &b);
+        loop_advance(world->azure->loop, 50 * 1000);
+        assert_false(a.ended);
+        assert_int_equal(b.ended, !refusals[i].holds_other_vm);
+        loop_advance(world->azure->loop, 60 * 1000);
+        assert_true(a.ended && b.ended);
+        assert_ok(a.err);
+        assert_ok(b.err);
+        world_free(world);
+    }
+}
+
+/* ---- clouds without the action ---- */
+
+static void test_a_cloud_without_the_action_gets_the_whole_list(void **state)
+{
+    static const char *const refusals[] = {
+        "{'error': {'code': 'InvalidResourceType', 'message': 'no such type'}}",
+        "{'error': {'code': 'BadRequest', 'message': 'The subscription is not enabled for using "
+        "the attach detach data disks API.'}}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+        struct world *world = world_new();
+
+        make_disks(world, names, 2, 1);
+        world->network.stand_in = (struct stand_in){
+            .text = "attachDetachDataDisks", .times = 1000, .status = 400, .body = refusals[i]};
+        assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+        assert_int_equal(world->network.stand_in.times, 999);
+        assert_ok(
+            wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1}));
+        assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}));
+        assert_int_equal(world->network.stand_in.times, 999); /* it is not asked again */
+        assert_int_equal(calls(world, "virtualMachines.update"), 3);
+        assert_int_equal(attached(world, "vm1"), 1);
+        world_free(world);
+    }
+}
+
+static void test_a_cloud_that_only_leaves_out(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    world->network.stand_in = (struct stand_in){
+        .text = "attachDetachDataDisks",
+        .times = 1000,
+        .status = 400,
+        .body = "{'error': {'code': 'InvalidResourceType', 'message': 'no such type'}}"};
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    world->network.stand_in = (struct stand_in){
+        .text = "virtualMachines/vm1",
+        .method = "PATCH",
+        .times = 1,
+        .status = 400,
+        .body = "{'error': {'code': 'BadRequest', 'message': \"Could not find member "
+                "'toBeDetached' on object of type 'DataDisk'.\"}}"};
+    world->network.stand_in.body =
+        "{'error': {'code': 'BadRequest', 'message': 'Could not find member \\u0027toBeDetached"
+        "\\u0027 on object of type \\u0027DataDisk\\u0027.'}}";
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}));
+    assert_int_equal(attached(world, "vm1"), 0);
+    const json_t *properties = json_object_get(world->network.last_body, "properties");
+    const json_t *profile = json_object_get(properties, "storageProfile");
+    assert_int_equal(json_array_size(json_object_get(profile, "dataDisks")), 0);
+    world_free(world);
+}
+
+/* ---- LUNs ---- */
+
+static uint64_t resting(struct world *world)
+{
+    struct wish look = {.kind = LOOK, .vm = VM("vm1")};
+
+    begin(world, &look);
+    finish(world, &look, 1);
+    assert_ok(look.err);
+    uint64_t luns = look.instance.resting_luns;
+    cloud_instance_fini(&look.instance);
+    return luns;
+}
+
+static void test_a_freed_lun_rests_for_a_minute(void **state)
+{
+    struct world *world = full_world();
+
+    (void)state;
+    assert_int_equal(resting(world), 0);
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "d"}));
+    assert_int_equal(resting(world), 1 << 3);
+    loop_advance(world->azure->loop, 61 * 1000);
+    assert_int_equal(resting(world), 0);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_disk_goes_and_another_comes_in_one_change),
+        cmocka_unit_test(test_what_is_gone_already_is_not_detached_again),
+        cmocka_unit_test(test_where_one_counts_before_the_other_they_go_in_two),
+        cmocka_unit_test(test_a_primary_waits_for_one_change_at_most),
+        cmocka_unit_test(test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere),
+        cmocka_unit_test(test_a_new_primary_goes_before_the_halves_of_a_refused_change),
+        cmocka_unit_test(test_a_refused_change_is_sent_when_its_time_has_come),
+        cmocka_unit_test(test_other_vms_are_not_held_up),
+        cmocka_unit_test(test_when_only_looking_is_refused_nothing_is_sent_twice),
+        cmocka_unit_test(test_a_throttled_operation_is_looked_at_before_it_is_tried_again),
+        cmocka_unit_test(test_which_bucket_was_empty),
+        cmocka_unit_test(test_a_cloud_without_the_action_gets_the_whole_list),
+        cmocka_unit_test(test_a_cloud_that_only_leaves_out),
+        cmocka_unit_test(test_a_freed_lun_rests_for_a_minute),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
