@@ -162,8 +162,7 @@ class Deletion(Phase):
             ledger.delete()
 
     def under_way(self) -> bool:
-        deleting = [disk for disk in self.scene.disks() if disk["provisioningState"] == "Deleting"]
-        return len(deleting) == len(self.scene.ledgers)
+        return any(disk["provisioningState"] == "Deleting" for disk in self.scene.disks())
 
     def done(self) -> bool:
         cluster = self.scene.cluster
