@@ -10,10 +10,10 @@ from cluster.machine import Machine
 from cluster.process import Process
 
 from .azure import Azure
+from .image import PROGRAMS, driver_image
 
 TREE = Path(__file__).parents[2]
 CHART = TREE / "charts" / "azuredisk-csi-driver"
-PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender")
 
 RELEASE, NAMESPACE, OBJECTS = "azuredisk", "kube-system", "azure-disk-csi"
 REGISTRY = "images.test"  # nobody's: the images are imported into the nodes
@@ -35,7 +35,7 @@ class Driver:
     def load_images(self) -> None:
         tools = self.cluster.tools
         for image in (
-            images.azuredisk(f"{REGISTRY}/azuredisk:{TAG}", [TREE / "build/bin" / p for p in PROGRAMS]),
+            driver_image(f"{REGISTRY}/azuredisk:{TAG}"),
             images.sidecar(tools, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
             images.sidecar(tools, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
         ):

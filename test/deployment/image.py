@@ -5,11 +5,12 @@ from pathlib import Path
 
 from cluster import images
 
-from .driver import PROGRAMS, TREE
+BUILT = Path(__file__).parents[2] / "build" / "bin"
+PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender")
 
 
 def driver_image(name: str) -> images.Image:
-    return images.azuredisk(name, [TREE / "build/bin" / program for program in PROGRAMS])
+    return images.azuredisk(name, [BUILT / program for program in PROGRAMS])
 
 
 if __name__ == "__main__":

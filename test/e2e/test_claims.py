@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 from cluster.waiting import until
-from deployment.driver import OBJECTS, PROGRAMS
+from deployment.driver import OBJECTS
 from deployment.failover import PowerCut
+from deployment.image import PROGRAMS
 from deployment.ledger import Ledger, only_on
 
 ATTACH_SECONDS = 30  # in the failover

@@ -25,6 +25,41 @@ static void test_a_disk_is_made_once(void **state)
     world_free(world);
 }
 
+static void test_an_owner_that_lags_does_not_stop_a_deletion(void **state)
+{
+    struct world *world = world_new();
+    struct wish d = {.kind = CREATE, .disk = "d", .vm = VM("vm1")};
+
+    (void)state;
+    assert_ok(wish(world, d));
+    d.kind = ATTACH;
+    assert_ok(wish(world, d));
+    assert_ok(latencies_set(&world->azure->model->latencies, "ownership=5s"));
+    d.kind = DETACH;
+    assert_ok(wish(world, d));
+    d.kind = DELETE;
+    assert_ok(wish(world, d));
+    assert_null(world->azure->model->disks);
+    world_free(world);
+}
+
+static void test_a_disk_that_stays_attached_is_not_deleted(void **state)
+{
+    struct world *world = world_new();
+    struct wish d = {.kind = CREATE, .disk = "d", .vm = VM("vm1")};
+
+    (void)state;
+    assert_ok(wish(world, d));
+    d.kind = ATTACH;
+    assert_ok(wish(world, d));
+    d.kind = DELETE;
+    struct err *err = wish(world, d);
+    assert_int_equal(err_kind(err), ERR_PRECONDITION);
+    err_free(err);
+    assert_non_null(world->azure->model->disks);
+    world_free(world);
+}
+
 static void test_a_lost_answer_is_followed_by_a_look(void **state)
 {
     struct world *world = world_new();
@@ -253,6 +288,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_disk_is_made_once),
+        cmocka_unit_test(test_an_owner_that_lags_does_not_stop_a_deletion),
+        cmocka_unit_test(test_a_disk_that_stays_attached_is_not_deleted),
         cmocka_unit_test(test_a_lost_answer_is_followed_by_a_look),
         cmocka_unit_test(test_many_disks_are_two_changes),
         cmocka_unit_test(test_one_bad_disk_does_not_hold_up_the_others),
