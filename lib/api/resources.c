@@ -6,6 +6,7 @@
 #define CORE "", "v1"
 #define COORDINATION "coordination.k8s.io", "v1"
 #define EVENTS_API "events.k8s.io", "v1"
+#define STORAGE "storage.k8s.io", "v1"
 #define AZDISK "disk.csi.azure.com", "v1beta2"
 
 /* clang-format off */
@@ -13,6 +14,8 @@ const struct api_resource NODES = {
     CORE, "nodes", "Node", false, &api__node__descriptor};
 const struct api_resource PODS = {
     CORE, "pods", "Pod", true, &api__pod__descriptor};
+const struct api_resource NAMESPACES = {
+    CORE, "namespaces", "Namespace", false, &api__namespace__descriptor};
 const struct api_resource PERSISTENT_VOLUMES = {
     CORE, "persistentvolumes", "PersistentVolume", false, &api__persistent_volume__descriptor};
 const struct api_resource PERSISTENT_VOLUME_CLAIMS = {
@@ -23,6 +26,8 @@ const struct api_resource LEASES = {
     COORDINATION, "leases", "Lease", true, &api__lease__descriptor};
 const struct api_resource EVENTS = {
     EVENTS_API, "events", "Event", true, &api__event__descriptor};
+const struct api_resource VOLUME_ATTACHMENTS = {
+    STORAGE, "volumeattachments", "VolumeAttachment", false, &api__volume_attachment__descriptor};
 const struct api_resource AZ_VOLUMES = {
     AZDISK, "azvolumes", "AzVolume", true, &api__az_volume__descriptor};
 const struct api_resource AZ_VOLUME_ATTACHMENTS = {

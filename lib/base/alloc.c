@@ -57,12 +57,18 @@ char *mem_lower(const char *text)
     return copy;
 }
 
+/* Measured first, for vasprintf() leaves pieces of what may be a secret in memory. */
 char *mem_vprintf(const char *format, va_list args)
 {
-    char *text;
+    va_list again;
 
-    if (vasprintf(&text, format, args) < 0)
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0)
         abort();
+    char *text = mem_alloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }
 

@@ -1,4 +1,4 @@
-/* secret.h - text that must not stay in memory after its use.
+/* secret.h - text that must not stay in memory after its use, nor get into a core dump before.
  */
 #pragma once
 
@@ -15,3 +15,8 @@ static inline void secret_free(char *secret)
     free(secret);
 }
 DEFINE_CLEANUP(char, secret_free)
+
+/* A copy for long, in memory that is left out of core dumps; secret_drop() it. NULL for NULL. For
+ * few: each takes pages of its own. */
+char *secret_keep(const char *text) __attribute__((warn_unused_result));
+void secret_drop(char *kept);

@@ -232,7 +232,9 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
 {
     struct http_client *client = CONTAINER_OF(transport, struct http_client, transport);
 
-    struct err *err = semaphore_take(self, &client->connections, request->deadline);
+    struct err *err = NULL;
+    if (!request->urgent)
+        err = semaphore_take(self, &client->connections, request->deadline);
     if (err)
         return failed(request, err);
     struct transfer *transfer = start(client, request, false);
@@ -240,7 +242,8 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
     if (!err)
         err = transfer_result(transfer, ret);
     abandon(transfer);
-    semaphore_give(&client->connections);
+    if (!request->urgent)
+        semaphore_give(&client->connections);
     return err ? failed(request, err) : NULL;
 }
 

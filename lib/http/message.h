@@ -23,6 +23,7 @@ struct http_request {
     const char *body; /* NULL: none */
     size_t body_length;
     bool changes_nothing; /* although it is not a GET */
+    bool urgent;          /* does not wait for one of the limited connections, nor take one */
     uint64_t deadline;    /* loop_now() time; TIMER_NEVER only for streams */
     size_t max_response;  /* most bytes of a response's body; 0: HTTP_DEFAULT_MAX_RESPONSE */
 

@@ -1,5 +1,6 @@
 #include "lib/http/tls_memory.h"
 
+#include <curl/curl.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,33 +9,53 @@
 
 #include "lib/base/alloc.h"
 
-static void *take(size_t size, const char *file, int line)
+static void *take(size_t size)
 {
-    (void)file, (void)line;
     return mem_grow(NULL, size);
 }
 
-static void give_back(void *memory, const char *file, int line)
+static void give_back(void *memory)
 {
-    (void)file, (void)line;
     if (memory)
         explicit_bzero(memory, malloc_usable_size(memory));
     free(memory);
 }
 
-static void *take_another(void *memory, size_t size, const char *file, int line)
+static void *take_another(void *memory, size_t size)
 {
     size_t had = memory ? malloc_usable_size(memory) : 0;
     void *other = size ? mem_grow(NULL, size) : NULL;
 
     if (memory && other)
         memcpy(other, memory, had < size ? had : size);
-    give_back(memory, file, line);
+    give_back(memory);
     return other;
+}
+
+/* ---- for OpenSSL, which says where it is ---- */
+
+static void *tls_take(size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return take(size);
+}
+
+static void *tls_take_another(void *memory, size_t size, const char *file, int line)
+{
+    (void)file, (void)line;
+    return take_another(memory, size);
+}
+
+static void tls_give_back(void *memory, const char *file, int line)
+{
+    (void)file, (void)line;
+    give_back(memory);
 }
 
 void tls_memory_clear_freed(void)
 {
-    if (!CRYPTO_set_mem_functions(take, take_another, give_back))
+    if (!CRYPTO_set_mem_functions(tls_take, tls_take_another, tls_give_back) ||
+        curl_global_init_mem(CURL_GLOBAL_DEFAULT, take, give_back, take_another, mem_strdup,
+                             calloc) != CURLE_OK)
         abort();
 }

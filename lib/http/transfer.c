@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/secret.h"
 
 enum { STREAM_BUFFER = 1024 * 1024 }; /* a stream that is read slower than this is held up */
 
@@ -120,7 +121,7 @@ static void prepare_headers(struct transfer *transfer)
     const struct http_request *request = transfer->request;
 
     for (size_t i = 0; i < request->n_headers; i++) {
-        CLEANUP(freep)
+        CLEANUP(secret_freep)
         char *line = mem_printf("%s: %s", request->headers[i].name, request->headers[i].value);
         transfer->headers = curl_slist_append(transfer->headers, line);
     }

@@ -14,13 +14,16 @@ struct parse {
     struct err *err;
 };
 
-/* Brackets count, except in strings. */
-static bool is_too_deep(const char *text, size_t length)
+/* What a task's stack has room for beside all else. */
+enum { SHALLOW_DEPTH = 16 };
+
+/* How deep it is nested, JSON_MAX_DEPTH + 1 at most. Brackets count, except in strings. */
+static unsigned depth_of(const char *text, size_t length)
 {
-    unsigned depth = 0;
+    unsigned depth = 0, deepest = 0;
     bool in_string = false;
 
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length && deepest <= JSON_MAX_DEPTH; i++) {
         if (text[i] == '"')
             in_string = !in_string;
         else if (in_string)
@@ -29,23 +32,20 @@ static bool is_too_deep(const char *text, size_t length)
             depth++;
         else if (depth > 0 && (text[i] == ']' || text[i] == '}'))
             depth--;
-        if (depth > JSON_MAX_DEPTH)
-            return true;
+        if (depth > deepest)
+            deepest = depth;
     }
-    return false;
+    return deepest;
 }
 
 /* Anybody may write \u0000 into an annotation, so it must not spoil the list that it is in; as C
  * strings such texts end there. */
-struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
+static struct err *load(const char *text, size_t length, json_t **ret_json)
 {
     const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
     json_error_t error;
-
-    if (is_too_deep(text, length))
-        return err_new(ERR_INVALID, "not usable JSON: nested deeper than %d levels",
-                       JSON_MAX_DEPTH);
     json_t *json = json_loadb(text, length, flags, &error);
+
     if (!json)
         return err_new(ERR_INVALID, "not JSON: line %d, column %d: %s", error.line, error.column,
                        error.text);
@@ -53,17 +53,32 @@ struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
     return NULL;
 }
 
+static struct err *too_deep(void)
+{
+    return err_new(ERR_INVALID, "not usable JSON: nested deeper than %d levels", JSON_MAX_DEPTH);
+}
+
+struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
+{
+    return depth_of(text, length) > JSON_MAX_DEPTH ? too_deep() : load(text, length, ret_json);
+}
+
 static void parse(void *arg)
 {
     struct parse *parse = arg;
 
-    parse->err = json_parse_here(parse->text, parse->length, &parse->json);
+    parse->err = load(parse->text, parse->length, &parse->json);
 }
 
 struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
 {
     struct parse call = {.text = text, .length = length};
+    unsigned depth = depth_of(text, length);
 
+    if (depth > JSON_MAX_DEPTH)
+        return too_deep();
+    if (depth <= SHALLOW_DEPTH)
+        return load(text, length, ret_json);
     loop_call(self, parse, &call);
     TRY(call.err);
     *ret_json = call.json;

@@ -10,7 +10,7 @@
 enum { JSON_MAX_DEPTH = 64 }; /* values are freed by recursion, on a task's small stack too */
 
 /* INVALID with line and column, or if it is nested too deeply. The parser recurses with the
- * document's depth, so it runs on the loop's stack and the call yields. */
+ * document's depth, so for a deep one it runs on the loop's stack and the call yields. */
 struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
     __attribute__((warn_unused_result));
 

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/base/file.h"
+#include "lib/base/secret.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
 #include "lib/rt/loop.h"
@@ -22,6 +23,7 @@ struct kube {
     struct loop *loop;
     struct http_transport *transport;
     uint64_t timeout_ms; /* of a call */
+    bool urgent;
     char *server;
     char *token, *token_file;
     uint64_t token_until; /* when it is read again */
@@ -51,10 +53,13 @@ struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                      config->token_file);
 }
 
-struct kube *kube_with_timeout(const struct kube *kube, uint64_t timeout_ms)
+struct kube *kube_urgent(const struct kube *kube, uint64_t timeout_ms)
 {
-    return make_kube(kube->loop, kube->transport, timeout_ms, kube->server, kube->token,
-                     kube->token_file);
+    struct kube *urgent = make_kube(kube->loop, kube->transport, timeout_ms, kube->server,
+                                    kube->token, kube->token_file);
+
+    urgent->urgent = true;
+    return urgent;
 }
 
 void kube_free(struct kube *kube)
@@ -245,7 +250,7 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
     size_t n = 0;
 
     TRY(refresh_token(kube));
-    CLEANUP(freep) char *bearer = kube->token ? mem_printf("Bearer %s", kube->token) : NULL;
+    CLEANUP(secret_freep) char *bearer = kube->token ? mem_printf("Bearer %s", kube->token) : NULL;
     headers[n++] = (struct http_header){"Accept", "application/json"};
     if (bearer)
         headers[n++] = (struct http_header){"Authorization", bearer};
@@ -259,6 +264,7 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
         .n_headers = n,
         .body = call->body,
         .body_length = call->body ? strlen(call->body) : 0,
+        .urgent = kube->urgent,
         .deadline = loop_deadline(kube->loop, kube->timeout_ms),
         .max_response = call->max_response,
     };

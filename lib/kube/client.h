@@ -26,8 +26,9 @@ struct kube;
 /* Keeps what it needs of `config`; `transport` must outlive the client. */
 struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                       const struct kube_config *config);
-/* The same server and account, with another limit than KUBE_CALL_TIMEOUT_MS for a call. */
-struct kube *kube_with_timeout(const struct kube *kube, uint64_t timeout_ms);
+/* The same server and account, for calls that are of no use after `timeout_ms`, which is less than
+ * KUBE_CALL_TIMEOUT_MS: they do not queue for a connection behind a thousand others. */
+struct kube *kube_urgent(const struct kube *kube, uint64_t timeout_ms);
 void kube_free(struct kube *kube);
 DEFINE_CLEANUP(struct kube, kube_free)
 

@@ -1,6 +1,6 @@
 #include "lib/kube/connection.h"
 
-enum { MAX_CONNECTIONS = 64 }; /* of calls at once; watches have their own */
+enum { MAX_CONNECTIONS = 32 }; /* of calls at once; watches have their own */
 
 struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *user_agent,
                          struct kube_connection *ret)

@@ -218,7 +218,7 @@ struct lease *lease_new(struct loop *loop, const struct lease_config *config)
     *lease = (struct lease){
         .config = *config,
         .loop = loop,
-        .kube = kube_with_timeout(config->kube, config->renew_deadline_ms / 2),
+        .kube = kube_urgent(config->kube, config->renew_deadline_ms / 2),
     };
     group_init(&lease->group, loop);
     group_spawn(&lease->group, "lease", run, lease);

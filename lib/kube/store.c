@@ -7,7 +7,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 
-struct entry {
+struct store_entry {
     struct kube_object *object;
     unsigned generation; /* of the list that it was last seen in */
     UT_hash_handle hh;   /* by the object's key */
@@ -41,13 +41,14 @@ struct interest {
 };
 
 struct store {
-    struct entry *entries;
+    struct store_entry *entries;
     struct store_index *indexes;
     struct observer *observers;
     size_t n_observers;
     struct interest *interests;
     unsigned generation;
-    uint64_t version; /* up to which the server has told us everything */
+    struct list walks; /* of struct store_walk */
+    uint64_t version;  /* up to which the server has told us everything */
     bool synced;
     struct waiters synced_waiters;
 };
@@ -57,6 +58,7 @@ struct store *store_new(void)
     struct store *store = mem_alloc(sizeof *store);
 
     waiters_init(&store->synced_waiters);
+    list_init(&store->walks);
     return store;
 }
 
@@ -75,7 +77,7 @@ void store_free(struct store *store)
 {
     if (!store)
         return;
-    assert(!store->interests);
+    assert(!store->interests && list_is_empty(&store->walks));
     for (struct store_index *index = store->indexes, *next; index; index = next) {
         next = index->next;
         free_index(index);
@@ -91,9 +93,9 @@ void store_free(struct store *store)
 
 /* ---- reading ---- */
 
-static struct entry *find_entry(const struct store *store, const char *key)
+static struct store_entry *find_entry(const struct store *store, const char *key)
 {
-    struct entry *entry;
+    struct store_entry *entry;
 
     HASH_FIND_STR(store->entries, key, entry);
     return entry;
@@ -101,7 +103,7 @@ static struct entry *find_entry(const struct store *store, const char *key)
 
 struct kube_object *store_get(const struct store *store, const char *key)
 {
-    struct entry *entry = find_entry(store, key);
+    struct store_entry *entry = find_entry(store, key);
 
     return entry ? entry->object : NULL;
 }
@@ -118,9 +120,43 @@ bool store_is_synced(const struct store *store)
 
 struct kube_object *store_next(const struct store *store, const struct kube_object *previous)
 {
-    struct entry *entry = previous ? find_entry(store, previous->key)->hh.next : store->entries;
+    struct store_entry *entry =
+        previous ? find_entry(store, previous->key)->hh.next : store->entries;
 
     return entry ? entry->object : NULL;
+}
+
+/* ---- walks ---- */
+
+void store_walk_begin(struct store_walk *walk, struct store *store)
+{
+    *walk = (struct store_walk){.store = store, .next = store->entries};
+    list_append(&store->walks, &walk->link);
+}
+
+struct kube_object *store_walk_next(struct store_walk *walk)
+{
+    struct store_entry *entry = walk->next;
+
+    if (!entry)
+        return NULL;
+    walk->next = entry->hh.next;
+    return entry->object;
+}
+
+void store_walk_end(struct store_walk *walk)
+{
+    list_remove(&walk->link);
+}
+
+static void pass_over(struct store *store, const struct store_entry *entry)
+{
+    LIST_FOREACH(&store->walks, link) {
+        struct store_walk *walk = CONTAINER_OF(link, struct store_walk, link);
+
+        if (walk->next == entry)
+            walk->next = entry->hh.next;
+    }
 }
 
 /* ---- indexes ---- */
@@ -259,9 +295,9 @@ static void advance(struct store *store, uint64_t version)
         store->version = version;
 }
 
-static struct entry *add_entry(struct store *store, struct kube_object *object)
+static struct store_entry *add_entry(struct store *store, struct kube_object *object)
 {
-    struct entry *entry = mem_alloc(sizeof *entry);
+    struct store_entry *entry = mem_alloc(sizeof *entry);
 
     entry->object = kube_object_ref(object);
     HASH_ADD_KEYPTR(hh, store->entries, object->key, strlen(object->key), entry);
@@ -270,7 +306,7 @@ static struct entry *add_entry(struct store *store, struct kube_object *object)
     return entry;
 }
 
-static void replace(struct store *store, struct entry *entry, struct kube_object *after)
+static void replace(struct store *store, struct store_entry *entry, struct kube_object *after)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
 
@@ -280,10 +316,11 @@ static void replace(struct store *store, struct entry *entry, struct kube_object
     notify(store, after->key, before, after);
 }
 
-static void drop(struct store *store, struct entry *entry)
+static void drop(struct store *store, struct store_entry *entry)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
 
+    pass_over(store, entry);
     HASH_DEL(store->entries, entry);
     free(entry);
     reindex(store, before, NULL);
@@ -292,7 +329,7 @@ static void drop(struct store *store, struct entry *entry)
 
 void store_note(struct store *store, struct kube_object *object)
 {
-    struct entry *entry = find_entry(store, object->key);
+    struct store_entry *entry = find_entry(store, object->key);
 
     if (entry && object->version > entry->object->version)
         replace(store, entry, object);
@@ -303,7 +340,7 @@ void store_note(struct store *store, struct kube_object *object)
 
 void store_put(struct store *store, struct kube_object *object)
 {
-    struct entry *entry = find_entry(store, object->key);
+    struct store_entry *entry = find_entry(store, object->key);
 
     advance(store, object->version);
     if (!entry)
@@ -315,7 +352,7 @@ void store_put(struct store *store, struct kube_object *object)
 
 void store_remove(struct store *store, const struct kube_object *object)
 {
-    struct entry *entry = find_entry(store, object->key);
+    struct store_entry *entry = find_entry(store, object->key);
 
     advance(store, object->version);
     /* A successor of the same name, noted before the event came, stays. */
@@ -325,7 +362,7 @@ void store_remove(struct store *store, const struct kube_object *object)
 
 void store_keep(struct store *store, const struct kube_object *object)
 {
-    struct entry *entry = find_entry(store, object->key);
+    struct store_entry *entry = find_entry(store, object->key);
 
     advance(store, object->version);
     if (entry)

@@ -36,6 +36,18 @@ struct kube_object *store_next(const struct store *store, const struct kube_obje
     for (struct kube_object *object = store_next((store), NULL); object;                           \
          object = store_next((store), object))
 
+/* The same over yields: begin, next until it is NULL, end. What is there all the time comes exactly
+ * once; what comes or goes meanwhile may be missed. An object is good until the next yield. */
+struct store_walk {
+    struct store *store;
+    struct store_entry *next;
+    struct list link;
+};
+
+void store_walk_begin(struct store_walk *walk, struct store *store);
+struct kube_object *store_walk_next(struct store_walk *walk);
+void store_walk_end(struct store_walk *walk);
+
 /* ---- indexes ---- */
 
 struct store_index;

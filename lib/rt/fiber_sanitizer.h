@@ -19,7 +19,7 @@
 
 #if defined(__SANITIZE_ADDRESS__) || FIBER_CLANG_HAS(address_sanitizer)
 #define FIBER_ADDRESS_SANITIZER
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 #elif defined(__SANITIZE_THREAD__) || FIBER_CLANG_HAS(thread_sanitizer)
 #define FIBER_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
@@ -55,6 +55,15 @@ FIBER_INLINE void fiber_sanitizer_fini(struct fiber_sanitizer *f)
     __tsan_destroy_fiber(f->own);
 #endif
     (void)f;
+}
+
+/* Before a stack is used by another fiber: what was on it never returned. */
+FIBER_INLINE void fiber_sanitizer_reuse(void *stack, size_t size)
+{
+#ifdef FIBER_ADDRESS_SANITIZER
+    __asan_unpoison_memory_region(stack, size);
+#endif
+    (void)stack, (void)size;
 }
 
 FIBER_INLINE void fiber_sanitizer_enter(struct fiber_sanitizer *f, const void *bottom, size_t size)

@@ -283,6 +283,15 @@ void loop_skip(struct loop *loop, uint64_t ms)
     loop->virtual_now += ms;
 }
 
+uint64_t loop_next(struct loop *loop)
+{
+    assert(loop->is_virtual);
+    pthread_mutex_lock(&loop->lock);
+    bool at_once = loop->n_posts > 0 || sched_has_ready(loop->sched);
+    pthread_mutex_unlock(&loop->lock);
+    return at_once ? loop->virtual_now : timers_next(&loop->timers);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct signal_handler *handler = handle->data;

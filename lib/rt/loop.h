@@ -37,6 +37,8 @@ void loop_stop(struct loop *loop);
 void loop_advance(struct loop *loop, uint64_t ms);
 /* Moves a virtual loop's clock and runs nothing, as for a process that was stopped so long. */
 void loop_skip(struct loop *loop, uint64_t ms);
+/* When a virtual loop has something to do next: its own time if at once, TIMER_NEVER if never. */
+uint64_t loop_next(struct loop *loop);
 
 uint64_t loop_now(const struct loop *loop); /* milliseconds, from an arbitrary start, steady */
 /* The loop_now() time in `ms` milliseconds; TIMER_NEVER if that is beyond counting. */

@@ -10,7 +10,9 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/fiber_sanitizer.h"
 
-enum { TASK_STACK_BYTES = 64 * 1024 * FIBER_STACK_FACTOR };
+/* Stacks of ended tasks are kept for the next ones, without their memory: no more than addresses.
+ */
+enum { TASK_STACK_BYTES = 64 * 1024 * FIBER_STACK_FACTOR, SPARE_STACKS = 64 };
 
 struct task {
     struct sched *sched;
@@ -34,6 +36,8 @@ struct sched {
     struct task *first_ready, **last_ready;
     struct task *running;
     unsigned live, ready;
+    char *spare_stacks[SPARE_STACKS];
+    unsigned n_spare_stacks;
     uint64_t random; /* 0: first come, first served */
     void (*wakeup)(void *ctx);
     void *wakeup_ctx;
@@ -67,7 +71,11 @@ struct sched *sched_new(void (*wakeup)(void *ctx), void *ctx)
 
 void sched_free(struct sched *sched)
 {
-    assert(!sched || sched->live == 0);
+    if (!sched)
+        return;
+    assert(sched->live == 0);
+    while (sched->n_spare_stacks > 0)
+        munmap(sched->spare_stacks[--sched->n_spare_stacks], guard_bytes() + TASK_STACK_BYTES);
     free(sched);
 }
 
@@ -79,6 +87,11 @@ void sched_seed(struct sched *sched, uint64_t seed)
 unsigned sched_live_tasks(const struct sched *sched)
 {
     return sched->live;
+}
+
+bool sched_has_ready(const struct sched *sched)
+{
+    return sched->ready > 0;
 }
 
 const char *task_name(const struct task *task)
@@ -163,17 +176,49 @@ static void task_main(unsigned low, unsigned high)
     abort(); /* an ended task is never resumed */
 }
 
+static char *stack_new(struct sched *sched)
+{
+    if (sched->n_spare_stacks > 0)
+        return sched->spare_stacks[--sched->n_spare_stacks];
+
+    char *stack = mmap(NULL, guard_bytes() + TASK_STACK_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (stack == MAP_FAILED || mprotect(stack, guard_bytes(), PROT_NONE) < 0)
+        abort();
+    return stack;
+}
+
+/* Only where time is simulated is there a seed. No handler of signals is to be feared there, and no
+ * secret to be kept; both would take more time than what is simulated. */
+static bool is_simulated(const struct sched *sched)
+{
+    return sched->random != 0;
+}
+
+/* What was on it is gone, secrets included. */
+static bool stack_forget(const struct sched *sched, char *stack)
+{
+    return is_simulated(sched) ||
+           madvise(stack + guard_bytes(), TASK_STACK_BYTES, MADV_DONTNEED) == 0;
+}
+
+static void stack_free(struct sched *sched, char *stack)
+{
+    if (sched->n_spare_stacks < SPARE_STACKS && stack_forget(sched, stack)) {
+        fiber_sanitizer_reuse(stack + guard_bytes(), TASK_STACK_BYTES);
+        sched->spare_stacks[sched->n_spare_stacks++] = stack;
+        return;
+    }
+    munmap(stack, guard_bytes() + TASK_STACK_BYTES);
+}
+
 struct task *task_spawn(struct sched *sched, const char *name, task_fn *fn, void *arg)
 {
     struct task *task = mem_alloc(sizeof *task);
 
     *task = (struct task){.sched = sched, .name = name, .fn = fn, .arg = arg};
     fiber_sanitizer_init(&task->sanitizer);
-    task->stack = mmap(NULL, guard_bytes() + TASK_STACK_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (task->stack == MAP_FAILED || mprotect(task->stack, guard_bytes(), PROT_NONE) < 0)
-        abort();
-
+    task->stack = stack_new(sched);
     getcontext(&task->context);
     task->context.uc_stack.ss_sp = task->stack + guard_bytes();
     task->context.uc_stack.ss_size = TASK_STACK_BYTES;
@@ -189,7 +234,7 @@ static void task_free(struct task *task)
 {
     task->sched->live--;
     fiber_sanitizer_fini(&task->sanitizer);
-    munmap(task->stack, guard_bytes() + TASK_STACK_BYTES);
+    stack_free(task->sched, task->stack);
     free(task);
 }
 
@@ -201,8 +246,10 @@ unsigned sched_run(struct sched *sched)
     assert(!sched->running);
     if (!sched->ready)
         return 0;
+    bool signals_wait = !is_simulated(sched);
     signals_that_wait(&waiting);
-    pthread_sigmask(SIG_BLOCK, &waiting, &before);
+    if (signals_wait)
+        pthread_sigmask(SIG_BLOCK, &waiting, &before);
     for (; sched->ready; steps++) {
         struct task *task = take_ready(sched);
 
@@ -210,7 +257,8 @@ unsigned sched_run(struct sched *sched)
         if (task->ended)
             task_free(task);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (signals_wait)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
     return steps;
 }
 

@@ -41,6 +41,7 @@ void sched_seed(struct sched *sched, uint64_t seed);
 /* Run tasks until none is ready. Returns how many steps were run. */
 unsigned sched_run(struct sched *sched);
 unsigned sched_live_tasks(const struct sched *sched);
+bool sched_has_ready(const struct sched *sched);
 
 /* Start fn(self, arg) as soon as the scheduler runs; `name` must outlive the task and shows in logs
  * and dumps. */

@@ -276,11 +276,15 @@ static void test_a_client_may_go_when_the_loop_stops(void **state)
     run_on_loop(NULL, end_in_flight, NULL);
 }
 
-/* With one connection, whoever waits behind it runs out of time without being sent. */
+/* With one connection, whoever waits behind it runs out of time without being sent; what is urgent
+ * does not wait. */
 static void wait_for_a_connection(struct task *self, struct on_loop *env)
 {
     struct silence silence = {false, false};
     struct raw_server *server = raw_server_start(serve_nothing, &silence);
+    struct raw_server *other = raw_server_start(serve_ok, NULL);
+    struct http_request urgent = on_loop_request(env, "PUT", raw_server_url(other), 5000);
+    CLEANUP(http_response_finip) struct http_response answer = {0};
     struct victim victim = {.env = env, .url = raw_server_url(server)};
     struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 50);
     struct http_response response;
@@ -292,10 +296,13 @@ static void wait_for_a_connection(struct task *self, struct on_loop *env)
     group_spawn(&group, "in flight", exchange_for_ever, &victim);
     wait_for(self, &silence.came);
     assert_fails(http_exchange(self, env->transport, &request, &response), ERR_TIMEOUT, fault);
+    urgent.urgent = true;
+    assert_ok(http_exchange(self, env->transport, &urgent, &answer));
     group_close(self, &group);
     err_free(victim.err);
     assert_int_equal(raw_server_connections(server), 1);
     raw_server_stop(server);
+    raw_server_stop(other);
 }
 
 static void test_requests_beyond_the_connections_wait(void **state)

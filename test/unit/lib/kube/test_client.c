@@ -292,7 +292,7 @@ static void wait_in_vain(struct task *self, struct kube *kube)
 {
     struct loop *loop = loop_of(self);
     uint64_t began = loop_now(loop);
-    CLEANUP(kube_freep) struct kube *hasty = kube_with_timeout(kube, 700);
+    CLEANUP(kube_freep) struct kube *hasty = kube_urgent(kube, 700);
 
     assert_fails(kube_get(self, kube, &NODES, NULL, "n", NULL), ERR_TIMEOUT, "no answer");
     assert_int_equal(loop_now(loop) - began, KUBE_CALL_TIMEOUT_MS);

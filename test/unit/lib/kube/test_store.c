@@ -156,6 +156,51 @@ static void test_objects_that_cannot_be_read(void **state)
     assert_string_equal(content(store), "b=21 ");
 }
 
+/* ---- walks ---- */
+
+/* The next so many, "-" at the end. */
+static const char *next(struct store_walk *walk, size_t n)
+{
+    static char text[256];
+    size_t length = 0;
+
+    while (n-- > 0) {
+        const struct kube_object *object = store_walk_next(walk);
+
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s ",
+                                   object ? object->key : "-");
+    }
+    return text;
+}
+
+static void test_walks(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct store_walk walk, other;
+
+    (void)state;
+    store_walk_begin(&walk, store);
+    assert_string_equal(next(&walk, 1), "- ");
+    store_walk_end(&walk);
+    for (char name[] = "a"; *name <= 'f'; ++*name)
+        put(store, name, (uint64_t)*name, "");
+    store_walk_begin(&walk, store);
+    store_walk_begin(&other, store);
+    assert_string_equal(next(&walk, 2), "a b ");
+    take_away(store, "b", 200); /* where it is, and before */
+    take_away(store, "a", 201);
+    take_away(store, "c", 202); /* where it would be next */
+    take_away(store, "d", 203);
+    put(store, "e", 204, "changed");
+    put(store, "g", 205, "");
+    assert_string_equal(next(&walk, 4), "e f g - ");
+    store_walk_end(&walk);
+    assert_string_equal(next(&other, 2), "e f ");
+    take_away(store, "g", 206); /* the last one */
+    assert_string_equal(next(&other, 1), "- ");
+    store_walk_end(&other);
+}
+
 /* ---- indexes ---- */
 
 /* The letters of the value, so that "ab" is found under a and b; "aa" under a once. */
@@ -349,10 +394,15 @@ static void test_waiting_for_the_first_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events),  cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_lists),   cmocka_unit_test(test_objects_that_cannot_be_read),
-        cmocka_unit_test(test_indexes), cmocka_unit_test(test_observers),
-        cmocka_unit_test(test_waits),   cmocka_unit_test(test_waiting_for_the_first_list),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_objects_that_cannot_be_read),
+        cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_indexes),
+        cmocka_unit_test(test_observers),
+        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waiting_for_the_first_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
