@@ -13,6 +13,14 @@ void cloud_disk_fini(struct cloud_disk *disk)
     *disk = (struct cloud_disk){0};
 }
 
+void cloud_disks_fini(struct cloud_disks *disks)
+{
+    for (size_t i = 0; i < disks->n; i++)
+        cloud_disk_fini(&disks->items[i]);
+    free(disks->items);
+    *disks = (struct cloud_disks){0};
+}
+
 void cloud_instance_fini(struct cloud_instance *instance)
 {
     for (size_t i = 0; i < instance->n_slots; i++)

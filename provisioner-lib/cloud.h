@@ -35,6 +35,12 @@ struct cloud_disk {
     char *zone;       /* "eastus-1", "" if it is in none */
     char **instances; /* ids of those that it is attached to */
     size_t n_instances;
+    bool ours; /* marked as made by this driver, or by its earlier versions */
+};
+
+struct cloud_disks {
+    struct cloud_disk *items;
+    size_t n;
 };
 
 /* A place for a disk on an instance, as the cloud's model of it has it. */
@@ -50,12 +56,20 @@ enum cloud_instance_state {
     CLOUD_INSTANCE_FAILED, /* the last change was not carried out, though the model has it */
 };
 
+/* Where a number of the cloud's limits is from. */
+enum cloud_source {
+    CLOUD_TOLD,     /* by the cloud, of late */
+    CLOUD_KEPT,     /* by the cloud, when it was last asked with success */
+    CLOUD_BUILT_IN, /* not by the cloud: what is usual */
+};
+
 /* A node's machine. */
 struct cloud_instance {
     char *id;
     char *zone; /* "eastus-1", "" without zones */
     enum cloud_instance_state state;
     int max_disks;
+    enum cloud_source max_disks_from;
     struct cloud_slot *slots;
     size_t n_slots;
     uint64_t resting_luns; /* bit n: LUN n became free so lately that the machine's kernel may still
@@ -68,6 +82,7 @@ enum cloud_urgency {
     CLOUD_IN_THE_WAY,  /* a detach for which such a one waits */
     CLOUD_FOR_REPLICA,
     CLOUD_COLLECTION,
+    CLOUD_AUDIT, /* a look that nobody waits for */
     CLOUD_URGENCIES,
 };
 
@@ -80,6 +95,10 @@ struct cloud_attach {
      * are no matter. */
     const char *const *in_exchange;
     size_t n_in_exchange;
+    /* Asked while it waits for its turn, which may be minutes: if it is not, nothing is attached,
+     * and CONFLICT says so. Must not yield; NULL: it is wanted in any case. */
+    bool (*still_wanted)(void *ctx);
+    void *ctx;
 };
 
 struct cloud_ops {
@@ -88,8 +107,16 @@ struct cloud_ops {
     /* The disk, made now or before. EXISTS if there is one of that name that differs. */
     struct err *(*disk_create)(struct task *self, struct cloud *cloud,
                                const struct cloud_disk_spec *spec, struct cloud_disk *ret);
+    /* What a disk of this kind and size can be, as far as is known. */
+    struct err *(*disk_limits)(struct task *self, struct cloud *cloud,
+                               const struct volume_parameters *parameters, int64_t size_gib,
+                               struct disk_limits *ret);
     struct err *(*disk_get)(struct task *self, struct cloud *cloud, const char *disk_id,
                             struct cloud_disk *ret);
+    /* All disks in the place where this one is or would be, added to `ret`; a look of CLOUD_AUDIT.
+     */
+    struct err *(*disk_list)(struct task *self, struct cloud *cloud, const char *disk_id,
+                             struct cloud_disks *ret);
     /* Success if it is gone already; PRECONDITION while it is attached. */
     struct err *(*disk_delete)(struct task *self, struct cloud *cloud, const char *disk_id);
 
@@ -99,11 +126,20 @@ struct cloud_ops {
     /* The machine's model, not older than `max_age_ms` nor than the last change through here. */
     struct err *(*instance_get)(struct task *self, struct cloud *cloud, const char *instance_id,
                                 uint64_t max_age_ms, struct cloud_instance *ret);
+    /* The machine's model as it is now; a look of CLOUD_AUDIT, which others do not wait for. */
+    struct err *(*instance_look)(struct task *self, struct cloud *cloud, const char *instance_id,
+                                 struct cloud_instance *ret);
 
+    /* An attach or detach of the machine is on its way; with `coming` false, it is about to be
+     * asked for, or is not asked for after all. What is asked for already waits for it, for a
+     * moment, so that both can be one change. */
+    void (*instance_expect)(struct cloud *cloud, const char *instance_id, bool coming);
     /* Return when it is done and seen in the model. Requests for one machine are gathered into few
      * changes; changes of one disk never overlap. */
     struct err *(*disk_attach)(struct task *self, struct cloud *cloud,
                                const struct cloud_attach *attach);
+    /* Attaches of the disk may no longer be wanted: those that wait for their turn are asked. */
+    void (*reconsider)(struct cloud *cloud, const char *disk_id);
     struct err *(*disk_detach)(struct task *self, struct cloud *cloud, const char *instance_id,
                                const char *disk_id, enum cloud_urgency urgency);
     /* Carries out what a failed change left undone. */
@@ -117,4 +153,5 @@ struct cloud {
 };
 
 void cloud_disk_fini(struct cloud_disk *disk);
+void cloud_disks_fini(struct cloud_disks *disks);
 void cloud_instance_fini(struct cloud_instance *instance);

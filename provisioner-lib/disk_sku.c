@@ -1,6 +1,5 @@
 #include "provisioner-lib/disk_sku.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,25 +10,51 @@ const char *const DISK_SKU_NAMES[] = {
     "Premium_ZRS",  "UltraSSD_LRS",    "PremiumV2_LRS",   NULL,
 };
 
-static const struct sku {
-    const char *name;
-    int64_t max_gib;
-    bool shared, provisioned;
-} skus[] = {
-    {"Standard_LRS", 32767, false, false},   {"StandardSSD_LRS", 32767, true, false},
-    {"StandardSSD_ZRS", 32767, true, false}, {"Premium_LRS", 32767, true, false},
-    {"Premium_ZRS", 32767, true, false},     {"UltraSSD_LRS", 65536, true, true},
-    {"PremiumV2_LRS", 65536, true, true},
+/* Where throughput goes with the size: E1 to E20, E30 to E50, E60 to E80, and the same for P. */
+static const struct disk_limits stepped[] = {
+    {.least_gib = 1, .most_gib = 512, .max_shares = 3},
+    {.least_gib = 513, .most_gib = 4096, .max_shares = 5},
+    {.least_gib = 4097, .most_gib = 32767, .max_shares = 10},
 };
 
-/* By size, for disks whose throughput goes with their size: P1 to P20, P30 to P50, P60 to P80, and
- * the same for E. */
-static const struct {
-    int64_t up_to_gib;
-    int max_shares;
-} shares[] = {{512, 3}, {4096, 5}, {INT64_MAX, 10}};
+static const struct disk_limits standard[] = {{.least_gib = 1, .most_gib = 32767, .max_shares = 1}};
 
-enum { PROVISIONED_SHARES = 15 };
+static const struct disk_limits ultra[] = {{
+    .least_gib = 4,
+    .most_gib = 65536,
+    .max_shares = 15,
+    .least_iops = 100,
+    .most_iops = 400000,
+    .most_iops_per_gib = 1000,
+    .least_mbps = 1,
+    .most_mbps = 10000,
+}};
+
+static const struct disk_limits premium_v2[] = {{
+    .least_gib = 1,
+    .most_gib = 65536,
+    .max_shares = 15,
+    .least_iops = 3000,
+    .most_iops = 80000,
+    .most_iops_per_gib = 500,
+    .least_mbps = 125,
+    .most_mbps = 2000,
+}};
+
+static const struct sku {
+    const char *name;
+    const struct disk_limits *rows;
+    size_t n_rows;
+    bool provisioned;
+} skus[] = {
+    {"Standard_LRS", standard, COUNT_OF(standard), false},
+    {"StandardSSD_LRS", stepped, COUNT_OF(stepped), false},
+    {"StandardSSD_ZRS", stepped, COUNT_OF(stepped), false},
+    {"Premium_LRS", stepped, COUNT_OF(stepped), false},
+    {"Premium_ZRS", stepped, COUNT_OF(stepped), false},
+    {"UltraSSD_LRS", ultra, COUNT_OF(ultra), true},
+    {"PremiumV2_LRS", premium_v2, COUNT_OF(premium_v2), true},
+};
 
 static const struct sku *find(const char *name)
 {
@@ -39,23 +64,54 @@ static const struct sku *find(const char *name)
     abort(); /* names are checked where they come in */
 }
 
-int64_t disk_sku_max_gib(const char *name)
+static bool fits_better(const struct disk_limits *row, const struct disk_limits *other,
+                        int64_t size_gib)
 {
-    return find(name)->max_gib;
+    if (row->most_gib < size_gib)
+        return other->most_gib < row->most_gib; /* too large for both */
+    return other->most_gib < size_gib || row->most_gib < other->most_gib;
 }
 
-int disk_sku_max_shares(const char *name, int64_t size_gib)
+void disk_limits_at(const struct disk_limits *rows, size_t n, int64_t size_gib,
+                    struct disk_limits *ret)
+{
+    const struct disk_limits *best = &rows[0];
+    int64_t least = best->least_gib, most = best->most_gib;
+
+    for (size_t i = 1; i < n; i++) {
+        if (fits_better(&rows[i], best, size_gib))
+            best = &rows[i];
+        least = rows[i].least_gib < least ? rows[i].least_gib : least;
+        most = rows[i].most_gib > most ? rows[i].most_gib : most;
+    }
+    *ret = *best;
+    ret->least_gib = least;
+    ret->most_gib = most;
+    if (ret->most_iops_per_gib && ret->most_iops > ret->most_iops_per_gib * size_gib)
+        ret->most_iops = ret->most_iops_per_gib * size_gib;
+    if (ret->most_iops && ret->most_iops < ret->least_iops)
+        ret->most_iops = ret->least_iops;
+}
+
+bool disk_limits_in_zone(const struct disk_limits *limits, const char *zone)
+{
+    const char *dash = strrchr(zone, '-');
+    unsigned long number = dash ? strtoul(dash + 1, NULL, 10) : 0;
+
+    return !limits->zones || number == 0 || number >= sizeof limits->zones * 8 ||
+           (limits->zones >> number & 1);
+}
+
+void disk_limits_built_in(const char *name, int64_t size_gib, struct disk_limits *ret)
 {
     const struct sku *sku = find(name);
-    size_t i = 0;
 
-    if (!sku->shared)
-        return 0;
-    if (sku->provisioned)
-        return PROVISIONED_SHARES;
-    while (size_gib > shares[i].up_to_gib)
-        i++;
-    return shares[i].max_shares;
+    disk_limits_at(sku->rows, sku->n_rows, size_gib, ret);
+}
+
+bool disk_sku_is_shareable(const char *name)
+{
+    return find(name)->rows[0].max_shares > 1;
 }
 
 bool disk_sku_is_provisioned(const char *name)

@@ -1,17 +1,38 @@
-/* disk_sku.h - what each kind of managed disk can be.
+/* disk_sku.h - what each kind of managed disk can be, and what a cloud says of it.
+ *
+ * The kinds are fixed, since the parameters of a StorageClass name them. Their limits are the
+ * cloud's to tell (cloud.h); what is built in is for when it does not.
  *
  * Source: Azure's documentation of disk types and shared disks (sizes, maxShares by size).
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 extern const char *const DISK_SKU_NAMES[]; /* NULL at the end */
 
-int64_t disk_sku_max_gib(const char *name);
-/* The most nodes that can share a disk of this size; 0: it cannot be shared at all. */
-int disk_sku_max_shares(const char *name, int64_t size_gib);
+/* Of disks of one kind, from one size to another. */
+struct disk_limits {
+    int64_t least_gib, most_gib;
+    int max_shares; /* 1: it cannot be shared; 0: not said */
+    /* What can be chosen, where throughput is set apart from the size; most 0: not said. */
+    int64_t least_iops, most_iops, most_iops_per_gib;
+    int64_t least_mbps, most_mbps;
+    unsigned zones; /* bit n: zone n of the region has such disks; 0: not said */
+};
+
+/* Of a disk of this size, by the rows of its kind (one at least): the smallest one into which it
+ * fits says what it can be, and all of them together from what to what size there are disks. */
+void disk_limits_at(const struct disk_limits *rows, size_t n, int64_t size_gib,
+                    struct disk_limits *ret);
+/* Such disks are in "eastus-1", as far as is known. */
+bool disk_limits_in_zone(const struct disk_limits *limits, const char *zone);
+void disk_limits_built_in(const char *name, int64_t size_gib, struct disk_limits *ret);
+
+/* There are sizes in which it can be attached to several VMs at once. */
+bool disk_sku_is_shareable(const char *name);
 /* Its throughput is set apart from its size, and it allows no host caching. */
 bool disk_sku_is_provisioned(const char *name);
 /* It can be attached from every zone of its region. */

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
-#include "provisioner-lib/disk_sku.h"
 
 enum { NOT_SAID = -1, MAX_TAGS = 50 /* of an Azure resource */ };
 
@@ -277,7 +276,7 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
 
 static struct err *check_replicas(struct volume_parameters *p, bool multi_node)
 {
-    if (p->max_shares > 1 && !disk_sku_max_shares(p->sku, INT64_MAX))
+    if (p->max_shares > 1 && !disk_sku_is_shareable(p->sku))
         return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
     if (p->max_mount_replica_count == NOT_SAID)
         p->max_mount_replica_count = multi_node ? 0 : p->max_shares - 1;
@@ -359,18 +358,37 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
     return NULL;
 }
 
-struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib)
-{
-    int shares = disk_sku_max_shares(p->sku, size_gib);
+/* ---- what a disk of a size can be ---- */
 
-    if (size_gib > disk_sku_max_gib(p->sku))
+static struct err *check_range(const struct volume_parameters *p, const char *name, int64_t value,
+                               int64_t least, int64_t most, int64_t size_gib)
+{
+    if (!value || !most || (value >= least && value <= most))
+        return NULL;
+    return err_new(ERR_INVALID,
+                   "parameter %s: %" PRId64 " is outside of the %" PRId64 " to %" PRId64
+                   " that a %s disk of %" PRId64 " GiB allows",
+                   name, value, least, most, p->sku, size_gib);
+}
+
+struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
+                                         const struct disk_limits *limits)
+{
+    if (size_gib > limits->most_gib)
         return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at most %" PRId64,
-                       size_gib, p->sku, disk_sku_max_gib(p->sku));
-    if (p->max_shares > 1 && p->max_shares > shares)
+                       size_gib, p->sku, limits->most_gib);
+    if (size_gib < limits->least_gib)
+        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at least %" PRId64,
+                       size_gib, p->sku, limits->least_gib);
+    if (limits->max_shares && p->max_shares > limits->max_shares)
         return err_new(ERR_INVALID,
                        "parameter maxShares: %d is more than the %d that a %s disk of "
                        "%" PRId64 " GiB allows",
-                       p->max_shares, shares, p->sku, size_gib);
+                       p->max_shares, limits->max_shares, p->sku, size_gib);
+    TRY(check_range(p, "diskIOPSReadWrite", p->iops, limits->least_iops, limits->most_iops,
+                    size_gib));
+    TRY(check_range(p, "diskMBpsReadWrite", p->mbps, limits->least_mbps, limits->most_mbps,
+                    size_gib));
     if (p->performance_plus && size_gib < 513)
         return err_new(ERR_INVALID,
                        "parameter enablePerformancePlus needs 513 GiB or more, not "

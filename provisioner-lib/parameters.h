@@ -12,6 +12,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/err.h"
+#include "provisioner-lib/disk_sku.h"
 
 enum { MAX_SHARES_LIMIT = 15 }; /* the most that Azure allows for any disk */
 
@@ -48,9 +49,10 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
     __attribute__((warn_unused_result));
 void volume_parameters_fini(struct volume_parameters *parameters);
 
-/* INVALID if a disk of this size cannot be what the parameters say. */
+/* INVALID if a disk of this size, with these limits, cannot be what the parameters say. */
 struct err *volume_parameters_check_size(const struct volume_parameters *parameters,
-                                         int64_t size_gib) __attribute__((warn_unused_result));
+                                         int64_t size_gib, const struct disk_limits *limits)
+    __attribute__((warn_unused_result));
 
 /* Drops what is not known, as other programs may have put it there; how many are left. */
 size_t parameters_keep_known(struct parameter *parameters, size_t n);

@@ -9,10 +9,12 @@
 #include "lib/base/secret.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
+#include "provisioner-lib/azure/api_version.h"
 #include "provisioner-lib/azure/arm_error.h"
 #include "provisioner-lib/azure/arm_limits.h"
 #include "provisioner-lib/azure/azure_metrics.h"
 #include "provisioner-lib/azure/cloud_endpoints.h"
+#include "provisioner-lib/azure/gates.h"
 
 enum {
     REQUEST_TIMEOUT_MS = 60 * 1000,
@@ -27,7 +29,9 @@ struct arm_client {
     struct azure_config *config;
     struct http_transport *transport;
     struct credential *credential;
-    struct gate *gate;
+    struct gates *gates;
+    bool discovering;
+    struct waiters discovered;
 };
 
 struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config,
@@ -35,7 +39,12 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
 {
     struct arm_client *arm = mem_alloc(sizeof *arm);
 
-    *arm = (struct arm_client){loop, config, transport, credential, gate_new(loop)};
+    *arm = (struct arm_client){.loop = loop,
+                               .config = config,
+                               .transport = transport,
+                               .credential = credential,
+                               .gates = gates_new(loop)};
+    waiters_init(&arm->discovered);
     return arm;
 }
 
@@ -43,7 +52,7 @@ void arm_client_free(struct arm_client *arm)
 {
     if (!arm)
         return;
-    gate_free(arm->gate);
+    gates_free(arm->gates);
     free(arm);
 }
 
@@ -66,12 +75,24 @@ void arm_operation_fini(struct arm_operation *operation)
 
 /* ---- one exchange ---- */
 
-static struct err *wait_turn(struct task *self, struct arm_client *arm,
-                             const struct arm_request *request)
+static struct budget *budget_of(const struct arm_client *arm, const char *url)
 {
+    return gate_budget(gates_find(arm->gates, url));
+}
+
+uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request)
+{
+    return budget_pace(budget_of(arm, request->path), request->kind, request->resource,
+                       loop_now(arm->loop));
+}
+
+static struct err *wait_turn(struct task *self, struct arm_client *arm,
+                             const struct arm_request *request, const char *url)
+{
+    struct gate *gate = gates_find(arm->gates, url);
     uint64_t began = loop_now(arm->loop);
 
-    TRY(gate_pass(self, arm->gate, request->kind, request->resource, request->urgency));
+    TRY(gate_pass(self, gate, request->kind, request->resource, request->urgency));
     metric_observe(&METRIC_AZURE_GATE_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
                    arm_kind_name(request->kind));
     return NULL;
@@ -85,8 +106,9 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
     struct http_header headers[4];
     size_t n = 0;
 
-    TRY(wait_turn(self, arm, request));
+    /* In this order: what has had its turn goes at once, or it would pass a refusal unseen. */
     TRY(credential_get(self, arm->credential, &authorization));
+    TRY(wait_turn(self, arm, request, url));
     headers[n++] = (struct http_header){"Authorization", authorization};
     headers[n++] = (struct http_header){"Accept", "application/json"};
     if (body)
@@ -109,7 +131,7 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
                       ret));
     metric_observe(&METRIC_AZURE_REQUEST_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
                    arm_kind_name(request->kind));
-    arm_limits_note(gate_budget(arm->gate), request, ret, loop_now(arm->loop));
+    arm_limits_note(budget_of(arm, url), request, ret, loop_now(arm->loop));
     if (ret->status == 401)
         credential_refused(arm->credential, authorization, ret);
     return NULL;
@@ -124,7 +146,7 @@ static struct err *document_of(struct task *self, struct arm_client *arm,
     *ret_json = NULL;
     if (response->body_length > 0)
         err = json_parse(self, response->body, response->body_length, ret_json);
-    if (response->status >= 400) {
+    if (response->status >= 300) { /* a redirect, which is not followed, has done nothing */
         err_free(err);
         return arm_error(response, *ret_json, loop_wall_us(arm->loop));
     }
@@ -145,7 +167,7 @@ static struct err *exchange(struct task *self, struct arm_client *arm,
     }
     struct err *err = document_of(self, arm, response, &json);
     if (err && err_kind(err) == ERR_THROTTLED)
-        arm_limits_close(gate_budget(arm->gate), request, response, err, json, loop_now(arm->loop));
+        arm_limits_close(budget_of(arm, url), request, response, err, json, loop_now(arm->loop));
     TRY(err);
     *ret_json = TAKE_PTR(json);
     return NULL;
@@ -164,23 +186,33 @@ static struct err *perform(struct task *self, struct arm_client *arm,
 
 /* ---- a cloud that is known by its Resource Manager only ---- */
 
-static struct err *discover(struct task *self, struct arm_client *arm)
+static struct err *ask_end_points(struct task *self, struct arm_client *arm)
 {
     CLEANUP(http_response_finip) struct http_response response = {0};
     CLEANUP(json_decrefp) json_t *json = NULL;
     CLEANUP(freep) char *url = mem_printf("%s" CLOUD_ENDPOINTS_PATH, arm->config->resource_manager);
 
-    if (!arm->config->discover)
-        return NULL;
     TRY(http_exchange(
         self, arm->transport,
         &(struct http_request){.url = url, .deadline = loop_now(arm->loop) + REQUEST_TIMEOUT_MS},
         &response));
     TRY(document_of(self, arm, &response, &json));
-    if (!arm->config->discover)
-        return NULL; /* somebody else was faster */
     struct err *err = cloud_endpoints_take(arm->config, json);
     return err ? err_wrap(err, "GET %s", url) : NULL;
+}
+
+/* One asks for all who come meanwhile; if that fails, the next of them does. */
+static struct err *discover(struct task *self, struct arm_client *arm)
+{
+    while (arm->config->discover && arm->discovering)
+        TRY(wait_for_change(self, &arm->discovered, TIMER_NEVER));
+    if (!arm->config->discover)
+        return NULL;
+    arm->discovering = true;
+    struct err *err = ask_end_points(self, arm);
+    arm->discovering = false;
+    waiters_wake(&arm->discovered);
+    return err;
 }
 
 /* ---- requests ---- */
@@ -216,7 +248,7 @@ static char *url_of(const struct arm_client *arm, const struct arm_request *requ
     if (strstr(path, "api-version="))
         return mem_printf("%s%s", home, path);
     return mem_printf("%s%s%sapi-version=%s", home, path, strchr(path, '?') ? "&" : "?",
-                      request->api_version);
+                      api_version(request->kind, arm->config->azure_stack));
 }
 
 static struct err *wrap(struct err *err, const struct arm_request *request)
@@ -228,7 +260,8 @@ static struct err *wrap(struct err *err, const struct arm_request *request)
 struct err *arm_client_wait(struct task *self, struct arm_client *arm,
                             const struct arm_request *request)
 {
-    return gate_wait(self, arm->gate, request->kind, request->resource, request->urgency);
+    return gate_wait(self, gates_find(arm->gates, request->path), request->kind, request->resource,
+                     request->urgency);
 }
 
 struct err *arm_client_request(struct task *self, struct arm_client *arm,
@@ -259,6 +292,8 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
     CLEANUP(json_decrefp) json_t *json = NULL;
 
     TRY(arm_client_request(self, arm, request, &json, NULL));
+    if (!json) /* a proxy's answer, perhaps; nothing is known of the object */
+        return wrap(err_new(ERR_UNAVAILABLE, "a success without a body"), request);
     struct err *err = json_decode(type, json, arena, ret);
     return err ? wrap(err, request) : NULL;
 }
@@ -298,7 +333,8 @@ static uint64_t next_pause(const struct arm_client *arm, const struct arm_operat
                            uint64_t began, uint64_t retry_after)
 {
     uint64_t now = loop_now(arm->loop), pause = (now - began) / 5;
-    uint64_t pace = budget_pace(gate_budget(arm->gate), operation->kind, operation->resource, now);
+    uint64_t pace =
+        budget_pace(budget_of(arm, operation->url), operation->kind, operation->resource, now);
 
     if (retry_after)
         return retry_after;
@@ -360,6 +396,19 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
 
 /* ---- metrics ---- */
 
+struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)
+{
+    const char *home = arm->config->resource_manager;
+
+    *ret_path = NULL;
+    if (!link || !*link)
+        return NULL;
+    if (strncmp(link, home, strlen(home)) != 0)
+        return err_new(ERR_INTERNAL, "a list goes on outside of %s: %s", home, link);
+    *ret_path = mem_strdup(link + strlen(home));
+    return NULL;
+}
+
 void arm_client_refresh_metrics(struct arm_client *arm)
 {
     static const char *const scopes[] = {[BUDGET_RESOURCE] = "resource",
@@ -369,8 +418,8 @@ void arm_client_refresh_metrics(struct arm_client *arm)
 
     for (int kind = 0; kind < ARM_KINDS; kind++)
         for (size_t scope = 0; scope < COUNT_OF(scopes); scope++) {
-            unsigned left = budget_left(gate_budget(arm->gate), (enum arm_kind)kind,
-                                        (enum budget_scope)scope, now);
+            unsigned left =
+                gates_left(arm->gates, (enum arm_kind)kind, (enum budget_scope)scope, now);
 
             metric_set(&METRIC_AZURE_BUDGET_LEFT, left, arm_kind_name((enum arm_kind)kind),
                        scopes[scope]);

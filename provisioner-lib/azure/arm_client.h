@@ -32,18 +32,21 @@ struct arm_request {
     enum arm_kind kind;
     const char *method; /* "GET" if NULL */
     /* Begins with /subscriptions and may have a query; one that names its api-version already, as
-     * the link to a list's next page does, is sent as it is. */
+     * the link to a list's next page does, is sent as it is. Others get the kind's
+     * (api_version.h). */
     const char *path;
-    const char *api_version;
     const json_t *body;   /* NULL: none */
     const char *if_match; /* NULL: whatever it is */
     const char *resource; /* id of the VM or instance that it is about; NULL: about none */
     enum cloud_urgency urgency;
 };
 
-/* Returns when such a request could go out at once; kind, resource and urgency count. */
+/* Returns when such a request could go out at once; kind, path, resource and urgency count. */
 struct err *arm_client_wait(struct task *self, struct arm_client *arm,
                             const struct arm_request *request) __attribute__((warn_unused_result));
+
+/* How far apart such requests should be so that they never have to wait (budget_pace()). */
+uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request);
 
 /* How to follow an operation that was accepted and is not finished. */
 struct arm_operation {
@@ -74,6 +77,11 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
                            const struct arm_request *request,
                            const ProtobufCMessageDescriptor *type, struct arena *arena,
                            const ProtobufCMessage **ret) __attribute__((warn_unused_result));
+
+/* The path of a list's next page; NULL if `link` says that there is none. A link into another
+ * cloud's hands is INTERNAL. */
+struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)
+    __attribute__((warn_unused_result));
 
 /* Sets the gauges of what is left. */
 void arm_client_refresh_metrics(struct arm_client *arm);

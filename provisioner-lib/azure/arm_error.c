@@ -79,6 +79,7 @@ static const struct row {
     {"InvalidAuthenticationToken", NULL, ERR_DENIED, true},
     {"ExpiredAuthenticationToken", NULL, ERR_DENIED, true},
     {"AuthenticationFailed", NULL, ERR_DENIED, true},
+    {"InvalidAuthenticationTokenTenant", NULL, ERR_DENIED, true},
     /* this Azure has no such thing */
     {"NoRegisteredProviderFound", NULL, ERR_UNIMPLEMENTED, true},
     {"InvalidApiVersionParameter", NULL, ERR_UNIMPLEMENTED, true},

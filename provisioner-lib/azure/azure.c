@@ -11,6 +11,7 @@
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/skus.h"
+#include "provisioner-lib/azure/vm_model.h"
 #include "provisioner-lib/azure/vms.h"
 
 struct azure {
@@ -39,10 +40,29 @@ static struct err *create(struct task *self, struct cloud *cloud,
     return managed_disk_create(self, azure_of(cloud)->arm, spec, ret);
 }
 
+/* The list is of one region; elsewhere what is built in counts. */
+static struct err *limits(struct task *self, struct cloud *cloud, const struct volume_parameters *p,
+                          int64_t size_gib, struct disk_limits *ret)
+{
+    const struct azure *azure = azure_of(cloud);
+    const char *here = arm_client_config(azure->arm)->location;
+
+    if (!p->location || strcasecmp(p->location, here) == 0)
+        return skus_disk_limits(self, azure->skus, p->sku, size_gib, ret);
+    disk_limits_built_in(p->sku, size_gib, ret);
+    return NULL;
+}
+
 static struct err *get(struct task *self, struct cloud *cloud, const char *disk_id,
                        struct cloud_disk *ret)
 {
     return managed_disk_get(self, azure_of(cloud)->arm, disk_id, ret);
+}
+
+static struct err *list(struct task *self, struct cloud *cloud, const char *disk_id,
+                        struct cloud_disks *ret)
+{
+    return managed_disk_list(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
 static struct err *delete (struct task *self, struct cloud *cloud, const char *disk_id)
@@ -77,8 +97,28 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
     return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, ret);
 }
 
+static struct err *instance_look(struct task *self, struct cloud *cloud, const char *id,
+                                 struct cloud_instance *ret)
+{
+    const struct azure *azure = azure_of(cloud);
+
+    return vm_model_read(self, azure->arm, azure->skus, id, CLOUD_AUDIT, ret);
+}
+
+/* Azure refuses that too, after all that an attach costs. */
+static struct err *check_subscriptions(const struct cloud_attach *attach)
+{
+    const char *a = attach->instance_id, *b = attach->disk_id;
+    size_t n = strlen("/subscriptions/"), length = n + strcspn(a + n, "/");
+
+    if (strncasecmp(a, b, length) == 0 && b[length] == '/')
+        return NULL;
+    return err_new(ERR_INVALID, "disk %s is in another subscription than %s", b, a);
+}
+
 static struct err *attach(struct task *self, struct cloud *cloud, const struct cloud_attach *attach)
 {
+    TRY(check_subscriptions(attach));
     return vm_change(self, azure_of(cloud)->vms, attach->instance_id,
                      &(struct vm_change){
                          .kind = VM_ATTACH,
@@ -88,7 +128,19 @@ static struct err *attach(struct task *self, struct cloud *cloud, const struct c
                          .caching = attach->caching,
                          .in_exchange = attach->in_exchange,
                          .n_in_exchange = attach->n_in_exchange,
+                         .still_wanted = attach->still_wanted,
+                         .ctx = attach->ctx,
                      });
+}
+
+static void reconsider(struct cloud *cloud, const char *disk_id)
+{
+    vms_reconsider(azure_of(cloud)->vms, disk_id);
+}
+
+static void instance_expect(struct cloud *cloud, const char *id, bool coming)
+{
+    vm_expect(azure_of(cloud)->vms, id, coming);
 }
 
 static struct err *detach(struct task *self, struct cloud *cloud, const char *id,
@@ -109,11 +161,16 @@ static struct err *repair(struct task *self, struct cloud *cloud, const char *id
 static const struct cloud_ops ops = {
     .disk_id = id_of_disk,
     .disk_create = create,
+    .disk_limits = limits,
     .disk_get = get,
+    .disk_list = list,
     .disk_delete = delete,
     .instance_id = instance_id,
     .instance_get = instance_get,
+    .instance_look = instance_look,
+    .instance_expect = instance_expect,
     .disk_attach = attach,
+    .reconsider = reconsider,
     .disk_detach = detach,
     .instance_repair = repair,
 };

@@ -7,7 +7,7 @@
 #include "provisioner-lib/azure/config.h"
 #include "provisioner-lib/cloud.h"
 
-/* `cache_file` keeps what Azure says of VM sizes between starts; NULL or "": nothing does.
+/* `cache_file` keeps what Azure says of VMs and disks between starts; NULL or "": nothing does.
  * `resource_manager` also carries the requests to Entra ID; `metadata` reaches the instance
  * metadata service, without a proxy. What is pointed to must outlive the cloud; `config` is
  * completed by it. Its tasks are members of `group`; free after that is closed. */

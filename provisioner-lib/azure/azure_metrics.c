@@ -58,7 +58,8 @@ struct metric METRIC_AZURE_BUDGET_LEFT = {
 
 struct metric METRIC_AZURE_SKU_SOURCE = {
     .name = "azuredisk_azure_sku_source",
-    .help = "1 for where the numbers of data disks by VM size come from: azure, cache or built-in.",
+    .help = "1 for where the limits of VM sizes and kinds of disks come from: azure, cache or "
+            "built-in.",
     .type = METRIC_GAUGE,
     .labels = {"source"},
 };

@@ -47,7 +47,7 @@ static const struct policy {
     enum method method;
     struct limit resource, subscription;
 } policies[ARM_KINDS] = {
-    [ARM_OTHER_READ] = {"other_read", METHOD_READ, {0}, {0}},
+    [ARM_SKU_READ] = {"sku_read", METHOD_READ, {0}, {0}},
     [ARM_DISK_READ] = {"disk_read", METHOD_READ, BY_WINDOW("LowCostGet", 15000)},
     [ARM_DISK_WRITE] = {"disk_write", METHOD_WRITE, BY_WINDOW("CreateUpdateDisks", 3000)},
     [ARM_DISK_DELETE] = {"disk_delete", METHOD_DELETE, BY_WINDOW("DeleteDisks", 1000)},

@@ -21,7 +21,7 @@
 /* What is asked of Azure, as its buckets and our metrics tell it apart. An instance is a VM of a
  * uniform scale set. */
 enum arm_kind {
-    ARM_OTHER_READ,
+    ARM_SKU_READ,
     ARM_DISK_READ,
     ARM_DISK_WRITE,
     ARM_DISK_DELETE,

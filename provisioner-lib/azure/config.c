@@ -23,6 +23,23 @@ static char **text_of(struct azure_config *config, const struct config_key *key)
     return (char **)((char *)config + key->offset);
 }
 
+static void drop_text(struct azure_config *config, const struct config_key *key)
+{
+    char **text = text_of(config, key);
+
+    if (key->secret)
+        secret_drop(*text);
+    else
+        free(*text);
+    *text = NULL;
+}
+
+static void set_text(struct azure_config *config, const struct config_key *key, const char *value)
+{
+    drop_text(config, key);
+    *text_of(config, key) = key->secret ? secret_keep(value) : mem_strdup(value);
+}
+
 static struct err *take_value(struct azure_config *config, const struct config_key *key,
                               const json_t *value)
 {
@@ -36,8 +53,7 @@ static struct err *take_value(struct azure_config *config, const struct config_k
     }
     if (!json_is_string(value))
         return err_new(ERR_INVALID, "%s: expected a string", key->name);
-    secret_free(*text_of(config, key));
-    *text_of(config, key) = json_string_length(value) ? mem_strdup(json_string_value(value)) : NULL;
+    set_text(config, key, json_string_length(value) ? json_string_value(value) : NULL);
     return NULL;
 }
 
@@ -78,8 +94,7 @@ static void take_environment(struct azure_config *config)
 
         if (!value || !*value)
             continue;
-        secret_free(*text_of(config, key));
-        *text_of(config, key) = mem_strdup(value);
+        set_text(config, key, value);
     }
     if (token_file && *token_file)
         config->use_workload_identity = true;
@@ -222,7 +237,7 @@ void azure_config_fini(struct azure_config *config)
 {
     for (size_t i = 0; i < config_keys_count; i++)
         if (config_keys[i].type == CONFIG_TEXT)
-            secret_free(*text_of(config, &config_keys[i]));
+            drop_text(config, &config_keys[i]);
     free(config->authority);
     free(config->audience);
     free(config->unknown_keys);

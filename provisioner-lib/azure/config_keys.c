@@ -7,12 +7,13 @@
 
 #define AT(member) offsetof(struct azure_config, member)
 /* clang-format off */
-#define TEXT(name, member)               {name, CONFIG_TEXT, AT(member), NULL, false, NULL}
-#define FROM(name, member, variable)     {name, CONFIG_TEXT, AT(member), variable, false, NULL}
+#define TEXT(name, member)               {name, CONFIG_TEXT, AT(member), NULL, false, NULL, false}
+#define FROM(name, member, variable)     {name, CONFIG_TEXT, AT(member), variable, false, NULL, false}
+#define SECRET(name, member, variable)   {name, CONFIG_TEXT, AT(member), variable, false, NULL, true}
 #define NEED(name, member, variable, characters) \
-                                         {name, CONFIG_TEXT, AT(member), variable, true, characters}
-#define FLAG(name, member)               {name, CONFIG_FLAG, AT(member), NULL, false, NULL}
-#define UNUSED(name)                     {name, CONFIG_UNUSED, 0, NULL, false, NULL}
+                                         {name, CONFIG_TEXT, AT(member), variable, true, characters, false}
+#define FLAG(name, member)               {name, CONFIG_FLAG, AT(member), NULL, false, NULL, false}
+#define UNUSED(name)                     {name, CONFIG_UNUSED, 0, NULL, false, NULL, false}
 
 /* Names of resource groups may have letters of any language; Azure judges them. */
 const struct config_key config_keys[] = {
@@ -28,9 +29,9 @@ const struct config_key config_keys[] = {
     TEXT("identitySystem", identity_system),
 
     FROM("aadClientId", client_id, "AZURE_CLIENT_ID"),
-    FROM("aadClientSecret", client_secret, "AZURE_CLIENT_SECRET"),
+    SECRET("aadClientSecret", client_secret, "AZURE_CLIENT_SECRET"),
     TEXT("aadClientCertPath", certificate_file),
-    TEXT("aadClientCertPassword", certificate_password),
+    SECRET("aadClientCertPassword", certificate_password, NULL),
     FLAG("useManagedIdentityExtension", use_managed_identity),
     TEXT("userAssignedIdentityID", user_assigned),
     FLAG("useFederatedWorkloadIdentityExtension", use_workload_identity),

@@ -15,6 +15,7 @@ struct config_key {
     const char *variable; /* of the environment, which goes before the file; NULL: none */
     bool required;
     const char *characters; /* it may have beside letters and digits; NULL: anything */
+    bool secret;            /* kept out of core dumps (lib/base/secret.h) */
 };
 
 extern const struct config_key config_keys[];

@@ -57,7 +57,7 @@ static void forget_failure(struct credential *credential)
 
 static void drop_token(struct credential *credential)
 {
-    secret_free(TAKE_PTR(credential->authorization));
+    secret_drop(TAKE_PTR(credential->authorization));
     credential->expires = credential->renew = 0;
 }
 
@@ -90,7 +90,8 @@ static void take_token(struct credential *credential, const struct token *token)
     drop_token(credential);
     forget_failure(credential);
     free(TAKE_PTR(credential->claims));
-    credential->authorization = token->authorization;
+    credential->authorization = secret_keep(token->authorization);
+    secret_free(token->authorization);
     credential->expires = now + token->lasts_ms;
     credential->renew = now + token->renew_ms;
     backoff_reset(&credential->backoff);

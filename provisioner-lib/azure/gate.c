@@ -13,6 +13,7 @@ struct waiter {
     enum cloud_urgency urgency;
     bool spends;
     bool passed;
+    uint64_t due; /* not before: what happens to a budget makes nobody's turn come earlier */
     struct waiters wake;
 };
 
@@ -55,10 +56,11 @@ static void serve(void *ctx)
 
     LIST_FOREACH(&gate->waiting, link) {
         struct waiter *waiter = CONTAINER_OF(link, struct waiter, link);
-        uint64_t due = budget_due(gate->budget, waiter->kind, waiter->resource, now);
 
-        if (due > now) {
-            next = due < next ? due : next;
+        if (waiter->due <= now)
+            waiter->due = budget_due(gate->budget, waiter->kind, waiter->resource, now);
+        if (waiter->due > now) {
+            next = waiter->due < next ? waiter->due : next;
             continue;
         }
         if (waiter->spends)

@@ -11,7 +11,6 @@
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/disk_sku.h"
 
-#define API_VERSION "2025-01-02"
 #define CREATED_BY_TAG "k8s-azure-created-by"
 #define CREATED_BY "kubernetes-azure-dd"
 #define GIB (1024LL * 1024 * 1024)
@@ -43,14 +42,31 @@ static struct err *read_disk(struct task *self, struct arm_client *arm, const ch
 {
     const ProtobufCMessage *decoded;
 
-    TRY(arm_client_get(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_READ, .path = id, .api_version = API_VERSION},
-        &arm__disk__descriptor, arena, &decoded));
+    TRY(arm_client_get(self, arm,
+                       &(struct arm_request){
+                           .kind = ARM_DISK_READ,
+                           .path = id,
+                       },
+                       &arm__disk__descriptor, arena, &decoded));
     *ret = (const Arm__Disk *)decoded;
     if (!(*ret)->id || !(*ret)->properties)
         return err_new(ERR_INTERNAL, "GET %s: the disk lacks its id or properties", id);
     return NULL;
+}
+
+static const char *tag_of(const Arm__Disk *disk, const char *name)
+{
+    for (size_t i = 0; i < disk->n_tags; i++)
+        if (strcmp(disk->tags[i]->key, name) == 0)
+            return disk->tags[i]->value;
+    return NULL;
+}
+
+static bool is_ours(const Arm__Disk *disk)
+{
+    const char *created_by = tag_of(disk, CREATED_BY_TAG);
+
+    return created_by && strcmp(created_by, CREATED_BY) == 0;
 }
 
 static void add_instance(struct cloud_disk *disk, const char *id)
@@ -73,6 +89,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .region = mem_strdup(disk->location ? disk->location : ""),
         .zone =
             disk->n_zones ? mem_printf("%s-%s", disk->location, disk->zones[0]) : mem_strdup(""),
+        .ours = is_ours(disk),
     };
     if (disk->managed_by)
         add_instance(ret, disk->managed_by);
@@ -91,6 +108,39 @@ struct err *managed_disk_get(struct task *self, struct arm_client *arm, const ch
 
     TRY(read_disk(self, arm, id, arena, &disk));
     describe(disk, ret);
+    return NULL;
+}
+
+static struct err *take_page(struct task *self, struct arm_client *arm, const char *path,
+                             struct cloud_disks *ret, char **ret_next)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *decoded;
+
+    TRY(arm_client_get(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
+        &arm__disks_page__descriptor, arena, &decoded));
+    const Arm__DisksPage *page = (const Arm__DisksPage *)decoded;
+    for (size_t i = 0; i < page->n_value; i++)
+        if (page->value[i]->id && page->value[i]->properties)
+            describe(page->value[i], &ARRAY_ADD(ret->items, ret->n));
+    return arm_client_next_page(arm, page->next_link, ret_next);
+}
+
+struct err *managed_disk_list(struct task *self, struct arm_client *arm, const char *id,
+                              struct cloud_disks *ret)
+{
+    const char *name = strrchr(id, '/');
+    CLEANUP(freep) char *path = mem_strndup(id, name ? (size_t)(name - id) : 0);
+
+    while (path) {
+        char *next = NULL;
+
+        TRY(take_page(self, arm, path, ret, &next));
+        free(path);
+        path = next;
+    }
     return NULL;
 }
 
@@ -165,23 +215,15 @@ static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_s
     return disk;
 }
 
-static const char *tag_of(const Arm__Disk *disk, const char *name)
-{
-    for (size_t i = 0; i < disk->n_tags; i++)
-        if (strcmp(disk->tags[i]->key, name) == 0)
-            return disk->tags[i]->value;
-    return NULL;
-}
-
 /* A disk that is there already: ours from an earlier call, or in the way. */
 static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
 {
     const struct volume_parameters *p = spec->parameters;
-    const char *zone = zone_number(spec->zone), *created_by = tag_of(disk, CREATED_BY_TAG);
+    const char *zone = zone_number(spec->zone);
     const Arm__DiskProperties *properties = disk->properties;
     int max_shares = properties->has_max_shares ? properties->max_shares : 1;
 
-    if (!created_by || strcmp(created_by, CREATED_BY) != 0)
+    if (!is_ours(disk))
         return err_new(ERR_EXISTS, "there is a disk %s that this driver did not create", disk->id);
     if (properties->disk_size_gb != spec->size_gib)
         return err_new(ERR_EXISTS, "disk %s has %" PRId64 " GiB, not %" PRId64, disk->id,
@@ -196,6 +238,8 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
                        zone ? spec->zone : "none");
     return NULL;
 }
+
+#define CREATION_FAILED "CreationFailed"
 
 /* Until the disk is what it is to become, whoever began it. */
 static struct err *settle(struct task *self, struct arm_client *arm, const char *id,
@@ -213,7 +257,8 @@ static struct err *settle(struct task *self, struct arm_client *arm, const char 
             return NULL;
         }
         if (strcasecmp(state, "Failed") == 0)
-            return err_new(ERR_INTERNAL, "disk %s: its creation failed", id);
+            return err_with_code(err_new(ERR_INTERNAL, "disk %s: its creation failed", id),
+                                 CREATION_FAILED);
         TRY(task_sleep(self, SETTLE_PAUSE_MS));
     }
     return err_new(ERR_BUSY, "disk %s is still being created", id);
@@ -225,14 +270,20 @@ static struct err *put(struct task *self, struct arm_client *arm, const char *id
     CLEANUP(json_decrefp) json_t *body = disk_json(arm, spec);
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
 
-    TRY(arm_client_request(self, arm,
-                           &(struct arm_request){.kind = ARM_DISK_WRITE,
-                                                 .method = "PUT",
-                                                 .path = id,
-                                                 .api_version = API_VERSION,
-                                                 .body = body},
-                           NULL, &operation));
+    TRY(arm_client_request(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PUT", .path = id, .body = body},
+        NULL, &operation));
     return arm_operation_wait(self, arm, &operation);
+}
+
+/* There is none, or what is left of an attempt that failed, which another PUT takes up. */
+static bool is_to_be_put(const struct err *err)
+{
+    const char *code = err_code(err) ? err_code(err) : "";
+
+    return err_kind(err) == ERR_NOT_FOUND ? strcmp(code, "ResourceGroupNotFound") != 0
+                                          : strcmp(code, CREATION_FAILED) == 0;
 }
 
 /* Looks first: a PUT over a disk that exists would change it. */
@@ -242,8 +293,7 @@ struct err *managed_disk_create(struct task *self, struct arm_client *arm,
     CLEANUP(freep) char *id = managed_disk_id(arm, spec);
     struct err *err = settle(self, arm, id, spec, ret);
 
-    if (!err || err_kind(err) != ERR_NOT_FOUND ||
-        (err_code(err) && strcmp(err_code(err), "ResourceGroupNotFound") == 0))
+    if (!err || !is_to_be_put(err))
         return err;
     err_free(err);
     TRY(put(self, arm, id, spec));
@@ -276,6 +326,15 @@ static struct err *check_unattached(struct task *self, struct arm_client *arm, c
     }
 }
 
+/* For an answer that does not say where the deletion can be followed. */
+static struct err *check_gone(struct task *self, struct arm_client *arm, const char *id)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    struct err *err = managed_disk_get(self, arm, id, &disk);
+
+    return err ? success_if_gone(err) : err_new(ERR_BUSY, "disk %s is still being deleted", id);
+}
+
 struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
 {
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
@@ -283,10 +342,12 @@ struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const
 
     if (err)
         return success_if_gone(err);
-    TRY(success_if_gone(arm_client_request(
-        self, arm,
-        &(struct arm_request){
-            .kind = ARM_DISK_DELETE, .method = "DELETE", .path = id, .api_version = API_VERSION},
-        NULL, &operation)));
-    return arm_operation_wait(self, arm, &operation);
+    TRY(success_if_gone(arm_client_request(self, arm,
+                                           &(struct arm_request){
+                                               .kind = ARM_DISK_DELETE,
+                                               .method = "DELETE",
+                                               .path = id,
+                                           },
+                                           NULL, &operation)));
+    return operation.url ? arm_operation_wait(self, arm, &operation) : check_gone(self, arm, id);
 }

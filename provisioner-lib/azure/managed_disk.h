@@ -1,4 +1,4 @@
-/* managed_disk.h - managed disks: create, look, delete.
+/* managed_disk.h - managed disks: create, look, list, delete.
  */
 #pragma once
 
@@ -16,5 +16,8 @@ struct err *managed_disk_create(struct task *self, struct arm_client *arm,
     __attribute__((warn_unused_result));
 struct err *managed_disk_get(struct task *self, struct arm_client *arm, const char *id,
                              struct cloud_disk *ret) __attribute__((warn_unused_result));
+/* All disks of the resource group in which `id` is, added to `ret`. */
+struct err *managed_disk_list(struct task *self, struct arm_client *arm, const char *id,
+                              struct cloud_disks *ret) __attribute__((warn_unused_result));
 struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
     __attribute__((warn_unused_result));

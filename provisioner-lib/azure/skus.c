@@ -2,15 +2,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/azure/azure_metrics.h"
-#include "provisioner-lib/azure/vm_sizes.h"
-
-#define API_VERSION "2021-07-01"
+#include "provisioner-lib/azure/sku_file.h"
 
 enum {
     HOUR_MS = 60 * 60 * 1000,
@@ -26,7 +25,7 @@ struct skus {
     struct task_group *group;
     struct arm_client *arm;
     char *cache_file; /* NULL: none */
-    struct vm_sizes *sizes;
+    struct sku_facts facts;
     enum source source;
     uint64_t next; /* when to ask Azure again */
     bool loading;
@@ -40,7 +39,7 @@ struct skus *skus_new(struct task_group *group, struct arm_client *arm, const ch
     skus->group = group;
     skus->arm = arm;
     skus->cache_file = cache_file && *cache_file ? mem_strdup(cache_file) : NULL;
-    skus->sizes = vm_sizes_new();
+    sku_facts_init(&skus->facts);
     waiters_init(&skus->changed);
     return skus;
 }
@@ -49,41 +48,85 @@ void skus_free(struct skus *skus)
 {
     if (!skus)
         return;
-    vm_sizes_free(skus->sizes);
+    sku_facts_fini(&skus->facts);
     free(skus->cache_file);
     free(skus);
 }
 
 /* ---- from Azure ---- */
 
-static void take(struct vm_sizes *sizes, const Arm__ResourceSku *sku)
+/* All values are texts. */
+static int64_t number_of(const Arm__ResourceSku *sku, const char *name)
 {
-    if (!sku->name || !sku->resource_type || strcmp(sku->resource_type, "virtualMachines") != 0)
-        return;
     for (size_t i = 0; i < sku->n_capabilities; i++) {
         const Arm__SkuCapability *capability = sku->capabilities[i];
 
-        if (capability->name && capability->value &&
-            strcmp(capability->name, "MaxDataDiskCount") == 0)
-            vm_sizes_set(sizes, sku->name, (int)strtol(capability->value, NULL, 10));
+        if (capability->name && capability->value && strcasecmp(capability->name, name) == 0)
+            return strtoll(capability->value, NULL, 10);
+    }
+    return 0;
+}
+
+static unsigned bits_of(char *const *zones, size_t n)
+{
+    unsigned bits = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bits |= 1U << (strtoul(zones[i], NULL, 10) & 7);
+    return bits;
+}
+
+/* The list was asked for one location, and restrictions in it are the subscription's. */
+static unsigned zones_of(const Arm__ResourceSku *sku)
+{
+    unsigned zones = 0;
+
+    for (size_t i = 0; i < sku->n_location_info; i++)
+        zones |= bits_of(sku->location_info[i]->zones, sku->location_info[i]->n_zones);
+    for (size_t i = 0; i < sku->n_restrictions; i++) {
+        const Arm__SkuRestrictionInfo *info = sku->restrictions[i]->restriction_info;
+
+        if (info)
+            zones &= ~bits_of(info->zones, info->n_zones);
+    }
+    return zones;
+}
+
+/* Of kinds whose throughput goes with the size there is no choice, and IOPS have other names. */
+static struct disk_limits limits_of(const Arm__ResourceSku *sku)
+{
+    return (struct disk_limits){
+        .least_gib = number_of(sku, "MinSizeGiB"),
+        .most_gib = number_of(sku, "MaxSizeGiB"),
+        .max_shares = (int)number_of(sku, "MaxValueOfMaxShares"),
+        .least_iops = number_of(sku, "MinIOpsReadWrite"),
+        .most_iops = number_of(sku, "MaxIOpsReadWrite"),
+        .most_iops_per_gib = number_of(sku, "MaxIopsPerGiBReadWrite"),
+        .least_mbps = number_of(sku, "MinBandwidthMBpsReadWrite"),
+        .most_mbps = number_of(sku, "MaxBandwidthMBpsReadWrite"),
+        .zones = zones_of(sku),
+    };
+}
+
+static void take(struct sku_facts *facts, const Arm__ResourceSku *sku)
+{
+    if (!sku->name || !sku->resource_type)
+        return;
+    if (strcasecmp(sku->resource_type, "virtualMachines") == 0) {
+        int64_t disks = number_of(sku, "MaxDataDiskCount");
+
+        if (disks > 0)
+            vm_sizes_set(facts->sizes, sku->name, (int)disks);
+    }
+    if (strcasecmp(sku->resource_type, "disks") == 0) {
+        struct disk_limits limits = limits_of(sku);
+
+        if (limits.most_gib > 0)
+            disk_kinds_add(facts->kinds, sku->name, &limits);
     }
 }
 
-/* Where the next page is; a link into another cloud's hands is not followed. */
-static struct err *next_path(const struct skus *skus, const char *link, char **ret_path)
-{
-    const char *home = arm_client_config(skus->arm)->resource_manager;
-
-    *ret_path = NULL;
-    if (!link || !*link)
-        return NULL;
-    if (strncmp(link, home, strlen(home)) != 0)
-        return err_new(ERR_INTERNAL, "the list of SKUs goes on outside of %s", home);
-    *ret_path = mem_strdup(link + strlen(home));
-    return NULL;
-}
-
-static struct err *ask_azure(struct task *self, struct skus *skus, struct vm_sizes *sizes)
+static struct err *ask_azure(struct task *self, struct skus *skus, struct sku_facts *facts)
 {
     const struct azure_config *config = arm_client_config(skus->arm);
     CLEANUP(freep)
@@ -95,16 +138,15 @@ static struct err *ask_azure(struct task *self, struct skus *skus, struct vm_siz
         CLEANUP(arena_freep) struct arena *arena = arena_new();
         const ProtobufCMessage *decoded;
 
-        TRY(arm_client_get(
-            self, skus->arm,
-            &(struct arm_request){.kind = ARM_OTHER_READ, .path = path, .api_version = API_VERSION},
-            &arm__resource_skus_page__descriptor, arena, &decoded));
+        TRY(arm_client_get(self, skus->arm,
+                           &(struct arm_request){.kind = ARM_SKU_READ, .path = path},
+                           &arm__resource_skus_page__descriptor, arena, &decoded));
         const Arm__ResourceSkusPage *page = (const Arm__ResourceSkusPage *)decoded;
         for (size_t i = 0; i < page->n_value; i++)
-            take(sizes, page->value[i]);
+            take(facts, page->value[i]);
         free(path);
         path = NULL;
-        TRY(next_path(skus, page->next_link, &path));
+        TRY(arm_client_next_page(skus->arm, page->next_link, &path));
     }
     return NULL;
 }
@@ -116,11 +158,12 @@ static uint64_t now_of(const struct skus *skus)
     return loop_now(skus->group->loop);
 }
 
-static void use(struct skus *skus, struct vm_sizes *sizes, enum source source, uint64_t next)
+/* Takes the facts; NULL: those of before stay. */
+static void use(struct skus *skus, const struct sku_facts *facts, enum source source, uint64_t next)
 {
-    if (sizes) {
-        vm_sizes_free(skus->sizes);
-        skus->sizes = sizes;
+    if (facts) {
+        sku_facts_fini(&skus->facts);
+        skus->facts = *facts;
     }
     skus->source = source;
     skus->next = next;
@@ -133,18 +176,18 @@ static void use_file(struct task *self, struct skus *skus)
 {
     const char *location = arm_client_config(skus->arm)->location;
     int64_t at_us = 0, now_us = loop_wall_us(skus->group->loop);
-    struct vm_sizes *sizes;
+    struct sku_facts facts;
 
     if (!skus->cache_file)
         return;
     CLEANUP(err_freep)
-    struct err *err = vm_sizes_read(self, skus->cache_file, location, &sizes, &at_us);
+    struct err *err = sku_file_read(self, skus->cache_file, location, &facts, &at_us);
     if (err) {
-        log_debug("no VM sizes from the last time: %s", err_message(err));
+        log_debug("no list of SKUs from the last time: %s", err_message(err));
         return;
     }
     uint64_t age_ms = now_us > at_us ? (uint64_t)(now_us - at_us) / 1000 : 0;
-    use(skus, sizes, SOURCE_CACHE, now_of(skus) + (age_ms < REFRESH_MS ? REFRESH_MS - age_ms : 0));
+    use(skus, &facts, SOURCE_CACHE, now_of(skus) + (age_ms < REFRESH_MS ? REFRESH_MS - age_ms : 0));
 }
 
 static void keep(const struct skus *skus)
@@ -155,28 +198,29 @@ static void keep(const struct skus *skus)
         return;
     CLEANUP(err_freep)
     struct err *err =
-        vm_sizes_write(skus->cache_file, location, skus->sizes, loop_wall_us(skus->group->loop));
+        sku_file_write(skus->cache_file, location, &skus->facts, loop_wall_us(skus->group->loop));
     if (err)
-        log_warning("the list of VM sizes is not kept for the next start: %s", err_message(err));
+        log_warning("the list of SKUs is not kept for the next start: %s", err_message(err));
 }
 
-/* Never fails, except that whoever asks is to end. */
+/* Never fails, except that the process is to end. */
 static struct err *refresh(struct task *self, struct skus *skus)
 {
-    struct vm_sizes *sizes = vm_sizes_new();
-    struct err *err = ask_azure(self, skus, sizes);
+    struct sku_facts facts;
 
+    sku_facts_init(&facts);
+    struct err *err = ask_azure(self, skus, &facts);
     if (!err) {
-        use(skus, sizes, SOURCE_AZURE, now_of(skus) + REFRESH_MS);
+        use(skus, &facts, SOURCE_AZURE, now_of(skus) + REFRESH_MS);
         keep(skus);
         return NULL;
     }
-    vm_sizes_free(sizes);
+    sku_facts_fini(&facts);
     if (err_kind(err) == ERR_CANCELED)
         return err;
     use(skus, NULL, skus->source == SOURCE_NONE ? SOURCE_BUILT_IN : skus->source,
         now_of(skus) + RETRY_MS);
-    log_warning("Azure does not say how many data disks a VM size can have, so %s: %s",
+    log_warning("Azure does not say what VMs and disks it has, so %s: %s",
                 skus->source == SOURCE_BUILT_IN ? "what is built in counts"
                                                 : "the last list counts",
                 err_message(err));
@@ -184,44 +228,54 @@ static struct err *refresh(struct task *self, struct skus *skus)
     return NULL;
 }
 
-static struct err *load(struct task *self, struct skus *skus)
-{
-    use_file(self, skus);
-    return skus->source == SOURCE_NONE || skus->next <= now_of(skus) ? refresh(self, skus) : NULL;
-}
-
 /* ---- asking ---- */
 
-static void refresh_in_background(struct task *self, void *arg)
+/* A task of its own: it goes on when whoever asked gives up. */
+static void load(struct task *self, void *arg)
 {
     struct skus *skus = arg;
 
-    err_free(refresh(self, skus));
-    skus->loading = false;
-}
-
-/* The first who asks waits for an answer, and so does who asks meanwhile. */
-static struct err *load_once(struct task *self, struct skus *skus)
-{
-    while (skus->source == SOURCE_NONE && skus->loading)
-        TRY(wait_for_change(self, &skus->changed, TIMER_NEVER));
-    if (skus->source != SOURCE_NONE) {
-        if (!skus->loading && skus->next <= now_of(skus))
-            skus->loading = group_spawn(skus->group, "VM sizes", refresh_in_background, skus);
-        return NULL;
-    }
-    skus->loading = true;
-    struct err *err = load(self, skus);
+    if (skus->source == SOURCE_NONE)
+        use_file(self, skus);
+    if (skus->next <= now_of(skus))
+        err_free(refresh(self, skus));
     skus->loading = false;
     waiters_wake(&skus->changed);
-    return err;
+}
+
+/* Only who comes before anything is known has to wait. */
+static struct err *load_once(struct task *self, struct skus *skus)
+{
+    do {
+        if (!skus->loading && skus->next <= now_of(skus))
+            skus->loading = group_spawn(skus->group, "SKUs", load, skus);
+        if (skus->source != SOURCE_NONE)
+            return NULL;
+        if (!skus->loading)
+            return err_new(ERR_CANCELED, "no list of SKUs: this process ends");
+        TRY(wait_for_change(self, &skus->changed, TIMER_NEVER));
+    } while (skus->source == SOURCE_NONE);
+    return NULL;
 }
 
 struct err *skus_max_data_disks(struct task *self, struct skus *skus, const char *vm_size,
-                                int *ret_count)
+                                int *ret_count, enum cloud_source *ret_source)
 {
     TRY(load_once(self, skus));
-    if (vm_sizes_find(skus->sizes, vm_size, ret_count) || vm_sizes_built_in(vm_size, ret_count))
+    *ret_source = skus->source == SOURCE_AZURE ? CLOUD_TOLD : CLOUD_KEPT;
+    if (vm_sizes_find(skus->facts.sizes, vm_size, ret_count))
+        return NULL;
+    *ret_source = CLOUD_BUILT_IN;
+    if (vm_sizes_built_in(vm_size, ret_count))
         return NULL;
     return err_new(ERR_NOT_FOUND, "nothing is known of VM size %s", vm_size);
+}
+
+struct err *skus_disk_limits(struct task *self, struct skus *skus, const char *kind,
+                             int64_t size_gib, struct disk_limits *ret)
+{
+    TRY(load_once(self, skus));
+    if (!disk_kinds_find(skus->facts.kinds, kind, size_gib, ret))
+        disk_limits_built_in(kind, size_gib, ret);
+    return NULL;
 }

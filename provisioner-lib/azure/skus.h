@@ -1,14 +1,17 @@
-/* skus.h - how many data disks each size of VM can have, as the region's SKU list says.
+/* skus.h - what Azure sells in a region, as its SKU list says: how many data disks each size of VM
+ * can have, and what each kind of disk can be.
  *
- * The list is asked for when it is first needed, several MiB on the wire, and again once a day; one
- * number per size is kept, in a file too, so that a start needs no answer. While Azure does not
- * give the list, the file's is used however old it is, and without one what is built in
- * (vm_sizes.h); which of them it is, is in the log and in METRIC_AZURE_SKU_SOURCE.
+ * The list is asked for when it is first needed, several MiB on the wire, and again once a day;
+ * what matters to a driver of disks is kept, in a file too, so that a start needs no answer. While
+ * Azure does not give the list, the file's is used however old it is, and without one what is built
+ * in (vm_sizes.h, disk_sku.h); which of them it is, is in the log, in METRIC_AZURE_SKU_SOURCE and
+ * in a condition of each AzDriverNode.
  */
 #pragma once
 
 #include "lib/rt/group.h"
 #include "provisioner-lib/azure/arm_client.h"
+#include "provisioner-lib/cloud.h"
 
 struct skus;
 
@@ -19,4 +22,8 @@ void skus_free(struct skus *skus);
 
 /* NOT_FOUND for a size that nothing is known of. */
 struct err *skus_max_data_disks(struct task *self, struct skus *skus, const char *vm_size,
-                                int *ret_count) __attribute__((warn_unused_result));
+                                int *ret_count, enum cloud_source *ret_source)
+    __attribute__((warn_unused_result));
+struct err *skus_disk_limits(struct task *self, struct skus *skus, const char *kind,
+                             int64_t size_gib, struct disk_limits *ret)
+    __attribute__((warn_unused_result));

@@ -1,5 +1,5 @@
-/* vm.h - one VM as its owner keeps it; for vms.c, which reads its model, and vm_queue.c, which
- * changes it.
+/* vm.h - one VM as its owner keeps it; for vms.c, which reads its model, and for vm_batch.c and
+ * vm_queue.c, which change it.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ struct vm {
 
     struct list pending; /* requests that no change carries yet, the most urgent first */
     bool working;        /* its task runs */
+    unsigned expected;   /* requests that are on their way */
     struct waiters finished;
 
     struct cloud_instance model;

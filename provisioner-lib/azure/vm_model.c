@@ -37,43 +37,47 @@ static void take_slots(const Arm__StorageProfile *profile, struct cloud_instance
 }
 
 static struct err *max_disks_of(struct task *self, struct skus *skus,
-                                const Arm__VirtualMachineProperties *properties, int *ret)
+                                const Arm__VirtualMachineProperties *properties, int *ret,
+                                enum cloud_source *ret_source)
 {
     const char *size = properties->hardware_profile ? properties->hardware_profile->vm_size : NULL;
-    struct err *err = size ? skus_max_data_disks(self, skus, size, ret)
+    struct err *err = size ? skus_max_data_disks(self, skus, size, ret, ret_source)
                            : err_new(ERR_NOT_FOUND, "the VM has no size");
 
     if (!err || err_kind(err) != ERR_NOT_FOUND)
         return err;
     err_free(err);
     *ret = DEFAULT_MAX_DISKS;
+    *ret_source = CLOUD_BUILT_IN;
     return NULL;
 }
 
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
-                          const char *id, struct cloud_instance *ret)
+                          const char *id, enum cloud_urgency urgency, struct cloud_instance *ret)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const ProtobufCMessage *decoded;
+    enum cloud_source source;
     int max_disks;
 
     TRY(arm_client_get(
         self, arm,
         &(struct arm_request){.kind = vm_id_is_instance(id) ? ARM_INSTANCE_READ : ARM_VM_READ,
                               .path = id,
-                              .api_version = VM_API_VERSION,
-                              .resource = id},
+                              .resource = id,
+                              .urgency = urgency},
         &arm__virtual_machine__descriptor, arena, &decoded));
     const Arm__VirtualMachine *vm = (const Arm__VirtualMachine *)decoded;
     if (!vm->properties || !vm->location)
         return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location", id);
-    TRY(max_disks_of(self, skus, vm->properties, &max_disks));
+    TRY(max_disks_of(self, skus, vm->properties, &max_disks, &source));
 
     *ret = (struct cloud_instance){
         .id = mem_strdup(id),
         .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
         .state = state_of(vm->properties->provisioning_state),
         .max_disks = max_disks,
+        .max_disks_from = source,
     };
     if (vm->properties->storage_profile)
         take_slots(vm->properties->storage_profile, ret);

@@ -6,14 +6,12 @@
 #include "provisioner-lib/azure/skus.h"
 #include "provisioner-lib/cloud.h"
 
-#define VM_API_VERSION "2025-04-01"
-
 /* A VM of a uniform scale set, whose requests are other ones. */
 bool vm_id_is_instance(const char *id);
 
 /* Reads the model from Azure. */
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
-                          const char *id, struct cloud_instance *ret)
+                          const char *id, enum cloud_urgency urgency, struct cloud_instance *ret)
     __attribute__((warn_unused_result));
 
 void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret);

@@ -8,39 +8,21 @@
 #include "lib/base/log.h"
 #include "provisioner-lib/azure/arm_error.h"
 #include "provisioner-lib/azure/azure_metrics.h"
-#include "provisioner-lib/azure/vm.h"
+#include "provisioner-lib/azure/resource_id.h"
+#include "provisioner-lib/azure/vm_batch.h"
 #include "provisioner-lib/azure/vm_model.h"
 
-enum { MAX_BATCH = VM_LUNS, SETTLE_TRIES = 5, SETTLE_PAUSE_MS = 2000 };
-
-/* What a task asked for; it is on that task's stack, which waits until `done`. */
-struct request {
-    struct list link;
-    const struct vm_change *change;
-    char **disks; /* that it concerns, in lower case: its own first, then those in exchange */
-    size_t n_disks;
-    size_t company; /* goes with so many others at most, all of whom have the same number: there may
-                       be one among them that spoils it for all */
-    bool retried;   /* was sent and refused; what the model says now is wanted first */
-    uint64_t since;
-    bool done;
-    struct err *err;
-};
-
-static struct request *request_of(struct list *link)
-{
-    return CONTAINER_OF(link, struct request, link);
-}
+enum { SETTLE_TRIES = 5, SETTLE_PAUSE_MS = 2000, COMPANY_MS = 2000 };
 
 /* ---- waiting and answering ---- */
 
 /* Behind those that are as urgent. */
-static void enqueue(struct vm *vm, struct request *request)
+static void enqueue(struct vm *vm, struct vm_request *request)
 {
     struct list *before = &vm->pending;
 
     LIST_FOREACH(&vm->pending, link) {
-        if (request_of(link)->change->urgency <= request->change->urgency)
+        if (vm_request_of(link)->change->urgency <= request->change->urgency)
             continue;
         before = link;
         break;
@@ -48,7 +30,7 @@ static void enqueue(struct vm *vm, struct request *request)
     list_append(before, &request->link);
 }
 
-static void answer(struct vm *vm, struct request *request, struct err *err)
+static void answer(struct vm *vm, struct vm_request *request, struct err *err)
 {
     request->err = err;
     request->done = true;
@@ -70,7 +52,7 @@ static void answer_pending(struct vm *vm, const struct err *err)
     struct list *link;
 
     while ((link = list_take_first(&vm->pending)))
-        answer(vm, request_of(link), copy_of(err));
+        answer(vm, vm_request_of(link), copy_of(err));
 }
 
 /* ---- what the model says ---- */
@@ -105,11 +87,28 @@ static bool is_fulfilled(const struct vm *vm, const struct vm_change *change)
     return !err && (change->kind == VM_DETACH || vm->model.state == CLOUD_INSTANCE_SETTLED);
 }
 
+/* `disk_id` NULL: of all disks. */
+static void answer_unwanted(struct vm *vm, const char *disk_id)
+{
+    LIST_FOREACH(&vm->pending, link) {
+        struct vm_request *request = vm_request_of(link);
+        const struct vm_change *change = request->change;
+
+        if (!change->still_wanted || (disk_id && !resource_id_equal(change->disk_id, disk_id)) ||
+            change->still_wanted(change->ctx))
+            continue;
+        list_remove(&request->link);
+        answer(vm, request,
+               err_new(ERR_CONFLICT, "disk %s is no longer to be attached to %s", change->disk_id,
+                       vm->id));
+    }
+}
+
 /* Some of them by changes that were made for others, or that failed for others' sake. */
 static void answer_fulfilled(struct vm *vm)
 {
     LIST_FOREACH(&vm->pending, link) {
-        struct request *request = request_of(link);
+        struct vm_request *request = vm_request_of(link);
 
         if (!vm->known || vm->known_at < request->since || request->change->kind == VM_REPAIR ||
             !is_fulfilled(vm, request->change))
@@ -119,123 +118,42 @@ static void answer_fulfilled(struct vm *vm)
     }
 }
 
-/* A first request needs no model; one that depends on what is there does. */
+/* A first request needs no model; one that depends on what is there does, and so does one for which
+ * there was no room in the model of before. */
 static bool needs_model(const struct vm *vm)
 {
     LIST_FOREACH(&vm->pending, link) {
-        const struct request *request = request_of(link);
+        const struct vm_request *request = vm_request_of(link);
+        bool older = vm->known_at < request->since;
 
-        if (!vm->known && (request->retried || request->change->n_in_exchange > 0))
+        if (!vm->known ? request->retried || request->change->n_in_exchange > 0
+                       : older && vm_lacks_room(vm))
             return true;
     }
     return false;
 }
 
-/* ---- disks under change ---- */
-
-static struct busy_disk *find_busy(const struct vms *vms, const char *disk)
+/* Those that wait for nothing but room, of which the model has none. False if there are none; later
+ * ones than the model are to be looked at once more. */
+static bool refuse_surplus(struct vm *vm)
 {
-    struct busy_disk *busy;
+    int room = vm_room(vm);
+    bool found = false;
 
-    HASH_FIND_STR(vms->busy, disk, busy);
-    return busy;
-}
-
-/* Does another VM's change concern one of its disks? */
-static bool must_wait(const struct vm *vm, const struct request *request)
-{
-    for (size_t i = 0; i < request->n_disks; i++) {
-        const struct busy_disk *busy = find_busy(vm->vms, request->disks[i]);
-
-        if (busy && busy->vm != vm)
-            return true;
-    }
-    return false;
-}
-
-static void occupy(const struct vm *vm, const char *disk)
-{
-    struct busy_disk *busy = find_busy(vm->vms, disk);
-
-    if (!busy) {
-        busy = mem_alloc(sizeof *busy);
-        *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
-        HASH_ADD_KEYPTR(hh, vm->vms->busy, busy->disk, strlen(busy->disk), busy);
-    }
-    busy->n++;
-}
-
-static void release(struct vms *vms, const char *disk)
-{
-    struct busy_disk *busy = find_busy(vms, disk);
-
-    if (--busy->n > 0)
-        return;
-    HASH_DEL(vms->busy, busy);
-    free(busy->disk);
-    free(busy);
-    waiters_wake(&vms->changed);
-}
-
-/* ---- batches ---- */
-
-struct batch {
-    struct request *requests[MAX_BATCH];
-    size_t n;
-};
-
-/* One attaches what the other takes away: they go one after the other. */
-static bool contradict(const struct request *a, const struct request *b)
-{
-    const struct request *attach = a->change->kind == VM_ATTACH ? a : b;
-    const struct request *other = attach == a ? b : a;
-    size_t first = other->change->kind == VM_ATTACH ? 1 : 0;
-
-    for (size_t i = first; attach->change->kind == VM_ATTACH && i < other->n_disks; i++)
-        if (strcmp(other->disks[i], attach->disks[0]) == 0)
-            return true;
-    return false;
-}
-
-static bool fits(const struct batch *batch, const struct request *request)
-{
-    const struct request *first = batch->requests[0];
-
-    if (batch->n == 0)
-        return true;
-    if (batch->n == MAX_BATCH || batch->n > request->company ||
-        request->company != first->company || request->change->kind == VM_REPAIR ||
-        first->change->kind == VM_REPAIR)
-        return false;
-    for (size_t i = 0; i < batch->n; i++)
-        if (contradict(batch->requests[i], request) || contradict(request, batch->requests[i]))
-            return false;
-    return true;
-}
-
-/* What can go out now: everything whose disks no other VM's change concerns. A repair goes alone.
- */
-static void take_batch(struct vm *vm, struct batch *batch)
-{
-    batch->n = 0;
     LIST_FOREACH(&vm->pending, link) {
-        struct request *request = request_of(link);
+        struct vm_request *request = vm_request_of(link);
 
-        if (must_wait(vm, request) || !fits(batch, request))
+        if (vm_request_must_wait(vm, request) || vm_request_places(vm, request) <= room)
+            continue;
+        found = true;
+        if (vm->known_at < request->since)
             continue;
         list_remove(&request->link);
-        batch->requests[batch->n++] = request;
+        answer(vm, request,
+               err_new(ERR_EXHAUSTED, "all %d places for disks on %s are taken",
+                       vm->model.max_disks, vm->id));
     }
-    for (size_t i = 0; i < batch->n; i++)
-        for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
-            occupy(vm, batch->requests[i]->disks[k]);
-}
-
-static void release_batch(struct vm *vm, const struct batch *batch)
-{
-    for (size_t i = 0; i < batch->n; i++)
-        for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
-            release(vm->vms, batch->requests[i]->disks[k]);
+    return found;
 }
 
 /* ---- one change on its way ---- */
@@ -264,7 +182,7 @@ static void add_exchange(const struct vm *vm, struct update_lists *lists,
             add_detach(lists, change->in_exchange[i]);
 }
 
-static struct update_lists *lists_of(const struct vm *vm, const struct batch *batch)
+static struct update_lists *lists_of(const struct vm *vm, const struct vm_batch *batch)
 {
     struct update_lists *lists = mem_alloc(sizeof *lists);
 
@@ -305,13 +223,13 @@ static struct err *send_in_two(struct task *self, struct vm *vm, const struct vm
     return send(self, vm, &second);
 }
 
-static void observe(const struct vm *vm, const struct batch *batch, const struct vm_update *update)
+static void observe(const struct vm *vm, const struct vm_batch *batch,
+                    const struct vm_update *update)
 {
     static const char *const names[CLOUD_URGENCIES] = {
-        [CLOUD_FOR_PRIMARY] = "primary",
-        [CLOUD_IN_THE_WAY] = "in_the_way",
-        [CLOUD_FOR_REPLICA] = "replica",
-        [CLOUD_COLLECTION] = "collection",
+        [CLOUD_FOR_PRIMARY] = "primary", [CLOUD_IN_THE_WAY] = "in_the_way",
+        [CLOUD_FOR_REPLICA] = "replica", [CLOUD_COLLECTION] = "collection",
+        [CLOUD_AUDIT] = "audit",
     };
     uint64_t now = loop_now(vm->vms->loop);
 
@@ -323,7 +241,7 @@ static void observe(const struct vm *vm, const struct batch *batch, const struct
                        names[batch->requests[i]->change->urgency]);
 }
 
-static struct err *send_batch(struct task *self, struct vm *vm, const struct batch *batch)
+static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
     CLEANUP(freep) struct update_lists *lists = lists_of(vm, batch);
     const struct vm_update *update = &lists->update;
@@ -344,7 +262,7 @@ static enum arm_kind update_kind(const struct vm *vm)
 }
 
 /* They are sent again when it is their turn: with fewer others, or when Azure takes requests. */
-static void requeue(struct vm *vm, const struct batch *batch, size_t company, const char *reason)
+static void requeue(struct vm *vm, const struct vm_batch *batch, size_t company, const char *reason)
 {
     metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(update_kind(vm)), reason);
     for (size_t i = 0; i < batch->n; i++) {
@@ -366,7 +284,8 @@ static struct err *settle(struct task *self, struct vm *vm)
     return NULL;
 }
 
-static void carry_out(struct task *self, struct vm *vm, const struct batch *batch)
+/* Returns how long the VM is to rest then. */
+static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
     bool repair = batch->requests[0]->change->kind == VM_REPAIR;
     CLEANUP(err_freep) struct err *err = send_batch(self, vm, batch);
@@ -374,47 +293,66 @@ static void carry_out(struct task *self, struct vm *vm, const struct batch *batc
     if (err && err_kind(err) == ERR_THROTTLED) {
         log_info("%s: %zu changes wait: %s", vm->id, batch->n, err_message(err));
         requeue(vm, batch, batch->requests[0]->company, "throttled");
-        err_free(task_sleep(self, err_retry_after_ms(err)));
-        return;
+        return err_retry_after_ms(err);
     }
     if (err && batch->n > 1 && arm_error_may_be_of_one_disk(err)) {
         requeue(vm, batch, (batch->n + 1) / 2 - 1, "halved");
-        return;
+        return 0;
     }
     if (!err)
         err = repair ? settle(self, vm) : vm_refresh(self, vm, UINT64_MAX);
     for (size_t i = 0; i < batch->n; i++)
         answer(vm, batch->requests[i], err ? copy_of(err) : verify(vm, batch->requests[i]->change));
+    return 0;
 }
 
 /* ---- the task of a VM that has requests ---- */
 
+/* What comes a moment too late waits for a whole change; so what is known to come is waited for. */
+static void wait_for_company(struct task *self, struct vm *vm)
+{
+    uint64_t limit = vm_request_of(vm->pending.next)->since + COMPANY_MS;
+    struct err *err = NULL;
+
+    while (!err && vm->expected > 0)
+        err = wait_for_change(self, &vm->vms->changed, limit);
+    err_free(err); /* it has been long enough, or the process is ending, which the caller sees */
+}
+
 /* Until a change may be sent. Whatever comes meanwhile goes with it. */
 static struct err *wait_ready(struct task *self, struct vm *vm)
 {
-    const struct request *first = request_of(vm->pending.next);
-    const struct arm_request request = {
-        .kind = update_kind(vm), .resource = vm->id, .urgency = first->change->urgency};
+    const struct vm_request *first = vm_request_of(vm->pending.next);
+    const struct arm_request request = {.kind = update_kind(vm),
+                                        .path = vm->id,
+                                        .resource = vm->id,
+                                        .urgency = first->change->urgency};
 
     TRY(arm_client_wait(self, vm->vms->arm, &request));
-    return needs_model(vm) ? vm_refresh(self, vm, UINT64_MAX) : NULL;
+    return needs_model(vm) ? vm_refresh(self, vm, vm->known ? 0 : UINT64_MAX) : NULL;
 }
 
 static void next_change(struct task *self, struct vm *vm)
 {
-    struct batch batch;
+    struct vm_batch batch;
+
+    wait_for_company(self, vm);
     CLEANUP(err_freep) struct err *err = wait_ready(self, vm);
 
     if (err) {
         answer_pending(vm, err);
         return;
     }
+    answer_unwanted(vm, NULL);
     answer_fulfilled(vm);
-    take_batch(vm, &batch);
+    vm_batch_take(vm, &batch);
     if (batch.n > 0) {
-        carry_out(self, vm, &batch);
-        release_batch(vm, &batch);
-    } else if (!list_is_empty(&vm->pending)) {
+        uint64_t rest = carry_out(self, vm, &batch);
+
+        vm_batch_release(vm, &batch); /* at once: other VMs may have use for the disks meanwhile */
+        if (rest > 0)
+            err_free(task_sleep(self, rest));
+    } else if (!refuse_surplus(vm) && !list_is_empty(&vm->pending)) {
         err_free(wait_for_change(self, &vm->vms->changed, TIMER_NEVER));
     }
 }
@@ -432,7 +370,7 @@ static void work(struct task *self, void *arg)
 
 /* ---- asking ---- */
 
-static void note_disks(struct request *request)
+static void note_disks(struct vm_request *request)
 {
     const struct vm_change *change = request->change;
 
@@ -442,18 +380,35 @@ static void note_disks(struct request *request)
         ARRAY_ADD(request->disks, request->n_disks) = mem_lower(change->in_exchange[i]);
 }
 
-static void forget_disks(struct request *request)
+static void forget_disks(struct vm_request *request)
 {
     for (size_t i = 0; i < request->n_disks; i++)
         free(request->disks[i]);
     free(request->disks);
 }
 
+void vm_expect(struct vms *vms, const char *id, bool coming)
+{
+    struct vm *vm = vms_find(vms, id);
+
+    vm->expected = coming ? vm->expected + 1 : vm->expected - 1;
+    if (vm->expected == 0)
+        waiters_wake(&vms->changed);
+}
+
+void vms_reconsider(struct vms *vms, const char *disk_id)
+{
+    HASH_FOREACH(vms->vms, vm) {
+        answer_unwanted(vm, disk_id);
+    }
+}
+
 struct err *vm_change(struct task *self, struct vms *vms, const char *id,
                       const struct vm_change *change)
 {
     struct vm *vm = vms_find(vms, id);
-    struct request request = {.change = change, .company = MAX_BATCH, .since = loop_now(vms->loop)};
+    struct vm_request request = {
+        .change = change, .company = MAX_BATCH, .since = loop_now(vms->loop)};
 
     note_disks(&request);
     enqueue(vm, &request);

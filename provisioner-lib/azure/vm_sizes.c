@@ -1,20 +1,14 @@
 #include "provisioner-lib/azure/vm_sizes.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/file.h"
 #include "lib/base/hash.h"
-#include "lib/base/timestamp.h"
-#include "lib/json/parse.h"
 
-enum { LARGEST_FILE = 1024 * 1024, MOST_DISKS = 64 };
+enum { MOST_DISKS = 64 };
 
 struct size {
     char *name; /* lower case */
@@ -109,69 +103,29 @@ bool vm_sizes_built_in(const char *name, int *ret_data_disks)
     return false;
 }
 
-/* ---- the file ---- */
+/* ---- as JSON ---- */
 
-static struct err *take_file(const json_t *json, const char *location, struct vm_sizes *sizes,
-                             int64_t *ret_at_us)
+json_t *vm_sizes_to_json(const struct vm_sizes *sizes)
 {
-    const char *at = json_string_value(json_object_get(json, "at"));
-    const char *whose = json_string_value(json_object_get(json, "location"));
-    json_t *list = json_object_get(json, "dataDisks"), *number;
-    const char *name;
+    json_t *json = json_object();
 
-    if (!at || !whose || !json_is_object(list))
-        return err_new(ERR_INVALID, "it is no list of VM sizes");
-    if (strcasecmp(whose, location) != 0)
-        return err_new(ERR_INVALID, "it is about %s, not %s", whose, location);
-    json_object_foreach(list, name, number) {
+    HASH_FOREACH(sizes->sizes, size) {
+        json_object_set_new(json, size->name, json_integer(size->data_disks));
+    }
+    return json;
+}
+
+struct err *vm_sizes_from_json(struct vm_sizes *sizes, const json_t *json)
+{
+    const char *name;
+    json_t *number;
+
+    json_object_foreach((json_t *)(uintptr_t)json, name, number) {
         json_int_t n = json_integer_value(number);
 
         if (!json_is_integer(number) || n < 0 || n > MOST_DISKS)
             return err_new(ERR_INVALID, "size %s has no number of disks", name);
         vm_sizes_set(sizes, name, (int)n);
     }
-    return timestamp_parse(at, ret_at_us);
-}
-
-struct err *vm_sizes_read(struct task *self, const char *path, const char *location,
-                          struct vm_sizes **ret_sizes, int64_t *ret_at_us)
-{
-    CLEANUP(vm_sizes_freep) struct vm_sizes *sizes = vm_sizes_new();
-    CLEANUP(json_decrefp) json_t *json = NULL;
-    CLEANUP(freep) char *text = NULL;
-    size_t length;
-
-    TRY(file_read(path, LARGEST_FILE, &text, &length));
-    struct err *err = json_parse(self, text, length, &json);
-    if (!err)
-        err = take_file(json, location, sizes, ret_at_us);
-    if (err)
-        return err_wrap(err, "%s", path);
-    *ret_sizes = TAKE_PTR(sizes);
     return NULL;
-}
-
-static struct err *failed(const char *path)
-{
-    return err_new(ERR_INTERNAL, "%s: %s", path, strerror(errno));
-}
-
-struct err *vm_sizes_write(const char *path, const char *location, const struct vm_sizes *sizes,
-                           int64_t at_us)
-{
-    char at[TIMESTAMP_SIZE];
-    json_t *list = json_object();
-    CLEANUP(freep) char *partial = mem_printf("%s.partial", path);
-
-    timestamp_format(at_us, at);
-    HASH_FOREACH(sizes->sizes, size) {
-        json_object_set_new(list, size->name, json_integer(size->data_disks));
-    }
-    CLEANUP(json_decrefp)
-    json_t *json = json_pack("{s:s, s:s, s:o}", "at", at, "location", location, "dataDisks", list);
-    if (json_dump_file(json, partial, JSON_INDENT(1)) == 0 && rename(partial, path) == 0)
-        return NULL;
-    struct err *err = failed(path);
-    unlink(partial);
-    return err;
 }

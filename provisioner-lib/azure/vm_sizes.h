@@ -6,10 +6,11 @@
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "lib/rt/task.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/err.h"
 
 struct vm_sizes; /* from Azure */
 
@@ -22,11 +23,7 @@ bool vm_sizes_find(const struct vm_sizes *sizes, const char *name, int *ret_data
 
 bool vm_sizes_built_in(const char *name, int *ret_data_disks);
 
-/* A file with the sizes of a location, and when Azure said so (microseconds since 1970). What is
- * not such a file, or is about another location, is INVALID. */
-struct err *vm_sizes_read(struct task *self, const char *path, const char *location,
-                          struct vm_sizes **ret_sizes, int64_t *ret_at_us)
+/* For a file: numbers by name. INVALID if it is something else. */
+json_t *vm_sizes_to_json(const struct vm_sizes *sizes) __attribute__((warn_unused_result));
+struct err *vm_sizes_from_json(struct vm_sizes *sizes, const json_t *json)
     __attribute__((warn_unused_result));
-/* In one piece or not at all. */
-struct err *vm_sizes_write(const char *path, const char *location, const struct vm_sizes *sizes,
-                           int64_t at_us) __attribute__((warn_unused_result));

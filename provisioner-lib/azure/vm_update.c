@@ -16,7 +16,6 @@ static struct arm_request request_of(const char *vm_id, const struct vm_update *
         .kind = vm_id_is_instance(vm_id) ? ARM_INSTANCE_UPDATE : ARM_VM_UPDATE,
         .method = method,
         .path = path,
-        .api_version = VM_API_VERSION,
         .body = body,
         .resource = vm_id,
         .urgency = update->urgency,
@@ -118,7 +117,6 @@ static struct err *by_list(struct task *self, struct arm_client *arm, const char
     const struct arm_request read = {
         .kind = vm_id_is_instance(vm_id) ? ARM_INSTANCE_READ : ARM_VM_READ,
         .path = vm_id,
-        .api_version = VM_API_VERSION,
         .resource = vm_id,
         .urgency = update->urgency,
     };
@@ -126,7 +124,12 @@ static struct err *by_list(struct task *self, struct arm_client *arm, const char
     TRY(arm_client_request(self, arm, &read, &vm, NULL));
     const json_t *properties = json_object_get(vm, "properties");
     const json_t *profile = json_object_get(properties, "storageProfile");
-    json_t *list = changed_list(json_object_get(profile, "dataDisks"), update, way);
+    const json_t *disks = json_object_get(profile, "dataDisks");
+    /* What is not in the list that is written is detached, so a list that is not known is not
+     * changed: a gateway may have answered, or half of the answer have come. */
+    if (!json_is_array(disks))
+        return err_new(ERR_UNAVAILABLE, "GET %s: a VM without a list of disks", vm_id);
+    json_t *list = changed_list(disks, update, way);
     CLEANUP(json_decrefp)
     json_t *body = json_pack("{s:{s:{s:o}}}", "properties", "storageProfile", "dataDisks", list);
     struct arm_request write = request_of(vm_id, update, method_for(vm_id), vm_id, body);

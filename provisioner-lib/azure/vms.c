@@ -18,7 +18,13 @@ struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct sku
 {
     struct vms *vms = mem_alloc(sizeof *vms);
 
-    *vms = (struct vms){.group = group, .loop = group->loop, .arm = arm, .skus = skus};
+    *vms = (struct vms){
+        .group = group,
+        .loop = group->loop,
+        .arm = arm,
+        .skus = skus,
+        .way = arm_client_config(arm)->azure_stack ? VM_UPDATE_BY_SHORT_LIST : VM_UPDATE_BY_ACTION,
+    };
     waiters_init(&vms->changed);
     return vms;
 }
@@ -99,7 +105,7 @@ static struct err *read_model(struct task *self, struct vm *vm)
 
     vm->reading = true;
     vm->known = true;
-    struct err *err = vm_model_read(self, vms->arm, vms->skus, vm->id, &model);
+    struct err *err = vm_model_read(self, vms->arm, vms->skus, vm->id, CLOUD_FOR_PRIMARY, &model);
     vm->reading = false;
     if (err)
         vm->known = false;
@@ -109,12 +115,24 @@ static struct err *read_model(struct task *self, struct vm *vm)
     return err;
 }
 
-/* A model that somebody is changing is soon another. */
+/* A model that somebody is changing is soon another; but looks must not run out while many ask. */
+static uint64_t changing_age(const struct vm *vm)
+{
+    const struct arm_request read = {.kind = vm_id_is_instance(vm->id) ? ARM_INSTANCE_READ
+                                                                       : ARM_VM_READ,
+                                     .path = vm->id,
+                                     .resource = vm->id};
+    uint64_t pace = arm_client_pace(vm->vms->arm, &read);
+
+    return pace > CHANGING_AGE_MS ? pace : CHANGING_AGE_MS;
+}
+
 static bool is_fresh(const struct vm *vm, uint64_t max_age_ms)
 {
-    bool settled = vm->model.state == CLOUD_INSTANCE_SETTLED;
-    uint64_t limit = settled || max_age_ms < CHANGING_AGE_MS ? max_age_ms : CHANGING_AGE_MS;
+    uint64_t limit = max_age_ms;
 
+    if (vm->model.state != CLOUD_INSTANCE_SETTLED && changing_age(vm) < max_age_ms)
+        limit = changing_age(vm);
     return vm->known && vm->model.id && loop_now(vm->vms->loop) - vm->known_at <= limit;
 }
 

@@ -2,10 +2,11 @@
  *
  * One owner per VM (rule 5 of the design): its queue sends the first change at once and folds
  * whatever is asked for meanwhile into the next one, the more urgent first, so that twenty disks
- * cost two requests and nobody waits for more than the one that is in flight. A refusal that could
- * concern only some of a request's disks is tried again by halves, behind what is more urgent.
- * Changes of one shared disk on several VMs never overlap. After each change the model is read, and
- * a disk counts as attached or gone only when the model says so.
+ * cost two requests and nobody waits for more than the one that is in flight. Only when another
+ * request is known to be on its way is a change held back for it, two seconds at most. A refusal
+ * that could concern only some of a request's disks is tried again by halves, behind what is more
+ * urgent. Changes of one shared disk on several VMs never overlap. After each change the model is
+ * read, and a disk counts as attached or gone only when the model says so.
  */
 #pragma once
 
@@ -38,7 +39,16 @@ struct vm_change {
     enum caching_mode caching;
     const char *const *in_exchange; /* disks that go in the same change, if they are there */
     size_t n_in_exchange;
+    bool (*still_wanted)(void *ctx); /* as in cloud.h */
+    void *ctx;
 };
+
+/* Somebody will ask for a change soon, or, with `coming` false, is about to or will not after all.
+ */
+void vm_expect(struct vms *vms, const char *id, bool coming);
+
+/* Ends those changes of the disk that wait and are no longer wanted. */
+void vms_reconsider(struct vms *vms, const char *disk_id);
 
 /* Returns when it is done and seen in the model. */
 struct err *vm_change(struct task *self, struct vms *vms, const char *id,

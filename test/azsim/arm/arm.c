@@ -82,6 +82,8 @@ static void write_record(const struct request *request)
         .wall_us = request->wall_us,
         .latency_ms = request->latency_ms,
         .status = exchange->reply->status,
+        .retry_after =
+            http_header_find(exchange->reply->headers, exchange->reply->n_headers, "Retry-After"),
         .kind = exchange->kind,
         .principal = exchange->principal,
         .resource = exchange->match.name,

@@ -22,6 +22,7 @@ struct arm_record {
     int64_t wall_us; /* when it came */
     uint64_t latency_ms;
     int status;
+    const char *retry_after;           /* header of the answer; NULL: none */
     const char *kind;                  /* "disks.createOrUpdate"; NULL: no such route */
     const char *principal;             /* client id; NULL: not authenticated */
     const char *resource;              /* name of the disk or VM; NULL: none */

@@ -55,7 +55,21 @@ static void add_limits(json_t *list, int64_t least_gib, int64_t most_gib, unsign
     add_number(list, "MaxValueOfMaxShares", shares);
 }
 
-/* One row for each step of the SKU. */
+/* Of disks that let their performance be chosen, in the members' own spelling. */
+static void add_choice(json_t *list, const struct disk_sku *sku)
+{
+    bool ultra = sku->family == DISK_ULTRA;
+
+    add_number(list, "MinIOpsReadWrite", ultra ? 100 : 3000);
+    add_number(list, "MaxIOpsReadWrite", ultra ? 400000 : 80000);
+    add_number(list, "MaxIopsPerGiBReadWrite", ultra ? 1000 : 500);
+    add_number(list, "MinBandwidthMBpsReadWrite", ultra ? 1 : 125);
+    add_number(list, "MaxBandwidthMBpsReadWrite", ultra ? 10000 : 2000);
+    add_number(list, "MinIOSizeKiBps", 4);
+    add_number(list, "MaxIOSizeKiBps", 256);
+}
+
+/* One row for each step of the SKU; each begins with the last size of the one below. */
 static void add_steps(json_t *rows, const struct model *model, const struct disk_sku *sku)
 {
     size_t n;
@@ -77,7 +91,7 @@ static void add_steps(json_t *rows, const struct model *model, const struct disk
         add_number(list, "MinBandwidthMBps", mbps);
         add_number(list, "MaxBandwidthMBps", mbps);
         json_array_append_new(rows, row(model, "disks", sku->name, sku->tier, name, list));
-        least = steps[i].gib + 1;
+        least = steps[i].gib;
     }
 }
 
@@ -91,6 +105,7 @@ static void add_disk_rows(json_t *rows, const struct model *model, const struct 
     }
     list = json_array();
     add_limits(list, sku->least_gib, sku->most_gib, sku->max_shares);
+    add_choice(list, sku);
     json_array_append_new(rows, row(model, "disks", sku->name, sku->tier,
                                     sku->family == DISK_ULTRA ? "U" : "P", list));
 }

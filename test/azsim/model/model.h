@@ -56,7 +56,7 @@ struct model {
     struct loop *loop;
     char *tenant_id, *subscription_id, *location;
     struct latencies latencies;
-    struct settings settings;
+    struct model_settings settings;
     struct throttle *throttle;
     struct faults *faults;
 

@@ -10,12 +10,12 @@ static const char *const concurrency_names[] = {
     [CONCURRENCY_REFUSED] = "refused",
 };
 
-void settings_init(struct settings *settings)
+void settings_init(struct model_settings *settings)
 {
-    *settings = (struct settings){.page_size = SETTINGS_PAGE_SIZE};
+    *settings = (struct model_settings){.page_size = SETTINGS_PAGE_SIZE};
 }
 
-json_t *settings_json(const struct settings *settings)
+json_t *settings_json(const struct model_settings *settings)
 {
     return json_pack("{s:s, s:b, s:i}", "concurrentUpdates",
                      concurrency_names[settings->concurrency], "upperCaseGroups",
@@ -24,7 +24,7 @@ json_t *settings_json(const struct settings *settings)
 
 /* ---- reading; one function for each setting ---- */
 
-static struct err *read_concurrency(struct settings *settings, const json_t *value)
+static struct err *read_concurrency(struct model_settings *settings, const json_t *value)
 {
     const char *name = json_string_value(value);
 
@@ -37,7 +37,7 @@ static struct err *read_concurrency(struct settings *settings, const json_t *val
                    "concurrentUpdates: expected \"azure\", \"superseded\" or \"refused\"");
 }
 
-static struct err *read_upper_case(struct settings *settings, const json_t *value)
+static struct err *read_upper_case(struct model_settings *settings, const json_t *value)
 {
     if (!json_is_boolean(value))
         return err_new(ERR_INVALID, "upperCaseGroups: expected true or false");
@@ -45,7 +45,7 @@ static struct err *read_upper_case(struct settings *settings, const json_t *valu
     return NULL;
 }
 
-static struct err *read_page_size(struct settings *settings, const json_t *value)
+static struct err *read_page_size(struct model_settings *settings, const json_t *value)
 {
     json_int_t size = json_integer_value(value);
 
@@ -58,14 +58,15 @@ static struct err *read_page_size(struct settings *settings, const json_t *value
 
 static const struct {
     const char *name;
-    struct err *(*read)(struct settings *settings, const json_t *value);
+    struct err *(*read)(struct model_settings *settings, const json_t *value);
 } rows[] = {
     {"concurrentUpdates", read_concurrency},
     {"upperCaseGroups", read_upper_case},
     {"pageSize", read_page_size},
 };
 
-static struct err *change_one(struct settings *settings, const char *name, const json_t *value)
+static struct err *change_one(struct model_settings *settings, const char *name,
+                              const json_t *value)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (strcmp(rows[i].name, name) == 0)
@@ -75,9 +76,9 @@ static struct err *change_one(struct settings *settings, const char *name, const
         "\"%s\" is no setting; there are concurrentUpdates, upperCaseGroups and pageSize", name);
 }
 
-struct err *settings_change(struct settings *settings, const json_t *json)
+struct err *settings_change(struct model_settings *settings, const json_t *json)
 {
-    struct settings changed = *settings;
+    struct model_settings changed = *settings;
     const char *name;
     json_t *value;
 

@@ -20,14 +20,14 @@ enum concurrency {
 
 enum { SETTINGS_PAGE_SIZE = 1000, SETTINGS_MAX_PAGE_SIZE = 100000 };
 
-struct settings {
+struct model_settings {
     enum concurrency concurrency;
     bool upper_case_groups; /* in ids of VMs that other resources name */
     unsigned page_size;     /* of lists */
 };
 
-void settings_init(struct settings *settings);
-json_t *settings_json(const struct settings *settings);
+void settings_init(struct model_settings *settings);
+json_t *settings_json(const struct model_settings *settings);
 /* What an object names; nothing is changed if any of it is wrong. */
-struct err *settings_change(struct settings *settings, const json_t *json)
+struct err *settings_change(struct model_settings *settings, const json_t *json)
     __attribute__((warn_unused_result));

@@ -124,34 +124,100 @@ static void test_tags(void **state)
 static void test_sizes(void **state)
 {
     static const struct {
-        const char *sku, *shares;
+        const char *text;
         int64_t gib;
         const char *error; /* NULL: possible */
     } sizes[] = {
-        {"Premium_LRS", "3", 512, NULL},
-        {"Premium_LRS", "4", 512,
+        {"skuName=Premium_LRS;maxShares=3", 512, NULL},
+        {"skuName=Premium_LRS;maxShares=4", 512,
          "parameter maxShares: 4 is more than the 3 that a Premium_LRS disk of 512 GiB allows"},
-        {"Premium_LRS", "5", 513, NULL},
-        {"Premium_LRS", "10", 4097, NULL},
-        {"StandardSSD_ZRS", "6", 4096,
+        {"skuName=Premium_LRS;maxShares=5", 513, NULL},
+        {"skuName=Premium_LRS;maxShares=10", 4097, NULL},
+        {"skuName=StandardSSD_ZRS;maxShares=6", 4096,
          "parameter maxShares: 6 is more than the 5 that a StandardSSD_ZRS disk of 4096 GiB "
          "allows"},
-        {"UltraSSD_LRS", "15", 4, NULL},
-        {"Premium_LRS", "1", 32767, NULL},
-        {"Premium_LRS", "1", 32768, "a size of 32768 GiB: Premium_LRS disks have at most 32767"},
+        {"skuName=UltraSSD_LRS;maxShares=15", 4, NULL},
+        {"skuName=UltraSSD_LRS", 3, "a size of 3 GiB: UltraSSD_LRS disks have at least 4"},
+        {"skuName=Premium_LRS", 32767, NULL},
+        {"skuName=Premium_LRS", 32768, "a size of 32768 GiB: Premium_LRS disks have at most 32767"},
+        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3000", 1, NULL},
+        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3001", 6,
+         "parameter diskIOPSReadWrite: 3001 is outside of the 3000 to 3000 that a PremiumV2_LRS "
+         "disk of 6 GiB allows"},
+        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=5000", 10, NULL},
+        {"skuName=UltraSSD_LRS;diskIOPSReadWrite=4000", 4, NULL},
+        {"skuName=UltraSSD_LRS;diskIOPSReadWrite=99", 4,
+         "parameter diskIOPSReadWrite: 99 is outside of the 100 to 4000 that a UltraSSD_LRS disk "
+         "of 4 GiB allows"},
+        {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
+         "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
+         "disk of 10 GiB allows"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        const struct parameter list[] = {{"skuName", sizes[i].sku}, {"maxShares", sizes[i].shares}};
+        CLEANUP(freep) char *text = mem_strdup(sizes[i].text);
         CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        struct parameter list[MAX_PARAMETERS];
+        struct disk_limits limits;
+        size_t n = split(text, list);
 
-        assert_ok(volume_parameters_parse(list, 2, false, &p));
-        struct err *err = volume_parameters_check_size(&p, sizes[i].gib);
+        assert_ok(volume_parameters_parse(list, n, false, &p));
+        disk_limits_built_in(p.sku, sizes[i].gib, &limits);
+        struct err *err = volume_parameters_check_size(&p, sizes[i].gib, &limits);
         if (sizes[i].error)
             assert_fails(err, ERR_INVALID, sizes[i].error);
         else
             assert_ok(err);
+    }
+}
+
+/* Azure's rows overlap at their ends: a disk of 512 GiB is of the smaller step. */
+static void test_rows_of_a_kind(void **state)
+{
+    static const struct disk_limits steps[] = {
+        {.least_gib = 512, .most_gib = 1024, .max_shares = 5, .zones = 6},
+        {.least_gib = 0, .most_gib = 512, .max_shares = 3, .zones = 2},
+    };
+    static const struct {
+        int64_t gib;
+        int shares;
+    } sizes[] = {{1, 3}, {512, 3}, {513, 5}, {1024, 5}, {2000, 5}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        struct disk_limits limits;
+
+        disk_limits_at(steps, COUNT_OF(steps), sizes[i].gib, &limits);
+        assert_int_equal(limits.max_shares, sizes[i].shares);
+        assert_int_equal(limits.zones, sizes[i].shares == 3 ? 2 : 6);
+        assert_int_equal(limits.least_gib, 0);
+        assert_int_equal(limits.most_gib, 1024);
+    }
+}
+
+static void test_zones(void **state)
+{
+    static const struct {
+        unsigned zones;
+        const char *zone;
+        bool there;
+    } rows_of_zones[] = {
+        {1 << 1 | 1 << 3, "eastus-1", true},
+        {1 << 1 | 1 << 3, "eastus-2", false},
+        {1 << 1 | 1 << 3, "eastus-3", true},
+        {0, "eastus-2", true}, /* not said */
+        {1 << 1, "eastus", true},
+        {1 << 1, "east-us", true},
+        {1 << 1, "eastus-99", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows_of_zones); i++) {
+        const struct disk_limits limits = {.zones = rows_of_zones[i].zones};
+
+        assert_int_equal(disk_limits_in_zone(&limits, rows_of_zones[i].zone),
+                         rows_of_zones[i].there);
     }
 }
 
@@ -167,10 +233,9 @@ static void test_unknown_ones_can_be_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_unknown_ones_can_be_dropped),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_rows_of_a_kind),
+        cmocka_unit_test(test_zones), cmocka_unit_test(test_unknown_ones_can_be_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

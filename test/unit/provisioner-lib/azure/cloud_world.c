@@ -115,6 +115,13 @@ static struct err *create(struct task *self, struct wish *wish)
     return cloud->ops->disk_create(self, cloud, &spec, &disk);
 }
 
+static bool is_wanted(void *ctx)
+{
+    const struct wish *wish = ctx;
+
+    return *wish->wanted;
+}
+
 static struct err *attach(struct task *self, struct wish *wish, const char *disk)
 {
     struct cloud *cloud = wish->world->cloud;
@@ -130,6 +137,8 @@ static struct err *attach(struct task *self, struct wish *wish, const char *disk
                                        .urgency = wish->urgency,
                                        .in_exchange = (const char *const *)&leaving,
                                        .n_in_exchange = leaving ? 1 : 0,
+                                       .still_wanted = wish->wanted ? is_wanted : NULL,
+                                       .ctx = wish,
                                    });
 }
 

@@ -65,6 +65,7 @@ struct wish {
     int max_shares;
     enum cloud_urgency urgency;
     const char *in_exchange; /* a disk */
+    const bool *wanted;      /* of ATTACH: whether it still is; NULL: in any case */
     struct err *err;
     bool ended;
     uint64_t ended_at;

@@ -115,7 +115,7 @@ static void test_what_is_left(void **state)
     assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_SUBSCRIPTION, 0), 1495);
     assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_METHOD, 0), 195);
     assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, 3600 SECONDS), 12);
-    assert_int_equal(budget_left(budget, ARM_OTHER_READ, BUDGET_METHOD, 0), 250);
+    assert_int_equal(budget_left(budget, ARM_SKU_READ, BUDGET_METHOD, 0), 250);
 }
 
 static void test_pace(void **state)

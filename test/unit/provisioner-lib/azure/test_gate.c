@@ -1,5 +1,5 @@
 /* Who passes when. */
-#include "provisioner-lib/azure/gate.h"
+#include "provisioner-lib/azure/gates.h"
 
 #include "lib/base/alloc.h"
 #include "lib/rt/group.h"
@@ -99,12 +99,43 @@ static void test_who_is_cancelled_leaves_the_queue(void **state)
                      3); /* the first one's token was not taken */
 }
 
+/* Each subscription has its own budget. */
+static void test_subscriptions(void **state)
+{
+    static const char *const same[] = {
+        "/subscriptions/ONE/resourceGroups/rg", "/Subscriptions/one?api-version=1",
+        "https://management.example/subscriptions/One/providers/x", "/subscriptions/one"};
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(gates_freep) struct gates *gates = gates_new(loop);
+    struct gate *one = gates_find(gates, "/subscriptions/one/");
+    struct gate *two = gates_find(gates, "/subscriptions/two/");
+    struct visitor visitors[] = {{one, "a", CLOUD_FOR_PRIMARY, 0, NULL},
+                                 {two, "a", CLOUD_FOR_PRIMARY, 0, NULL}};
+    uint64_t start = loop_now(loop);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(same); i++)
+        assert_ptr_equal(gates_find(gates, same[i]), one);
+    assert_ptr_not_equal(one, two);
+    drain(one, "a", 12, loop);
+    assert_int_equal(gates_left(gates, ARM_VM_UPDATE, BUDGET_RESOURCE, start), 0);
+    assert_int_equal(gates_left(gates, ARM_VM_UPDATE, BUDGET_METHOD, start), 200 - 12);
+    for (size_t i = 0; i < COUNT_OF(visitors); i++)
+        loop_spawn(loop, "visitor", visit, &visitors[i]);
+    loop_advance(loop, 1000);
+    assert_int_equal(visitors[0].passed_at, 0);
+    assert_int_equal(visitors[1].passed_at, start);
+    loop_advance(loop, 61 * 1000);
+    assert_true(visitors[0].passed_at > start);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_urgent_pass_first),
         cmocka_unit_test(test_nobody_passes_before_the_end_of_a_refusal),
         cmocka_unit_test(test_who_is_cancelled_leaves_the_queue),
+        cmocka_unit_test(test_subscriptions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

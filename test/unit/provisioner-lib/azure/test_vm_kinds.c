@@ -103,6 +103,28 @@ static void test_each_kind_without_the_action(void **state)
     }
 }
 
+/* Which has neither the action nor toBeDetached: neither is tried. */
+static void test_an_azure_stack_takes_lists(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    azure_cloud_free(world->cloud);
+    world->config.azure_stack = true;
+    world->cloud = azure_cloud_new(&world->group, &world->config, NULL, &world->network.transport,
+                                   world->network.inner);
+    make_disks(world, names, 2, 1);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0}));
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1}));
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}));
+    CLEANUP(freep) char *body = json_dumps(world->network.last_body, 0);
+    assert_null(strstr(body, "toBeDetached\": true"));
+    assert_int_equal(slots_of(world, VM("vm1")), 1);
+    assert_int_equal(calls(world, CHANGES), 0);
+    assert_int_equal(calls(world, "virtualMachines.update"), 3);
+    world_free(world);
+}
+
 static void test_other_peoples_ids(void **state)
 {
     static const char *const ids[] = {"aws:///us-east-1a/i-0", "azure://elsewhere", "kind://node"};
@@ -125,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind),
         cmocka_unit_test(test_each_kind_without_the_action),
+        cmocka_unit_test(test_an_azure_stack_takes_lists),
         cmocka_unit_test(test_other_peoples_ids),
     };
 

@@ -143,32 +143,152 @@ static void test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere(void 
 static void test_a_new_primary_goes_before_the_halves_of_a_refused_change(void **state)
 {
     struct world *world = world_new();
-    struct wish wishes[MANY];
+    struct wish wishes[MANY - 1];
 
     (void)state;
     make_disks(world, names, MANY - 1, 1);
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < MANY - 1; i++)
         wishes[i] = (struct wish){.kind = ATTACH,
                                   .vm = VM("vm1"),
-                                  .disk = names[i],
+                                  .disk = i == 6 ? "gone" : names[i],
                                   .lun = i,
                                   .urgency = CLOUD_FOR_REPLICA};
     wishes[7].urgency = CLOUD_FOR_PRIMARY;
-    wishes[8].vm = wishes[6].vm = VM("vm1"); /* i does not exist */
-    for (int i = 0; i < MANY; i++)
-        if (i != 7)
-            begin(world, &wishes[i]);
+    for (int i = 0; i < 7; i++)
+        begin(world, &wishes[i]);
     loop_advance(world->azure->loop, 13 * 1000); /* the first half is under way */
     begin(world, &wishes[7]);
-    finish(world, wishes, MANY);
-    for (int i = 0; i < MANY - 1; i++)
-        assert_ok(wishes[i].err);
-    assert_int_equal(err_kind(wishes[8].err), ERR_NOT_FOUND);
-    err_free(wishes[8].err);
+    finish(world, wishes, MANY - 1);
+    assert_int_equal(err_kind(wishes[6].err), ERR_NOT_FOUND);
+    err_free(TAKE_PTR(wishes[6].err));
     int later = 0;
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < MANY - 1; i++) {
+        assert_ok(wishes[i].err);
         later += wishes[i].ended_at > wishes[7].ended_at;
+    }
     assert_in_range(later, 1, 7);
+    world_free(world);
+}
+
+/* ---- room ---- */
+
+static void look(struct world *world)
+{
+    struct wish look = {.kind = LOOK, .vm = VM("vm1")};
+
+    begin(world, &look);
+    finish(world, &look, 1);
+    assert_ok(look.err);
+    cloud_instance_fini(&look.instance);
+}
+
+#define FULL "all 8 places for disks on " VM("vm1") " are taken"
+
+static void test_a_change_has_no_more_disks_than_there_is_room(void **state)
+{
+    struct world *world = world_new();
+    struct wish wishes[MANY];
+    int full = 0;
+
+    (void)state;
+    make_disks(world, names, MANY, 1);
+    look(world);
+    json_array_clear(world->azure->records);
+    for (int i = 0; i < MANY; i++) {
+        wishes[i] = (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = names[i], .lun = i};
+        begin(world, &wishes[i]);
+    }
+    finish(world, wishes, MANY);
+    for (int i = 0; i < MANY; i++)
+        if (wishes[i].err) {
+            assert_fails(wishes[i].err, ERR_EXHAUSTED, FULL);
+            full++;
+        }
+    assert_int_equal(full, 1);
+    assert_int_equal(calls(world, CHANGES),
+                     2); /* the first one's, and that of all who came since */
+    world_free(world);
+}
+
+static void test_a_full_vm_is_not_asked(void **state)
+{
+    struct world *world = full_world();
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8},
+        {.kind = DETACH, .vm = VM("vm1"), .disk = "c", .urgency = CLOUD_IN_THE_WAY},
+    };
+
+    (void)state;
+    assert_fails(wish(world, wishes[0]), ERR_EXHAUSTED, FULL);
+    assert_int_equal(calls(world, CHANGES), 0);
+
+    begin(world, &wishes[1]); /* makes room */
+    loop_advance(world->azure->loop, 1);
+    begin(world, &wishes[0]);
+    finish(world, wishes, COUNT_OF(wishes));
+    assert_ok(wishes[0].err);
+    assert_ok(wishes[1].err);
+    world_free(world);
+}
+
+/* The model of before is not believed when there is no room in it. */
+static void test_room_that_somebody_else_has_made_is_used(void **state)
+{
+    struct world *world = full_world();
+    struct wish i = {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8};
+
+    (void)state;
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    ask(world->azure, "POST",
+        "{P}/virtualMachines/vm1/attachDetachDataDisks?api-version=2025-04-01",
+        "{'dataDisksToDetach': [{'diskId': '" DISK("c") "'}]}", &response);
+    assert_int_equal(response.status, 202);
+    loop_advance(world->azure->loop, 60 * 1000);
+    assert_ok(wish(world, i));
+    assert_int_equal(attached(world, "vm1"), 8);
+    world_free(world);
+}
+
+/* Then Azure is asked. */
+static void test_what_is_built_in_refuses_nothing(void **state)
+{
+    struct world *world = world_new();
+    struct wish i = {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8};
+
+    (void)state;
+    world->network.stand_in =
+        (struct stand_in){.text = "/skus?",
+                          .times = 100,
+                          .status = 403,
+                          .body = "{'error': {'code': 'AuthorizationFailed', 'message': 'no'}}"};
+    make_disks(world, names, MANY, 1);
+    for (int n = 0; n < MANY - 1; n++)
+        assert_ok(wish(world,
+                       (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = names[n], .lun = n}));
+    json_array_clear(world->azure->records);
+    struct err *err = wish(world, i);
+    assert_string_equal(err_code(err), "OperationNotAllowed");
+    assert_int_equal(err_kind(err), ERR_EXHAUSTED);
+    err_free(err);
+    assert_int_equal(calls(world, CHANGES), 1);
+    world_free(world);
+}
+
+static void test_subscriptions_do_not_mix(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH,
+                     .vm = "/subscriptions/other/resourceGroups/rg/providers/Microsoft.Compute/"
+                           "virtualMachines/vm1",
+                     .disk = "a"};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    struct err *err = wish(world, a);
+    assert_int_equal(err_kind(err), ERR_INVALID);
+    assert_non_null(strstr(err_message(err), "is in another subscription than"));
+    err_free(err);
+    assert_int_equal(calls(world, CHANGES), 0);
     world_free(world);
 }
 
@@ -424,6 +544,11 @@ int main(void)
         cmocka_unit_test(test_a_primary_waits_for_one_change_at_most),
         cmocka_unit_test(test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere),
         cmocka_unit_test(test_a_new_primary_goes_before_the_halves_of_a_refused_change),
+        cmocka_unit_test(test_a_change_has_no_more_disks_than_there_is_room),
+        cmocka_unit_test(test_a_full_vm_is_not_asked),
+        cmocka_unit_test(test_room_that_somebody_else_has_made_is_used),
+        cmocka_unit_test(test_what_is_built_in_refuses_nothing),
+        cmocka_unit_test(test_subscriptions_do_not_mix),
         cmocka_unit_test(test_a_refused_change_is_sent_when_its_time_has_come),
         cmocka_unit_test(test_other_vms_are_not_held_up),
         cmocka_unit_test(test_when_only_looking_is_refused_nothing_is_sent_twice),

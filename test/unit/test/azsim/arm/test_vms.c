@@ -334,10 +334,13 @@ static void test_skus(void **state)
     assert_string_equal(capability(list, "virtualMachines", "Standard_D2_v3", NULL, "PremiumIO"),
                         "False");
     assert_string_equal(capability(list, "disks", "Premium_LRS", "P15", "MaxSizeGiB"), "256");
-    assert_string_equal(capability(list, "disks", "Premium_LRS", "P15", "MinSizeGiB"), "129");
+    assert_string_equal(capability(list, "disks", "Premium_LRS", "P15", "MinSizeGiB"), "128");
     assert_string_equal(capability(list, "disks", "Premium_LRS", "P15", "MaxIOps"), "1100");
     assert_string_equal(capability(list, "disks", "Premium_LRS", "P30", "MaxValueOfMaxShares"),
                         "5");
+    assert_string_equal(capability(list, "disks", "PremiumV2_LRS", "P", "MaxIopsPerGiBReadWrite"),
+                        "500");
+    assert_string_equal(capability(list, "disks", "UltraSSD_LRS", "U", "MinIOpsReadWrite"), "100");
     assert_string_equal(capability(list, "disks", "Standard_LRS", "S4", "MaxValueOfMaxShares"),
                         "1");
     json_decref(json);

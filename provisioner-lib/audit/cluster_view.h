@@ -1,0 +1,72 @@
+/* cluster_view.h - the objects of a cluster that concern the driver, side by side, and what they
+ * say.
+ *
+ * Borrowed lists, whoever keeps the objects: a controller's stores, or what a person's program has
+ * read once. A list that was not read is empty.
+ */
+#pragma once
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/kube/object.h"
+
+struct object_list {
+    struct kube_object *const *items;
+    size_t n;
+};
+
+struct cluster_view {
+    const char *driver_name;
+    struct object_list volumes, attachments, driver_nodes; /* custom resources */
+    struct object_list nodes, persistent_volumes, volume_attachments;
+};
+
+/* ---- objects by one of their members, whatever its case ---- */
+
+typedef const char *object_key_fn(const struct kube_object *object); /* NULL: it has none */
+
+struct object_index {
+    struct object_entry {
+        uint64_t hash;
+        const char *key; /* borrowed from the object */
+        struct kube_object *object;
+    } * entries;
+    struct kube_object **objects; /* of the entries, in their order */
+    size_t n;
+};
+
+/* The same for texts that differ in case only. */
+uint64_t text_hash(const char *text);
+
+struct object_index object_index_of(const struct object_list *list, object_key_fn *key_of);
+void object_index_fini(struct object_index *index);
+
+/* Those with this key, in the order of their names. `key` may be NULL. */
+struct object_list object_index_find(const struct object_index *index, const char *key);
+/* The first of them; NULL if there is none. */
+struct kube_object *object_index_first(const struct object_index *index, const char *key);
+
+object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, attachment_disk_id,
+    persistent_volume_handle, publication_source;
+
+/* ---- what they say ---- */
+
+enum { LUN_UNKNOWN = -1 };
+
+bool object_is_deleting(const struct kube_object *object);
+
+unsigned volume_shares(const struct kube_object *volume);         /* maxShares */
+bool volume_takes_many_writers(const struct kube_object *volume); /* RWX: several primaries */
+
+bool attachment_wants(const struct kube_object *attachment, const char *role); /* spec.role */
+bool attachment_is(const struct kube_object *attachment, const char *role);    /* status' role */
+const char *attachment_state(const struct kube_object *attachment); /* "" if it has none yet */
+int attachment_lun(const struct kube_object *attachment);           /* LUN_UNKNOWN */
+
+bool publication_is_attached(const struct kube_object *object);
+const char *publication_node(const struct kube_object *object); /* NULL if it has none */
+
+/* The volumes that kubelet has mounted there, or is about to: how many, the handle of one of them
+ * (NULL: it is another driver's), and whether one is among them. */
+size_t node_count_in_use(const struct kube_object *node);
+const char *node_volume_in_use(const struct kube_object *node, const char *driver_name, size_t i);
+bool node_uses_volume(const struct kube_object *node, const char *driver_name, const char *handle);

@@ -1,0 +1,80 @@
+/* The volumes against the disks that the cloud has, and these against their owners. */
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/audit/compare.h"
+
+struct comparison {
+    const struct disks_look *look;
+    struct differences *ret;
+};
+
+static void compare_owners(const struct comparison *comparison, struct kube_object *volume,
+                           const struct cloud_disk *disk)
+{
+    for (size_t i = 0; i < disk->n_instances; i++) {
+        const char *id = disk->instances[i];
+        const struct stranger *stranger = disks_look_stranger(comparison->look, id);
+
+        if (stranger && stranger->exists)
+            difference_add(comparison->ret, ATTACHED_OUTSIDE, &AZ_VOLUMES, volume, id,
+                           "the disk is attached to %s, which is no node", id);
+        else if (stranger)
+            difference_add(comparison->ret, OWNER_GONE, &AZ_VOLUMES, volume, id,
+                           "the disk names %s as an owner, which does not exist", id);
+    }
+}
+
+static void visit_volume(void *ctx, struct kube_object *volume)
+{
+    const struct comparison *comparison = ctx;
+    const char *id = volume_disk_id(volume);
+
+    if (!id || object_is_deleting(volume))
+        return;
+    const struct cloud_disk *disk = disks_look_find(comparison->look, id);
+    if (disk)
+        compare_owners(comparison, volume, disk);
+    else if (disks_look_may_list(comparison->look, id))
+        difference_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
+                       "there is no disk %s", id);
+}
+
+/* One that is being made is known by its name only. */
+static bool is_known(const struct cluster_source *source, const char *id)
+{
+    const char *name = strrchr(id, '/');
+
+    return source->ops->volume_of_disk(source, id) ||
+           (name && source->ops->volume(source, name + 1)) ||
+           source->ops->persistent_volume_of_disk(source, id);
+}
+
+static void tell_unlisted(const struct unlisted *unlisted, struct differences *ret)
+{
+    const char *id = unlisted->disk_id, *end = strstr(id, "/providers/");
+    CLEANUP(freep) char *group = mem_strndup(id, end ? (size_t)(end - id) : strlen(id));
+
+    difference_add_thing(ret, DISKS_NOT_LISTED, group, "%s", unlisted->reason);
+}
+
+struct err *compare_disks(struct task *self, const struct cluster_source *source,
+                          const struct disks_look *look, struct differences *ret)
+{
+    struct comparison comparison = {look, ret};
+
+    TRY(source->ops->walk(self, source, VOLUMES_OF, visit_volume, &comparison));
+    for (size_t i = 0; i < look->disks.n; i++) {
+        const struct cloud_disk *disk = &look->disks.items[i];
+
+        if (disk->ours && !is_known(source, disk->id))
+            difference_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id,
+                                 "%lld GiB, attached to %zu VMs",
+                                 (long long)(disk->size_bytes >> 30), disk->n_instances);
+        TRY(source->ops->pause(self, i + 1));
+    }
+    for (size_t i = 0; i < look->n_unlisted; i++)
+        tell_unlisted(&look->unlisted[i], ret);
+    return NULL;
+}

@@ -1,0 +1,79 @@
+/* The attachments of one node against its machine's model. */
+
+#include <string.h>
+
+#include "lib/api/names.h"
+#include "provisioner-lib/audit/compare.h"
+#include "provisioner-lib/azure/resource_id.h"
+
+static const struct cloud_slot *slot_of(const struct cloud_instance *machine, const char *disk_id)
+{
+    for (size_t i = 0; machine && i < machine->n_slots; i++)
+        if (resource_id_equal(machine->slots[i].disk_id, disk_id))
+            return &machine->slots[i];
+    return NULL;
+}
+
+/* What is on record as attached must be there, where it is said to be. */
+static void compare_attachment(struct kube_object *attachment, const struct kube_object *node,
+                               const struct cloud_instance *machine, struct differences *ret)
+{
+    const char *disk = attachment_disk_id(attachment), *name = node->metadata->name;
+    const struct cloud_slot *slot = slot_of(machine, disk);
+    int lun = attachment_lun(attachment);
+
+    if (strcmp(attachment_state(attachment), STATE_ATTACHED) != 0 || !disk ||
+        object_is_deleting(attachment))
+        return;
+    if (!machine)
+        difference_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                       "node %s has no VM", name);
+    else if (!slot || slot->leaving)
+        difference_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                       slot ? "the VM of node %s is detaching the disk"
+                            : "the VM of node %s does not have the disk",
+                       name);
+    else if (slot->lun != lun)
+        difference_add(ret, LUN_DIFFERS, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                       "the VM of node %s has the disk at LUN %d, and LUN %d is on record", name,
+                       slot->lun, lun);
+}
+
+static bool has_record(const struct object_list *attachments, const char *disk_id)
+{
+    for (size_t i = 0; i < attachments->n; i++)
+        if (resource_id_equal(attachment_disk_id(attachments->items[i]), disk_id))
+            return true;
+    return false;
+}
+
+/* What is there must be on record. */
+static void compare_slot(const struct cluster_source *source, struct kube_object *node,
+                         const struct cloud_slot *slot, struct differences *ret)
+{
+    const char *name = node->metadata->name;
+    struct kube_object *volume = source->ops->volume_of_disk(source, slot->disk_id);
+
+    if (volume)
+        difference_add(ret, ATTACHED_WITHOUT_RECORD, &AZ_VOLUMES, volume, name,
+                       "the VM of node %s has the disk at LUN %d, and no AzVolumeAttachment says "
+                       "so",
+                       name, slot->lun);
+    else
+        difference_add(ret, FOREIGN_DISK, &NODES, node, slot->disk_id,
+                       "LUN %d of its VM is taken by %s", slot->lun, slot->disk_id);
+}
+
+void compare_machine(const struct cluster_source *source, struct kube_object *node,
+                     const struct cloud_instance *machine, struct differences *ret)
+{
+    if (machine && machine->state != CLOUD_INSTANCE_SETTLED)
+        return;
+    struct object_list attachments = source->ops->attachments_of_node(source, node->metadata->name);
+
+    for (size_t i = 0; i < attachments.n; i++)
+        compare_attachment(attachments.items[i], node, machine, ret);
+    for (size_t i = 0; machine && i < machine->n_slots; i++)
+        if (!machine->slots[i].leaving && !has_record(&attachments, machine->slots[i].disk_id))
+            compare_slot(source, node, &machine->slots[i], ret);
+}

@@ -1,0 +1,199 @@
+/* Custom resources against each other and against what Kubernetes says. */
+
+#include <string.h>
+
+#include "lib/api/names.h"
+#include "provisioner-lib/audit/compare.h"
+
+/* ---- a volume and all that is said of it ---- */
+
+struct group {
+    const struct cluster_source *source;
+    struct object_list attachments, publications;
+    bool is_of_kubernetes; /* there is a PersistentVolume, so that it could be published */
+};
+
+static struct group group_of(const struct cluster_source *source, const struct kube_object *volume)
+{
+    struct group group = {.source = source};
+    const char *disk = volume_disk_id(volume);
+    const struct kube_object *pv =
+        disk ? source->ops->persistent_volume_of_disk(source, disk) : NULL;
+
+    group.attachments = source->ops->attachments_of_volume(source, volume->metadata->name);
+    group.is_of_kubernetes = pv != NULL;
+    if (pv)
+        group.publications = source->ops->publications(source, pv->metadata->name);
+    return group;
+}
+
+static bool is_published(const struct group *group, const char *node)
+{
+    for (size_t i = 0; node && i < group->publications.n; i++) {
+        const char *where = publication_node(group->publications.items[i]);
+
+        if (where && strcmp(where, node) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The volume's attachment to the node; NULL if there is none. */
+static struct kube_object *attachment_to(const struct group *group, const char *node)
+{
+    for (size_t i = 0; node && i < group->attachments.n; i++) {
+        const char *where = attachment_node(group->attachments.items[i]);
+
+        if (where && strcmp(where, node) == 0)
+            return group->attachments.items[i];
+    }
+    return NULL;
+}
+
+/* ---- comparisons within such a group ---- */
+
+static bool holds_share(const struct kube_object *attachment)
+{
+    return attachment_lun(attachment) != LUN_UNKNOWN ||
+           strcmp(attachment_state(attachment), STATE_ATTACHED) == 0;
+}
+
+static void compare_roles(const struct group *group, struct kube_object *volume,
+                          struct differences *ret)
+{
+    const char *first = NULL, *second = NULL;
+    unsigned shares = 0;
+
+    for (size_t i = 0; i < group->attachments.n; i++) {
+        const struct kube_object *attachment = group->attachments.items[i];
+
+        shares += holds_share(attachment);
+        if (!attachment_is(attachment, ROLE_PRIMARY))
+            continue;
+        if (first)
+            second = attachment_node(attachment);
+        else
+            first = attachment_node(attachment);
+    }
+    if (second && !volume_takes_many_writers(volume))
+        difference_add(ret, TWO_PRIMARIES, &AZ_VOLUMES, volume, NULL,
+                       "it is primary on node %s and on node %s", first, second);
+    if (shares > volume_shares(volume))
+        difference_add(ret, SHARES_EXCEEDED, &AZ_VOLUMES, volume, NULL,
+                       "%u attachments hold a share, and the disk has %u", shares,
+                       volume_shares(volume));
+}
+
+static void compare_primaries(const struct group *group, const struct kube_object *volume,
+                              struct differences *ret)
+{
+    for (size_t i = 0; group->is_of_kubernetes && i < group->attachments.n; i++) {
+        struct kube_object *attachment = group->attachments.items[i];
+        const char *node = attachment_node(attachment);
+
+        if (node && attachment_wants(attachment, ROLE_PRIMARY) && !object_is_deleting(attachment) &&
+            !is_published(group, node))
+            difference_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment,
+                           NULL, "no VolumeAttachment puts volume %s on node %s",
+                           volume->metadata->name, node);
+    }
+}
+
+static bool is_ours(const struct cluster_source *source, const struct kube_object *publication)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, publication)->spec;
+
+    return spec && spec->attacher && strcmp(spec->attacher, source->driver_name) == 0;
+}
+
+static void compare_publications(const struct group *group, struct differences *ret)
+{
+    for (size_t i = 0; i < group->publications.n; i++) {
+        struct kube_object *publication = group->publications.items[i];
+        const char *node = publication_node(publication);
+        const struct kube_object *attachment = attachment_to(group, node);
+
+        if (!node || !is_ours(group->source, publication) || object_is_deleting(publication) ||
+            !publication_is_attached(publication) ||
+            (attachment && attachment_wants(attachment, ROLE_PRIMARY)))
+            continue;
+        difference_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, publication, NULL,
+                       "PersistentVolume %s counts as attached to node %s, and has no primary "
+                       "AzVolumeAttachment there",
+                       publication_source(publication), node);
+    }
+}
+
+static void compare_replicas(const struct group *group, const char *disk, struct differences *ret)
+{
+    const struct cluster_source *source = group->source;
+
+    for (size_t i = 0; group->is_of_kubernetes && i < group->attachments.n; i++) {
+        struct kube_object *attachment = group->attachments.items[i];
+        const char *name = attachment_node(attachment);
+
+        if (!name || !attachment_wants(attachment, ROLE_REPLICA) ||
+            !attachment_is(attachment, ROLE_REPLICA) || is_published(group, name))
+            continue;
+        const struct kube_object *node = source->ops->node(source, name);
+        if (node && node_uses_volume(node, source->driver_name, disk))
+            difference_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                           "node %s says that it uses the volume, and it was not published there",
+                           name);
+    }
+}
+
+/* ---- walks ---- */
+
+struct comparison {
+    const struct cluster_source *source;
+    struct differences *ret;
+};
+
+static void visit_volume(void *ctx, struct kube_object *volume)
+{
+    const struct comparison *comparison = ctx;
+    const struct group group = group_of(comparison->source, volume);
+
+    compare_roles(&group, volume, comparison->ret);
+    compare_primaries(&group, volume, comparison->ret);
+    compare_publications(&group, comparison->ret);
+    compare_replicas(&group, volume_disk_id(volume), comparison->ret);
+}
+
+/* One that is no AzVolume's may be published as well. */
+static void visit_persistent_volume(void *ctx, struct kube_object *pv)
+{
+    const struct comparison *comparison = ctx;
+    const struct cluster_source *source = comparison->source;
+    const char *handle = persistent_volume_handle(pv);
+
+    if (!handle || source->ops->volume_of_disk(source, handle))
+        return;
+    const struct group group = {
+        .source = source,
+        .publications = source->ops->publications(source, pv->metadata->name),
+    };
+    compare_publications(&group, comparison->ret);
+}
+
+static void visit_attachment(void *ctx, struct kube_object *attachment)
+{
+    const struct comparison *comparison = ctx;
+    const char *volume = attachment_volume(attachment);
+
+    if (volume && !comparison->source->ops->volume(comparison->source, volume))
+        difference_add(comparison->ret, ATTACHMENT_WITHOUT_VOLUME, &AZ_VOLUME_ATTACHMENTS,
+                       attachment, NULL, "there is no AzVolume %s", volume);
+}
+
+struct err *compare_records(struct task *self, const struct cluster_source *source,
+                            struct differences *ret)
+{
+    struct comparison comparison = {source, ret};
+
+    TRY(source->ops->walk(self, source, VOLUMES_OF, visit_volume, &comparison));
+    TRY(source->ops->walk(self, source, PERSISTENT_VOLUMES_OF, visit_persistent_volume,
+                          &comparison));
+    return source->ops->walk(self, source, ATTACHMENTS_OF, visit_attachment, &comparison);
+}

@@ -1,0 +1,190 @@
+#include "provisioner-lib/audit/look.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+
+/* Texts of any case, each once, in order. */
+struct texts {
+    char **items;
+    size_t n;
+};
+
+static void texts_fini(struct texts *texts)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        free(texts->items[i]);
+    free(texts->items);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcasecmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool has(const struct texts *sorted, const char *text)
+{
+    return sorted->n &&
+           bsearch(&text, sorted->items, sorted->n, sizeof *sorted->items, compare) != NULL;
+}
+
+/* ---- a machine ---- */
+
+static struct err *machine_id(struct cloud *cloud, const struct kube_object *node, char **ret)
+{
+    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+
+    return cloud->ops->instance_id(cloud, node->metadata->name, spec ? spec->provider_id : NULL,
+                                   ret);
+}
+
+static struct err *look_at(struct task *self, struct cloud *cloud, const char *id,
+                           struct cloud_instance *ret, bool *ret_found)
+{
+    struct err *err = cloud->ops->instance_look(self, cloud, id, ret);
+
+    *ret_found = !err;
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    *ret = (struct cloud_instance){0};
+    return NULL;
+}
+
+struct err *look_at_machine(struct task *self, struct cloud *cloud, const struct kube_object *node,
+                            struct cloud_instance *ret, bool *ret_found)
+{
+    CLEANUP(freep) char *id = NULL;
+
+    TRY(machine_id(cloud, node, &id));
+    return look_at(self, cloud, id, ret, ret_found);
+}
+
+/* ---- disks ---- */
+
+static void visit_place(void *ctx, struct kube_object *volume)
+{
+    struct texts *places = ctx;
+    const char *id = volume_disk_id(volume);
+    bool known = !id;
+
+    for (size_t i = 0; i < places->n && !known; i++)
+        known = disk_is_beside(id, places->items[i]);
+    if (!known)
+        ARRAY_ADD(places->items, places->n) = mem_strdup(id);
+}
+
+/* A disk in each place, whether it exists or not: where the driver makes new ones, where they are.
+ */
+static struct err *find_places(struct task *self, struct cloud *cloud,
+                               const struct cluster_source *source, struct texts *ret)
+{
+    static const struct volume_parameters plain;
+    char *own = NULL;
+
+    TRY(cloud->ops->disk_id(cloud, &(struct cloud_disk_spec){.name = "any", .parameters = &plain},
+                            &own));
+    ARRAY_ADD(ret->items, ret->n) = own;
+    return source->ops->walk(self, source, VOLUMES_OF, visit_place, ret);
+}
+
+/* A place that is gone has no disks. One that may not be listed keeps no other from being looked
+ * at: somebody may have allowed no more than the disks of the volumes. */
+static struct err *list_place(struct task *self, struct cloud *cloud, const char *place,
+                              struct disks_look *ret)
+{
+    CLEANUP(err_freep) struct err *err = cloud->ops->disk_list(self, cloud, place, &ret->disks);
+
+    if (err && err_kind(err) == ERR_DENIED)
+        ARRAY_ADD(ret->unlisted, ret->n_unlisted) =
+            (struct unlisted){mem_strdup(place), mem_strdup(err_message(err))};
+    else if (err && err_kind(err) != ERR_NOT_FOUND)
+        return TAKE_PTR(err);
+    return NULL;
+}
+
+/* ---- their owners ---- */
+
+struct machines {
+    struct cloud *cloud;
+    struct texts ids; /* of the nodes, sorted */
+};
+
+static void machines_fini(struct machines *machines)
+{
+    texts_fini(&machines->ids);
+}
+
+/* A node whose machine has no id is of another cloud, and owns no disk of ours. */
+static void visit_node(void *ctx, struct kube_object *node)
+{
+    struct machines *machines = ctx;
+    char *id = NULL;
+    CLEANUP(err_freep) struct err *err = machine_id(machines->cloud, node, &id);
+
+    if (!err)
+        ARRAY_ADD(machines->ids.items, machines->ids.n) = id;
+}
+
+struct search {
+    const struct machines *machines;
+    struct disks_look *look;
+};
+
+static void visit_owners(void *ctx, struct kube_object *volume)
+{
+    const struct search *search = ctx;
+    struct disks_look *look = search->look;
+    const char *id = volume_disk_id(volume);
+    const struct cloud_disk *disk = id ? disks_look_find(look, id) : NULL;
+
+    for (size_t i = 0; disk && i < disk->n_instances; i++) {
+        const char *owner = disk->instances[i];
+
+        if (!has(&search->machines->ids, owner) && !disks_look_stranger(look, owner))
+            ARRAY_ADD(look->strangers, look->n_strangers) =
+                (struct stranger){mem_strdup(owner), true};
+    }
+}
+
+static struct err *find_strangers(struct task *self, struct cloud *cloud,
+                                  const struct cluster_source *source, struct disks_look *look)
+{
+    CLEANUP(machines_fini) struct machines machines = {.cloud = cloud};
+    struct search search = {&machines, look};
+
+    TRY(source->ops->walk(self, source, NODES_OF, visit_node, &machines));
+    if (machines.ids.n)
+        qsort(machines.ids.items, machines.ids.n, sizeof *machines.ids.items, compare);
+    return source->ops->walk(self, source, VOLUMES_OF, visit_owners, &search);
+}
+
+/* Of one that may not be looked at, the disk's word is good. */
+static struct err *look_at_stranger(struct task *self, struct cloud *cloud,
+                                    struct stranger *stranger)
+{
+    CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
+    struct err *err = look_at(self, cloud, stranger->id, &machine, &stranger->exists);
+
+    if (!err || err_kind(err) != ERR_DENIED)
+        return err;
+    stranger->exists = true;
+    err_free(err);
+    return NULL;
+}
+
+struct err *look_at_disks(struct task *self, struct cloud *cloud,
+                          const struct cluster_source *source, struct disks_look *ret)
+{
+    CLEANUP(texts_fini) struct texts places = {0};
+
+    TRY(find_places(self, cloud, source, &places));
+    for (size_t i = 0; i < places.n; i++)
+        TRY(list_place(self, cloud, places.items[i], ret));
+    disks_look_index(ret);
+    TRY(find_strangers(self, cloud, source, ret));
+    for (size_t i = 0; i < ret->n_strangers; i++)
+        TRY(look_at_stranger(self, cloud, &ret->strangers[i]));
+    return NULL;
+}

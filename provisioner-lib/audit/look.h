@@ -1,0 +1,19 @@
+/* look.h - reads from the cloud what the audit compares.
+ *
+ * One call for a machine, one for each page of disks: nothing here is urgent. What cannot be read
+ * is an error, never a difference; only what may not be read is told of instead.
+ */
+#pragma once
+
+#include "provisioner-lib/audit/cluster_source.h"
+#include "provisioner-lib/audit/disks_look.h"
+
+/* `ret_found` false: the node has no machine, and `ret` is empty. */
+struct err *look_at_machine(struct task *self, struct cloud *cloud, const struct kube_object *node,
+                            struct cloud_instance *ret, bool *ret_found)
+    __attribute__((warn_unused_result));
+
+/* All disks of the places where volumes have theirs, and the driver makes new ones. */
+struct err *look_at_disks(struct task *self, struct cloud *cloud,
+                          const struct cluster_source *source, struct disks_look *ret)
+    __attribute__((warn_unused_result));

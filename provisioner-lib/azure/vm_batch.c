@@ -1,0 +1,156 @@
+#include "provisioner-lib/azure/vm_batch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/azure/vm_model.h"
+
+/* ---- disks under change ---- */
+
+static struct busy_disk *find_busy(const struct vms *vms, const char *disk)
+{
+    struct busy_disk *busy;
+
+    HASH_FIND_STR(vms->busy, disk, busy);
+    return busy;
+}
+
+bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
+{
+    for (size_t i = 0; i < request->n_disks; i++) {
+        const struct busy_disk *busy = find_busy(vm->vms, request->disks[i]);
+
+        if (busy && busy->vm != vm)
+            return true;
+    }
+    return false;
+}
+
+static void occupy(const struct vm *vm, const char *disk)
+{
+    struct busy_disk *busy = find_busy(vm->vms, disk);
+
+    if (!busy) {
+        busy = mem_alloc(sizeof *busy);
+        *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
+        HASH_ADD_KEYPTR(hh, vm->vms->busy, busy->disk, strlen(busy->disk), busy);
+    }
+    busy->n++;
+}
+
+static void release(struct vms *vms, const char *disk)
+{
+    struct busy_disk *busy = find_busy(vms, disk);
+
+    if (--busy->n > 0)
+        return;
+    HASH_DEL(vms->busy, busy);
+    free(busy->disk);
+    free(busy);
+    waiters_wake(&vms->changed);
+}
+
+/* ---- places ---- */
+
+int vm_request_places(const struct vm *vm, const struct vm_request *request)
+{
+    bool attaches = request->change->kind == VM_ATTACH;
+    int places = 0;
+
+    for (size_t i = 0; i < request->n_disks; i++) {
+        bool there = vm_model_find(&vm->model, request->disks[i]) != NULL;
+
+        places += attaches && i == 0 ? !there : -there;
+    }
+    return places;
+}
+
+int vm_room(const struct vm *vm)
+{
+    int room = vm->model.max_disks;
+
+    if (!vm->known || vm->model.max_disks_from == CLOUD_BUILT_IN)
+        return INT_MAX;
+    for (size_t i = 0; i < vm->model.n_slots; i++)
+        room -= !vm->model.slots[i].leaving;
+    LIST_FOREACH(&vm->pending, link) {
+        int places = vm_request_places(vm, vm_request_of(link));
+
+        room -= places < 0 ? places : 0;
+    }
+    return room;
+}
+
+bool vm_lacks_room(const struct vm *vm)
+{
+    int room = vm_room(vm);
+
+    LIST_FOREACH(&vm->pending, link) {
+        int places = vm_request_places(vm, vm_request_of(link));
+
+        if (places > room)
+            return true;
+        room -= places > 0 ? places : 0;
+    }
+    return false;
+}
+
+/* ---- batches ---- */
+
+/* One attaches what the other takes away: they go one after the other. */
+static bool contradict(const struct vm_request *a, const struct vm_request *b)
+{
+    const struct vm_request *attach = a->change->kind == VM_ATTACH ? a : b;
+    const struct vm_request *other = attach == a ? b : a;
+    size_t first = other->change->kind == VM_ATTACH ? 1 : 0;
+
+    for (size_t i = first; attach->change->kind == VM_ATTACH && i < other->n_disks; i++)
+        if (strcmp(other->disks[i], attach->disks[0]) == 0)
+            return true;
+    return false;
+}
+
+static bool fits(const struct vm_batch *batch, const struct vm_request *request)
+{
+    const struct vm_request *first = batch->requests[0];
+
+    if (batch->n == 0)
+        return true;
+    if (batch->n == MAX_BATCH || batch->n > request->company ||
+        request->company != first->company || request->change->kind == VM_REPAIR ||
+        first->change->kind == VM_REPAIR)
+        return false;
+    for (size_t i = 0; i < batch->n; i++)
+        if (contradict(batch->requests[i], request) || contradict(request, batch->requests[i]))
+            return false;
+    return true;
+}
+
+void vm_batch_take(struct vm *vm, struct vm_batch *batch)
+{
+    int room = vm_room(vm);
+
+    batch->n = 0;
+    LIST_FOREACH(&vm->pending, link) {
+        struct vm_request *request = vm_request_of(link);
+        int places = vm_request_places(vm, request);
+
+        if (vm_request_must_wait(vm, request) || places > room || !fits(batch, request))
+            continue;
+        room -= places > 0 ? places : 0;
+        list_remove(&request->link);
+        batch->requests[batch->n++] = request;
+    }
+    for (size_t i = 0; i < batch->n; i++)
+        for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
+            occupy(vm, batch->requests[i]->disks[k]);
+}
+
+void vm_batch_release(struct vm *vm, const struct vm_batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
+            release(vm->vms, batch->requests[i]->disks[k]);
+}

@@ -1,0 +1,52 @@
+/* vm_batch.h - what is asked of a VM, and which of it goes out in the VM's next change; for
+ * vm_queue.c.
+ *
+ * A change takes whatever waits, the more urgent first, that no other VM's change concerns and for
+ * which the VM has room.
+ */
+#pragma once
+
+#include "lib/base/list.h"
+#include "provisioner-lib/azure/vm.h"
+
+enum { MAX_BATCH = VM_LUNS };
+
+/* What a task asked for; it is on that task's stack, which waits until `done`. */
+struct vm_request {
+    struct list link;
+    const struct vm_change *change;
+    char **disks; /* that it concerns, in lower case: its own first, then those in exchange */
+    size_t n_disks;
+    size_t company; /* goes with so many others at most, all of whom have the same number: there may
+                       be one among them that spoils it for all */
+    bool retried;   /* was sent and refused; what the model says now is wanted first */
+    uint64_t since;
+    bool done;
+    struct err *err;
+};
+
+static inline struct vm_request *vm_request_of(struct list *link)
+{
+    return CONTAINER_OF(link, struct vm_request, link);
+}
+
+struct vm_batch {
+    struct vm_request *requests[MAX_BATCH];
+    size_t n;
+};
+
+/* Is one of its disks concerned by another VM's change? */
+bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request);
+
+/* How many places for disks a request takes; fewer than none if it gives some back. */
+int vm_request_places(const struct vm *vm, const struct vm_request *request);
+/* As many as the model has free, and those that what waits gives back. Where the model is not
+ * known, or the VM's size is none that Azure has told of, it is for Azure to refuse. */
+int vm_room(const struct vm *vm);
+/* More is asked for than there is. */
+bool vm_lacks_room(const struct vm *vm);
+
+/* Takes what can go out now from what waits, and its disks are under change until it is released.
+ * A repair goes alone. */
+void vm_batch_take(struct vm *vm, struct vm_batch *batch);
+void vm_batch_release(struct vm *vm, const struct vm_batch *batch);

@@ -1,0 +1,104 @@
+"""The controller and what Azure tells: of a disk's owners too late, of its limits not always."""
+
+import pytest
+from azure.identity import ClientSecretCredential
+from azure.mgmt.compute import ComputeManagementClient
+from azsim import simulator
+from cluster.waiting import until
+
+from .calls import GIB, create, delete, publish, refused, unpublish
+from .driver_world import Controller, World
+
+EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
+FAST = {"attach": "100ms", "detach": "50ms", "create": "50ms", "delete": "50ms"}
+
+
+# ---- owners, as late as Azure may be with them by default ----
+
+@pytest.fixture
+def late(tmp_path, apiserver):
+    with World(tmp_path, apiserver, **FAST, ownership="4s-5s") as world:
+        yield world
+
+
+@pytest.fixture
+def owner(late):
+    """Whom the disk names, as everybody sees it."""
+    verify = {"connection_verify": late.azure.ca}
+    credential = ClientSecretCredential(
+        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=late.azure.url,
+        disable_instance_discovery=True, **verify)
+    compute = ComputeManagementClient(
+        credential, simulator.SUBSCRIPTION, base_url=late.azure.url,
+        credential_scopes=[f"{late.azure.url}/.default"], **verify)
+    return lambda: (compute.disks.get(simulator.GROUP, "pvc-1").managed_by or "").rpartition("/")[2]
+
+
+def test_a_disk_moves_and_goes_while_it_names_its_former_owner(late, owner):
+    with Controller(late) as controller:
+        volume = create(controller, parameters={}).volume_id
+        for letter, node in zip("aba", (late.nodes[0], late.nodes[1], late.nodes[0]), strict=True):
+            publish(controller, volume, node)
+            until(lambda: late.roles("pvc-1") == {letter: "Primary Attached"}, 60, f"on {letter}")
+            until(lambda: owner() == node, 60, "the disk says so")
+            unpublish(controller, volume, node)
+        until(lambda: late.roles("pvc-1") == {}, 60, "detached")
+        assert owner() == late.nodes[0]
+        before = late.last_call()
+        delete(controller, volume)
+        assert len(late.calls("disks.get", before)) > 1, "it named an owner that it no longer had"
+        assert late.attached("pvc-1") == ["a", "b", "a"], "each once"
+        assert late.azure.control("GET", "summary")["nothingLeft"]
+
+
+def test_replicas_come_and_go_while_the_disk_names_others(late):
+    with Controller(late, "one", "--replica-gc-delay=1s") as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, late.nodes[0])
+        until(lambda: late.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        unpublish(controller, volume, late.nodes[0])
+        until(lambda: late.roles("pvc-1") == {}, 60, "collected")
+        delete(controller, volume)
+        assert sorted(late.attached("pvc-1")) == ["a", "b", "c"], "each once"
+        assert late.azure.control("GET", "summary")["nothingLeft"]
+
+
+# ---- limits ----
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, nodes=1, **FAST) as world:
+        yield world
+
+
+def condition(world) -> tuple[str, str]:
+    """Status and reason of what the controller says of the node's limit."""
+    slots = world.find("azdrivernodes", world.nodes[0])["status"].get("slots", {})
+    found = {c["type"]: (c["status"], c["reason"]) for c in slots.get("conditions", [])}
+    assert found == {} or slots["limit"] == 8
+    return found.get("IsLimitFromAzure", ("", ""))
+
+
+def test_where_limits_are_from_is_told(world):
+    cache = f"--cloud-cache={world.folder / 'skus.json'}"
+    with Controller(world, "told", cache):
+        until(lambda: condition(world) == ("True", "SkuList"), 60, "told by Azure")
+    world.azure.fault("refuse", kind="skus.list", code="AuthorizationFailed")
+    before = world.last_call()
+    with Controller(world, "kept", cache):
+        until(lambda: condition(world) == ("True", "KeptSkuList"), 60, "kept from the last time")
+        assert not [e for e in world.azure.journal(before) if e.get("kind") == "skus.list"]
+    with Controller(world, "alone") as controller:
+        until(lambda: condition(world) == ("False", "BuiltInTable"), 60, "what is built in")
+        assert "what is built in counts: " in controller.said()
+
+
+def test_a_disk_beyond_azures_limits_is_refused_at_once(world):
+    fast = {"skuName": "PremiumV2_LRS", "diskIOPSReadWrite": "3501"}
+    with Controller(world) as controller:
+        with refused("INVALID_ARGUMENT", "diskIOPSReadWrite", "3501", "3000 to 3500", "7 GiB"):
+            create(controller, parameters=fast, size=7 * GIB)
+        with refused("INVALID_ARGUMENT", "3 GiB", "UltraSSD_LRS", "at least 4"):
+            create(controller, parameters={"skuName": "UltraSSD_LRS"}, size=3 * GIB)
+        assert world.objects("azvolumes") == []
+        assert create(controller, parameters=fast, size=8 * GIB).volume_id == simulator.disk_id("pvc-1")

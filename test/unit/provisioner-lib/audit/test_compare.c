@@ -1,0 +1,289 @@
+/* What each comparison finds, and what it takes for being in order. */
+#include "provisioner-lib/audit/compare.h"
+
+#include "lib/base/buffer.h"
+#include "provisioner-lib/audit/view_source.h"
+#include "test/unit/cluster_text.h"
+
+/* The keys of what was found, "; " between them. */
+static void assert_found(const struct differences *found, const char *expected, const char *what)
+{
+    struct buffer text;
+
+    buffer_init(&text, 1 << 16);
+    for (size_t i = 0; i < found->n; i++)
+        buffer_printf(&text, "%s%s", i ? "; " : "", found->items[i].key);
+    CLEANUP(freep) char *keys = buffer_take(&text);
+    if (strcmp(keys, expected) != 0)
+        fail_msg("%s:\nexpected %s\nfound    %s", what, expected, keys);
+}
+
+/* ---- records ---- */
+
+/* clang-format off */
+#define IN_USE_BY_A                                                                                \
+    "'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"                                  \
+    "'publications':[" PUBLICATION("p", "pv", "a", "true") "]"
+
+static const struct {
+    const char *what, *cluster, *found;
+} records[] = {
+    {"nothing", "{}", ""},
+    {"a volume in use, with a replica",
+     "{" IN_USE_BY_A ",'attachments':["
+     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") "],"
+     "'nodes':[" NODE("a", "True", IN_USE("v")) "," NODE("b", "True", "") "]}",
+     ""},
+    {"a volume that nobody of Kubernetes knows",
+     "{'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHED("v", "a", "Primary", "0") "]}",
+     ""},
+    {"two primaries",
+     "{'volumes':[" VOLUME("v", "1") "],'attachments':["
+     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Primary", "0") "]}",
+     "TwoPrimaries AzVolume/v "},
+    {"two primaries of a volume for many writers",
+     "{'volumes':[" VOLUME("v", "5") "],'attachments':["
+     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Primary", "0") "]}",
+     ""},
+    {"the next primary waits for its role",
+     "{'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHED("v", "a", "Primary", "0") ","
+     ATTACHMENT("v", "b", "Primary", "Replica", "Attached", "0", "") "]}",
+     ""},
+    {"three attachments of a disk with two shares",
+     "{'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHED("v", "a", "Primary", "0") ","
+     ATTACHED("v", "b", "Replica", "0") "," ATTACHED("v", "c", "Replica", "0") "]}",
+     "SharesExceeded AzVolume/v "},
+    {"published, and no primary there",
+     "{" IN_USE_BY_A ",'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
+     "PublishedWithoutPrimary VolumeAttachment/p "},
+    {"about to be published",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
+     "'publications':[" PUBLICATION("p", "pv", "a", "false") "]}",
+     ""},
+    {"a primary that is not published",
+     "{" IN_USE_BY_A ",'attachments':["
+     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
+     ATTACHMENT("v", "c", "Primary", "Replica", "Attaching", "0", "") "]}",
+     "SharesExceeded AzVolume/v ; PrimaryWithoutPublication AzVolumeAttachment/v-c "},
+    {"a replica that kubelet uses",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
+     "'nodes':[" NODE("a", "True", IN_USE("V")) "]}",
+     "ReplicaInUse AzVolumeAttachment/v-a "},
+    {"a replica that is about to be promoted",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
+     "'publications':[" PUBLICATION("p", "pv", "a", "false") "],"
+     "'nodes':[" NODE("a", "True", IN_USE("v")) "]}",
+     ""},
+    {"an attachment of nothing", "{'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
+     "AttachmentWithoutVolume AzVolumeAttachment/v-a "},
+};
+/* clang-format on */
+
+static void test_records(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(records); i++) {
+        CLEANUP(json_decrefp) json_t *json = json_of(records[i].cluster);
+        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(differences_fini) struct differences found = {0};
+
+        CLEANUP(view_source_fini) struct view_source of;
+
+        view_source_init(&of, &view);
+        assert_ok(compare_records(NULL, &of.source, &found));
+        assert_found(&found, records[i].found, records[i].what);
+    }
+}
+
+/* ---- a machine ---- */
+
+#define DISK(name) ((char *)(uintptr_t)GROUP_DISKS name)
+
+/* clang-format off */
+static const char one_volume[] =
+    "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "],'attachments':["
+    ATTACHED("v", "a", "Primary", "3") "," ATTACHED("v", "b", "Replica", "3") "]}";
+static const char no_attachment[] =
+    "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "]}";
+static const char under_way[] =
+    "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "],'attachments':["
+    ATTACHMENT("v", "a", "Primary", "Primary", "Attaching", "3", "") "]}";
+/* clang-format on */
+
+static const struct {
+    const char *what, *cluster;
+    bool exists;
+    enum cloud_instance_state state;
+    struct cloud_slot slot; /* without a disk: none */
+    const char *found;
+} machines[] = {
+    {"as it is on record", one_volume, true, CLOUD_INSTANCE_SETTLED, {DISK("V"), 3, false}, ""},
+    {"no disk",
+     one_volume,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {NULL, 0, false},
+     "DiskNotAttached AzVolumeAttachment/v-a "},
+    {"a disk that goes",
+     one_volume,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("v"), 3, true},
+     "DiskNotAttached AzVolumeAttachment/v-a "},
+    {"no machine",
+     one_volume,
+     false,
+     CLOUD_INSTANCE_SETTLED,
+     {NULL, 0, false},
+     "DiskNotAttached AzVolumeAttachment/v-a "},
+    {"another LUN",
+     one_volume,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("v"), 4, false},
+     "LunDiffers AzVolumeAttachment/v-a "},
+    {"another disk",
+     no_attachment,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("x"), 0, false},
+     "ForeignDisk Node/a " GROUP_DISKS "x"},
+    {"a disk of ours without a record",
+     no_attachment,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("v"), 0, false},
+     "AttachedWithoutRecord AzVolume/v a"},
+    {"being attached", under_way, true, CLOUD_INSTANCE_SETTLED, {NULL, 0, false}, ""},
+    {"a machine that is being changed",
+     one_volume,
+     true,
+     CLOUD_INSTANCE_CHANGING,
+     {NULL, 0, false},
+     ""},
+    {"a machine whose change failed",
+     one_volume,
+     true,
+     CLOUD_INSTANCE_FAILED,
+     {DISK("v"), 4, false},
+     ""},
+};
+
+static void test_machines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        CLEANUP(json_decrefp) json_t *json = json_of(machines[i].cluster);
+        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(differences_fini) struct differences found = {0};
+        struct cloud_slot slot = machines[i].slot;
+        const struct cloud_instance machine = {
+            .state = machines[i].state, .slots = &slot, .n_slots = slot.disk_id != NULL};
+
+        CLEANUP(view_source_fini) struct view_source of;
+
+        view_source_init(&of, &view);
+        compare_machine(&of.source, view.nodes.items[0], machines[i].exists ? &machine : NULL,
+                        &found);
+        assert_found(&found, machines[i].found, machines[i].what);
+    }
+}
+
+/* ---- disks ---- */
+
+static char owner[] = GROUP_VMS "x";
+static char *owners[] = {owner};
+
+static char denied_reason[] = "no right to list";
+static struct unlisted denied = {DISK("any"), denied_reason};
+
+static const struct {
+    const char *what, *cluster;
+    const char *disk; /* NULL: none */
+    bool ours, denied;
+    size_t n_owners;
+    size_t n_strangers;
+    bool stranger_exists;
+    const char *found;
+} disks[] = {
+    {"nothing", "{}", NULL, false, false, 0, 0, false, ""},
+    {"a volume and its disk", no_attachment, DISK("V"), true, false, 1, 0, false, ""},
+    {"a volume without its disk", no_attachment, NULL, false, false, 0, 0, false,
+     "VolumeWithoutDisk AzVolume/v "},
+    {"a volume whose disk may not be listed", no_attachment, NULL, false, true, 0, 0, false,
+     "DisksNotListed /subscriptions/s/resourceGroups/rg"},
+    {"a disk of nobody beside a place that may not be listed", no_attachment,
+     "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/d", true, true, 0, 0,
+     false,
+     "DiskWithoutVolume /subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/d; "
+     "DisksNotListed /subscriptions/s/resourceGroups/rg"},
+    {"a disk of nobody", "{}", DISK("d"), true, false, 0, 0, false,
+     "DiskWithoutVolume " GROUP_DISKS "d"},
+    {"somebody's disk", "{}", DISK("d"), false, false, 0, 0, false, ""},
+    {"a disk that is being made", "{'volumes':[{'metadata':{'name':'d'}}]}", DISK("d"), true, false,
+     0, 0, false, ""},
+    {"a disk that only a PersistentVolume names", "{'pvs':[" PV("pv", "d") "]}", DISK("D"), true,
+     false, 0, 0, false, ""},
+    {"attached to a VM that is no node", no_attachment, DISK("v"), true, false, 1, 1, true,
+     "AttachedOutside AzVolume/v " GROUP_VMS "x"},
+    {"an owner that is gone", no_attachment, DISK("v"), true, false, 1, 1, false,
+     "OwnerGone AzVolume/v " GROUP_VMS "x"},
+};
+
+static void test_disks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(disks); i++) {
+        CLEANUP(json_decrefp) json_t *json = json_of(disks[i].cluster);
+        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(differences_fini) struct differences found = {0};
+        struct cloud_disk disk = {.id = (char *)(uintptr_t)disks[i].disk,
+                                  .instances = owners,
+                                  .n_instances = disks[i].n_owners,
+                                  .ours = disks[i].ours};
+        struct stranger stranger = {owner, disks[i].stranger_exists};
+        struct disks_look look = {.disks = {&disk, disk.id != NULL},
+                                  .unlisted = &denied,
+                                  .n_unlisted = disks[i].denied,
+                                  .strangers = &stranger,
+                                  .n_strangers = disks[i].n_strangers};
+        CLEANUP(view_source_fini) struct view_source of;
+
+        view_source_init(&of, &view);
+        disks_look_index(&look);
+        assert_ok(compare_disks(NULL, &of.source, &look, &found));
+        free(look.by_id);
+        assert_found(&found, disks[i].found, disks[i].what);
+    }
+}
+
+/* ---- the table ---- */
+
+static void test_every_kind_is_explained(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < DIFFERENCE_KINDS; kind++) {
+        const struct difference_kind_row *row = &DIFFERENCE_TABLE[kind];
+
+        assert_non_null(row->name);
+        assert_non_null(strchr(row->meaning, '.'));
+        assert_non_null(strchr(row->loss, '.'));
+        assert_non_null(strchr(row->advice, '.'));
+        for (int other = 0; other < kind; other++)
+            assert_string_not_equal(row->name, DIFFERENCE_TABLE[other].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_records),
+        cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_disks),
+        cmocka_unit_test(test_every_kind_is_explained),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* Conversations with Resource Manager: end points that are asked for, versions, operations in each
+ * shape, and how often they are looked at. */
+#include <stdlib.h>
+
+#include "lib/api/compute.pb-c.h"
+#include "lib/base/alloc.h"
+#include "test/unit/provisioner-lib/azure/scripted_arm.h"
+
+#define AUTHORITY                                                                                  \
+    "/metadata/endpoints", 0, 200, {NULL},                                                         \
+        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
+#define FAILURE(code) "{\"error\": {\"code\": \"" code "\", \"message\": \"m\"}}"
+#define OPERATION HOME "/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/1?x=y"
+
+enum { MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
+
+static const struct asking put_disk = {
+    .request = {.kind = ARM_DISK_WRITE, .method = "PUT", .path = RESOURCES "disks/d"}};
+static const struct asking change_vm = {.request = {.kind = ARM_VM_UPDATE,
+                                                    .method = "POST",
+                                                    .path = RESOURCES "virtualMachines/v/x",
+                                                    .resource = RESOURCES "virtualMachines/v"}};
+
+static size_t count(const struct scripted_arm *scripted, const char *text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < scripted->n_sent; i++)
+        n += strstr(scripted->sent[i].url, text) != NULL;
+    return n;
+}
+
+/* ---- end points ---- */
+
+static void test_end_points_are_asked_for_by_one(void **state)
+{
+    static const struct line script[] = {{AUTHORITY}, {"disks/d", 0, 200, {NULL}, "{}"}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking askings[] = {put_disk, put_disk, put_disk};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(askings); i++)
+        asking_begin(scripted, &askings[i]);
+    for (size_t i = 0; i < COUNT_OF(askings); i++)
+        assert_ok(asking_end(&askings[i], 1000));
+    assert_int_equal(count(scripted, "/metadata/endpoints"), 1);
+    scripted_arm_free(scripted);
+}
+
+static void test_another_one_asks_when_that_failed(void **state)
+{
+    static const struct line script[] = {{"/metadata/endpoints", 1, 503, {NULL}, NULL},
+                                         {AUTHORITY},
+                                         {"disks/d", 0, 200, {NULL}, "{}"},
+                                         {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking askings[] = {put_disk, put_disk};
+
+    (void)state;
+    asking_begin(scripted, &askings[0]);
+    asking_begin(scripted, &askings[1]);
+    loop_advance(scripted->loop, 1000);
+    bool second = askings[0].err == NULL; /* tasks begin in any order */
+    assert_fails(askings[second].err, ERR_UNAVAILABLE, "no code: no reason given (HTTP 503)");
+    assert_ok(asking_end(&askings[!second], 1000));
+    assert_int_equal(count(scripted, "/metadata/endpoints"), 2);
+    scripted_arm_free(scripted);
+}
+
+/* ---- versions ---- */
+
+static void test_a_stack_is_spoken_to_in_its_own_versions(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY}, {"/subscriptions/", 0, 200, {NULL}, "{}"}, {0}};
+    static const struct {
+        const char *cloud;
+        const char *disk, *vm;
+    } clouds[] = {
+        {"", "api-version=2025-01-02", "api-version=2025-04-01"},
+        {", cloud: AzureStackCloud", "api-version=2019-07-01", "api-version=2017-12-01"},
+        {", cloud: AzureStackCloud, disableAzureStackCloud: true", "api-version=2025-01-02",
+         "api-version=2025-04-01"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(clouds); i++) {
+        struct scripted_arm *scripted = scripted_arm_new(clouds[i].cloud, script);
+        struct asking disk = put_disk, vm = change_vm;
+
+        asking_begin(scripted, &disk);
+        asking_begin(scripted, &vm);
+        assert_ok(asking_end(&disk, 1000));
+        assert_ok(asking_end(&vm, 1000));
+        assert_int_equal(count(scripted, clouds[i].disk), 1);
+        assert_int_equal(count(scripted, clouds[i].vm), 1);
+        scripted_arm_free(scripted);
+    }
+}
+
+/* ---- conditions ---- */
+
+static void test_a_condition_that_does_not_hold(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY}, {"virtualMachines/v", 0, 412, {NULL}, FAILURE("PreconditionFailed")}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+
+    (void)state;
+    asking.request.if_match = "\"3\"";
+    asking_begin(scripted, &asking);
+    assert_fails(asking_end(&asking, 1000), ERR_CONFLICT,
+                 "POST " RESOURCES "virtualMachines/v/x: PreconditionFailed: m (HTTP 412)");
+    assert_string_equal(scripted->sent[scripted->n_sent - 1].if_match, "\"3\"");
+    scripted_arm_free(scripted);
+}
+
+/* ---- answers that say nothing ---- */
+
+static void get_disk(struct task *self, void *arg)
+{
+    struct scripted_arm *scripted = arg;
+    const struct arm_request request = {.path = RESOURCES "disks/d"};
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *disk;
+
+    assert_fails(
+        arm_client_get(self, scripted->arm, &request, &arm__disk__descriptor, arena, &disk),
+        ERR_UNAVAILABLE, "GET " RESOURCES "disks/d: a success without a body");
+}
+
+static void test_a_success_without_a_body(void **state)
+{
+    static const struct line script[] = {{AUTHORITY}, {"disks/d", 0, 200, {NULL}, NULL}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct task_group group;
+
+    (void)state;
+    group_init(&group, scripted->loop);
+    assert_true(group_spawn(&group, "test", get_disk, scripted));
+    loop_advance(scripted->loop, 1000);
+    assert_int_equal(group.n_members, 0);
+    scripted_arm_free(scripted);
+}
+
+/* ---- operations that are known by their Location only ---- */
+
+#define ACCEPTED                                                                                   \
+    {                                                                                              \
+        "disks/d", 1, 202, {"Location", OPERATION}, NULL                                           \
+    }
+
+static const struct {
+    struct line looks[3]; /* after each other; the last one stays */
+    enum err_kind kind;
+    const char *message; /* NULL: success */
+} by_location[] = {
+    {{{"operations/1", 2, 202, {NULL}, NULL}, {"operations/1", 0, 200, {NULL}, "{}"}}, 0, NULL},
+    {{{"operations/1", 2, 202, {NULL}, NULL}, {"operations/1", 0, 204, {NULL}, NULL}}, 0, NULL},
+    {{{"operations/1", 1, 202, {NULL}, NULL},
+      {"operations/1", 0, 409, {NULL}, FAILURE("AttachDiskWhileBeingDetached")}},
+     ERR_BUSY,
+     "AttachDiskWhileBeingDetached: m (HTTP 409)"},
+    {{{"operations/1", 2, 500, {NULL}, FAILURE("InternalServerError")},
+      {"operations/1", 1, 429, {"Retry-After", "30"}, FAILURE("TooManyRequests")},
+      {"operations/1", 0, 200, {NULL}, NULL}},
+     0,
+     NULL},
+    {{{"operations/1", 0, 503, {NULL}, NULL}},
+     ERR_UNAVAILABLE,
+     "what became of the operation is unknown: no code: no reason given (HTTP 503)"},
+};
+
+static void test_by_location_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(by_location); i++) {
+        struct line script[6] = {{AUTHORITY}, ACCEPTED};
+
+        memcpy(script + 2, by_location[i].looks, sizeof by_location[i].looks);
+        struct scripted_arm *scripted = scripted_arm_new("", script);
+        struct asking asking = put_disk;
+
+        asking_begin(scripted, &asking);
+        struct err *err = asking_end(&asking, HOUR_MS);
+        if (by_location[i].message)
+            assert_fails(err, by_location[i].kind, by_location[i].message);
+        else
+            assert_ok(err);
+        assert_int_equal(count(scripted, "disks/d"), 1); /* never sent again */
+        scripted_arm_free(scripted);
+    }
+}
+
+/* ---- how often ---- */
+
+#define STARTED(...)                                                                               \
+    {                                                                                              \
+        "virtualMachines/v/x", 1, 202, {"Azure-AsyncOperation", OPERATION, ##__VA_ARGS__}, NULL    \
+    }
+
+static void test_looks_grow_rarer_within_the_bucket(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        STARTED(),
+        {"operations/1", 0, 200, {NULL}, "{\"status\": \"InProgress\"}"},
+        {0},
+    };
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+    uint64_t before = 0;
+    size_t looks = 0;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    loop_advance(scripted->loop, HOUR_MS);
+    for (size_t i = 0; i < scripted->n_sent; i++) {
+        if (!strstr(scripted->sent[i].url, "operations/1"))
+            continue;
+        uint64_t pause = scripted->sent[i].at - before;
+
+        if (looks > 0)
+            assert_in_range(pause, 1000, 10 * 1000 + 200);
+        before = scripted->sent[i].at;
+        looks++;
+    }
+    /* 45 at once and 15 in each minute is what Azure allows. */
+    assert_in_range(looks, HOUR_MS / (10 * 1000 + 200), 45 + 15 * 60);
+    assert_true(strstr(scripted->sent[scripted->n_sent - 1].url, "?x=y") != NULL);
+
+    scripted->script[2].body = "{\"status\": \"Succeeded\"}";
+    assert_ok(asking_end(&asking, MINUTE_MS));
+    scripted_arm_free(scripted);
+}
+
+static void test_looks_wait_as_long_as_azure_says(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        STARTED("Retry-After", "17"),
+        {"operations/1", 1, 200, {"Retry-After", "40"}, "{\"status\": \"InProgress\"}"},
+        {"operations/1", 0, 200, {NULL}, "{\"status\": \"Succeeded\"}"},
+        {0},
+    };
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    assert_ok(asking_end(&asking, 2 * MINUTE_MS));
+    const struct sent *last = &scripted->sent[scripted->n_sent - 1];
+    assert_int_equal(last[-1].at - last[-2].at, 17 * 1000 + 100);
+    assert_int_equal(last[0].at - last[-1].at, 40 * 1000 + 100);
+    scripted_arm_free(scripted);
+}
+
+/* A credential goes nowhere else. */
+static void test_an_operation_elsewhere_is_not_followed(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        {"disks/d", 0, 202, {"Location", "https://elsewhere/operations/1"}, NULL},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = put_disk;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    assert_fails(asking_end(&asking, 1000), ERR_UNAVAILABLE,
+                 "the operation is to be followed outside of " HOME);
+    scripted_arm_free(scripted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_end_points_are_asked_for_by_one),
+        cmocka_unit_test(test_another_one_asks_when_that_failed),
+        cmocka_unit_test(test_a_stack_is_spoken_to_in_its_own_versions),
+        cmocka_unit_test(test_a_condition_that_does_not_hold),
+        cmocka_unit_test(test_a_success_without_a_body),
+        cmocka_unit_test(test_by_location_alone),
+        cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
+        cmocka_unit_test(test_looks_wait_as_long_as_azure_says),
+        cmocka_unit_test(test_an_operation_elsewhere_is_not_followed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

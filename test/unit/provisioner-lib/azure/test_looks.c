@@ -1,0 +1,111 @@
+/* What the audit reads of Azure: all disks page by page, and a VM's model without a word to anybody
+ * else. */
+#include "lib/base/alloc.h"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+struct look {
+    struct world *world;
+    const char *disk; /* list what is beside it; NULL: look at `vm` */
+    const char *vm;
+    struct cloud_disks disks;
+    struct cloud_instance machine;
+    struct err *err;
+    bool ended;
+};
+
+static void run_look(struct task *self, void *arg)
+{
+    struct look *look = arg;
+    struct cloud *cloud = look->world->cloud;
+
+    look->err = look->disk ? cloud->ops->disk_list(self, cloud, look->disk, &look->disks)
+                           : cloud->ops->instance_look(self, cloud, look->vm, &look->machine);
+    look->ended = true;
+}
+
+static void take(struct look *look)
+{
+    loop_spawn(look->world->azure->loop, "look", run_look, look);
+    for (int second = 0; second < 120 && !look->ended; second++)
+        loop_advance(look->world->azure->loop, 1000);
+    assert_true(look->ended);
+}
+
+static void test_all_disks_page_by_page(void **state)
+{
+    static const char *const names[] = {"d1", "d2", "d3", "d4", "d5"};
+    struct world *world = world_new();
+    struct look look = {.world = world, .disk = DISK("any")};
+    struct wish attach = {.kind = ATTACH, .disk = "d2", .vm = VM("vm1")};
+
+    (void)state;
+    make_disks(world, names, COUNT_OF(names), 2);
+    assert_ok(wish(world, attach));
+    world->azure->model->settings.page_size = 2;
+    take(&look);
+    assert_ok(look.err);
+    assert_int_equal(look.disks.n, COUNT_OF(names));
+    for (size_t i = 0; i < look.disks.n; i++) {
+        CLEANUP(freep) char *id = mem_printf(DISK("%s"), names[i]);
+
+        assert_string_equal(look.disks.items[i].id, id);
+        assert_true(look.disks.items[i].ours);
+        assert_int_equal(look.disks.items[i].n_instances, i == 1);
+    }
+    assert_string_equal(look.disks.items[1].instances[0], VM("vm1"));
+    assert_int_equal(calls(world, "disks.listByResourceGroup"), 3);
+    cloud_disks_fini(&look.disks);
+    world_free(world);
+}
+
+static void test_a_place_that_is_not_there(void **state)
+{
+    struct world *world = world_new();
+    struct look look = {.world = world,
+                        .disk = "/subscriptions/" SUBSCRIPTION "/resourceGroups/nowhere/providers/"
+                                "Microsoft.Compute/disks/any"};
+
+    (void)state;
+    take(&look);
+    assert_non_null(look.err);
+    assert_int_equal(err_kind(look.err), ERR_NOT_FOUND);
+    err_free(look.err);
+    cloud_disks_fini(&look.disks);
+    world_free(world);
+}
+
+/* Each look is a call, however fresh the model is that is kept. */
+static void test_a_look_is_not_from_memory(void **state)
+{
+    static const char *const names[] = {"d1"};
+    struct world *world = world_new();
+    struct wish attach = {.kind = ATTACH, .disk = "d1", .vm = VM("vm1"), .lun = 3};
+    struct look first = {.world = world, .vm = VM("vm1")}, second = first;
+
+    (void)state;
+    make_disks(world, names, COUNT_OF(names), 1);
+    assert_ok(wish(world, attach));
+    int before = calls(world, "virtualMachines.get");
+    take(&first);
+    take(&second);
+    assert_ok(first.err);
+    assert_ok(second.err);
+    assert_int_equal(calls(world, "virtualMachines.get"), before + 2);
+    assert_int_equal(first.machine.n_slots, 1);
+    assert_int_equal(first.machine.slots[0].lun, 3);
+    assert_int_equal(first.machine.state, CLOUD_INSTANCE_SETTLED);
+    cloud_instance_fini(&first.machine);
+    cloud_instance_fini(&second.machine);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_disks_page_by_page),
+        cmocka_unit_test(test_a_place_that_is_not_there),
+        cmocka_unit_test(test_a_look_is_not_from_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* Attaches that Azure has refused for a while: they hold up nobody else, and are given up when they
+ * are no longer wanted. */
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+static const char *const names[] = {"a"};
+
+/* The next change, for a minute. */
+static void refuse_change(struct world *world)
+{
+    world->network.stand_in = (struct stand_in){
+        .text = "attachDetachDataDisks",
+        .times = 1,
+        .status = 429,
+        .headers = {{"Retry-After", "60"}},
+        .body = "{'code': 'OperationNotAllowed', 'message': 'too many requests', 'details': "
+                "[{'code': 'TooManyRequests', 'target': 'UpdateVMResource'}]}"};
+}
+
+static void begin_refused(struct world *world, struct wish *wish)
+{
+    make_disks(world, names, 1, 2);
+    refuse_change(world);
+    begin(world, wish);
+    loop_advance(world->azure->loop, 1000);
+    assert_false(wish->ended);
+}
+
+static void test_a_refused_attach_does_not_hold_its_disk(void **state)
+{
+    struct world *world = world_new();
+    struct wish replica = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct wish primary = {.kind = ATTACH, .vm = VM("vm2"), .disk = "a"};
+
+    (void)state;
+    begin_refused(world, &replica);
+    begin(world, &primary);
+    loop_advance(world->azure->loop, 30 * 1000);
+    assert_true(primary.ended);
+    assert_ok(primary.err);
+    assert_false(replica.ended);
+    loop_advance(world->azure->loop, 60 * 1000);
+    assert_true(replica.ended);
+    assert_ok(replica.err);
+    world_free(world);
+}
+
+static void test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so(void **state)
+{
+    struct world *world = world_new();
+    bool wanted = true;
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .wanted = &wanted};
+
+    (void)state;
+    begin_refused(world, &a);
+    world->cloud->ops->reconsider(world->cloud, DISK("A"));
+    loop_advance(world->azure->loop, 0);
+    assert_false(a.ended);
+    wanted = false;
+    world->cloud->ops->reconsider(world->cloud, DISK("b"));
+    loop_advance(world->azure->loop, 0);
+    assert_false(a.ended);
+    world->cloud->ops->reconsider(world->cloud, DISK("A"));
+    loop_advance(world->azure->loop, 0);
+    assert_true(a.ended);
+    assert_fails(a.err, ERR_CONFLICT,
+                 "disk " DISK("a") " is no longer to be attached to " VM("vm1"));
+    world_free(world);
+}
+
+static void test_what_is_no_longer_wanted_is_not_sent(void **state)
+{
+    struct world *world = world_new();
+    bool wanted = true;
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .wanted = &wanted};
+
+    (void)state;
+    begin_refused(world, &a);
+    wanted = false;
+    loop_advance(world->azure->loop, 90 * 1000);
+    assert_true(a.ended);
+    assert_int_equal(err_kind(a.err), ERR_CONFLICT);
+    err_free(a.err);
+    assert_int_equal(calls(world, CHANGES), 0);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_refused_attach_does_not_hold_its_disk),
+        cmocka_unit_test(test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so),
+        cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
