@@ -15,17 +15,23 @@ enum {
     LOOK_AGAIN_MS = 2 * 1000, /* at a VM that is changing */
 };
 
-static struct err *look(struct task *self, struct subject *s, bool *ret_found)
+static struct err *identify(struct subject *s)
 {
     const char *node = s->attachment->spec->node_name;
     struct controller *controller = s->controller;
     struct kube_object *object = store_get(controller->nodes, node);
     const Api__Node *spec = object ? KUBE_AS(Api__Node, object) : NULL;
 
-    if (!s->instance_id)
-        TRY(controller->cloud->ops->instance_id(controller->cloud, node,
-                                                spec && spec->spec ? spec->spec->provider_id : NULL,
-                                                &s->instance_id));
+    if (s->instance_id)
+        return NULL;
+    return controller->cloud->ops->instance_id(controller->cloud, node,
+                                               spec && spec->spec ? spec->spec->provider_id : NULL,
+                                               &s->instance_id);
+}
+
+static struct err *look(struct task *self, struct subject *s, bool *ret_found)
+{
+    struct controller *controller = s->controller;
     struct err *err = controller->cloud->ops->instance_get(self, controller->cloud, s->instance_id,
                                                            MODEL_AGE_MS, &s->instance);
     *ret_found = !err;
@@ -50,6 +56,18 @@ static enum cloud_urgency urgency_of(const struct subject *s)
                                                                               : CLOUD_COLLECTION;
 }
 
+/* While it waits for its turn, its attachment may be deleted or get another role, and a replica is
+ * to wait for its volume's primary. Then it is asked for again, as it has become, or not at all. */
+static bool still_wanted(void *ctx)
+{
+    const struct subject *s = ctx;
+    CLEANUP(subject_fini) struct subject now = {0};
+
+    return subject_gather(s->controller, s->object->key, &now) &&
+           strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 && !now.in.deleting &&
+           now.in.wanted == s->in.wanted && attachment_next(&now.in).step == STEP_LOOK;
+}
+
 static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
 {
     struct cloud *cloud = s->controller->cloud;
@@ -70,6 +88,8 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                        .urgency = urgency_of(s),
                                        .in_exchange = leaving,
                                        .n_in_exchange = n_leaving,
+                                       .still_wanted = still_wanted,
+                                       .ctx = s,
                                    });
 }
 
@@ -196,6 +216,32 @@ static struct err *take_step(struct task *self, struct subject *s,
     abort();
 }
 
+/* ---- on the way to the VM's change ---- */
+
+/* From the first look at the VM until its change is asked for. */
+struct approach {
+    struct cloud *cloud;
+    char *instance_id; /* NULL: it is not on its way */
+};
+
+static void approach_begin(struct approach *approach, const struct subject *s)
+{
+    bool asks = s->in.deleting || s->in.lun == NO_LUN; /* else it looks at what has been done */
+
+    if (approach->instance_id || !asks)
+        return;
+    approach->instance_id = mem_strdup(s->instance_id);
+    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, true);
+}
+
+static void approach_end(struct approach *approach)
+{
+    if (!approach->instance_id)
+        return;
+    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, false);
+    free(TAKE_PTR(approach->instance_id));
+}
+
 /* Reads the VM's model. That takes time: the rest is gathered again, so that what is decided next
  * is decided on what is true now. False if the attachment is gone meanwhile. */
 static struct err *look_and_gather(struct task *self, struct subject *s, bool *ret_there)
@@ -220,7 +266,7 @@ static struct err *look_and_gather(struct task *self, struct subject *s, bool *r
 }
 
 static struct err *one_step(struct task *self, struct controller *controller, const char *key,
-                            bool *ret_go_on)
+                            struct approach *approach, bool *ret_go_on)
 {
     CLEANUP(subject_fini) struct subject s = {0};
     struct err *err = NULL;
@@ -231,10 +277,16 @@ static struct err *one_step(struct task *self, struct controller *controller, co
         return NULL;
     struct attachment_plan plan = attachment_next(&s.in);
     if (plan.step == STEP_LOOK) {
-        err = look_and_gather(self, &s, &there);
+        err = identify(&s);
+        if (!err) {
+            approach_begin(approach, &s);
+            err = look_and_gather(self, &s, &there);
+        }
         if (!err && there)
             plan = attachment_next(&s.in);
     }
+    if (plan.step != STEP_RECORD_ATTACHING && plan.step != STEP_RECORD_DETACHING)
+        approach_end(approach);
     if (!err && there)
         err = take_step(self, &s, &plan, ret_go_on);
     return err ? record_failure(self, &s, err) : NULL;
@@ -242,10 +294,12 @@ static struct err *one_step(struct task *self, struct controller *controller, co
 
 struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
 {
+    const struct controller *controller = ctx;
+    CLEANUP(approach_end) struct approach approach = {.cloud = controller->cloud};
     bool go_on = true;
 
     for (int i = 0; go_on && i < MAX_STEPS; i++)
-        TRY(one_step(self, ctx, key, &go_on));
+        TRY(one_step(self, ctx, key, &approach, &go_on));
     return NULL;
 }
 

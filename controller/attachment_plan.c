@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <strings.h>
 
+#include "controller/attachment_states.h"
+
 static struct attachment_plan step(enum attachment_step step)
 {
     return (struct attachment_plan){.step = step, .lun = NO_LUN};
@@ -110,9 +112,7 @@ static bool leaves_in_exchange(const struct attachment_snapshot *in)
 
 static struct attachment_plan next_of_deleting(const struct attachment_snapshot *in)
 {
-    bool may_detach = in->wanted != ROLE_IS_PRIMARY || in->detach_requested || !in->node_exists;
-
-    if (!in->has_finalizer || !may_detach)
+    if (!in->has_finalizer || attachment_phase(in) == PHASE_HELD)
         return step(STEP_NONE);
     if (!in->looked)
         return step(STEP_LOOK);
@@ -187,6 +187,9 @@ struct attachment_plan attachment_next(const struct attachment_snapshot *in)
         return step(STEP_ADD_FINALIZER);
     if (!in->volume_ready || !in->node_exists)
         return step(STEP_NONE);
+    /* Attached or not: another node's primary waits for the role. */
+    if (in->role == ROLE_IS_PRIMARY && in->wanted == ROLE_IS_REPLICA)
+        return step(STEP_RECORD_ROLE);
     if (in->state == ATTACHMENT_ATTACHED)
         return next_of_attached(in);
     if (must_wait(in))

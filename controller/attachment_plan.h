@@ -64,24 +64,24 @@ struct attachment_snapshot {
 };
 
 enum attachment_step {
-    STEP_NONE, /* all is as it should be, or nothing can be done until something changes */
-    STEP_ADD_FINALIZER,
-    STEP_REMOVE_FINALIZER,
+    STEP_NONE,          /* all is as it should be, or nothing can be done until something changes */
+    STEP_ADD_FINALIZER, /* so that nothing is forgotten */
+    STEP_REMOVE_FINALIZER, /* it is over */
     STEP_LOOK,             /* read the VM's model */
     STEP_LOOK_LATER,       /* it is changing: read it again in a while */
-    STEP_RECORD_ATTACHING, /* with `lun` */
-    STEP_ATTACH,           /* at `lun` */
+    STEP_RECORD_ATTACHING, /* a LUN for it: `lun` */
+    STEP_ATTACH,           /* the disk to the VM, at `lun` */
     STEP_REPAIR,           /* the VM's last change was not carried out */
-    STEP_RECORD_ATTACHED,  /* at `lun` */
-    STEP_RECORD_ROLE,
-    STEP_RECORD_LOST, /* the cloud no longer has what was attached */
-    STEP_VERIFIED,    /* the cloud has what was attached: remember it */
-    STEP_RECORD_DETACHING,
-    STEP_DETACH,
-    STEP_MAKE_ROOM, /* the neighbour `victim` gives way */
-    STEP_GIVE_UP,   /* a replica for which there is no place: it is to be put elsewhere */
-    STEP_NO_VM,     /* an error: the node has no VM */
-    STEP_NO_SLOT,   /* an error: the VM can take no more disks */
+    STEP_RECORD_ATTACHED,  /* that it is, at `lun` */
+    STEP_RECORD_ROLE,      /* on record it becomes what it is to be */
+    STEP_RECORD_LOST,      /* the cloud no longer has what was attached */
+    STEP_VERIFIED,         /* the cloud has what was attached: remember it */
+    STEP_RECORD_DETACHING, /* that it is to be detached */
+    STEP_DETACH,           /* the disk from the VM */
+    STEP_MAKE_ROOM,        /* the neighbour `victim` gives way */
+    STEP_GIVE_UP,          /* a replica for which there is no place: it is to be put elsewhere */
+    STEP_NO_VM,            /* an error: the node has no VM */
+    STEP_NO_SLOT,          /* an error: the VM can take no more disks */
 };
 
 struct attachment_plan {

@@ -52,9 +52,12 @@ static json_t *detail_json(const struct subject *s, const char *previous_role, i
     CLEANUP(freep)
     char *size = mem_printf("%lld", (long long)s->volume->status->detail->capacity__bytes);
 
-    return json_pack("{s:s, s:s, s:{s:s, s:s}}", "role", s->attachment->spec->role, "previous_role",
-                     previous_role ? previous_role : "", "publish_context", CONTEXT_LUN, lun_text,
-                     CONTEXT_SIZE, size);
+    json_t *detail = json_pack("{s:s, s:s}", "role", s->attachment->spec->role, "previous_role",
+                               previous_role ? previous_role : "");
+    if (lun != NO_LUN)
+        json_object_set_new(detail, "publish_context",
+                            json_pack("{s:s, s:s}", CONTEXT_LUN, lun_text, CONTEXT_SIZE, size));
+    return detail;
 }
 
 static const char *current_role(const struct subject *s)

@@ -75,6 +75,23 @@ static enum attachment_role recorded_role(const Api__AzVolumeAttachment *attachm
     return status && status->detail ? role_of(status->detail->role) : ROLE_NONE;
 }
 
+static const char *context_of(const Api__AzVolumeAttachment *attachment, const char *name)
+{
+    const Api__AzVolumeAttachmentDetail *detail =
+        attachment->status ? attachment->status->detail : NULL;
+
+    return detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, name) : NULL;
+}
+
+static int lun_of(const Api__AzVolumeAttachment *attachment)
+{
+    const char *lun = context_of(attachment, CONTEXT_LUN);
+
+    return lun ? (int)strtol(lun, NULL, 10) : NO_LUN;
+}
+
+/* What upstream's driver recorded as attached lacks what the node plug-in has to know: it is looked
+ * at anew, and recorded whole. */
 static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
 {
     static const struct {
@@ -89,19 +106,45 @@ static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
 
     for (size_t i = 0; word && i < COUNT_OF(words); i++)
         if (strcmp(words[i].word, word) == 0)
-            return words[i].state;
+            return words[i].state == ATTACHMENT_ATTACHED && !context_of(attachment, CONTEXT_SIZE)
+                       ? ATTACHMENT_NEW
+                       : words[i].state;
     return ATTACHMENT_NEW;
 }
 
-static int lun_of(const Api__AzVolumeAttachment *attachment)
+/* What the object says of itself. */
+static void gather_own(const struct controller *controller, const struct kube_object *object,
+                       struct attachment_snapshot *in)
 {
-    const Api__AzVolumeAttachmentDetail *detail =
-        attachment->status ? attachment->status->detail : NULL;
-    const char *lun =
-        detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, CONTEXT_LUN)
-               : NULL;
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
 
-    return lun ? (int)strtol(lun, NULL, 10) : NO_LUN;
+    in->deleting = is_deleting(object);
+    in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
+    in->wanted = role_of(spec->role);
+    in->role = recorded_role(attachment);
+    in->state = state_of(attachment);
+    in->lun = lun_of(attachment);
+    in->detach_requested = attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL;
+    in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
+    in->verified = find_verified(controller, object->metadata->uid) != NULL;
+    in->disk_id = spec->volume__id;
+}
+
+enum attachment_phase attachment_phase_of(const struct controller *controller,
+                                          const struct kube_object *object)
+{
+    struct attachment_snapshot in = {0};
+
+    if (!object || !as_attachment(object)->spec)
+        return PHASE_ABSENT;
+    gather_own(controller, object, &in);
+    return attachment_phase(&in);
+}
+
+bool attachment_is_on_record(const struct kube_object *object)
+{
+    return object && recorded_role(as_attachment(object)) == ROLE_IS_PRIMARY;
 }
 
 static void gather_volume(struct subject *s)
@@ -245,16 +288,7 @@ bool subject_gather(struct controller *controller, const char *key, struct subje
     struct attachment_snapshot *in = &ret->in;
     if (!spec || !spec->volume_name || !spec->node_name || !spec->volume__id || !spec->role)
         return false;
-    in->deleting = is_deleting(object);
-    in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
-    in->wanted = role_of(spec->role);
-    in->role = recorded_role(ret->attachment);
-    in->state = state_of(ret->attachment);
-    in->lun = lun_of(ret->attachment);
-    in->detach_requested = attachment_note(ret->attachment, NOTE_DETACH_REQUEST) != NULL;
-    in->node_exists = store_get(controller->nodes, spec->node_name) != NULL;
-    in->verified = find_verified(controller, object->metadata->uid) != NULL;
-    in->disk_id = spec->volume__id;
+    gather_own(controller, object, in);
     gather_volume(ret);
     in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
     gather_siblings(ret);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "controller/attachment_plan.h"
+#include "controller/attachment_states.h"
 #include "controller/controller.h"
 
 struct subject {
@@ -27,6 +27,12 @@ struct subject {
 /* False if there is no such attachment any more, or it makes no sense. Call subject_fini anyway. */
 bool subject_gather(struct controller *controller, const char *key, struct subject *ret);
 void subject_fini(struct subject *subject);
+
+/* Where an attachment is, by what is on record; NULL is none. */
+enum attachment_phase attachment_phase_of(const struct controller *controller,
+                                          const struct kube_object *object);
+/* It is the primary on record, whatever it is to be. */
+bool attachment_is_on_record(const struct kube_object *object);
 
 /* Since this process leads, the cloud was seen to agree with what is on record. */
 void attachment_set_verified(struct controller *controller, const char *uid, bool yes);

@@ -24,6 +24,7 @@ struct settings {
     uint64_t replica_gc_delay_ms;
     uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer is not ready */
     int64_t worker_tasks;        /* of each reconciler */
+    uint64_t audit_interval_ms;  /* between looks; 0: none */
 };
 
 /* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
@@ -44,21 +45,33 @@ struct controller {
     struct events *events;
 
     struct store *volumes, *attachments, *driver_nodes; /* custom resources */
-    struct store *nodes;
-    struct store_index *attachments_by_volume; /* by the AzVolume's key */
-    struct store_index *attachments_by_node;   /* by the node's name */
+    struct store *nodes, *namespaces, *pods, *persistent_volumes;
+    struct store *volume_attachments;                   /* Kubernetes's */
+    struct store_index *attachments_by_volume;          /* by the AzVolume's key */
+    struct store_index *attachments_by_node;            /* by the node's name */
+    struct store_index *pods_by_claim;                  /* by the PersistentVolumeClaim's key */
+    struct store_index *pods_by_label, *repelling_pods; /* pod_company.h */
+    struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
+    struct store_index *persistent_volumes_by_volume;   /* by the AzVolume's name */
+    struct store_index *volume_attachments_by_pv;       /* by the PersistentVolume's name */
+    struct node_table *node_table;
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
-    struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue;
-    struct list claims;        /* of struct claim */
-    struct verified *verified; /* attachments that the cloud was seen to have (attachment.c) */
+    struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
+        *recovery_queue;
+    struct list claims;         /* of struct claim */
+    struct verified *verified;  /* attachments that the cloud was seen to have (attachment.c) */
+    struct shortage *shortages; /* volumes that have fewer replicas than wanted (shortage.h) */
+    struct timer silence;       /* of nodes (replan.c) */
 
     struct in_flight csi_calls; /* by volume */
+    struct semaphore publishes; /* that write their attachment; the others wait with empty hands */
 };
 
 /* ---- the reconcilers, each a queue_work_fn in a file of its own ---- */
 
-queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node;
+queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node,
+    reconcile_recovery;
 /* The part of reconcile_attachment that needs no cloud, promotion above all: on a queue of its own,
  * so that it waits for no task, and no look, of an attachment that does. */
 queue_work_fn reconcile_role;

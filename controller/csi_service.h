@@ -9,7 +9,7 @@
 /* A row for rpc_server_config.services. */
 struct rpc_service csi_controller_service(struct controller *controller);
 
-/* The calls, in csi_volume.c and csi_publish.c; the context is the controller. */
+/* The calls, in csi_volume.c, csi_publish.c and csi_unpublish.c; the context is the controller. */
 rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
     csi_validate_volume_capabilities;
 

@@ -7,6 +7,7 @@
 #include "controller/access_mode.h"
 #include "controller/az_error.h"
 #include "controller/csi_service.h"
+#include "controller/failed_creation.h"
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -16,9 +17,11 @@
 
 /* ---- CreateVolume: the request ---- */
 
-static struct err *check_size(const Csi__V1__CapacityRange *range,
+static struct err *check_size(struct task *self, struct cloud *cloud,
+                              const Csi__V1__CapacityRange *range,
                               const struct volume_parameters *parameters)
 {
+    struct disk_limits limits;
     int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
     int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
 
@@ -32,10 +35,12 @@ static struct err *check_size(const Csi__V1__CapacityRange *range,
                        "capacity_range: a disk has whole GiB, and %" PRId64 " GiB are more than "
                        "limit_bytes %" PRId64,
                        gib, limit);
-    return volume_parameters_check_size(parameters, gib);
+    TRY(cloud->ops->disk_limits(self, cloud, parameters, gib, &limits));
+    return volume_parameters_check_size(parameters, gib, &limits);
 }
 
-static struct err *check_create(const Csi__V1__CreateVolumeRequest *request,
+static struct err *check_create(struct task *self, struct cloud *cloud,
+                                const Csi__V1__CreateVolumeRequest *request,
                                 struct volume_parameters *ret_parameters)
 {
     CLEANUP(freep)
@@ -52,7 +57,7 @@ static struct err *check_create(const Csi__V1__CreateVolumeRequest *request,
     TRY(volume_parameters_parse(list, request->n_parameters, multi_node, ret_parameters));
     TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
                            ret_parameters->max_shares));
-    return check_size(request->capacity_range, ret_parameters);
+    return check_size(self, cloud, request->capacity_range, ret_parameters);
 }
 
 /* ---- CreateVolume: the AzVolume that it asks for ---- */
@@ -186,12 +191,6 @@ static struct err *check_same(const Api__AzVolume *volume,
     return NULL;
 }
 
-static bool has_failed(const Api__AzVolume *volume)
-{
-    return volume->status && volume->status->state &&
-           strcmp(volume->status->state, "CreationFailed") == 0;
-}
-
 /* A creation that failed for good begins anew, as this request has it. */
 static struct err *begin_anew(struct task *self, struct controller *controller,
                               const struct kube_object *object, const char *name,
@@ -216,8 +215,9 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                    &with_spec));
     CLEANUP(json_decrefp)
     json_t *status_patch =
-        json_pack("{s:{s:s}, s:{s:s, s:n}}", "metadata", "resourceVersion",
-                  with_spec->metadata->resource_version, "status", "state", "Pending", "error");
+        json_pack("{s:{s:s}, s:{s:s, s:n, s:{s:n}}}", "metadata", "resourceVersion",
+                  with_spec->metadata->resource_version, "status", "state", "Pending", "error",
+                  "annotation", NOTE_FORGET_AFTER);
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", status_patch,
                    &written));
     store_note(controller->volumes, written);
@@ -241,7 +241,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
         store_note(controller->volumes, object);
         if (is_deleting(object))
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
-        if (has_failed(as_volume(object)))
+        if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);
         return check_same(as_volume(object), request);
     }
@@ -276,9 +276,11 @@ static struct err *wait_created(struct task *self, struct rpc_call *call, const 
             *ret = kube_object_ref(object);
             return NULL;
         }
-        if (has_failed(as_volume(object)) && as_volume(object)->status->error)
-            return az_error_take(as_volume(object)->status->error);
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
+        if (creation_has_failed(as_volume(seen)) && as_volume(seen)->status->error) {
+            TRY(failed_creation_note(self, controller, seen));
+            return az_error_take(as_volume(seen)->status->error);
+        }
         struct err *err = store_wait(self, controller->volumes, key, csi_wait_deadline(call));
         if (err)
             return waited_in_vain(as_volume(seen), err);
@@ -336,7 +338,7 @@ struct err *csi_create_volume(struct task *self, struct rpc_call *call, const vo
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
-    TRY(check_create(request, &parameters));
+    TRY(check_create(self, controller->cloud, request, &parameters));
     CLEANUP(freep) char *name = disk_name_of(request->name);
     TRY(in_flight_begin(&controller->csi_calls, name));
     struct err *err = write_volume(self, controller, name, request, &parameters);

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/controller.h"
+#include "controller/attachment_view.h"
 #include "controller/names.h"
+#include "controller/silence.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
 
 enum {
     REFRESH_MS = 10 * 60 * 1000, /* other people's disks come and go without a word to us */
@@ -32,6 +34,13 @@ static struct err *delete_attachment(struct task *self, struct controller *contr
     return NULL;
 }
 
+static bool is_to_go(const struct controller *controller, const struct kube_object *attachment)
+{
+    enum attachment_phase phase = attachment_phase_of(controller, attachment);
+
+    return attachment_transition(ON_NODE_GONE, phase)->answer == ANSWER_RELEASE;
+}
+
 static struct err *delete_attachments(struct task *self, struct controller *controller,
                                       const char *node)
 {
@@ -41,7 +50,7 @@ static struct err *delete_attachments(struct task *self, struct controller *cont
         struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
 
         for (size_t i = 0; i < n && !object; i++)
-            if (!is_deleting(found[i]))
+            if (is_to_go(controller, found[i]))
                 object = kube_object_ref(found[i]);
         if (!object)
             return NULL;
@@ -103,9 +112,15 @@ static bool is_ours(const struct controller *controller, const char *node, const
     return false;
 }
 
+/* How many disks of ours the VM can have, and who says so. */
+struct limit {
+    int disks;
+    enum cloud_source source;
+};
+
 /* Places on the VM that are not taken by disks of others. */
 static struct err *read_limit(struct task *self, struct controller *controller, const char *node,
-                              const char *provider_id, int *ret_limit)
+                              const char *provider_id, struct limit *ret)
 {
     const struct cloud_ops *ops = controller->cloud->ops;
     CLEANUP(cloud_instance_fini) struct cloud_instance instance = {0};
@@ -113,23 +128,67 @@ static struct err *read_limit(struct task *self, struct controller *controller, 
 
     TRY(ops->instance_id(controller->cloud, node, provider_id, &id));
     TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, &instance));
-    int limit = instance.max_disks;
+    int disks = instance.max_disks;
     for (size_t i = 0; i < instance.n_slots; i++)
-        limit -= !is_ours(controller, node, instance.slots[i].disk_id);
-    *ret_limit = limit > 0 ? limit : 0;
+        disks -= !is_ours(controller, node, instance.slots[i].disk_id);
+    *ret = (struct limit){disks > 0 ? disks : 0, instance.max_disks_from};
     return NULL;
 }
 
+#define CONDITION "IsLimitFromAzure"
+
+static const struct {
+    const char *status, *reason, *message;
+} conditions[] = {
+    [CLOUD_TOLD] = {"True", "SkuList", "Azure's list of VM sizes says so."},
+    [CLOUD_KEPT] = {"True", "KeptSkuList", "Azure's list of VM sizes, as it was kept, says so."},
+    [CLOUD_BUILT_IN] = {"False", "BuiltInTable",
+                        "Azure's list of VM sizes could not be read, or lacks the VM's size: what "
+                        "is built in counts."},
+};
+
+static const Api__AzDriverNodeCondition *find_condition(const Api__AzDriverNodeSlots *slots)
+{
+    for (size_t i = 0; slots && i < slots->n_conditions; i++)
+        if (slots->conditions[i]->type && strcmp(slots->conditions[i]->type, CONDITION) == 0)
+            return slots->conditions[i];
+    return NULL;
+}
+
+static bool is_written(const Api__AzDriverNodeSlots *slots, const struct limit *limit)
+{
+    const Api__AzDriverNodeCondition *condition = find_condition(slots);
+
+    return condition && condition->reason && slots->has_limit && slots->limit == limit->disks &&
+           strcmp(condition->reason, conditions[limit->source].reason) == 0;
+}
+
+static json_t *condition_json(const Api__AzDriverNodeCondition *old, enum cloud_source source,
+                              const char *now)
+{
+    const char *state = conditions[source].status;
+    bool stays = old && old->status && old->last_transition_time && strcmp(old->status, state) == 0;
+
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "type", CONDITION, "status", state,
+                     "lastTransitionTime", stays ? old->last_transition_time : now, "reason",
+                     conditions[source].reason, "message", conditions[source].message);
+}
+
 static struct err *write_limit(struct task *self, struct controller *controller,
-                               const struct kube_object *object, int limit)
+                               const struct kube_object *object, const struct limit *limit)
 {
     const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, object)->status;
+    const Api__AzDriverNodeSlots *slots = status ? status->slots : NULL;
+    char now[TIMESTAMP_SIZE];
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:{s:i}}}", "status", "slots", "limit", limit);
 
-    if (status && status->slots && status->slots->has_limit && status->slots->limit == limit)
+    if (is_written(slots, limit))
         return NULL;
+    timestamp_format(loop_wall_us(controller->loop), now);
+    CLEANUP(json_decrefp)
+    json_t *patch =
+        json_pack("{s:{s:{s:i, s:[o]}}}", "status", "slots", "limit", limit->disks, "conditions",
+                  condition_json(find_condition(slots), limit->source, now));
     TRY(kube_patch(self, controller->leader_kube, &AZ_DRIVER_NODES, controller->settings.namespace_,
                    object->metadata->name, "status", patch, &written));
     store_note(controller->driver_nodes, written);
@@ -144,7 +203,7 @@ struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
     CLEANUP(kube_object_unrefp) struct kube_object *node = NULL;
     struct kube_object *found = store_get(controller->driver_nodes, key);
     struct kube_object *found_node = store_get(controller->nodes, name);
-    int limit;
+    struct limit limit;
 
     object = found ? kube_object_ref(found) : NULL;
     node = found_node ? kube_object_ref(found_node) : NULL;
@@ -156,8 +215,11 @@ struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
     const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
     struct err *err = read_limit(self, controller, name, spec ? spec->provider_id : NULL, &limit);
     if (!err)
-        err = write_limit(self, controller, object, limit);
-    queue_add_at(controller->node_queue, key,
-                 loop_now(controller->loop) + (err ? RETRY_MS : REFRESH_MS));
+        err = write_limit(self, controller, object, &limit);
+    uint64_t silence_ms = silence_tell(controller, node, object);
+    uint64_t again_ms = err ? RETRY_MS : REFRESH_MS;
+    if (silence_ms && silence_ms < again_ms)
+        again_ms = silence_ms;
+    queue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
     return err;
 }

@@ -32,7 +32,8 @@ static struct flags flags = {
                  .on_unpublish = ON_UNPUBLISH_DEMOTE,
                  .replica_gc_delay_ms = 5 * 60 * 1000,
                  .heartbeat_limit_ms = 2 * 60 * 1000,
-                 .worker_tasks = 100},
+                 .worker_tasks = 100,
+                 .audit_interval_ms = 10 * 1000},
 };
 
 #define TEXT(flag, member, text)                                                                   \
@@ -63,8 +64,9 @@ static const struct option_row rows[] = {
      .target = &flags.cloud_config_file,
      .environment = "AZURE_CREDENTIAL_FILE",
      .help = "The azure.json file, used when there is no Secret"},
-    TEXT("cloud-cache", cloud_cache,
-         "File that keeps what Azure says of VM sizes for the next start; empty: nothing does"),
+    TEXT(
+        "cloud-cache", cloud_cache,
+        "File that keeps what Azure says of VMs and disks for the next start; empty: nothing does"),
     TEXT("health-address", health_address, "Where /healthz and /readyz are served"),
     TEXT("metrics-address", metrics_address, "Where /metrics is served"),
     TEXT("leader-election-namespace", lease_namespace, "Namespace of the Lease"),
@@ -86,6 +88,8 @@ static const struct option_row rows[] = {
              "How long replicas stay after the last unpublish"),
     DURATION("heartbeat-limit", settings.heartbeat_limit_ms, 1000,
              "A node plug-in that was silent for longer is not ready"),
+    DURATION("audit-interval", settings.audit_interval_ms, 0,
+             "Between two looks of the audit, each about one call to Azure; 0: no audit"),
     {.name = "worker-threads",
      .type = OPTION_INT,
      .target = &flags.settings.worker_tasks,

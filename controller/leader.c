@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 
+#include "controller/audit.h"
 #include "controller/metrics.h"
 #include "controller/mirror.h"
+#include "controller/shortage.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 
@@ -19,6 +21,7 @@ struct leader {
     struct lease *lease;
     struct task_group reconcilers;
     struct timer resync;
+    struct audit *audit;
     bool started;
 };
 
@@ -64,6 +67,7 @@ static void start(struct leader *leader)
         {"role", reconcile_role, &controller->role_queue, most},
         {"replica", reconcile_replicas, &controller->replica_queue, most},
         {"azdrivernode", reconcile_driver_node, &controller->node_queue, most},
+        {"recovery", reconcile_recovery, &controller->recovery_queue, most},
     };
 
     group_init(&leader->reconcilers, controller->loop);
@@ -75,6 +79,7 @@ static void start(struct leader *leader)
                                                               .ctx = controller,
                                                               .finished = finished,
                                                           });
+    leader->audit = audit_start(controller, &leader->reconcilers);
     leader->started = true;
     resync(leader);
 }
@@ -83,18 +88,20 @@ static void stop(struct task *self, struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
     struct queue **queues[] = {&controller->volume_queue, &controller->attachment_queue,
-                               &controller->role_queue, &controller->replica_queue,
-                               &controller->node_queue};
+                               &controller->role_queue,   &controller->replica_queue,
+                               &controller->node_queue,   &controller->recovery_queue};
 
     if (!leader->started)
         return;
     loop_stop_timer(controller->loop, &leader->resync);
     group_close(self, &leader->reconcilers);
+    audit_free(TAKE_PTR(leader->audit));
     for (size_t i = 0; i < COUNT_OF(queues); i++) {
         queue_free(*queues[i]);
         *queues[i] = NULL;
     }
     attachment_forget_verified(controller);
+    shortage_forget(controller);
     leader->started = false;
 }
 

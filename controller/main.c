@@ -9,12 +9,10 @@
 #include "controller/cloud_config.h"
 #include "controller/csi_service.h"
 #include "controller/flags.h"
-#include "controller/leader.h"
+#include "controller/instance.h"
 #include "controller/metrics.h"
-#include "controller/mirror.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "lib/http/guard.h"
 #include "lib/http/probes.h"
 #include "lib/kube/connection.h"
 #include "lib/rpc/csi_identity.h"
@@ -28,16 +26,12 @@ enum { SHUTDOWN_GRACE_MS = 5 * 1000 };
 /* Everything that lives as long as the program, in the order in which it is made. */
 struct program {
     struct flags flags;
-    struct controller controller;
+    struct loop *loop;
+    struct instance instance;
     struct kube_connection connection;
-    struct task_group background; /* reflectors, events, queues of VMs */
-
-    struct http_guard kube_guard, cloud_guard;
     struct azure_config azure_config;
     struct http_client *cloud_http, *metadata_http;
 
-    char *identity;
-    struct leader *leader;
     struct csi_identity csi_identity;
     struct rpc_server *csi;
     struct probes *health, *metrics;
@@ -65,59 +59,33 @@ static void on_lease_lost(void *ctx)
     stop_program(ctx, true);
 }
 
-static bool may_write(void *ctx)
-{
-    const struct program *program = ctx;
-
-    return leader_leads(program->leader);
-}
-
 /* ---- the pieces ---- */
-
-static void event_failed(void *ctx, const struct err *err)
-{
-    (void)ctx;
-    log_warning("an event was not written: %s", err_message(err));
-}
 
 static struct err *connect_cluster(struct program *program)
 {
-    struct controller *controller = &program->controller;
     struct kube_connection *connection = &program->connection;
 
-    TRY(kube_connect(controller->loop, program->flags.kubeconfig, USER_AGENT, connection));
-    controller->kube = connection->kube;
-    http_guard_init(&program->kube_guard, http_client_transport(connection->http), may_write,
-                    program);
-    controller->leader_kube =
-        kube_new(controller->loop, &program->kube_guard.transport, &connection->config);
-    controller->events =
-        events_new(&program->background, &(struct events_config){
-                                             .kube = controller->kube,
-                                             .controller = controller->settings.driver_name,
-                                             .instance = program->flags.pod_name,
-                                             .failed = event_failed,
-                                         });
+    TRY(kube_connect(program->loop, program->flags.kubeconfig, USER_AGENT, connection));
+    instance_connect_cluster(&program->instance, connection->kube,
+                             http_client_transport(connection->http), &connection->config);
     return NULL;
 }
 
 static struct err *connect_cloud(struct program *program)
 {
-    struct controller *controller = &program->controller;
     const char *ca_file = getenv("SSL_CERT_FILE");
     const char *agent = program->azure_config.user_agent;
+
     TRY(http_client_new(
-        controller->loop,
+        program->loop,
         &(struct http_client_config){.user_agent = agent ? agent : USER_AGENT, .ca_file = ca_file},
         &program->cloud_http));
-    TRY(http_client_new(controller->loop,
+    TRY(http_client_new(program->loop,
                         &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
                         &program->metadata_http));
-    http_guard_init(&program->cloud_guard, http_client_transport(program->cloud_http), may_write,
-                    program);
-    controller->cloud = azure_cloud_new(&program->background, &program->azure_config,
-                                        program->flags.cloud_cache, &program->cloud_guard.transport,
-                                        http_client_transport(program->metadata_http));
+    instance_connect_cloud(&program->instance, &program->azure_config,
+                           http_client_transport(program->cloud_http),
+                           http_client_transport(program->metadata_http));
     return NULL;
 }
 
@@ -129,7 +97,7 @@ static void call_finished(void *ctx, const char *method, const struct err *err,
 
     snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
     metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000,
-                   program->controller.settings.driver_name, method, code);
+                   program->flags.settings.driver_name, method, code);
     if (err)
         log_warning("%s: %s (%lu ms)", method, err_message(err), (unsigned long)duration_ms);
     else if (duration_ms > 0)
@@ -154,15 +122,15 @@ static struct err *serve_csi(struct program *program)
     const char *const endpoints[] = {program->flags.endpoint, NULL};
 
     program->csi_identity = (struct csi_identity){
-        .driver_name = program->controller.settings.driver_name,
+        .driver_name = program->flags.settings.driver_name,
         .capabilities = capabilities,
         .n_capabilities = COUNT_OF(capabilities),
         .is_ready = is_serving,
         .ctx = program,
     };
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
-                                           csi_controller_service(&program->controller)};
-    struct err *err = rpc_server_new(program->controller.loop,
+                                           csi_controller_service(&program->instance.controller)};
+    struct err *err = rpc_server_new(program->loop,
                                      &(struct rpc_server_config){
                                          .endpoints = endpoints,
                                          .services = services,
@@ -187,8 +155,8 @@ static void refresh_metrics(void *ctx)
 
     if (!program->serving)
         return;
-    metrics_refresh(&program->controller, leader_leads(program->leader));
-    azure_cloud_refresh_metrics(program->controller.cloud);
+    metrics_refresh(&program->instance.controller, instance_leads(&program->instance));
+    azure_cloud_refresh_metrics(program->instance.controller.cloud);
 }
 
 static struct err *serve_probes(struct program *program)
@@ -202,32 +170,12 @@ static struct err *serve_probes(struct program *program)
         .ctx = program,
     };
 
-    struct err *err = probes_new(program->controller.loop, &config, &program->health);
+    struct err *err = probes_new(program->loop, &config, &program->health);
     if (err)
         return err_wrap(err, "--health-address");
     config.address = program->flags.metrics_address;
-    err = probes_new(program->controller.loop, &config, &program->metrics);
+    err = probes_new(program->loop, &config, &program->metrics);
     return err ? err_wrap(err, "--metrics-address") : NULL;
-}
-
-static void stand_for_election(struct program *program)
-{
-    const struct flags *flags = &program->flags;
-    char uuid[UUID_SIZE];
-
-    random_uuid(loop_random(program->controller.loop), uuid);
-    program->identity = mem_printf("%s_%s", flags->pod_name, uuid);
-    program->leader = leader_new(&(struct leader_config){
-        .controller = &program->controller,
-        .lease = {.namespace_ = flags->lease_namespace,
-                  .name = flags->lease_name,
-                  .identity = program->identity,
-                  .duration_ms = flags->lease_duration_ms,
-                  .renew_deadline_ms = flags->renew_deadline_ms,
-                  .retry_period_ms = flags->retry_period_ms},
-        .lost = on_lease_lost,
-        .ctx = program,
-    });
 }
 
 /* ---- the life of the program ---- */
@@ -257,41 +205,33 @@ static struct err *make(struct task *self, struct program *program,
 
 static struct err *start(struct task *self, struct program *program)
 {
-    struct controller *controller = &program->controller;
+    struct instance *instance = &program->instance;
 
     TRY(make(self, program, serve_probes));
     TRY(make(self, program, connect_cluster));
-    TRY(cloud_config_load(self, controller->kube, &program->flags, &program->azure_config));
+    TRY(cloud_config_load(self, program->connection.kube, &program->flags, &program->azure_config));
     TRY(make(self, program, connect_cloud));
-    mirror_start(controller, &program->background);
-    TRY(mirror_wait_synced(self, controller));
+    TRY(instance_read_cluster(self, instance));
     TRY(make(self, program, serve_csi));
     program->serving = true;
-    stand_for_election(program);
+    instance_stand(instance, on_lease_lost, program);
     log_info("serving CSI on %s", program->flags.endpoint);
     return NULL;
 }
 
 static void finish(struct task *self, struct program *program)
 {
-    struct controller *controller = &program->controller;
-
     program->serving = false;
-    leader_stop(self, TAKE_PTR(program->leader));
+    instance_step_down(self, &program->instance);
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
     probes_close(self, program->health);
     probes_close(self, program->metrics);
-    group_close(self, &program->background);
-    azure_cloud_free(controller->cloud);
+    instance_close(self, &program->instance);
     http_client_free(program->cloud_http);
     http_client_free(program->metadata_http);
     azure_config_fini(&program->azure_config);
-    events_free(controller->events);
-    mirror_free(controller);
-    kube_free(controller->leader_kube);
     kube_disconnect(&program->connection);
-    free(program->identity);
 }
 
 static void start_until_done(struct task *self, void *arg)
@@ -312,13 +252,13 @@ static void run(struct task *self, void *arg)
     struct program *program = arg;
     struct task_group starting;
 
-    group_init(&starting, program->controller.loop);
+    group_init(&starting, program->loop);
     group_spawn(&starting, "start", start_until_done, program);
     while (!program->stopping)
         wait_through(self, &program->stop);
     group_close(self, &starting);
     finish(self, program);
-    loop_stop(program->controller.loop);
+    loop_stop(program->loop);
 }
 
 int main(int argc, char *argv[])
@@ -340,11 +280,9 @@ int main(int argc, char *argv[])
 
     signal(SIGPIPE, SIG_IGN);
     loop = loop_new();
-    program.controller.loop = loop;
-    program.controller.settings = program.flags.settings;
-    list_init(&program.controller.claims);
+    program.loop = loop;
+    instance_init(&program.instance, loop, &program.flags);
     waiters_init(&program.stop);
-    group_init(&program.background, loop);
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
     heap_trim_regularly(loop, &trimmer);

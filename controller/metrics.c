@@ -33,6 +33,20 @@ struct metric METRIC_WATCH_FAILURES = {
     .labels = {"resource"},
 };
 
+struct metric METRIC_AUDIT_DIFFERENCES = {
+    .name = "azuredisk_audit_differences",
+    .help = "What the audit found and what lasts, by kind of difference (docs/azdiskctl.md).",
+    .type = METRIC_GAUGE,
+    .labels = {"kind"},
+};
+
+struct metric METRIC_AUDIT_LOOKS = {
+    .name = "azuredisk_audit_looks_total",
+    .help = "Looks of the audit by result.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
 static struct metric queue_depth_gauge = {
     .name = "azuredisk_workqueue_depth",
     .help = "Objects that wait for a reconcile.",
@@ -72,6 +86,8 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_RECONCILES,
     &METRIC_RECONCILE_SECONDS,
     &METRIC_WATCH_FAILURES,
+    &METRIC_AUDIT_DIFFERENCES,
+    &METRIC_AUDIT_LOOKS,
     &queue_depth_gauge,
     &leader_gauge,
     &volumes_gauge,
@@ -116,8 +132,8 @@ static void count_objects(const struct controller *controller)
 void metrics_refresh(const struct controller *controller, bool leads)
 {
     struct queue *queues[] = {controller->volume_queue, controller->attachment_queue,
-                              controller->role_queue, controller->replica_queue,
-                              controller->node_queue};
+                              controller->role_queue,   controller->replica_queue,
+                              controller->node_queue,   controller->recovery_queue};
 
     for (size_t i = 0; i < COUNT_OF(queues); i++)
         if (queues[i])

@@ -4,6 +4,11 @@
 
 #include "controller/metrics.h"
 #include "controller/names.h"
+#include "controller/news.h"
+#include "controller/pod_company.h"
+#include "controller/pod_group.h"
+#include "controller/recovery.h"
+#include "controller/replan.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -30,6 +35,28 @@ static void index_by_node(const struct kube_object *object,
         emit(ctx, spec->node_name);
 }
 
+/* Of whatever driver: an index does not know which is ours. */
+static void index_by_disk(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
+    const char *handle = spec && spec->csi ? spec->csi->volume_handle : NULL;
+    CLEANUP(freep) char *name = NULL;
+    CLEANUP(err_freep) struct err *err = handle ? volume_name_of_id(handle, &name) : NULL;
+
+    if (name)
+        emit(ctx, name);
+}
+
+static void index_by_pv(const struct kube_object *object,
+                        void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    if (spec && spec->source && spec->source->persistent_volume_name)
+        emit(ctx, spec->source->persistent_volume_name);
+}
+
 /* ---- whom a change concerns ---- */
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -40,10 +67,24 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
     struct kube_object *const *attachments =
         attachments_of_volume(controller, object->metadata->name, &n);
 
+    if (!volume_has_news(before, after))
+        return;
     enqueue(controller, controller->volume_queue, object->metadata->name);
     enqueue(controller, controller->replica_queue, object->metadata->name);
+    enqueue(controller, controller->recovery_queue, object->metadata->name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+}
+
+static void pv_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    recovery_of_pv(ctx, after ? after : before);
+}
+
+static void volume_attachment_changed(void *ctx, struct kube_object *before,
+                                      struct kube_object *after)
+{
+    recovery_of_volume_attachment(ctx, after ? after : before);
 }
 
 static void enqueue_attachment(struct controller *controller, const struct kube_object *object)
@@ -61,31 +102,20 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     size_t n = 0;
     struct kube_object *const *siblings = NULL;
 
+    if (!attachment_has_news(before, after))
+        return;
     enqueue_attachment(controller, object);
     if (!spec || !spec->volume_name)
         return;
+    if (spec->volume__id)
+        controller->cloud->ops->reconsider(controller->cloud, spec->volume__id);
     enqueue(controller, controller->volume_queue, spec->volume_name);
     enqueue(controller, controller->replica_queue, spec->volume_name);
+    if (!after)
+        enqueue(controller, controller->recovery_queue, spec->volume_name);
     siblings = attachments_of_volume(controller, spec->volume_name, &n);
     for (size_t i = 0; i < n; i++)
         enqueue_attachment(controller, siblings[i]);
-}
-
-static void enqueue_volumes(struct controller *controller)
-{
-    STORE_FOREACH(controller->volumes, object)
-        enqueue(controller, controller->replica_queue, object->metadata->name);
-}
-
-static bool plugin_changed(const struct kube_object *before, const struct kube_object *after)
-{
-    const Api__AzDriverNodeStatus *was = before ? KUBE_AS(Api__AzDriverNode, before)->status : NULL;
-    const Api__AzDriverNodeStatus *is = after ? KUBE_AS(Api__AzDriverNode, after)->status : NULL;
-
-    if (!was || !is)
-        return was != is;
-    return was->ready_for_volume_allocation != is->ready_for_volume_allocation ||
-           !was->slots != !is->slots || (is->slots && was->slots->limit != is->slots->limit);
 }
 
 /* A heartbeat alone concerns nobody. */
@@ -95,8 +125,6 @@ static void driver_node_changed(void *ctx, struct kube_object *before, struct ku
 
     if (!before || !after)
         enqueue(controller, controller->node_queue, (after ? after : before)->metadata->name);
-    if (plugin_changed(before, after))
-        enqueue_volumes(controller);
 }
 
 static bool node_facts_changed(const struct controller *controller,
@@ -124,7 +152,6 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     if (!node_facts_changed(controller, before, after))
         return;
     enqueue(controller, controller->node_queue, name);
-    enqueue_volumes(controller);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
 }
@@ -133,8 +160,40 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
 
 #define ALL_STORES(c)                                                                              \
     {                                                                                              \
-        (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes                              \
+        (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes, (c)->persistent_volumes,    \
+            (c)->volume_attachments, (c)->namespaces, (c)->pods                                    \
     }
+
+/* What is kept of objects that others fill with much that does not concern us. */
+static const char *const kept_of_pvs[] = {"metadata.name",         "metadata.resourceVersion",
+                                          "metadata.uid",          "metadata.deletionTimestamp",
+                                          "metadata.annotations",  "spec.csi.driver",
+                                          "spec.csi.volumeHandle", "spec.csi.volumeAttributes",
+                                          "spec.accessModes",      "spec.volumeMode",
+                                          "spec.claimRef",         "spec.nodeAffinity",
+                                          "status.phase",          NULL};
+static const char *const kept_of_volume_attachments[] = {"metadata.name",
+                                                         "metadata.resourceVersion",
+                                                         "metadata.uid",
+                                                         "metadata.deletionTimestamp",
+                                                         "spec",
+                                                         "status.attached",
+                                                         NULL};
+
+static const char *const kept_of_namespaces[] = {"metadata.name", "metadata.resourceVersion",
+                                                 "metadata.labels", NULL};
+static const char *const kept_of_pods[] = {"metadata.name",
+                                           "metadata.namespace",
+                                           "metadata.resourceVersion",
+                                           "metadata.labels",
+                                           "metadata.deletionTimestamp",
+                                           "spec.nodeName",
+                                           "spec.nodeSelector",
+                                           "spec.tolerations",
+                                           "spec.affinity",
+                                           "spec.volumes",
+                                           "status.phase",
+                                           NULL};
 
 static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
 {
@@ -143,32 +202,55 @@ static void watch_failed(void *ctx, const struct api_resource *resource, const s
     metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
 }
 
+/* Pods are everywhere; our own objects in one namespace. */
+static const char *namespace_of(const struct controller *controller,
+                                const struct api_resource *resource)
+{
+    return resource->namespaced && resource != &PODS ? controller->settings.namespace_ : NULL;
+}
+
 void mirror_start(struct controller *controller, struct task_group *group)
 {
     const struct {
         const struct api_resource *resource;
         struct store **store;
         store_observer_fn *observer;
+        const char *const *keep;
     } kinds[] = {
-        {&AZ_VOLUMES, &controller->volumes, volume_changed},
-        {&AZ_VOLUME_ATTACHMENTS, &controller->attachments, attachment_changed},
-        {&AZ_DRIVER_NODES, &controller->driver_nodes, driver_node_changed},
-        {&NODES, &controller->nodes, node_changed},
+        {&AZ_VOLUMES, &controller->volumes, volume_changed, NULL},
+        {&AZ_VOLUME_ATTACHMENTS, &controller->attachments, attachment_changed, NULL},
+        {&AZ_DRIVER_NODES, &controller->driver_nodes, driver_node_changed, NULL},
+        {&NODES, &controller->nodes, node_changed, NULL},
+        {&PERSISTENT_VOLUMES, &controller->persistent_volumes, pv_changed, kept_of_pvs},
+        {&VOLUME_ATTACHMENTS, &controller->volume_attachments, volume_attachment_changed,
+         kept_of_volume_attachments},
+        {&NAMESPACES, &controller->namespaces, NULL, kept_of_namespaces},
+        {&PODS, &controller->pods, NULL, kept_of_pods},
     };
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         *kinds[i].store = store_new();
-        store_observe(*kinds[i].store, kinds[i].observer, controller);
+        if (kinds[i].observer)
+            store_observe(*kinds[i].store, kinds[i].observer, controller);
     }
     controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
     controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
+    controller->persistent_volumes_by_volume =
+        store_add_index(controller->persistent_volumes, index_by_disk);
+    controller->volume_attachments_by_pv =
+        store_add_index(controller->volume_attachments, index_by_pv);
+    controller->persistent_volumes_by_claim =
+        store_add_index(controller->persistent_volumes, persistent_volume_index_by_claim);
+    controller->pods_by_claim = store_add_index(controller->pods, pod_index_by_claim);
+    controller->pods_by_label = store_add_index(controller->pods, pod_index_by_label);
+    controller->repelling_pods = store_add_index(controller->pods, pod_index_repelling);
+    replan_start(controller);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         reflector_start(group, &(struct reflector_config){
                                    .kube = controller->kube,
                                    .resource = kinds[i].resource,
-                                   .namespace_ = kinds[i].resource->namespaced
-                                                     ? controller->settings.namespace_
-                                                     : NULL,
+                                   .namespace_ = namespace_of(controller, kinds[i].resource),
+                                   .keep = kinds[i].keep,
                                    .store = *kinds[i].store,
                                    .failed = watch_failed,
                                });
@@ -197,6 +279,7 @@ void mirror_free(struct controller *controller)
 {
     struct store *const stores[] = ALL_STORES(controller);
 
+    replan_stop(controller);
     for (size_t i = 0; i < COUNT_OF(stores); i++)
         store_free(stores[i]);
 }
@@ -216,4 +299,5 @@ void mirror_enqueue_all(struct controller *controller)
     }
     STORE_FOREACH(controller->driver_nodes, object)
         enqueue(controller, controller->node_queue, object->metadata->name);
+    recovery_of_all(controller);
 }

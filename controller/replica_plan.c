@@ -3,130 +3,150 @@
 #include <assert.h>
 #include <string.h>
 
+unsigned replicas_wanted(unsigned wish, unsigned primaries, unsigned max_shares)
+{
+    unsigned left = max_shares > primaries ? max_shares - primaries : 0;
+
+    return wish < left ? wish : left;
+}
+
 static const struct replica_attachment *attachment_on(const struct replica_snapshot *in,
-                                                      size_t node)
+                                                      const char *node)
 {
     for (size_t i = 0; i < in->n_attachments; i++)
-        if (in->attachments[i].node == node)
+        if (strcmp(in->attachments[i].node, node) == 0)
             return &in->attachments[i];
     return NULL;
 }
 
-/* A replica on this node could be promoted to run the pod. */
-static bool is_useful(const struct replica_snapshot *in, size_t node)
+static bool is_target(const struct replica_snapshot *in, const char *node)
 {
-    const struct replica_node *n = &in->nodes[node];
-    bool zone_fits = in->zone[0] == '\0' || strcmp(in->zone, n->zone) == 0;
-
-    return n->ready && n->schedulable && zone_fits;
+    for (size_t i = 0; i < in->n_targets; i++)
+        if (strcmp(in->targets[i].node, node) == 0)
+            return true;
+    return false;
 }
 
-/* Is node a the better place for a replica than node b? All disks of a pod belong together, or none
- * of them helps it. */
-static bool is_better(const struct replica_snapshot *in, size_t a, size_t b)
+static bool stays(const struct replica_snapshot *in, const struct replica_plan *plan, size_t i)
 {
-    const struct replica_node *x = &in->nodes[a], *y = &in->nodes[b];
-
-    if (x->sibling_disks != y->sibling_disks)
-        return x->sibling_disks > y->sibling_disks;
-    if (x->free_slots != y->free_slots)
-        return x->free_slots > y->free_slots;
-    return strcmp(x->name, y->name) < 0;
+    for (size_t k = 0; k < plan->n_release; k++)
+        if (plan->release[k] == i)
+            return false;
+    return !in->attachments[i].primary && !in->attachments[i].leaving;
 }
 
-/* The best useful node without an attachment and not in the plan yet, or n_nodes. */
-static size_t best_candidate(const struct replica_snapshot *in, const struct replica_plan *plan)
+/* Is replica a easier to do without than replica b? */
+static bool goes_before(const struct replica_snapshot *in, const struct replica_attachment *a,
+                        const struct replica_attachment *b)
 {
-    size_t best = in->n_nodes;
+    bool a_belongs = is_target(in, a->node), b_belongs = is_target(in, b->node);
 
-    for (size_t node = 0; node < in->n_nodes; node++) {
-        bool planned = false;
-
-        for (size_t i = 0; i < plan->n_attach; i++)
-            planned |= plan->attach[i] == node;
-        if (planned || in->nodes[node].free_slots == 0 || attachment_on(in, node) ||
-            !is_useful(in, node))
-            continue;
-        if (best == in->n_nodes || is_better(in, node, best))
-            best = node;
-    }
-    return best;
+    if (a_belongs != b_belongs)
+        return b_belongs;
+    if (a->useful != b->useful)
+        return b->useful;
+    if (a->attached != b->attached)
+        return b->attached;
+    return strcmp(a->node, b->node) > 0;
 }
 
-/* The replica to give up first among those that stay: a useless one, else the worst. n_nodes when
- * there is none. */
-static size_t most_dispensable(const struct replica_snapshot *in, const struct replica_plan *plan)
+static void release_one(const struct replica_snapshot *in, struct replica_plan *plan)
 {
-    size_t worst = in->n_nodes;
+    size_t first = in->n_attachments;
+
+    for (size_t i = 0; i < in->n_attachments; i++)
+        if (stays(in, plan, i) && (first == in->n_attachments ||
+                                   goes_before(in, &in->attachments[i], &in->attachments[first])))
+            first = i;
+    assert(first < in->n_attachments);
+    plan->release[plan->n_release++] = first;
+}
+
+/* What the snapshot comes to. */
+struct tally {
+    unsigned shares;  /* in use, the leaving ones included */
+    unsigned leaving; /* of them */
+    unsigned staying; /* replicas */
+    unsigned astray;  /* of them: not where they belong */
+    unsigned coming;  /* of them: where they belong, and not attached yet */
+    unsigned missing; /* targets without a replica */
+};
+
+static struct tally count(const struct replica_snapshot *in)
+{
+    struct tally tally = {.shares = (unsigned)in->n_attachments};
 
     for (size_t i = 0; i < in->n_attachments; i++) {
         const struct replica_attachment *a = &in->attachments[i];
-        bool planned = false;
 
-        for (size_t k = 0; k < plan->n_release; k++)
-            planned |= plan->release[k] == a->node;
-        if (a->primary || a->leaving || planned)
+        tally.leaving += a->leaving;
+        if (a->primary || a->leaving)
             continue;
-        if (worst == in->n_nodes || is_useful(in, worst) > is_useful(in, a->node) ||
-            (is_useful(in, worst) == is_useful(in, a->node) && is_better(in, worst, a->node)))
-            worst = a->node;
+        tally.staying++;
+        tally.astray += !is_target(in, a->node);
+        tally.coming += is_target(in, a->node) && !a->attached;
     }
-    return worst;
+    for (size_t i = 0; i < in->n_targets; i++)
+        tally.missing += attachment_on(in, in->targets[i].node) == NULL;
+    return tally;
 }
 
-/* Nodes that could take a replica and have none. */
-static unsigned count_candidates(const struct replica_snapshot *in)
+/* More than wanted: but one that is astray may stand in for one that is still to come, as long as
+ * nobody else needs its share. */
+static void release_surplus(const struct replica_snapshot *in, struct replica_plan *plan,
+                            struct tally *tally)
 {
-    unsigned n = 0;
+    bool may_linger = in->may_attach && tally->shares <= in->max_shares;
+    unsigned stand_ins = may_linger ? tally->coming + tally->missing : 0;
 
-    for (size_t node = 0; node < in->n_nodes; node++)
-        n += in->nodes[node].free_slots > 0 && !attachment_on(in, node) && is_useful(in, node);
-    return n;
+    if (stand_ins > tally->astray)
+        stand_ins = tally->astray;
+    while (tally->staying > in->wanted && tally->staying - in->wanted > stand_ins) {
+        release_one(in, plan);
+        tally->staying--;
+        tally->astray -= tally->astray > 0;
+    }
+}
+
+/* As many as there are shares for; for each other one a replica that is astray gives its share. */
+static void attach_missing(const struct replica_snapshot *in, struct replica_plan *plan,
+                           struct tally *tally)
+{
+    unsigned to_be_free = tally->leaving + (unsigned)plan->n_release;
+
+    for (size_t i = 0; i < in->n_targets; i++) {
+        if (attachment_on(in, in->targets[i].node))
+            continue;
+        if (!in->targets[i].has_slot) {
+            plan->shortfall = REPLICAS_WAIT_SLOT;
+            continue;
+        }
+        if (tally->shares < in->max_shares) {
+            plan->attach[plan->n_attach++] = i;
+            tally->shares++;
+            continue;
+        }
+        plan->shortfall = REPLICAS_WAIT_RELEASE;
+        if (to_be_free > 0) {
+            to_be_free--;
+        } else if (tally->astray > 0) {
+            release_one(in, plan);
+            tally->astray--;
+        }
+    }
 }
 
 void replica_decide(const struct replica_snapshot *in, struct replica_plan *plan)
 {
-    unsigned shares = (unsigned)in->n_attachments; /* in use, the leaving ones included */
-    unsigned staying = 0, useful = 0;
-    unsigned replaceable = in->may_attach ? count_candidates(in) : 0;
+    struct tally tally = count(in);
 
     assert(in->max_shares <= MAX_SHARES_LIMIT && in->n_attachments <= MAX_ATTACHMENTS);
+    assert(in->n_targets <= in->wanted);
     *plan = (struct replica_plan){.shortfall = REPLICAS_COMPLETE};
-
-    for (size_t i = 0; i < in->n_attachments; i++) {
-        const struct replica_attachment *a = &in->attachments[i];
-
-        if (a->primary || a->leaving)
-            continue;
-        staying++;
-        useful += is_useful(in, a->node);
-    }
-
-    /* Surplus goes, useless ones first; beyond that, useless ones whose place can be filled. */
-    while (staying > in->wanted || (staying > useful && replaceable > 0)) {
-        size_t node = most_dispensable(in, plan);
-
-        if (staying <= in->wanted)
-            replaceable--;
-        useful -= is_useful(in, node);
-        staying--;
-        plan->release[plan->n_release++] = node;
-    }
-
-    for (; in->may_attach && staying < in->wanted; staying++) {
-        size_t node = best_candidate(in, plan);
-
-        if (node == in->n_nodes) {
-            plan->shortfall = REPLICAS_NO_NODE;
-            return;
-        }
-        if (shares >= in->max_shares) {
-            plan->shortfall = REPLICAS_WAIT_RELEASE;
-            return;
-        }
-        plan->attach[plan->n_attach++] = node;
-        shares++;
-    }
-    if (useful < staying && in->may_attach && plan->n_attach == 0)
+    release_surplus(in, plan, &tally);
+    if (!in->may_attach)
+        return;
+    attach_missing(in, plan, &tally);
+    if (plan->shortfall == REPLICAS_COMPLETE && in->n_targets < in->wanted)
         plan->shortfall = REPLICAS_NO_NODE;
 }

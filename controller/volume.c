@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/adoption.h"
 #include "controller/az_error.h"
 #include "controller/controller.h"
+#include "controller/failed_creation.h"
 #include "controller/names.h"
 #include "controller/volume_plan.h"
 #include "controller/volume_view.h"
@@ -66,12 +68,16 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         return false;
     *ret = (struct subject){
         .controller = controller, .object = kube_object_ref(object), .volume = as_volume(object)};
+    int64_t goes_at = failed_creation_goes_at(ret->volume);
     ret->in = (struct volume_snapshot){
         .deleting = is_deleting(object),
         .has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_VOLUME),
         .created = volume_is_created(ret->volume),
         .creating = is_in_state(ret->volume, "Creating"),
-        .failed = is_in_state(ret->volume, "CreationFailed"),
+        .failed = creation_has_failed(ret->volume),
+        .goes = goes_at > 0,
+        .goes_now = goes_at > 0 && goes_at <= loop_wall_us(controller->loop),
+        .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
     };
@@ -171,22 +177,27 @@ static struct err *record_created(struct task *self, struct subject *s,
                   topologies_json(s->controller, disk, parameters), "node_expansion_required", 0));
 }
 
-/* The zone that is asked for: the first preferred one, else the first requisite one. */
-static const char *wanted_zone(const struct subject *s)
+/* The zone that is asked for: the first preferred one, else the first requisite one, of those that
+ * have such disks. Without any of them Azure has the last word. */
+static const char *wanted_zone(const struct subject *s, const struct disk_limits *limits)
 {
     const Api__AzTopologyRequirement *r = s->volume->spec->accessibility_requirements;
     CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, s->controller->settings.driver_name);
     Api__AzTopology *const *lists[] = {r ? r->preferred : NULL, r ? r->requisite : NULL};
     size_t counts[] = {r ? r->n_preferred : 0, r ? r->n_requisite : 0};
+    const char *first = NULL;
 
     for (size_t l = 0; l < COUNT_OF(lists); l++)
         for (size_t i = 0; i < counts[l]; i++) {
             const char *zone = KUBE_MAP_GET(lists[l][i]->segments, lists[l][i]->n_segments, key);
 
-            if (zone && *zone)
+            if (!zone || !*zone)
+                continue;
+            if (disk_limits_in_zone(limits, zone))
                 return zone;
+            first = first ? first : zone;
         }
-    return "";
+    return first ? first : "";
 }
 
 static int64_t wanted_gib(const Api__AzVolume *volume)
@@ -199,12 +210,13 @@ static int64_t wanted_gib(const Api__AzVolume *volume)
 
 /* The disk that the volume is to have. `parameters` backs it. */
 static struct cloud_disk_spec disk_spec(const struct subject *s,
-                                        const struct volume_parameters *parameters)
+                                        const struct volume_parameters *parameters,
+                                        const struct disk_limits *limits)
 {
     return (struct cloud_disk_spec){
         .name = s->volume->spec->volume_name,
         .size_gib = wanted_gib(s->volume),
-        .zone = disk_sku_is_zone_redundant(parameters->sku) ? "" : wanted_zone(s),
+        .zone = disk_sku_is_zone_redundant(parameters->sku) ? "" : wanted_zone(s, limits),
         .parameters = parameters,
     };
 }
@@ -214,10 +226,12 @@ static struct err *create(struct task *self, struct subject *s)
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    struct disk_limits limits;
 
     TRY(volume_parse_parameters(s->volume, &parameters));
-    struct cloud_disk_spec spec = disk_spec(s, &parameters);
-    TRY(volume_parameters_check_size(&parameters, spec.size_gib));
+    TRY(cloud->ops->disk_limits(self, cloud, &parameters, wanted_gib(s->volume), &limits));
+    struct cloud_disk_spec spec = disk_spec(s, &parameters, &limits);
+    TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
     return record_created(self, s, &disk, &parameters);
 }
@@ -228,7 +242,7 @@ static struct err *adopt(struct task *self, struct subject *s)
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    const char *id = volume_adopted_id(s->volume);
+    const char *id = adoption_disk(s->controller, s->volume);
 
     TRY(volume_parse_parameters(s->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
@@ -236,6 +250,20 @@ static struct err *adopt(struct task *self, struct subject *s)
         return err_new(ERR_INVALID, "parameter maxShares: %d is more than the %d of disk %s",
                        parameters.max_shares, disk.max_shares, id);
     return record_created(self, s, &disk, &parameters);
+}
+
+/* A disk in the place of one that is on no record: somebody else's, which was in the way of the
+ * creation, is left alone. */
+static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const char *id, bool *ret)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
+
+    *ret = err ? err_kind(err) == ERR_NOT_FOUND : !disk.ours;
+    if (!*ret)
+        return err;
+    err_free(err);
+    return NULL;
 }
 
 /* A volume whose creation never got as far as a record may have a disk all the same, unless its
@@ -252,11 +280,26 @@ static struct err *delete_disk(struct task *self, struct subject *s)
         CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
         if (err)
             return NULL;
-        struct cloud_disk_spec spec = disk_spec(s, &parameters);
+        struct cloud_disk_spec spec = disk_spec(s, &parameters, &(struct disk_limits){0});
+        bool left = false;
         TRY(cloud->ops->disk_id(cloud, &spec, &id));
+        if (!s->in.has_disk)
+            TRY(is_to_be_left(self, cloud, id, &left));
+        if (left)
+            return NULL;
     }
-    TRY(patch_status(self, s, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
+    if (!is_in_state(s->volume, "DeletionFailed")) /* that stays until the disk is gone */
+        TRY(patch_status(self, s, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
     return cloud->ops->disk_delete(self, cloud, id);
+}
+
+static void look_later(const struct subject *s)
+{
+    const struct controller *controller = s->controller;
+    int64_t us = failed_creation_goes_at(s->volume) - loop_wall_us(controller->loop);
+
+    queue_add_at(controller->volume_queue, s->object->key,
+                 loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
 }
 
 /* ---- attachments ---- */
@@ -322,6 +365,11 @@ static struct err *take_step(struct task *self, struct subject *s, enum volume_s
         return release_attachments(self, s);
     case VOLUME_DELETE:
         return delete_disk(self, s);
+    case VOLUME_LOOK_LATER:
+        look_later(s);
+        return NULL;
+    case VOLUME_FORGET:
+        return failed_creation_forget(self, s->controller, s->object);
     }
     abort();
 }
@@ -362,6 +410,13 @@ static struct err *record_failure(struct task *self, struct controller *controll
     return err;
 }
 
+/* Nothing can be decided after it before the mirror has changed, or time has passed. */
+static bool is_last(enum volume_step step)
+{
+    return step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE ||
+           step == VOLUME_LOOK_LATER || step == VOLUME_FORGET;
+}
+
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
@@ -377,7 +432,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
         struct err *err = take_step(self, &s, step);
         if (err)
             return record_failure(self, controller, key, err);
-        if (step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE)
+        if (is_last(step))
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
     }

@@ -5,7 +5,8 @@
  * and no attachment is left;
  *   - no attachment that is published is ever deleted from here;
  *   - the finalizer goes only when there is nothing left to do in the cloud;
- *   - a creation that failed for good is tried again only when CreateVolume asks again.
+ *   - a creation that failed for good is tried again only when CreateVolume asks again, and
+ *     forgotten when it has not done so for long enough.
  */
 #pragma once
 
@@ -16,7 +17,9 @@ struct volume_snapshot {
     bool created;         /* its disk is on record */
     bool creating;        /* a creation is on record */
     bool failed;          /* creation failed for good */
-    bool pre_provisioned; /* its disk was there before it */
+    bool goes, goes_now;  /* and if nobody asks again, it goes: later, or now */
+    bool has_disk;        /* that was there before it */
+    bool pre_provisioned; /* the same, and is nobody's to delete */
     bool delete_requested;
     bool disk_deleted;  /* in this go */
     unsigned primaries; /* attachments that are published, or about to be */
@@ -35,6 +38,8 @@ enum volume_step {
     VOLUME_RECORD_FILESYSTEM,
     VOLUME_RELEASE, /* delete the attachments that may go */
     VOLUME_DELETE,  /* the disk */
+    VOLUME_LOOK_LATER,
+    VOLUME_FORGET, /* delete the AzVolume itself */
 };
 
 enum volume_step volume_next(const struct volume_snapshot *in);

@@ -70,6 +70,15 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node, const cha
                      "role", role);
 }
 
+json_t *attachment_role_json(const struct kube_object *attachment, const char *role)
+{
+    const char *change = strcmp(role, ROLE_PRIMARY) == 0 ? "promoted" : "demoted";
+
+    return json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:s}}", "metadata", "resourceVersion",
+                     attachment->metadata->resource_version, "labels", LABEL_ROLE, role,
+                     LABEL_ROLE_CHANGE, change, "spec", "role", role);
+}
+
 bool node_is_ready(const Api__Node *node)
 {
     for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {

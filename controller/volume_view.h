@@ -21,6 +21,8 @@ struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_p
 
 /* A new attachment of the volume, for kube_create. */
 json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
+/* A patch that makes it a primary or a replica, if it still is as it was looked at. */
+json_t *attachment_role_json(const struct kube_object *attachment, const char *role);
 
 bool node_is_ready(const Api__Node *node);
 /* Pods may be placed there: not cordoned, and no taint keeps them away. */

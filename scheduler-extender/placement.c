@@ -6,6 +6,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
+#include "lib/kube/pod_claim.h"
 #include "scheduler-extender/mirror.h"
 #include "scheduler-extender/node_health.h"
 #include "scheduler-extender/score.h"
@@ -27,19 +28,6 @@ static void disks_fini(struct disks *disks)
     for (size_t i = 0; i < disks->n; i++)
         free(disks->items[i].id);
     free(disks->items);
-}
-
-/* The key of the claim behind a volume; NULL if it is of another kind. */
-static char *claim_key(const Api__Pod *pod, const Api__Volume *volume)
-{
-    const char *namespace_ = pod->metadata->namespace_;
-
-    if (volume->persistent_volume_claim && volume->persistent_volume_claim->claim_name)
-        return kube_key(namespace_, volume->persistent_volume_claim->claim_name);
-    if (!volume->ephemeral || !volume->name || !pod->metadata->name)
-        return NULL;
-    CLEANUP(freep) char *claim = mem_printf("%s-%s", pod->metadata->name, volume->name);
-    return kube_key(namespace_, claim);
 }
 
 static bool is_shared(const Api__PersistentVolumeClaimSpec *claim)
@@ -87,7 +75,7 @@ static void find_disks(const struct extender *extender, const Api__Pod *pod, str
     if (!mirror_is_synced(extender) || !pod->metadata || !pod->spec)
         return;
     for (size_t i = 0; i < pod->spec->n_volumes; i++) {
-        CLEANUP(freep) char *key = claim_key(pod, pod->spec->volumes[i]);
+        CLEANUP(freep) char *key = pod_claim_key(pod, pod->spec->volumes[i]);
 
         if (key)
             add_disk(extender, key, ret);

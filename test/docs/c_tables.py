@@ -9,7 +9,7 @@ from pathlib import Path
 TREE = Path(__file__).parents[2]
 
 TOKEN = re.compile(r'\s+|/\*.*?\*/|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>-?[\w.&]+(?:\s*[-+]\s*\w+)*)'
-                   r"|(?P<mark>[{}(),=])", re.DOTALL)
+                   r"|(?P<mark>[{}(),=\[\]])", re.DOTALL)
 
 
 def _tokens(source: str):
@@ -46,6 +46,10 @@ def _members(tokens: list, end: str) -> list | dict:
     tokens.pop(0)
     values, named = [], {}
     while tokens[0][1] != end:
+        if tokens[0][1] == "[":  # [INDEX] = value, in the order of the indexes
+            if [token for _, token in tokens[2:4]] != ["]", "="]:
+                raise ValueError(f"not understood: {tokens[:4]}")
+            del tokens[:4]
         if tokens[0][0] == "word" and tokens[0][1].startswith(".") and tokens[1][1] == "=":
             name = tokens.pop(0)[1][1:]
             tokens.pop(0)

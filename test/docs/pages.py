@@ -1,6 +1,6 @@
 """The reference pages, by their file in docs/."""
 
-from . import custom_resources, metrics, options, parameters, tree, values
+from . import custom_resources, differences, metrics, options, parameters, states, tree, values
 from .c_tables import TREE
 
 FOLDER = TREE / "docs"
@@ -10,6 +10,8 @@ PAGES = {
     "metrics.md": metrics.text,
     "parameters.md": parameters.text,
     "custom-resources.md": custom_resources.text,
+    "states.md": states.text,
     "values.md": values.text,
+    "differences.md": differences.text,
     "tree.md": tree.text,
 }

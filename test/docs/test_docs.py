@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from . import c_tables, metrics, options, parameters
+from . import c_tables, metrics, options, parameters, states
 from .c_tables import TREE
 from .pages import FOLDER, PAGES
 
@@ -44,6 +44,13 @@ def test_every_parameter_is_explained():
     assert not [parameter.name for parameter in found if not parameter.help.endswith(".")]
 
 
+def test_every_state_and_event_is_explained():
+    header = "controller/attachment_states.h"
+    for prefix in ("PHASE_", "ON_", "ANSWER_"):
+        names = re.findall(rf"^    ({prefix}\w+),", (TREE / header).read_text(), re.MULTILINE)
+        assert names and list(states.texts(header, prefix)) == names
+
+
 def test_links_lead_somewhere():
     for path in FOLDER.glob("*.md"):
         for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
@@ -56,6 +63,7 @@ READ = [
     ('{"a", -1, B}', ["a", "-1", "B"]),
     ('{"a \\"quoted\\" " /* and */ "b", A - 1}', ['a "quoted" b', "A - 1"]),
     ('{{LIST("x", "y"), 0}, {NULL, &z}}', [[["x", "y"], "0"], ["NULL", "&z"]]),
+    ('{[A] = {"a", 1}, [B] = {"b", 2}}', [["a", "1"], ["b", "2"]]),
     ('{.name = "n", .labels = {"a", "b"},}', {"name": "n", "labels": ["a", "b"]}),
 ]
 
@@ -67,7 +75,7 @@ def test_a_table_is_read(tmp_path, monkeypatch, source, value):
     assert c_tables.initializer("file.c", "static const struct row rows[]") == value
 
 
-@pytest.mark.parametrize("source", ["{a ? b : c}", "{[A] = b}", '{.a = "b", "c"}', "{1, ;}"])
+@pytest.mark.parametrize("source", ["{a ? b : c}", "{[A], b}", '{.a = "b", "c"}', "{1, ;}"])
 def test_what_is_not_understood_is_refused(tmp_path, monkeypatch, source):
     monkeypatch.setattr(c_tables, "TREE", tmp_path)
     (tmp_path / "file.c").write_text(f"struct row rows[] = {source};\n")

@@ -68,7 +68,8 @@ class World:
         self.core.create_namespace({"metadata": {"name": self.namespace}})
         self.core.create_namespaced_secret(self.namespace, self._cloud())
 
-    def _cloud(self, **changes) -> dict:
+    def cloud_config(self, **changes) -> str:
+        """An azure.json that leads to the simulated Azure."""
         config = {
             "cloud": "AzurePublicCloud",
             "resourceManagerEndpoint": self.azure.url,
@@ -79,7 +80,10 @@ class World:
             "aadClientId": simulator.CLIENT,
             "aadClientSecret": simulator.SECRET,
         }
-        encoded = base64.b64encode(json.dumps(config | changes).encode()).decode()
+        return json.dumps(config | changes)
+
+    def _cloud(self, **changes) -> dict:
+        encoded = base64.b64encode(self.cloud_config(**changes).encode()).decode()
         return {"metadata": {"name": "cloud"}, "data": {"cloud-config": encoded}}
 
     def log_in_by(self, **changes) -> None:
@@ -97,7 +101,7 @@ class World:
         self.create("azdrivernodes", {"metadata": {"name": name}, "spec": {"nodeName": name}})
         self.beat(name)
 
-    def set_ready(self, name: str, ready: bool) -> None:
+    def set_ready(self, name: str, ready: bool | str) -> None:
         condition = {"type": "Ready", "status": str(ready), "reason": "x", "message": "x"}
         self.core.patch_node_status(name, {"status": {"conditions": [condition]}})
         taints = [t for t in self.core.read_node(name).spec.taints or [] if "not-ready" not in t.key]
@@ -179,6 +183,7 @@ class Controller:
             f"--health-address=127.0.0.1:{self.health}",
             f"--metrics-address=127.0.0.1:{self.metrics}",
             "--lease-duration=3s", "--lease-renew-deadline=2s", "--lease-retry-period=300ms",
+            "--audit-interval=0s",
             "--v=5",
             *flags,
         ]

@@ -2,8 +2,6 @@
 
 import grpc
 import pytest
-from azure.identity import ClientSecretCredential
-from azure.mgmt.compute import ComputeManagementClient
 from azsim import simulator
 from cluster.waiting import until
 
@@ -22,18 +20,6 @@ def world(tmp_path, apiserver):
 def controller(world):
     with Controller(world, "one", "--replica-gc-delay=2s") as controller:
         yield controller
-
-
-@pytest.fixture
-def azure_sdk(world):
-    """Microsoft's own client: somebody else in the same subscription."""
-    verify = {"connection_verify": world.azure.ca}
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=world.azure.url,
-        disable_instance_discovery=True, **verify)
-    return ComputeManagementClient(
-        credential, simulator.SUBSCRIPTION, base_url=world.azure.url,
-        credential_scopes=[f"{world.azure.url}/.default"], **verify)
 
 
 def test_a_claim_becomes_a_disk_with_replicas_and_goes(world, controller):
@@ -136,7 +122,10 @@ def test_what_azure_says_is_passed_on(world, controller):
     assert status["state"] == "CreationFailed"
     assert status["error"]["code"] == "NOT_FOUND"
     assert status["error"]["parameters"] == {"code": "ResourceGroupNotFound"}
+    assert status["annotation"]["disk.csi.azure.com/forget-after"], "it goes if nobody asks again"
     assert create(controller).volume_id == simulator.disk_id("pvc-1"), "the same name, mended"
+    annotation = world.find("azvolumes", "pvc-1")["status"].get("annotation", {})
+    assert "disk.csi.azure.com/forget-after" not in annotation
 
 
 def test_a_disk_of_somebody_else_is_left_alone(world, controller, azure_sdk):
@@ -220,6 +209,18 @@ def test_unpublished_at_once_it_ends_detached(world, controller):
     unpublish(controller, volume, world.nodes[0])
     assert world.roles("pvc-1") == {}
     assert world.azure.control("GET", "summary")["attachments"] == 0
+
+
+def test_unpublished_while_it_is_attached_it_is_published_elsewhere(world, controller):
+    """Neither waits for the other: the first becomes a replica on record before it is attached."""
+    world.azure.control("PATCH", "latency", {"attach": "2s"})
+    volume = create(controller).volume_id
+    publish(controller, volume, world.nodes[0])
+    unpublish(controller, volume, world.nodes[0])
+    publish(controller, volume, world.nodes[1])
+    everywhere = {"a": "Replica Attached", "b": "Primary Attached", "c": "Replica Attached"}
+    until(lambda: world.roles("pvc-1") == everywhere, 60, "one primary, where it was published last")
+    assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
 
 
 def test_capabilities(controller):

@@ -174,7 +174,7 @@ def test_a_silent_node_keeps_its_replica_until_it_can_be_replaced(world):
         world.set_ready(world.nodes[1], False)
         world.set_ready(world.nodes[1], True)
         assert not world.calls("virtualMachines.attachDetachDataDisks", before)
-        world.set_ready(world.nodes[1], False)
+        world.set_ready(world.nodes[1], "Unknown")  # as Kubernetes has it when it has heard nothing for long
         new = f"{world.namespace}-d"
         world.azure.control("POST", "vms", {"name": new, "size": "Standard_D4s_v5", "zone": "1"}, 201)
         world.nodes.append(new)

@@ -13,6 +13,7 @@ from .calls import create, delete, publish, refused, unpublish
 from .csi import mounted
 from .driver_world import GROUP, Controller, World
 from .extender import Extender
+from .kubernetes_side import forget, persistent_volume, volume_attachment
 from .node.machine import SMALLEST_EXT4, Disk, Machine
 from .node.plugin import NodePlugin
 from .release import Permission, Release
@@ -43,6 +44,7 @@ def used(world, release, tmp_path_factory):
              f"--leader-election-namespace={release.namespace}"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
+        a_volume_is_recovered(world, controller)
         a_claim_is_served_by_the_sidecars(world, release, controller)
         a_volume_that_failed_is_made(controller)
         a_node_goes(world)
@@ -67,6 +69,19 @@ def a_volume_is_promoted_and_goes(world: World, controller: Controller) -> None:
         unpublish(controller, volume, world.nodes[node])
     until(lambda: world.roles("pvc-1") == {}, 60, "the replicas go")
     delete(controller, volume)
+
+
+def a_volume_is_recovered(world: World, controller: Controller) -> None:
+    volume = create(controller, name="lost", parameters={})
+    publish(controller, volume.volume_id, world.nodes[0])
+    until(lambda: world.roles("lost") == {"a": "Primary Attached"}, 60, "the primary")
+    with persistent_volume(world, volume.volume_id, {}) as pv, volume_attachment(world, pv, world.nodes[0]):
+        for plural in ("azvolumes", "azvolumeattachments"):
+            forget(world, plural)
+            until(lambda: world.objects(plural), 60, "they are there again")
+        until(lambda: world.roles("lost") == {"a": "Primary Attached"}, 60, "the primary")
+    unpublish(controller, volume.volume_id, world.nodes[0])
+    delete(controller, volume.volume_id)
 
 
 def a_volume_that_failed_is_made(controller: Controller) -> None:

@@ -122,6 +122,8 @@ static const struct row rows[] = {
     {"so does a primary that is not attached yet", "P", "", "new", -1, "role-taken", NULL, "none"},
     {"demotion waits for nobody", "R", "P", "attached", 1, "role-taken primary-waits shares=3",
      NULL, "record-role"},
+    {"nor for its own attach", "R", "P", "attaching", 1, "", NULL, "record-role"},
+    {"nor with a LUN", "R", "P", "new", -1, "", NULL, "record-role"},
     {"what is as it should be stays", "P", "P", "attached", 1, "verified", NULL, "none"},
     {"a new leader looks once whether the cloud agrees", "P", "P", "attached", 1, "", NULL, "look"},
     {"it does", "P", "P", "attached", 1, "", "ok 4: 1=d", "verified"},

@@ -1,6 +1,5 @@
-/* Every situation is one row: nodes as "name zone flags slots siblings", attachments as "P" or "R"
- * on a node ("p" is a primary that is not attached yet, "r" a replica that is leaving), and the
- * plan as text. A new rule is a new row. */
+/* Every situation is one row: what is on each node, and where placement wants replicas. A new rule
+ * is a new row. */
 #include "controller/replica_plan.h"
 
 #include <setjmp.h>
@@ -12,136 +11,93 @@
 #include <cmocka.h>
 
 enum { MAX_NODES = 6 };
+static const char *const names[MAX_NODES] = {"a", "b", "c", "d", "e", "f"};
 
 struct row {
     const char *why;
-    struct replica_node nodes[MAX_NODES];
-    const char *roles; /* one character a node: P, R, r (leaving) or - */
+    /* One character for each of the nodes a, b, ...: P primary, p one that is not attached yet,
+     * R replica, r one that is not attached yet, U one of no use, - leaving, . nothing. */
+    const char *there;
+    const char *targets; /* nodes, best first; in upper case: without a slot yet */
     unsigned wanted, max_shares;
-    const char *zone;
-    const char
-        *plan; /* "+x" attach to x, "-x" release from x, then ! no node, ? waits for a release */
+    /* "+x" attach to x, "-x" release from x, then ! no node, ? waits for a release, # for a slot */
+    const char *plan;
 };
-
-#define NODE(name, zone, slots)                                                                    \
-    {                                                                                              \
-        name, zone, true, true, slots, 0                                                           \
-    }
 
 static const struct row rows[] = {
-    {"attached enough: nothing to do",
-     {NODE("a", "1", 4), NODE("b", "1", 4), NODE("c", "1", 4)},
-     "PR-",
-     1,
-     2,
-     "1",
-     ""},
-    {"most free slots first, then by name",
-     {NODE("a", "1", 9), NODE("d", "1", 4), NODE("b", "1", 4), NODE("c", "1", 7)},
-     "P---",
-     2,
-     3,
-     "1",
-     "+c+b"},
-    {"the pod's other disks draw a replica, even to a fuller node",
-     {NODE("a", "1", 9), NODE("b", "1", 9), {"c", "1", true, true, 1, 2}},
-     "P--",
-     1,
-     2,
-     "1",
-     "+c"},
-    {"another zone is of no use to an LRS disk, but is to a ZRS one",
-     {NODE("a", "1", 9), NODE("b", "2", 9)},
-     "P-",
-     1,
-     2,
-     "1",
-     "!"},
-    {"a ZRS disk goes anywhere", {NODE("a", "1", 9), NODE("b", "2", 9)}, "P-", 1, 2, "", "+b"},
-    {"a silent node's replica is replaced",
-     {NODE("a", "1", 9), {"b", "1", false, true, 9, 0}, NODE("c", "1", 9)},
-     "PR-",
-     1,
-     3,
-     "1",
-     "-b+c"},
-    {"and with no share left, only once it is gone",
-     {NODE("a", "1", 9), {"b", "1", false, true, 9, 0}, NODE("c", "1", 9)},
-     "PR-",
-     1,
-     2,
-     "1",
-     "-b?"},
-    {"a leaving attachment still counts as a share",
-     {NODE("a", "1", 9), NODE("b", "1", 9), NODE("c", "1", 9)},
-     "Pr-",
-     1,
-     2,
-     "1",
-     "?"},
-    {"switched off: replicas go, the primary stays",
-     {NODE("a", "1", 9), NODE("b", "1", 9), NODE("c", "1", 9)},
-     "PRR",
-     0,
-     3,
-     "1",
-     "-c-b"},
-    {"no free slot anywhere", {NODE("a", "1", 0), NODE("b", "1", 0)}, "P-", 1, 2, "1", "!"},
-    {"a silent node's replica stays while nobody can take its place",
-     {NODE("a", "1", 9), {"b", "1", false, true, 9, 0}, NODE("c", "1", 9)},
-     "PRR",
-     2,
-     3,
-     "1",
-     "!"},
-    {"a primary on a fourth node takes the share of the most dispensable replica",
-     {NODE("a", "1", 9), {"b", "1", false, true, 9, 0}, NODE("c", "1", 9), NODE("d", "1", 9)},
-     "pRRR",
-     2,
-     3,
-     "1",
-     "-b"},
-    {"nothing is attached before the primary is",
-     {NODE("a", "1", 9), NODE("b", "1", 9)},
-     "p-",
-     1,
-     2,
-     "1",
-     ""},
+    {"enough, and where they belong: nothing to do", "PR.", "b", 1, 2, ""},
+    {"what is missing is attached, the best place first", "P...", "cb", 2, 3, "+c+b"},
+    {"no place at all", "P.", "", 1, 2, "!"},
+    {"one place of two", "P.", "b", 2, 3, "+b!"},
+    {"a useless replica's stand-in is attached first", "PU.", "c", 1, 3, "+c"},
+    {"it goes when that one is attached", "PUR", "c", 1, 3, "-b"},
+    {"and not before", "PUr", "c", 1, 3, ""},
+    {"with no share left it goes first", "PU.", "c", 1, 2, "-b?"},
+    {"and the other one comes only once it is gone", "P-.", "c", 1, 2, "?"},
+    {"a useless one stays while nobody can take its place", "PRU", "b", 2, 3, "!"},
+    {"a good one that is to be with the pod's other volumes moves in the same way", "PR.", "c", 1,
+     3, "+c"},
+    {"two to replace, a share for one: the other one gives its own", "PUU..", "de", 2, 4, "+d-c?"},
+    {"switched off: replicas go, the primary stays", "PRR", "", 0, 3, "-c-b"},
+    {"lowered: what does not belong goes", "PRR", "b", 1, 3, "-c"},
+    {"lowered, of no use before of use", "PRUR", "d", 1, 4, "-c-b"},
+    {"what is attached stays rather than what is not", "PrR.", "", 1, 4, "-b!"},
+    {"a primary on a fourth node takes the share of what does not belong", "pRUR", "bd", 2, 3,
+     "-c"},
+    {"nothing is attached before the primary is", "p.", "b", 1, 2, ""},
+    {"nothing is replaced before the primary is", "pU.", "c", 1, 2, ""},
+    {"no slot yet: it waits for the volume that has it", "P.", "B", 1, 2, "#"},
+    {"and the old one stays so long", "PU.", "C", 1, 2, "#"},
+    {"collected", "RR", "", 0, 3, "-b-a"},
 };
 
-static void render(const struct row *row, const struct replica_plan *plan, char *out, size_t size)
+static void decide(const struct row *row, struct replica_plan *plan)
+{
+    struct replica_attachment attachments[MAX_NODES] = {0};
+    struct replica_target targets[MAX_NODES] = {0};
+    size_t n_attachments = 0, n_targets = 0;
+    bool may_attach = false;
+
+    for (size_t i = 0; row->there[i]; i++) {
+        char what = row->there[i];
+
+        if (what == '.')
+            continue;
+        may_attach |= what == 'P';
+        attachments[n_attachments++] =
+            (struct replica_attachment){.node = names[i],
+                                        .primary = strchr("Pp", what) != NULL,
+                                        .leaving = what == '-',
+                                        .attached = strchr("PRU", what) != NULL,
+                                        .useful = strchr("Rr", what) != NULL};
+    }
+    for (const char *target = row->targets; *target; target++)
+        targets[n_targets++] = (struct replica_target){names[(*target | 32) - 'a'], *target >= 'a'};
+    replica_decide(&(struct replica_snapshot){.attachments = attachments,
+                                              .n_attachments = n_attachments,
+                                              .targets = targets,
+                                              .n_targets = n_targets,
+                                              .wanted = row->wanted,
+                                              .may_attach = may_attach,
+                                              .max_shares = row->max_shares},
+                   plan);
+    /* Indexes of attachments become those of nodes. */
+    for (size_t i = 0; i < plan->n_release; i++)
+        plan->release[i] = (size_t)(attachments[plan->release[i]].node[0] - 'a');
+    for (size_t i = 0; i < plan->n_attach; i++)
+        plan->attach[i] = (size_t)(targets[plan->attach[i]].node[0] - 'a');
+}
+
+static void render(const struct replica_plan *plan, char *out, size_t size)
 {
     size_t used = 0;
 
     out[0] = '\0';
-    for (size_t i = 0; i < plan->n_release; i++)
-        used += (size_t)snprintf(out + used, size - used, "-%s", row->nodes[plan->release[i]].name);
     for (size_t i = 0; i < plan->n_attach; i++)
-        used += (size_t)snprintf(out + used, size - used, "+%s", row->nodes[plan->attach[i]].name);
-    snprintf(out + used, size - used, "%s", (const char *[]){"", "!", "?"}[plan->shortfall]);
-}
-
-static void decide(const struct row *row, struct replica_plan *plan)
-{
-    struct replica_attachment attachments[MAX_NODES];
-    size_t n_attachments = 0, n_nodes = strlen(row->roles);
-
-    for (size_t i = 0; i < n_nodes; i++)
-        if (row->roles[i] != '-')
-            attachments[n_attachments++] =
-                (struct replica_attachment){.node = i,
-                                            .primary = strchr("Pp", row->roles[i]) != NULL,
-                                            .leaving = row->roles[i] == 'r'};
-    replica_decide(&(struct replica_snapshot){.nodes = row->nodes,
-                                              .n_nodes = n_nodes,
-                                              .attachments = attachments,
-                                              .n_attachments = n_attachments,
-                                              .wanted = row->wanted,
-                                              .may_attach = !strchr(row->roles, 'p'),
-                                              .max_shares = row->max_shares,
-                                              .zone = row->zone},
-                   plan);
+        used += (size_t)snprintf(out + used, size - used, "+%s", names[plan->attach[i]]);
+    for (size_t i = 0; i < plan->n_release; i++)
+        used += (size_t)snprintf(out + used, size - used, "-%s", names[plan->release[i]]);
+    snprintf(out + used, size - used, "%s", (const char *[]){"", "!", "?", "#"}[plan->shortfall]);
 }
 
 static void test_table(void **state)
@@ -152,59 +108,87 @@ static void test_table(void **state)
         char text[256];
 
         decide(&rows[i], &plan);
-        render(&rows[i], &plan, text, sizeof text);
+        render(&plan, text, sizeof text);
         if (strcmp(text, rows[i].plan) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", rows[i].why, rows[i].plan, text);
     }
 }
 
-/* Carrying out plan after plan on random clusters settles, and keeps every guarantee of the header
- * on the way. */
-static void test_settles_on_random_clusters(void **state)
+static void test_a_primary_takes_what_it_needs(void **state)
+{
+    (void)state;
+    assert_int_equal(replicas_wanted(1, 1, 2), 1);
+    assert_int_equal(replicas_wanted(5, 1, 3), 2);
+    assert_int_equal(replicas_wanted(1, 2, 2), 0);
+    assert_int_equal(replicas_wanted(1, 3, 2), 0);
+    assert_int_equal(replicas_wanted(0, 1, 2), 0);
+}
+
+/* ---- properties ---- */
+
+static unsigned count(const char *there, const char *kinds)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < MAX_NODES; i++)
+        n += strchr(kinds, there[i]) != NULL;
+    return n;
+}
+
+/* Carries a plan out; `there` has then what is leaving and what is being attached. */
+static void apply(const struct row *row, const struct replica_plan *plan, char *there)
+{
+    unsigned useful = count(there, "R");
+
+    for (size_t i = 0; i < plan->n_attach; i++) {
+        assert_int_equal(there[plan->attach[i]], '.');
+        there[plan->attach[i]] = 'r';
+    }
+    assert_true(plan->n_attach == 0 || MAX_NODES - count(there, ".") <= row->max_shares);
+    for (size_t i = 0; i < plan->n_release; i++) {
+        assert_non_null(strchr("RrU", there[plan->release[i]]));
+        there[plan->release[i]] = '-';
+    }
+    /* With a share to spare, no replica that could be promoted goes before its successor is
+     * there. */
+    if (useful <= row->wanted && MAX_NODES - count(there, ".") < row->max_shares)
+        assert_int_equal(count(there, "R"), useful);
+}
+
+/* From wherever it begins, carrying out plan after plan brings every replica to its target, and
+ * keeps every guarantee of the header on the way. */
+static void test_settles_from_anywhere(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 20000; seed++) {
-        static const char *const zones[] = {"1", "2", ""};
-        struct row row = {.zone = "", .roles = NULL};
-        char names[MAX_NODES][2], roles[MAX_NODES + 1] = {0};
-        unsigned r = seed, attached = 0;
-
-        row.max_shares = 1 + rand_r(&r) % 4;
-        row.wanted = rand_r(&r) % row.max_shares;
-        row.zone = zones[rand_r(&r) % 3];
-        for (size_t i = 0; i < MAX_NODES; i++) {
-            names[i][0] = (char)('a' + i);
-            names[i][1] = '\0';
-            row.nodes[i] =
-                (struct replica_node){names[i],           zones[rand_r(&r) % 2], rand_r(&r) % 4 > 0,
-                                      rand_r(&r) % 4 > 0, rand_r(&r) % 3,        rand_r(&r) % 2};
-            roles[i] = attached < row.max_shares ? "-Rr"[rand_r(&r) % 3] : '-';
-            attached += roles[i] != '-';
-        }
-        if (roles[0] != '-')
-            roles[0] = 'P';
-        row.roles = roles;
-
+        unsigned r = seed, rounds = 0;
+        char there[MAX_NODES + 1] = "P.....", targets[MAX_NODES + 1] = "";
+        struct row row = {.there = there, .targets = targets};
         struct replica_plan plan;
-        unsigned rounds = 0;
+
+        row.max_shares = 2 + rand_r(&r) % 3;
+        row.wanted = 1 + rand_r(&r) % (row.max_shares - 1);
+        for (size_t i = 1; i < MAX_NODES; i++) {
+            bool full = MAX_NODES - count(there, ".") >= row.max_shares;
+
+            there[i] = full ? '.' : "..RrU-"[rand_r(&r) % 6];
+            if (strlen(targets) < row.wanted && there[i] != 'U' && there[i] != '-' &&
+                rand_r(&r) % 2)
+                targets[strlen(targets)] = names[i][0];
+        }
+        bool under_way;
         do {
             decide(&row, &plan);
-            for (size_t i = 0; i < plan.n_attach; i++, attached++) {
-                assert_int_equal(roles[plan.attach[i]], '-');
-                roles[plan.attach[i]] = 'R';
-            }
-            assert_in_range(attached, 0, row.max_shares);
-            for (size_t i = 0; i < plan.n_release; i++) {
-                assert_int_equal(roles[plan.release[i]], 'R');
-                roles[plan.release[i]] = 'r';
-            }
+            apply(&row, &plan, there);
+            under_way = count(there, "r-") > 0;
             for (size_t i = 0; i < MAX_NODES; i++)
-                if (roles[i] == 'r') {
-                    roles[i] = '-';
-                    attached--;
-                }
-            assert_in_range(++rounds, 1, 4);
-        } while (plan.n_attach || plan.n_release || plan.shortfall == REPLICAS_WAIT_RELEASE);
+                there[i] = there[i] == '-' ? '.' : there[i] == 'r' ? 'R' : there[i];
+            assert_in_range(++rounds, 1, 8);
+        } while (under_way);
+        assert_int_not_equal(plan.shortfall, REPLICAS_WAIT_RELEASE);
+        for (const char *target = targets; *target; target++)
+            assert_int_equal(there[*target - 'a'], 'R');
+        assert_true(count(there, "RU") <= row.wanted);
     }
 }
 
@@ -212,7 +196,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
-        cmocka_unit_test(test_settles_on_random_clusters),
+        cmocka_unit_test(test_a_primary_takes_what_it_needs),
+        cmocka_unit_test(test_settles_from_anywhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,8 @@ static const char *const step_names[] = {
     [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
     [VOLUME_RELEASE] = "release",
     [VOLUME_DELETE] = "delete",
+    [VOLUME_LOOK_LATER] = "look-later",
+    [VOLUME_FORGET] = "forget",
 };
 
 static const struct {
@@ -26,7 +28,14 @@ static const struct {
     {"then it is made", "finalizer creating", "create"},
     {"once", "finalizer created", "none"},
     {"a creation that failed for good waits to be asked for", "finalizer failed", "none"},
-    {"a disk that was there is looked at", "finalizer pre-provisioned", "adopt"},
+    {"not for ever, after an answer that said so", "finalizer failed goes", "look-later"},
+    {"then it is forgotten", "finalizer failed goes now", "forget"},
+    {"a volume that is well stays, whatever was noted once", "finalizer created goes now", "none"},
+    {"a disk that was there is looked at", "finalizer has-disk pre-provisioned", "adopt"},
+    {"and so is one that the driver once made", "finalizer has-disk", "adopt"},
+    {"even if the record of its making stopped halfway", "finalizer has-disk creating", "adopt"},
+    {"the disk of a volume that was adopted goes with it",
+     "finalizer created has-disk deleting requested", "delete"},
     {"the file system goes on record", "finalizer created news", "record-filesystem"},
 
     {"a published volume stays", "finalizer created deleting requested primary", "none"},
@@ -54,6 +63,9 @@ static void test_table(void **state)
             .created = strstr(words, "created"),
             .creating = strstr(words, "creating"),
             .failed = strstr(words, "failed"),
+            .goes = strstr(words, "goes"),
+            .goes_now = strstr(words, "now"),
+            .has_disk = strstr(words, "has-disk"),
             .pre_provisioned = strstr(words, "pre-provisioned"),
             .delete_requested = strstr(words, "requested"),
             .disk_deleted = strstr(words, "disk-gone"),
@@ -73,7 +85,7 @@ static void test_table(void **state)
 static void test_a_disk_goes_only_when_it_may(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+    for (unsigned bits = 0; bits < 1u << 13; bits++) {
         struct volume_snapshot in = {
             .deleting = bits & 1,
             .has_finalizer = bits & 2,
@@ -87,6 +99,8 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             .others = bits >> 9 & 1,
             .leaving = bits >> 10 & 1,
             .has_filesystem_news = bits & 2048,
+            .goes = bits & 4096,
+            .goes_now = bits & 4096,
         };
         enum volume_step step = volume_next(&in);
         unsigned attachments = in.primaries + in.others + in.leaving;
@@ -97,6 +111,8 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             assert_true(in.deleting && !attachments);
         if (step == VOLUME_RELEASE)
             assert_true(in.deleting && !in.primaries);
+        if (step == VOLUME_FORGET)
+            assert_true(in.failed && in.goes_now && !in.created && !in.deleting);
         if (step == VOLUME_CREATE)
             assert_true(!in.deleting && in.creating && !in.created && !in.failed);
     }

@@ -1,0 +1,132 @@
+#include "controller/adoption.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "controller/access_mode.h"
+#include "controller/kubernetes_view.h"
+#include "controller/names.h"
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+
+#define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
+#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
+
+/* Made by this driver, in whatever version, for a claim. */
+static bool is_provisioned(const struct controller *controller, const struct kube_object *pv)
+{
+    const char *by = pv ? kube_annotation(pv->metadata, PROVISIONED_BY) : NULL;
+
+    return by && strcmp(by, controller->settings.driver_name) == 0;
+}
+
+/* Upstream's driver notes "true" where this one notes the disk's id. */
+static const char *id_or_null(const char *id)
+{
+    return id && strncasecmp(id, "/subscriptions/", strlen("/subscriptions/")) == 0 ? id : NULL;
+}
+
+const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume)
+{
+    const char *noted = id_or_null(volume_adopted_id(volume));
+    const char *id = noted ? noted : kube_annotation(volume->metadata, NOTE_DISK);
+
+    if (id)
+        return id;
+    /* A PersistentVolume comes after its disk: what this AzVolume knew of it was lost. */
+    const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
+    return pv ? KUBE_AS(Api__PersistentVolume, pv)->spec->csi->volume_handle : NULL;
+}
+
+/* ---- the AzVolume ---- */
+
+static json_t *parameters_json(const struct parameter *parameters, size_t n)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(json, parameters[i].name, json_string(parameters[i].value));
+    return json;
+}
+
+static json_t *metadata_json(const char *name, const char *volume_id, bool provisioned,
+                             const struct kube_object *pv)
+{
+    json_t *labels = json_object();
+
+    if (pv && strlen(pv->metadata->name) <= DISK_NAME_MAX)
+        json_object_set_new(labels, LABEL_PV, json_string(pv->metadata->name));
+    return json_pack("{s:s, s:[s], s:o, s:{s:s}}", "name", name, "finalizers", FINALIZER_VOLUME,
+                     "labels", labels, "annotations",
+                     provisioned ? NOTE_DISK : NOTE_PRE_PROVISIONED, volume_id);
+}
+
+struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
+                           const char *volume_name, const struct adoption *adoption,
+                           struct kube_object **ret)
+{
+    const char *namespace_ = controller->settings.namespace_;
+    const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+    bool provisioned = is_provisioned(controller, pv);
+    CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
+    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
+    size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);
+
+    TRY(volume_parameters_parse(adoption->parameters, n,
+                                access_mode_is_multi_node(adoption->access_mode), &parsed));
+    CLEANUP(json_decrefp)
+    json_t *json =
+        json_pack("{s:o, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata",
+                  metadata_json(volume_name, adoption->volume_id, provisioned, pv), "spec",
+                  "volumeName", volume_name, "maxMountReplicaCount", parsed.max_mount_replica_count,
+                  "volumeCapability", "access_type", adoption->mounted, "access_mode",
+                  adoption->access_mode, "parameters", parameters_json(adoption->parameters, n));
+    if (pv)
+        json_object_set_new(json_object_get(json, "spec"), "persistentVolume",
+                            json_string(pv->metadata->name));
+    TRY(kube_create(self, kube, &AZ_VOLUMES, namespace_, json, &created));
+    if (provisioned) {
+        store_note(controller->volumes, created);
+        *ret = TAKE_PTR(created);
+        return NULL;
+    }
+    /* Where upstream's driver, and people's scripts, look for it. */
+    CLEANUP(json_decrefp)
+    json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
+                               NOTE_PRE_PROVISIONED, adoption->volume_id);
+    TRY(kube_patch(self, kube, &AZ_VOLUMES, namespace_, volume_name, "status", status, ret));
+    store_note(controller->volumes, *ret);
+    return NULL;
+}
+
+/* ---- of a PersistentVolume ---- */
+
+static int access_mode_of(const Api__PersistentVolume *pv)
+{
+    static const struct {
+        const char *name;
+        int mode;
+    } modes[] = {{"ReadWriteMany", MODE(MULTI_NODE_MULTI_WRITER)},
+                 {"ReadOnlyMany", MODE(MULTI_NODE_READER_ONLY)},
+                 {"ReadWriteOncePod", MODE(SINGLE_NODE_SINGLE_WRITER)}};
+
+    for (size_t m = 0; m < COUNT_OF(modes); m++)
+        for (size_t i = 0; i < pv->spec->n_access_modes; i++)
+            if (strcmp(pv->spec->access_modes[i], modes[m].name) == 0)
+                return modes[m].mode;
+    return MODE(SINGLE_NODE_WRITER);
+}
+
+struct adoption adoption_of_pv(const Api__PersistentVolume *pv)
+{
+    const Api__CSIPersistentVolumeSource *csi = pv->spec->csi;
+    struct parameter *list = PARAMETER_LIST(csi->volume_attributes, csi->n_volume_attributes);
+
+    return (struct adoption){
+        .volume_id = csi->volume_handle,
+        .parameters = list,
+        .n_parameters = csi->n_volume_attributes,
+        .mounted = !pv->spec->volume_mode || strcmp(pv->spec->volume_mode, "Block") != 0,
+        .access_mode = access_mode_of(pv),
+    };
+}

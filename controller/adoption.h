@@ -1,0 +1,31 @@
+/* adoption.h - AzVolumes of disks that were there before them: of PersistentVolumes made by hand or
+ * by version 1 of the driver, and of volumes whose AzVolume got lost.
+ *
+ * The object is written from what Kubernetes knows of the volume; its reconciler looks at the disk,
+ * and makes none, because the disk's id is in the object from the first. A disk is deleted with its
+ * volume only if the driver once made it, which its PersistentVolume says.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "provisioner-lib/parameters.h"
+
+struct adoption {
+    const char *volume_id;
+    struct parameter *parameters; /* volume attributes; those that are not known are dropped */
+    size_t n_parameters;
+    bool mounted; /* not a block volume */
+    int access_mode;
+};
+
+/* The id of the disk that the volume has, or is to get, if it was there before the AzVolume; NULL
+ * if the driver is to make one. */
+const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume);
+
+/* Writes the AzVolume, as it is to be called. EXISTS; INVALID if the parameters are no good. */
+struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
+                           const char *volume_name, const struct adoption *adoption,
+                           struct kube_object **ret) __attribute__((warn_unused_result));
+
+/* What a PersistentVolume says of it. free() the parameters. */
+struct adoption adoption_of_pv(const Api__PersistentVolume *pv);

@@ -1,0 +1,133 @@
+#include "controller/csi_attachment.h"
+
+#include <string.h>
+
+#include "controller/names.h"
+#include "controller/volume_view.h"
+#include "lib/base/alloc.h"
+
+enum { DETACH_TRIES = 5 }; /* each after somebody else's write */
+
+char *csi_operation_id(const char *volume_id, const char *node)
+{
+    CLEANUP(freep) char *lower = mem_lower(volume_id);
+
+    return mem_printf("%s on node %s", lower, node);
+}
+
+const char *attachment_word(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment->status && attachment->status->state ? attachment->status->state : "";
+}
+
+struct err *csi_find_attachment(struct task *self, struct controller *controller,
+                                const char *volume, const char *node, struct kube_object **ret)
+{
+    CLEANUP(freep) char *name = attachment_name_of(volume, node);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+    struct kube_object *object = store_get(controller->attachments, key);
+
+    if (!object)
+        return csi_reread_attachment(self, controller, volume, node, ret);
+    *ret = kube_object_ref(object);
+    return NULL;
+}
+
+struct err *csi_reread_attachment(struct task *self, struct controller *controller,
+                                  const char *volume, const char *node, struct kube_object **ret)
+{
+    CLEANUP(freep) char *name = attachment_name_of(volume, node);
+
+    *ret = NULL;
+    struct err *err = kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
+                               controller->settings.namespace_, name, ret);
+    if (!err)
+        store_note(controller->attachments, *ret);
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+struct err *csi_create_attachment(struct task *self, struct controller *controller,
+                                  const Api__AzVolume *volume, const char *node, const char *role,
+                                  struct kube_object **ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
+    CLEANUP(json_decrefp) json_t *json = attachment_json(volume, node, role);
+
+    TRY(kube_create(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
+                    json, &created));
+    store_note(controller->attachments, created);
+    if (ret)
+        *ret = TAKE_PTR(created);
+    return NULL;
+}
+
+static struct err *patch(struct task *self, struct controller *controller,
+                         const struct kube_object *object, const char *subresource,
+                         const json_t *document)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(kube_patch(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
+                   object->metadata->name, subresource, document, &written));
+    store_note(controller->attachments, written);
+    return NULL;
+}
+
+struct err *csi_change_role(struct task *self, struct controller *controller,
+                            const struct kube_object *object, const char *role)
+{
+    CLEANUP(json_decrefp) json_t *document = attachment_role_json(object, role);
+
+    return patch(self, controller, object, NULL, document);
+}
+
+static struct err *note_detach_request(struct task *self, struct controller *controller,
+                                       const struct kube_object *object)
+{
+    CLEANUP(json_decrefp)
+    json_t *document = json_pack("{s:{s:s}, s:{s:s, s:{s:s}}}", "metadata", "resourceVersion",
+                                 object->metadata->resource_version, "status", "state",
+                                 attachment_word(as_attachment(object)), "annotation",
+                                 NOTE_DETACH_REQUEST, "crdProvisioner");
+
+    return patch(self, controller, object, "status", document);
+}
+
+/* As it is now; the reconciler writes to it as well. */
+static struct err *reread_same(struct task *self, struct controller *controller,
+                               struct kube_object **io)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+    const struct kube_object *object = *io;
+
+    TRY(kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
+                 object->metadata->name, &now));
+    store_note(controller->attachments, now);
+    if (strcmp(now->metadata->uid, object->metadata->uid) != 0)
+        return err_new(ERR_CONFLICT, "%s is another one by now", object->key);
+    kube_object_unref(*io);
+    *io = TAKE_PTR(now);
+    return NULL;
+}
+
+struct err *csi_request_detach(struct task *self, struct controller *controller,
+                               struct kube_object *asked)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(asked);
+    struct err *err = note_detach_request(self, controller, object);
+
+    for (int i = 0; i < DETACH_TRIES && err && err_kind(err) == ERR_CONFLICT; i++) {
+        err_free(err);
+        TRY(reread_same(self, controller, &object));
+        err = note_detach_request(self, controller, object);
+    }
+    TRY(err);
+    if (is_deleting(object))
+        return NULL;
+    return kube_delete(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
+                       controller->settings.namespace_, object->metadata->name,
+                       object->metadata->uid);
+}

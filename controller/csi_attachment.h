@@ -1,0 +1,34 @@
+/* csi_attachment.h - what ControllerPublishVolume and ControllerUnpublishVolume write into
+ * AzVolumeAttachments. What is written is in the mirror when a function returns.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* Operations for one volume and one node come one after the other; free() it. */
+char *csi_operation_id(const char *volume_id, const char *node);
+
+/* The state on record, "" if there is none. */
+const char *attachment_word(const Api__AzVolumeAttachment *attachment);
+
+/* The volume's attachment on a node, referenced; asks the API server if the mirror lacks it. NULL
+ * if there is none. */
+struct err *csi_find_attachment(struct task *self, struct controller *controller,
+                                const char *volume, const char *node, struct kube_object **ret)
+    __attribute__((warn_unused_result));
+/* The same by the API server itself, which the mirror may be behind: before a call is answered with
+ * success because nothing is left to do. */
+struct err *csi_reread_attachment(struct task *self, struct controller *controller,
+                                  const char *volume, const char *node, struct kube_object **ret)
+    __attribute__((warn_unused_result));
+/* `ret` may be NULL. */
+struct err *csi_create_attachment(struct task *self, struct controller *controller,
+                                  const Api__AzVolume *volume, const char *node, const char *role,
+                                  struct kube_object **ret) __attribute__((warn_unused_result));
+/* CONFLICT if it has changed. */
+struct err *csi_change_role(struct task *self, struct controller *controller,
+                            const struct kube_object *object, const char *role)
+    __attribute__((warn_unused_result));
+/* NOT_FOUND if it is gone; CONFLICT if another one has taken its place, which stays as it is. */
+struct err *csi_request_detach(struct task *self, struct controller *controller,
+                               struct kube_object *asked) __attribute__((warn_unused_result));

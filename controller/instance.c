@@ -1,0 +1,110 @@
+#include "controller/instance.h"
+
+#include <stdlib.h>
+
+#include "controller/mirror.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "provisioner-lib/azure/azure.h"
+
+/* As many as there are connections to the API server. A thousand calls that come at once would each
+ * hold a document that waits for one of them. */
+enum { MOST_PUBLISHES = 32 };
+
+void instance_init(struct instance *instance, struct loop *loop, const struct flags *flags)
+{
+    *instance = (struct instance){
+        .controller = {.loop = loop, .settings = flags->settings},
+        .flags = flags,
+    };
+    list_init(&instance->controller.claims);
+    semaphore_init(&instance->controller.publishes, MOST_PUBLISHES);
+    group_init(&instance->background, loop);
+}
+
+static bool may_write(void *ctx)
+{
+    return instance_leads(ctx);
+}
+
+static void event_failed(void *ctx, const struct err *err)
+{
+    (void)ctx;
+    log_warning("an event was not written: %s", err_message(err));
+}
+
+void instance_connect_cluster(struct instance *instance, struct kube *kube,
+                              struct http_transport *http, const struct kube_config *config)
+{
+    struct controller *controller = &instance->controller;
+
+    controller->kube = kube;
+    http_guard_init(&instance->kube_guard, http, may_write, instance);
+    controller->leader_kube = kube_new(controller->loop, &instance->kube_guard.transport, config);
+    controller->events =
+        events_new(&instance->background, &(struct events_config){
+                                              .kube = controller->kube,
+                                              .controller = controller->settings.driver_name,
+                                              .instance = instance->flags->pod_name,
+                                              .failed = event_failed,
+                                          });
+}
+
+void instance_connect_cloud(struct instance *instance, struct azure_config *config,
+                            struct http_transport *resource_manager,
+                            struct http_transport *metadata)
+{
+    http_guard_init(&instance->cloud_guard, resource_manager, may_write, instance);
+    instance->controller.cloud =
+        azure_cloud_new(&instance->background, config, instance->flags->cloud_cache,
+                        &instance->cloud_guard.transport, metadata);
+}
+
+struct err *instance_read_cluster(struct task *self, struct instance *instance)
+{
+    mirror_start(&instance->controller, &instance->background);
+    return mirror_wait_synced(self, &instance->controller);
+}
+
+void instance_stand(struct instance *instance, void (*lost)(void *ctx), void *ctx)
+{
+    const struct flags *flags = instance->flags;
+    char uuid[UUID_SIZE];
+
+    random_uuid(loop_random(instance->controller.loop), uuid);
+    instance->identity = mem_printf("%s_%s", flags->pod_name, uuid);
+    instance->leader = leader_new(&(struct leader_config){
+        .controller = &instance->controller,
+        .lease = {.namespace_ = flags->lease_namespace,
+                  .name = flags->lease_name,
+                  .identity = instance->identity,
+                  .duration_ms = flags->lease_duration_ms,
+                  .renew_deadline_ms = flags->renew_deadline_ms,
+                  .retry_period_ms = flags->retry_period_ms},
+        .lost = lost,
+        .ctx = ctx,
+    });
+}
+
+bool instance_leads(const struct instance *instance)
+{
+    return leader_leads(instance->leader);
+}
+
+void instance_step_down(struct task *self, struct instance *instance)
+{
+    leader_stop(self, TAKE_PTR(instance->leader));
+}
+
+void instance_close(struct task *self, struct instance *instance)
+{
+    struct controller *controller = &instance->controller;
+
+    instance_step_down(self, instance);
+    group_close(self, &instance->background);
+    azure_cloud_free(controller->cloud);
+    events_free(controller->events);
+    mirror_free(controller);
+    kube_free(controller->leader_kube);
+    free(instance->identity);
+}

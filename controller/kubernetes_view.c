@@ -1,0 +1,87 @@
+#include "controller/kubernetes_view.h"
+
+#include <string.h>
+
+struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(controller->persistent_volumes_by_volume, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *driver = KUBE_AS(Api__PersistentVolume, objects[i])->spec->csi->driver;
+
+        if (driver && strcmp(driver, controller->settings.driver_name) == 0)
+            return objects[i];
+    }
+    return NULL;
+}
+
+bool pv_is_bound(const struct kube_object *pv)
+{
+    const Api__PersistentVolumeStatus *status = KUBE_AS(Api__PersistentVolume, pv)->status;
+
+    return !is_deleting(pv) && status && status->phase && strcmp(status->phase, "Bound") == 0;
+}
+
+struct kube_object *const *volume_attachments_of_pv(const struct controller *controller,
+                                                    const struct kube_object *pv, size_t *ret_n)
+{
+    return store_find(controller->volume_attachments_by_pv, pv->metadata->name, ret_n);
+}
+
+const Api__VolumeAttachment *as_volume_attachment(const struct kube_object *object)
+{
+    return KUBE_AS(Api__VolumeAttachment, object);
+}
+
+bool volume_attachment_is_ours(const struct controller *controller,
+                               const struct kube_object *object)
+{
+    const Api__VolumeAttachmentSpec *spec = as_volume_attachment(object)->spec;
+
+    return spec && spec->attacher &&
+           strcmp(spec->attacher, controller->settings.driver_name) == 0 && spec->node_name &&
+           spec->source && spec->source->persistent_volume_name;
+}
+
+bool volume_attachment_is_attached(const struct kube_object *object)
+{
+    const Api__VolumeAttachmentStatus *status = as_volume_attachment(object)->status;
+
+    return status && status->attached;
+}
+
+static struct kube_object *const *volume_attachments_of(const struct controller *controller,
+                                                        const char *volume_name, size_t *ret_n)
+{
+    const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+
+    *ret_n = 0;
+    return pv ? volume_attachments_of_pv(controller, pv, ret_n) : NULL;
+}
+
+bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
+                            const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (volume_attachment_is_ours(controller, objects[i]) &&
+            volume_attachment_is_attached(objects[i]) &&
+            strcmp(as_volume_attachment(objects[i])->spec->node_name, node) == 0)
+            return true;
+    return false;
+}
+
+bool kubernetes_has_in_use(const struct controller *controller, const char *volume_name)
+{
+    size_t n;
+    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (volume_attachment_is_ours(controller, objects[i]) && !is_deleting(objects[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,29 @@
+/* kubernetes_view.h - what Kubernetes itself says of a volume: its PersistentVolume, and the
+ * VolumeAttachments that say on which nodes it is published.
+ *
+ * It is read from the mirror, which may be behind. Pointers are borrowed.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* The PersistentVolume of this driver whose disk the AzVolume of that name has; NULL if there is
+ * none. */
+struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name);
+/* A claim has it, and nobody deletes it. */
+bool pv_is_bound(const struct kube_object *pv);
+
+/* Of any driver. */
+struct kube_object *const *volume_attachments_of_pv(const struct controller *controller,
+                                                    const struct kube_object *pv, size_t *ret_n);
+const Api__VolumeAttachment *as_volume_attachment(const struct kube_object *object);
+/* It is for this driver, and for a PersistentVolume. */
+bool volume_attachment_is_ours(const struct controller *controller,
+                               const struct kube_object *object);
+bool volume_attachment_is_attached(const struct kube_object *object);
+
+/* The volume is on the node, if only until it is unpublished. */
+bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
+                            const char *node);
+/* It is on some node or is about to be, and stays. */
+bool kubernetes_has_in_use(const struct controller *controller, const char *volume_name);

@@ -1,0 +1,31 @@
+/* publish_plan.h - what ControllerPublishVolume and ControllerUnpublishVolume do with the
+ * attachments that there are.
+ *
+ * Pure functions over the table of attachment_states.h. Guarantees, for any input:
+ *   - a disk with one writer is published to one node: while a node has it published, another one
+ *     is refused, unless that other one is its primary on record already;
+ *   - of two that are published at once, the one that came to be on record goes on;
+ *   - what is being detached is neither promoted nor demoted.
+ */
+#pragma once
+
+#include "controller/attachment_states.h"
+
+struct publish_snapshot {
+    enum attachment_phase here;
+    bool on_record;                         /* this node's is the primary on record */
+    const enum attachment_phase *elsewhere; /* the volume's other attachments */
+    size_t n_elsewhere;
+    bool single_writer;
+};
+
+struct publish_plan {
+    enum attachment_answer answer;
+    size_t holder; /* of ANSWER_REFUSE: which of those elsewhere has it published */
+};
+
+struct publish_plan publish_decide(const struct publish_snapshot *in);
+
+/* `keeps_replicas`: a disk that is not published anywhere stays attached for a while. Not where
+ * the node may write to it still (former_node.h). */
+enum attachment_answer unpublish_decide(enum attachment_phase here, bool keeps_replicas);

@@ -1,0 +1,15 @@
+/* recovery.h - whom a change concerns that may be one to recover from; the reconciler itself takes
+ * the steps of recovery_plan.h.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* The volume is looked at. A PersistentVolume or VolumeAttachment of another driver is none of
+ * ours. */
+void recovery_of_pv(struct controller *controller, const struct kube_object *pv);
+void recovery_of_volume_attachment(struct controller *controller,
+                                   const struct kube_object *volume_attachment);
+
+/* Every volume that Kubernetes knows. */
+void recovery_of_all(struct controller *controller);

@@ -1,0 +1,17 @@
+/* replan.h - which volumes' replicas have to be planned anew, and when.
+ *
+ * Observes the mirror's stores: nodes, plug-ins, attachments, pods and PersistentVolumes. What can
+ * only make the places of some replicas worse concerns the volumes that have one there; what can
+ * only make a place concerns the volumes that wait for one (shortage.h). So a change costs by what
+ * is on one node, not by the size of the cluster.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* Before the stores are filled. */
+void replan_start(struct controller *controller);
+void replan_stop(struct controller *controller);
+
+/* The other volumes of the pods that use this one. */
+void replan_siblings(struct controller *controller, const char *volume);

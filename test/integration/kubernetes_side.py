@@ -1,0 +1,58 @@
+"""What Kubernetes knows of a volume: the objects that its own controllers, and the sidecars, would write."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kubernetes import client
+
+from .driver_world import GROUP, World
+
+NO_FINALIZERS = {"metadata": {"finalizers": None}}
+
+
+@contextmanager
+def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True) -> Iterator[str]:
+    """A bound PersistentVolume, made for a claim or by hand; its name."""
+    name = f"{world.namespace}-{volume_id.rpartition('/')[2].lower().replace('_', '-')}"
+    annotations = {"pv.kubernetes.io/provisioned-by": GROUP} if provisioned else {}
+    world.core.create_persistent_volume({
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"capacity": {"storage": "4Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "x",
+                 "claimRef": {"namespace": world.namespace, "name": "claim"},
+                 "csi": {"driver": GROUP, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
+    world.core.patch_persistent_volume_status(name, {"status": {"phase": "Bound"}})
+    try:
+        yield name
+    finally:
+        world.core.delete_persistent_volume(name)
+        if [pv for pv in world.core.list_persistent_volume().items if pv.metadata.name == name]:
+            world.core.patch_persistent_volume(name, NO_FINALIZERS)
+
+
+@contextmanager
+def volume_attachment(world: World, pv: str, node: str) -> Iterator[str]:
+    """A VolumeAttachment that the attacher has answered: attached."""
+    storage, name = client.StorageV1Api(world.client), f"{pv}-{node}"
+    storage.create_volume_attachment({
+        "metadata": {"name": name, "finalizers": [f"external-attacher/{GROUP.replace('.', '-')}"]},
+        "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": pv}}})
+    storage.patch_volume_attachment_status(name, {"status": {"attached": True}})
+    try:
+        yield name
+    finally:
+        unpublishing(world, name)
+        if [a for a in storage.list_volume_attachment().items if a.metadata.name == name]:
+            storage.patch_volume_attachment(name, NO_FINALIZERS)
+
+
+def unpublishing(world: World, name: str) -> None:
+    """It is deleted, and stays until the attacher has unpublished the volume."""
+    client.StorageV1Api(world.client).delete_volume_attachment(name)
+
+
+def forget(world: World, plural: str) -> None:
+    """Every custom resource of a kind goes at once, whatever its finalizers."""
+    for item in world.objects(plural):
+        world.delete(plural, item["metadata"]["name"])
+        if world.find(plural, item["metadata"]["name"]):
+            world.patch(plural, item["metadata"]["name"], NO_FINALIZERS)

@@ -1,0 +1,110 @@
+"""The leader's audit: what was put wrong by hand is counted, told once, and put right where Azure's word decides."""
+
+import re
+import urllib.request
+
+import pytest
+from cluster.waiting import until
+
+from .calls import create, publish
+from .driver_world import Controller, World
+from .kubernetes_side import persistent_volume, volume_attachment
+from .test_azdiskctl import (
+    EVERYWHERE, a_disk_of_others_on_a_vm, a_disk_of_ours_on_a_vm, a_replica_that_kubelet_uses,
+    a_volume_whose_disk_is_gone, another_lun, attachment, detached_behind_its_back, two_primaries)
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms", get="0s") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    """Its leader looks twenty times a second, and a volume is in use on the first node."""
+    with Controller(world, "one", "--audit-interval=50ms") as controller:
+        volume = create(controller)
+        publish(controller, volume.volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+            with volume_attachment(world, pv, world.nodes[0]):
+                yield controller
+
+
+def series(controller: Controller, metric: str) -> dict[str, int]:
+    """Its values by its label."""
+    text = urllib.request.urlopen(f"http://127.0.0.1:{controller.metrics}/metrics", timeout=30).read().decode()
+    return {label: int(n) for label, n in re.findall(rf'^{metric}{{\w+="(\w+)"}} (\d+)$', text, re.MULTILINE)}
+
+
+def counts(controller: Controller) -> dict[str, int]:
+    """The kinds of differences that there are."""
+    return {kind: n for kind, n in series(controller, "azuredisk_audit_differences").items() if n}
+
+
+def looks(controller: Controller) -> int:
+    return series(controller, "azuredisk_audit_looks_total").get("ok", 0)
+
+
+def events(world: World, kind: str, name: str) -> list[str]:
+    """Reasons of the audit's events about an object, once each however often they were told."""
+    found = world.core.list_event_for_all_namespaces(field_selector=f"involvedObject.name={name}").items
+    return [e.reason for e in found if e.action == "Audit" and e.involved_object.kind == kind]
+
+
+def until_looked_at_all(controller: Controller) -> None:
+    """Of 30 looks one is at the disks."""
+    began = looks(controller)
+    until(lambda: looks(controller) >= began + 35, 120, "35 looks")
+
+
+def test_a_cluster_in_order_is_left_alone(world, controller):
+    before = world.last_call()
+    until_looked_at_all(controller)
+    assert counts(controller) == {}
+    asked = {e["kind"] for e in world.azure.journal(before)}
+    assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
+    assert world.roles("pvc-1") == EVERYWHERE
+
+
+@pytest.mark.parametrize("put_wrong, kind, node", [
+    (detached_behind_its_back, "DiskNotAttached", 2), (another_lun, "LunDiffers", 0)])
+def test_what_azure_decides_is_put_right(world, controller, azure_sdk, put_wrong, kind, node):
+    name = attachment(world, node)
+    put_wrong(world, azure_sdk)
+    until(lambda: events(world, "AzVolumeAttachment", name) == [kind], 60, "an event on the attachment")
+    until(lambda: counts(controller) == {}, 60, "it is put right")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all are attached")
+    attached = world.azure.control("GET", f"vms/{world.nodes[node]}")["attached"]
+    status = world.find("azvolumeattachments", name)["status"]
+    assert [str(a["lun"]) for a in attached] == [status["detail"]["publish_context"]["LUN"]]
+
+
+def test_what_people_must_decide_is_counted_and_told_once(world, controller, azure_sdk):
+    told = {  # what is put wrong, the kind, the object on which it is told
+        two_primaries: ("TwoPrimaries", "AzVolume", "pvc-1"),
+        a_disk_of_ours_on_a_vm: ("AttachedWithoutRecord", "AzVolume", "pvc-2"),
+        a_disk_of_others_on_a_vm: ("ForeignDisk", "Node", world.nodes[1]),
+        a_volume_whose_disk_is_gone: ("VolumeWithoutDisk", "AzVolume", "pvc-3"),
+        a_replica_that_kubelet_uses: ("ReplicaInUse", "AzVolumeAttachment", attachment(world, 2)),
+    }
+    for put_wrong in told:
+        put_wrong(world, azure_sdk)
+    # The second primary is not published either, which two_primaries cannot help.
+    expected = {kind: 1 for kind, *_ in told.values()} | {"PrimaryWithoutPublication": 1}
+    until(lambda: counts(controller) == expected, 120, "all are counted")
+    for kind, *about in told.values():
+        until(lambda: kind in events(world, *about), 60, f"an event {kind}")
+    until_looked_at_all(controller)
+    assert counts(controller) == expected, "they last"
+    for kind, *about in told.values():
+        assert events(world, *about).count(kind) == 1, "and are told once"
+
+
+def test_what_was_mended_is_counted_no_longer(world, controller, azure_sdk):
+    a_volume_whose_disk_is_gone(world, azure_sdk)
+    until(lambda: counts(controller) == {"VolumeWithoutDisk": 1}, 60, "it is counted")
+    world.patch("azvolumes", "pvc-3", {"metadata": {"finalizers": None}})
+    world.delete("azvolumes", "pvc-3")
+    until(lambda: counts(controller) == {}, 60, "it is mended")

@@ -1,0 +1,259 @@
+"""The custom resources are a record, and no more: what is lost of it, or was written by the driver before this one, is
+made good from what Kubernetes and Azure say. Nothing that is attached is detached, and nothing is made twice."""
+
+from contextlib import contextmanager
+
+import grpc
+import pytest
+from azsim import simulator
+from cluster.waiting import until
+
+from .calls import SHARED, create, delete, publish, unpublish
+from .driver_world import GROUP, Controller, World
+from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
+
+EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
+VM_CHANGES = ("virtualMachines.attachDetachDataDisks", "virtualMachines.createOrUpdate", "virtualMachines.update")
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world) as controller:
+        yield controller
+
+
+@contextmanager
+def in_use(world, controller):
+    """A volume with two replicas that a pod uses on the first node, as Kubernetes has it too; its id."""
+    volume = create(controller)
+    publish(controller, volume.volume_id, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+    with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+        with volume_attachment(world, pv, world.nodes[0]):
+            yield volume.volume_id
+
+
+def primary(world, volume="pvc-1"):
+    return world.find("azvolumeattachments", f"{volume}-{world.nodes[0]}-attachment")
+
+
+def lun(world, volume="pvc-1") -> str:
+    return primary(world, volume)["status"]["detail"]["publish_context"]["LUN"]
+
+
+def untouched(world, after: int) -> bool:
+    """No disk was made or deleted since, and no VM changed."""
+    return not [e for kind in (*VM_CHANGES, "disks.createOrUpdate", "disks.delete") for e in world.calls(kind, after)]
+
+
+# ---- lost ----
+
+def test_all_custom_resources_of_a_published_volume_are_lost(world, controller):
+    with in_use(world, controller) as volume:
+        had = lun(world)
+        controller.end()
+        forget(world, "azvolumeattachments")
+        forget(world, "azvolumes")
+        before = world.last_call()
+        controller.start()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "everything is on record again")
+        assert lun(world) == had, "at the LUN that the VM has it at"
+        assert world.find("azvolumes", "pvc-1")["spec"]["maxMountReplicaCount"] == 2
+        assert untouched(world, before)
+
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, world.nodes[1])
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "and is promoted like any other")
+        assert untouched(world, before)
+
+
+def test_the_primary_is_lost_while_the_leader_looks(world, controller):
+    with in_use(world, controller):
+        before, uid = world.last_call(), primary(world)["metadata"]["uid"]
+        world.delete("azvolumeattachments", primary(world)["metadata"]["name"])
+        world.patch("azvolumeattachments", primary(world)["metadata"]["name"], {"metadata": {"finalizers": None}})
+        until(lambda: (primary(world) or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid, 60, "another one")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "attached")
+        assert untouched(world, before)
+
+
+def test_what_is_being_unpublished_is_not_published_again(world, controller):
+    volume = create(controller, parameters={})
+    publish(controller, volume.volume_id, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
+    with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+        with volume_attachment(world, pv, world.nodes[0]) as attachment:
+            unpublishing(world, attachment)
+            unpublish(controller, volume.volume_id, world.nodes[0])
+            before = world.last_call()
+            world.core.patch_persistent_volume(pv, {"metadata": {"labels": {"looked": "at"}}})
+            publish(controller, volume.volume_id, world.nodes[1])
+            until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, 60, "only where it was published")
+            assert world.attached("pvc-1", before) == ["b"]
+
+
+def test_what_is_in_use_is_not_collected(world, controller):
+    """Whoever looks at the custom resources alone finds replicas whose time is over."""
+    with in_use(world, controller):
+        controller.end()
+        world.patch("azvolumes", "pvc-1", {"status": {"annotation": {
+            f"{GROUP}/collect-after": "2025-02-11T09:14:07.000000Z"}}}, True)
+        name = primary(world)["metadata"]["name"]
+        world.patch("azvolumeattachments", name, {"metadata": {"finalizers": None}})
+        world.delete("azvolumeattachments", name)
+        before = world.last_call()
+        controller.start()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "the primary is on record again, the replicas still")
+        until(lambda: f"{GROUP}/collect-after" not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}),
+              60, "and their time is not over")
+        assert untouched(world, before)
+
+
+def test_a_record_that_stopped_halfway_makes_no_second_disk(world, controller):
+    """An AzVolume without a status, in whose place a controller would make a disk."""
+    with in_use(world, controller):
+        controller.end()
+        volume = world.find("azvolumes", "pvc-1")
+        forget(world, "azvolumeattachments")
+        forget(world, "azvolumes")
+        world.create("azvolumes", {"metadata": {"name": "pvc-1"}, "spec": volume["spec"]})
+        before = world.last_call()
+        controller.start()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "everything is on record again")
+        assert untouched(world, before)
+
+
+# ---- from upstream's driver, version 2 ----
+
+STAMPS = {f"{GROUP}/apiversion": "v1beta2", f"{GROUP}/request-id": "8c5a1c1e-0d1f-4b8e-9a53-0b2d1f6a7e11",
+          f"{GROUP}/request-starttime": "2025-02-11T09:14:07.123456789Z", f"{GROUP}/requester-name": "node-controller"}
+RECOVERY = {f"{GROUP}/recovery": "0b6f6d58-6d0a-4a77-8c55-3ef5a3b0e2c4"}
+
+
+def upstream_volume(world, volume) -> None:
+    """As its azvolume-controller leaves it."""
+    world.create("azvolumes", {
+        "metadata": {"name": "pvc-1", "finalizers": [f"{GROUP}/azvolume-finalizer"], "annotations": STAMPS,
+                     "labels": {f"{GROUP}/pv": "", f"{GROUP}/pvc": "", f"{GROUP}/pvc-namespace": ""}},
+        "spec": {"volumeName": "pvc-1", "maxMountReplicaCount": 2, "parameters": SHARED,
+                 "volumeCapability": [{"access_type": 1, "access_mode": 1, "fs_type": ""}],
+                 "capacityRange": {"required_bytes": volume["detail"]["capacity_bytes"]}}})
+    detail = volume["detail"] | {"node_expansion_required": False}
+    world.patch("azvolumes", "pvc-1", {"status": {"state": "Updated", "detail": detail, "annotation": RECOVERY}}, True)
+
+
+def upstream_attachment(world, node: str, role: str, request: str, **status) -> None:
+    name = f"pvc-1-{node}-attachment"
+    labels = {f"{GROUP}/node-name": node, f"{GROUP}/volume-name": "pvc-1", f"{GROUP}/requested-role": role}
+    world.create("azvolumeattachments", {
+        "metadata": {"name": name, "finalizers": [f"{GROUP}/azvolumeattachment-finalizer"], "labels": labels,
+                     "annotations": STAMPS | {f"{GROUP}/volume-attach-request": request}},
+        "spec": {"volumeName": "pvc-1", "volume_id": simulator.disk_id("pvc-1"), "nodeName": node, "role": role,
+                 "volume_context": SHARED | {"requestedsizegib": "4"}}})
+    world.patch("azvolumeattachments", name, {"status": status}, True)
+
+
+def test_custom_resources_of_upstreams_driver_are_taken_over(world, controller):
+    """Its publish context has only the LUN; one replica's attach had failed, the other's detach had been asked for,
+    and so had been the primary's, by a controller that did not live to do it."""
+    with in_use(world, controller) as volume:
+        luns = {node: world.find("azvolumeattachments", f"pvc-1-{node}-attachment")["status"]["detail"][
+            "publish_context"]["LUN"] for node in world.nodes}
+        controller.end()
+        status = world.find("azvolumes", "pvc-1")["status"]
+        forget(world, "azvolumeattachments")
+        forget(world, "azvolumes")
+        upstream_volume(world, status)
+        first, second, third = world.nodes
+        request = {f"{GROUP}/volume-detach-request": "node-controller"}
+        upstream_attachment(
+            world, first, "Primary", "crdProvisioner", state="Attached", annotation=RECOVERY | request,
+            detail={"role": "Primary", "publish_context": {"LUN": luns[first]}})
+        upstream_attachment(
+            world, second, "Replica", "controller", state="AttachmentFailed",
+            error={"code": "DEADLINE_EXCEEDED", "message": "context deadline exceeded"},
+            annotation={f"{GROUP}/replica-volume-attach-retry": "true",
+                        f"{GROUP}/replica-volume-attach-retry-count": "1"})
+        upstream_attachment(
+            world, third, "Replica", "CRI recovery", state="ForceDetachPending", annotation=RECOVERY,
+            detail={"role": "Replica", "previous_role": "Primary", "publish_context": {"LUN": luns[third]}})
+        before = world.last_call()
+        controller.start()
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all are attached, on record too")
+        until(lambda: f"{GROUP}/volume-detach-request" not in primary(world)["status"]["annotation"], 60,
+              "what nobody asks for any more is forgotten")
+        assert primary(world)["status"]["detail"]["publish_context"] == {
+            "LUN": luns[first], "diskSizeBytes": str(status["detail"]["capacity_bytes"])}
+        assert "error" not in world.find("azvolumeattachments", f"pvc-1-{second}-attachment")["status"]
+        assert untouched(world, before)
+
+        unpublish(controller, volume, first)
+        publish(controller, volume, third)
+        until(lambda: world.roles("pvc-1").get("c") == "Primary Attached", 60, "promoted")
+        assert untouched(world, before)
+
+
+# ---- from version 1 ----
+
+V1_ATTRIBUTES = {"csi.storage.k8s.io/pv/name": "pv", "csi.storage.k8s.io/pvc/name": "claim", "kind": "managed",
+                 "csi.storage.k8s.io/pvc/namespace": "default", "requestedsizegib": "4", "skuName": "Premium_LRS",
+                 "storage.kubernetes.io/csiProvisionerIdentity": "1700000000000-8081-disk.csi.azure.com"}
+
+
+def attach_by_hand(world, azure_sdk, name: str, at: int) -> str:
+    """A disk on the first node's VM, as version 1 of the driver would have left it; its id."""
+    disk = {"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"},
+            "properties": {"diskSizeGB": 4, "creationData": {"createOption": "Empty"}}}
+    id_ = azure_sdk.disks.begin_create_or_update("rg", name, disk, polling_interval=0.1).result().id
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        "rg", world.nodes[0], {"dataDisksToAttach": [{"diskId": id_, "lun": at}]}, polling_interval=0.1).result()
+    return id_
+
+
+@pytest.mark.parametrize("provisioned", [True, False], ids=["provisioned", "static"])
+def test_a_volume_of_version_1_is_adopted_under_its_pod(world, azure_sdk, provisioned):
+    volume = attach_by_hand(world, azure_sdk, "pvc-Old_1" if not provisioned else "pvc-old", 3)
+    with persistent_volume(world, volume, V1_ATTRIBUTES, provisioned) as pv:
+        with Controller(world) as controller:
+            before = world.last_call()
+            with volume_attachment(world, pv, world.nodes[0]) as attachment:
+                name = until(lambda: world.objects("azvolumes"), 60, "an AzVolume")[0]["metadata"]["name"]
+                until(lambda: world.roles(name) == {"a": "Primary Attached"}, 60, "the pod's node has it")
+                assert lun(world, name) == "3"
+                assert untouched(world, before)
+                unpublishing(world, attachment)
+                unpublish(controller, volume, world.nodes[0])
+                assert world.azure.control("GET", "summary")["attachments"] == 0
+
+            world.core.patch_persistent_volume_status(pv, {"status": {"phase": "Released"}})
+            delete(controller, volume)
+            left = [d["name"] for d in world.azure.control("GET", "disks")["disks"]]
+            assert left == ([] if provisioned else ["pvc-Old_1"]), "who made it deletes it"
+            assert not world.objects("azvolumes")
+
+
+def test_a_volume_of_version_1_is_unpublished_before_it_is_adopted(world, azure_sdk):
+    """Its pod and its claim went while no driver ran: the disk must not stay on the node."""
+    volume, node = attach_by_hand(world, azure_sdk, "pvc-old", 3), world.nodes[0]
+    with persistent_volume(world, volume, V1_ATTRIBUTES) as pv, volume_attachment(world, pv, node) as attachment:
+        unpublishing(world, attachment)
+        world.core.patch_persistent_volume_status(pv, {"status": {"phase": "Released"}})
+        with Controller(world) as controller:
+            until(lambda: is_unpublished(controller, volume, node), 60, "it is unpublished")
+            assert world.azure.control("GET", "summary")["attachments"] == 0
+            assert world.attached("pvc-old", 0) == ["a"], "by hand, and not again"
+
+
+def is_unpublished(controller, volume: str, node: str) -> bool:
+    try:
+        unpublish(controller, volume, node)
+    except grpc.RpcError as error:
+        assert error.code() == grpc.StatusCode.UNAVAILABLE, error
+        return False
+    return True
