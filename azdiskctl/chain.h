@@ -1,0 +1,34 @@
+/* chain.h - from what a person asks about to everything that it stands on: pod, claim, volume,
+ * attachment, node, VM.
+ *
+ * Pure; borrows from the cluster. What is not there, or does not matter, is NULL.
+ */
+#pragma once
+
+#include "azdiskctl/cluster.h"
+#include "provisioner-lib/cloud.h"
+
+struct chain {
+    const struct cluster *cluster;
+    const struct kube_object *pod, *claim, *pv, *volume;
+    const struct kube_object *publication; /* the VolumeAttachment that counts */
+    const struct kube_object
+        *attachment;                 /* on that node; if it is for none, the primary, else any */
+    const struct kube_object *rival; /* another node's primary */
+    const char *node_name;
+    const struct kube_object *node, *plugin; /* Node and AzDriverNode */
+
+    bool machine_known; /* it was asked for */
+    const struct cloud_instance *machine;
+};
+
+struct chains {
+    struct chain *items;
+    size_t n;
+};
+
+/* `subject` is KIND/NAME. One chain, for a pod one for each of its claims. INVALID if it is not of
+ * that form or of no known kind, NOT_FOUND if there is no such object. */
+struct err *chains_find(const struct cluster *cluster, const char *subject, const char *namespace_,
+                        struct chains *ret) __attribute__((warn_unused_result));
+void chains_fini(struct chains *chains);

@@ -1,0 +1,156 @@
+#include "azdiskctl/check.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/rt/wait.h"
+#include "provisioner-lib/audit/compare.h"
+#include "provisioner-lib/audit/ledger.h"
+#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/view_source.h"
+
+#define SCOPE "everything"
+
+enum { PAUSE_MS = 5 * 1000 };
+
+struct check {
+    const struct check_config *config;
+    struct ledger *ledger;
+    json_t *told;
+    size_t machines, disks; /* that the last look has seen */
+};
+
+/* ---- one look ---- */
+
+static struct err *compare_machines(struct task *self, struct check *check,
+                                    const struct view_source *of, struct differences *ret)
+{
+    const struct object_list *nodes = &of->view->nodes;
+
+    check->machines = 0;
+    for (size_t i = 0; i < nodes->n; i++) {
+        CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
+        bool found;
+
+        TRY(look_at_machine(self, check->config->cloud, nodes->items[i], &machine, &found));
+        compare_machine(&of->source, nodes->items[i], found ? &machine : NULL, ret);
+        check->machines += found;
+    }
+    return NULL;
+}
+
+static struct err *compare_all_disks(struct task *self, struct check *check,
+                                     const struct cluster_source *source, struct differences *ret)
+{
+    CLEANUP(disks_look_fini) struct disks_look look = {0};
+
+    TRY(look_at_disks(self, check->config->cloud, source, &look));
+    TRY(compare_disks(self, source, &look, ret));
+    check->disks = look.disks.n;
+    return NULL;
+}
+
+static void tell(void *ctx, const struct difference *difference)
+{
+    const struct check *check = ctx;
+    const struct difference_kind_row *row = &DIFFERENCE_TABLE[difference->kind];
+
+    json_array_append_new(check->told,
+                          json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "severity",
+                                    severity_name(row->severity), "kind", row->name, "subject",
+                                    difference->subject, "seen", difference->text, "meaning",
+                                    row->meaning, "loss", row->loss, "advice", row->advice,
+                                    "repaired", row->provable));
+}
+
+static void ignore(void *ctx, const struct difference *difference)
+{
+    (void)ctx;
+    (void)difference;
+}
+
+static struct err *look(struct task *self, struct check *check)
+{
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    CLEANUP(view_source_fini) struct view_source of = {0};
+    CLEANUP(differences_fini) struct differences seen = {0};
+
+    TRY(cluster_read(self, check->config->kube, &check->config->wish, &cluster));
+    view_source_init(&of, &cluster.view);
+    TRY(compare_records(self, &of.source, &seen));
+    if (check->config->cloud) {
+        TRY(compare_machines(self, check, &of, &seen));
+        TRY(compare_all_disks(self, check, &of.source, &seen));
+    }
+    ledger_take(check->ledger, SCOPE, &seen,
+                &(struct ledger_callbacks){
+                    .appeared = tell, .lasts = ignore, .went = ignore, .ctx = check});
+    return NULL;
+}
+
+/* ---- the document ---- */
+
+static struct err *look_twice(struct task *self, struct check *check)
+{
+    TRY(look(self, check));
+    if (!ledger_doubtful(check->ledger))
+        return NULL;
+    TRY(task_sleep(self, PAUSE_MS));
+    return look(self, check);
+}
+
+struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
+{
+    CLEANUP(ledger_freep) struct ledger *ledger = ledger_new();
+    CLEANUP(json_decrefp) json_t *told = json_array();
+    struct check check = {.config = config, .ledger = ledger, .told = told};
+
+    TRY(look_twice(self, &check));
+    *ret = json_pack("{s:O, s:b, s:i, s:i}", "differences", told, "azure", config->cloud != NULL,
+                     "machines", (int)check.machines, "disks", (int)check.disks);
+    return NULL;
+}
+
+static const char *text_of(const json_t *json, const char *member)
+{
+    return json_string_value(json_object_get(json, member));
+}
+
+bool check_found(const json_t *check)
+{
+    const json_t *list = json_object_get(check, "differences");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(text_of(json_array_get(list, i), "severity"), severity_name(SEVERITY_NOTE)) != 0)
+            return true;
+    return false;
+}
+
+/* ---- text ---- */
+
+static void write_scope(const json_t *check, size_t n, struct buffer *out)
+{
+    buffer_printf(out, "%zu difference%s; compared: custom resources, VolumeAttachments, Nodes", n,
+                  n == 1 ? "" : "s");
+    if (json_is_true(json_object_get(check, "azure")))
+        buffer_printf(out, ", %d VMs and %d disks in Azure\n",
+                      (int)json_integer_value(json_object_get(check, "machines")),
+                      (int)json_integer_value(json_object_get(check, "disks")));
+    else
+        buffer_printf(out, "; not Azure, for want of --cloud-config\n");
+}
+
+void check_text(const json_t *check, struct buffer *out)
+{
+    const json_t *list = json_object_get(check, "differences");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+
+        buffer_printf(out, "%s: %s %s\n  seen:   %s\n  means:  %s\n  loss:   %s\n  to do:  %s\n\n",
+                      text_of(item, "severity"), text_of(item, "kind"), text_of(item, "subject"),
+                      text_of(item, "seen"), text_of(item, "meaning"), text_of(item, "loss"),
+                      text_of(item, "advice"));
+    }
+    write_scope(check, json_array_size(list), out);
+}

@@ -1,0 +1,24 @@
+/* check.h - `azdiskctl check`: the audit's comparison, once, on demand.
+ *
+ * What is under way looks like a difference too. So if a look shows anything, there is a second one
+ * after a pause, and only what both have shown is told.
+ */
+#pragma once
+
+#include "azdiskctl/cluster.h"
+#include "lib/base/buffer.h"
+#include "provisioner-lib/audit/difference.h"
+#include "provisioner-lib/cloud.h"
+
+struct check_config {
+    struct kube *kube;
+    struct cloud *cloud; /* NULL: records only */
+    struct cluster_wish wish;
+};
+
+/* `ret` has "differences", "machines", "disks" and "azure": whether Azure was looked at. */
+struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
+    __attribute__((warn_unused_result));
+/* A difference is in it that is more than a note. */
+bool check_found(const json_t *check);
+void check_text(const json_t *check, struct buffer *out);

@@ -1,0 +1,192 @@
+#include "azdiskctl/cluster.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+
+enum { PAGE = 500 };
+
+/* ---- reading ---- */
+
+static struct err *take_page(struct cluster *cluster, const struct api_resource *resource,
+                             const json_t *page, struct object_list *ret,
+                             struct kube_object ***items)
+{
+    const json_t *list = json_object_get(page, "items");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct kube_object *object;
+
+        TRY(kube_object_decode(resource->type, json_array_get(list, i), &object));
+        ARRAY_ADD(cluster->owned, cluster->n_owned) = object;
+        ARRAY_ADD(*items, ret->n) = object;
+    }
+    return NULL;
+}
+
+static struct err *read_pages(struct task *self, struct kube *kube,
+                              const struct api_resource *resource, const char *namespace_,
+                              struct cluster *cluster, struct object_list *ret,
+                              struct kube_object ***items)
+{
+    CLEANUP(freep) char *token = NULL;
+
+    do {
+        CLEANUP(json_decrefp) json_t *page = NULL;
+
+        TRY(kube_list_page(self, kube, resource, namespace_,
+                           &(struct kube_query){.continue_token = token, .limit = PAGE}, &page));
+        TRY(take_page(cluster, resource, page, ret, items));
+        const json_t *metadata = json_object_get(page, "metadata");
+        const char *next = json_string_value(json_object_get(metadata, "continue"));
+        free(token);
+        token = next && *next ? mem_strdup(next) : NULL;
+    } while (token);
+    return NULL;
+}
+
+static struct err *read_list(struct task *self, struct kube *kube,
+                             const struct api_resource *resource, const char *namespace_,
+                             struct cluster *cluster, struct object_list *ret)
+{
+    struct kube_object **items = NULL;
+    struct err *err = read_pages(self, kube, resource, namespace_, cluster, ret, &items);
+
+    ret->items = items;
+    ARRAY_ADD(cluster->arrays, cluster->n_arrays) = items;
+    return err ? err_wrap(err, "%s", resource->plural) : NULL;
+}
+
+struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_wish *wish,
+                         struct cluster *ret)
+{
+    const char *objects = wish->object_namespace;
+    struct cluster_view *view = &ret->view;
+    const struct {
+        unsigned part; /* 0: always */
+        const struct api_resource *resource;
+        const char *namespace_;
+        struct object_list *list;
+    } lists[] = {
+        {0, &AZ_VOLUMES, objects, &view->volumes},
+        {0, &AZ_VOLUME_ATTACHMENTS, objects, &view->attachments},
+        {0, &AZ_DRIVER_NODES, objects, &view->driver_nodes},
+        {0, &NODES, NULL, &view->nodes},
+        {0, &PERSISTENT_VOLUMES, NULL, &view->persistent_volumes},
+        {CLUSTER_PUBLICATIONS, &VOLUME_ATTACHMENTS, NULL, &view->volume_attachments},
+        {CLUSTER_CLAIMS, &PERSISTENT_VOLUME_CLAIMS, NULL, &ret->claims},
+        {CLUSTER_PODS, &PODS, wish->pod_namespace, &ret->pods},
+        {CLUSTER_EVENTS, &EVENTS, NULL, &ret->events},
+    };
+
+    *ret = (struct cluster){.view.driver_name = wish->driver_name,
+                            .now_us = loop_wall_us(loop_of(self))};
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        if (!lists[i].part || wish->parts & lists[i].part)
+            TRY(read_list(self, kube, lists[i].resource, lists[i].namespace_, ret, lists[i].list));
+    return NULL;
+}
+
+void cluster_fini(struct cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->n_owned; i++)
+        kube_object_unref(cluster->owned[i]);
+    for (size_t i = 0; i < cluster->n_arrays; i++)
+        free(cluster->arrays[i]);
+    free(cluster->owned);
+    free(cluster->arrays);
+    *cluster = (struct cluster){0};
+}
+
+/* ---- what objects say ---- */
+
+char *volume_zones(const struct cluster *cluster, const struct kube_object *volume)
+{
+    const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
+    const Api__AzVolumeDetail *detail = status ? status->detail : NULL;
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
+    char *zones = NULL;
+
+    for (size_t i = 0; detail && i < detail->n_accessible__topology; i++) {
+        const Api__AzTopology *topology = detail->accessible__topology[i];
+        const char *zone = KUBE_MAP_GET(topology->segments, topology->n_segments, key);
+
+        if (!zone || !*zone)
+            continue;
+        char *longer = zones ? mem_printf("%s,%s", zones, zone) : mem_strdup(zone);
+        free(zones);
+        zones = longer;
+    }
+    return zones ? zones : mem_strdup(detail ? "any" : "-");
+}
+
+char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
+{
+    const struct kube_object *object =
+        find_by(&cluster->view.persistent_volumes, persistent_volume_handle, disk_id);
+    const Api__PersistentVolumeSpec *spec =
+        object ? KUBE_AS(Api__PersistentVolume, object)->spec : NULL;
+    const Api__ObjectReference *claim = spec ? spec->claim_ref : NULL;
+
+    return claim && claim->name ? kube_key(claim->namespace_, claim->name) : NULL;
+}
+
+const char *attachment_stage(const struct kube_object *attachment)
+{
+    static const struct {
+        const char *state, *stage;
+    } stages[] = {{STATE_ATTACHING, "attaching"},
+                  {STATE_ATTACHMENT_FAILED, "failed"},
+                  {STATE_DETACHING, "detaching"},
+                  {STATE_DETACHED, "detaching"},
+                  {STATE_DETACHMENT_FAILED, "failed"}};
+    const char *state = attachment_state(attachment);
+
+    for (size_t i = 0; i < COUNT_OF(stages); i++)
+        if (strcmp(stages[i].state, state) == 0)
+            return stages[i].stage;
+    if (strcmp(state, STATE_ATTACHED) != 0)
+        return "waiting";
+    if (object_is_deleting(attachment))
+        return "detaching";
+    if (attachment_wants(attachment, ROLE_PRIMARY) && !attachment_is(attachment, ROLE_PRIMARY))
+        return "promoting";
+    if (attachment_wants(attachment, ROLE_REPLICA) && attachment_is(attachment, ROLE_PRIMARY))
+        return "demoting";
+    return "attached";
+}
+
+bool node_is_ready(const struct kube_object *node)
+{
+    const Api__NodeStatus *status = KUBE_AS(Api__Node, node)->status;
+
+    for (size_t i = 0; status && i < status->n_conditions; i++) {
+        const Api__NodeCondition *condition = status->conditions[i];
+
+        if (condition->type && strcmp(condition->type, "Ready") == 0)
+            return condition->status && strcmp(condition->status, "True") == 0;
+    }
+    return false;
+}
+
+struct kube_object *find_object(const struct object_list *list, const char *key)
+{
+    for (size_t i = 0; key && i < list->n; i++)
+        if (strcmp(list->items[i]->key, key) == 0)
+            return list->items[i];
+    return NULL;
+}
+
+struct kube_object *find_by(const struct object_list *list, object_key_fn *key_of,
+                            const char *value)
+{
+    for (size_t i = 0; value && i < list->n; i++) {
+        const char *key = key_of(list->items[i]);
+
+        if (key && strcasecmp(key, value) == 0)
+            return list->items[i];
+    }
+    return NULL;
+}

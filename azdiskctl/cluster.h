@@ -1,0 +1,53 @@
+/* cluster.h - the cluster as it was at one moment: lists that are read once.
+ */
+#pragma once
+
+#include "lib/kube/client.h"
+#include "provisioner-lib/audit/cluster_view.h"
+
+struct cluster {
+    struct cluster_view view;
+    struct object_list claims, pods, events;
+    int64_t now_us; /* when it was read */
+
+    struct kube_object **owned; /* all of them, referenced */
+    size_t n_owned;
+    struct kube_object ***arrays;
+    size_t n_arrays;
+};
+
+/* What a command looks at beside the custom resources, nodes and PersistentVolumes. */
+enum cluster_part {
+    CLUSTER_PUBLICATIONS = 1 << 0, /* VolumeAttachments */
+    CLUSTER_CLAIMS = 1 << 1,
+    CLUSTER_PODS = 1 << 2, /* of one namespace */
+    CLUSTER_EVENTS = 1 << 3,
+};
+
+struct cluster_wish {
+    const char *driver_name, *object_namespace;
+    const char *pod_namespace;
+    unsigned parts; /* of enum cluster_part */
+};
+
+struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_wish *wish,
+                         struct cluster *ret) __attribute__((warn_unused_result));
+void cluster_fini(struct cluster *cluster);
+
+/* ---- what several commands say of objects ---- */
+
+/* "eastus-1", "eastus-1,eastus-2", "any"; free() it. */
+char *volume_zones(const struct cluster *cluster, const struct kube_object *volume)
+    __attribute__((warn_unused_result));
+/* The claim of a disk's PersistentVolume as "namespace/name"; NULL if there is none; free() it. */
+char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
+    __attribute__((warn_unused_result));
+/* Where an attachment is, in a word: "waiting", "attaching", "attached", "promoting", "demoting",
+ * "detaching", "failed". */
+const char *attachment_stage(const struct kube_object *attachment);
+bool node_is_ready(const struct kube_object *node);
+
+struct kube_object *find_object(const struct object_list *list, const char *key);
+/* The first that has this value; NULL if there is none. */
+struct kube_object *find_by(const struct object_list *list, object_key_fn *key_of,
+                            const char *value);

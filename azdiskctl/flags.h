@@ -1,0 +1,22 @@
+/* flags.h - the command line of azdiskctl: flags, and the words between them.
+ */
+#pragma once
+
+#include "lib/base/options.h"
+
+enum output { OUTPUT_TEXT, OUTPUT_JSON };
+
+struct flags {
+    const char *kubeconfig, *driver_name;
+    const char *object_namespace; /* of the custom resources */
+    const char *namespace_;       /* of claims and pods */
+    const char *cloud_config;     /* "": without Azure */
+    int output;                   /* enum output */
+    int64_t verbosity;
+    int log_format;                /* enum log_format */
+    const char *command, *subject; /* NULL: not said */
+};
+
+/* True to go on; false to end with `ret_status`, as options_start. */
+bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,204 @@
+/* azdiskctl: shows where every volume, replica and operation is, and why it waits. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "azdiskctl/check.h"
+#include "azdiskctl/map.h"
+#include "azdiskctl/session.h"
+#include "azdiskctl/timeline.h"
+#include "azdiskctl/why.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/http/tls_memory.h"
+#include "lib/json/parse.h"
+#include "provisioner-lib/audit/look.h"
+
+enum { STATUS_OK, STATUS_FOUND, STATUS_FAILED };
+enum { LARGEST_OUTPUT = 256 * 1024 * 1024 };
+
+struct program {
+    struct flags flags;
+    struct session session;
+    const struct command *command;
+    int status;
+};
+
+static struct cluster_wish wish_of(const struct program *program, unsigned parts)
+{
+    return (struct cluster_wish){.driver_name = program->flags.driver_name,
+                                 .object_namespace = program->flags.object_namespace,
+                                 .pod_namespace = program->flags.namespace_,
+                                 .parts = parts};
+}
+
+/* ---- the commands: what is found out becomes a document ---- */
+
+static struct err *run_map(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    struct cluster_wish wish = wish_of(program, 0);
+
+    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    *ret = map_json(&cluster);
+    return NULL;
+}
+
+static struct err *run_timeline(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    struct cluster_wish wish =
+        wish_of(program, CLUSTER_PUBLICATIONS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
+
+    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    return timeline_json(&cluster, program->flags.subject, ret);
+}
+
+/* Azure's side of the chain's node. */
+static struct err *look_at_cloud(struct task *self, struct cloud *cloud, struct chain *chain,
+                                 struct cloud_instance *ret)
+{
+    bool found;
+
+    if (!cloud || !chain->node)
+        return NULL;
+    TRY(look_at_machine(self, cloud, chain->node, ret, &found));
+    chain->machine_known = true;
+    chain->machine = found ? ret : NULL;
+    return NULL;
+}
+
+static struct err *answer_why(struct task *self, struct program *program, struct chains *chains,
+                              struct cloud_instance *machines, json_t **ret)
+{
+    for (size_t i = 0; i < chains->n; i++)
+        TRY(look_at_cloud(self, program->session.cloud, &chains->items[i], &machines[i]));
+    *ret = why_json(program->flags.subject, chains);
+    return NULL;
+}
+
+static struct err *run_why(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    CLEANUP(chains_fini) struct chains chains = {0};
+    struct cluster_wish wish =
+        wish_of(program, CLUSTER_PUBLICATIONS | CLUSTER_CLAIMS | CLUSTER_PODS | CLUSTER_EVENTS);
+
+    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    TRY(chains_find(&cluster, program->flags.subject, program->flags.namespace_, &chains));
+    CLEANUP(freep) struct cloud_instance *machines = mem_alloc(chains.n * sizeof *machines);
+    struct err *err = answer_why(self, program, &chains, machines, ret);
+    for (size_t i = 0; i < chains.n; i++)
+        cloud_instance_fini(&machines[i]);
+    return err;
+}
+
+static struct err *run_check(struct task *self, struct program *program, json_t **ret)
+{
+    const struct check_config config = {.kube = program->session.connection.kube,
+                                        .cloud = program->session.cloud,
+                                        .wish = wish_of(program, CLUSTER_PUBLICATIONS)};
+
+    TRY(check_json(self, &config, ret));
+    if (check_found(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
+struct command {
+    const char *name;
+    bool has_subject;
+    struct err *(*run)(struct task *self, struct program *program, json_t **ret);
+    void (*write)(const json_t *document, struct buffer *out);
+};
+
+static const struct command commands[] = {
+    {"map", false, run_map, map_text},
+    {"why", true, run_why, why_text},
+    {"timeline", true, run_timeline, timeline_text},
+    {"check", false, run_check, check_text},
+};
+
+/* NULL, with a line about it, if the command line has none. */
+static const struct command *find_command(const struct flags *flags)
+{
+    for (size_t i = 0; flags->command && i < COUNT_OF(commands); i++) {
+        if (strcmp(commands[i].name, flags->command) != 0)
+            continue;
+        if (commands[i].has_subject == (flags->subject != NULL))
+            return &commands[i];
+        fprintf(stderr, "azdiskctl: %s %s (see --help)\n", flags->command,
+                commands[i].has_subject ? "of what?" : "takes no more words");
+        return NULL;
+    }
+    fprintf(stderr, "azdiskctl: %s (see --help)\n",
+            flags->command ? "no such command" : "which command?");
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+static void print(const struct program *program, const json_t *document)
+{
+    if (program->flags.output == OUTPUT_JSON) {
+        CLEANUP(freep) char *text = json_to_text(document);
+
+        puts(text);
+        return;
+    }
+    CLEANUP(buffer_fini) struct buffer out;
+    buffer_init(&out, LARGEST_OUTPUT);
+    program->command->write(document, &out);
+    fputs(out.data ? out.data : "", stdout);
+}
+
+static void run(struct task *self, void *arg)
+{
+    struct program *program = arg;
+    CLEANUP(json_decrefp) json_t *document = NULL;
+    CLEANUP(err_freep) struct err *err = program->command->run(self, program, &document);
+
+    if (err) {
+        fprintf(stderr, "azdiskctl: %s\n", err_message(err));
+        program->status = STATUS_FAILED;
+    } else {
+        print(program, document);
+    }
+    session_close(self, &program->session);
+    loop_stop(program->session.loop);
+}
+
+static void give_up(struct task *self, void *arg)
+{
+    struct program *program = arg;
+
+    session_close(self, &program->session);
+    loop_stop(program->session.loop);
+}
+
+int main(int argc, char *argv[])
+{
+    static struct program program;
+    CLEANUP(loop_freep) struct loop *loop = NULL;
+    int status;
+
+    tls_memory_clear_freed();
+    if (!flags_parse(argc, argv, &program.flags, &status))
+        return status;
+    program.command = find_command(&program.flags);
+    if (!program.command)
+        return STATUS_FAILED;
+    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
+    signal(SIGPIPE, SIG_IGN);
+    loop = loop_new();
+    CLEANUP(err_freep) struct err *err = session_open(loop, &program.flags, &program.session);
+    if (err) {
+        fprintf(stderr, "azdiskctl: %s\n", err_message(err));
+        program.status = STATUS_FAILED;
+    }
+    loop_spawn(loop, "main", err ? give_up : run, &program);
+    loop_run(loop);
+    return program.status;
+}

@@ -1,0 +1,203 @@
+#include "azdiskctl/map.h"
+
+#include <string.h>
+
+#include "azdiskctl/text_table.h"
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+
+/* ---- the document ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct kube_object *const *one = a, *const *other = b;
+
+    return strcmp((*one)->metadata->name, (*other)->metadata->name);
+}
+
+/* free() it. */
+static struct kube_object **sorted(const struct object_list *list)
+{
+    struct kube_object **items = mem_alloc((list->n + 1) * sizeof(struct kube_object *));
+
+    for (size_t i = 0; i < list->n; i++)
+        items[i] = list->items[i];
+    qsort(items, list->n, sizeof *items, by_name);
+    return items;
+}
+
+static json_t *attachment_json(const struct kube_object *attachment)
+{
+    json_t *json =
+        json_pack("{s:s?, s:s, s:s}", "node", attachment_node(attachment), "role",
+                  attachment_wants(attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA, "stage",
+                  attachment_stage(attachment));
+    int lun = attachment_lun(attachment);
+
+    if (lun != LUN_UNKNOWN)
+        json_object_set_new(json, "lun", json_integer(lun));
+    return json;
+}
+
+/* Primaries first. */
+static json_t *attachments_json(const struct object_index *by_volume, const char *volume)
+{
+    json_t *list = json_array();
+    struct object_list found = object_index_find(by_volume, volume);
+
+    for (int primary = 1; primary >= 0; primary--)
+        for (size_t i = 0; i < found.n; i++)
+            if (attachment_wants(found.items[i], ROLE_PRIMARY) == (primary == 1))
+                json_array_append_new(list, attachment_json(found.items[i]));
+    return list;
+}
+
+static json_t *volumes_json(const struct cluster *cluster)
+{
+    json_t *list = json_array();
+    CLEANUP(freep) struct kube_object **volumes = sorted(&cluster->view.volumes);
+    CLEANUP(object_index_fini)
+    struct object_index by_volume = object_index_of(&cluster->view.attachments, attachment_volume);
+
+    for (size_t i = 0; i < cluster->view.volumes.n; i++) {
+        const struct kube_object *volume = volumes[i];
+        const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
+        CLEANUP(freep) char *zones = volume_zones(cluster, volume);
+        CLEANUP(freep) char *claim = claim_of_disk(cluster, volume_disk_id(volume));
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:s?, s:s, s:s, s:i, s:o}", "name", volume->metadata->name,
+                            "claim", claim, "zone", zones, "state",
+                            object_is_deleting(volume) ? "Deleting"
+                            : status && status->state  ? status->state
+                                                       : "Pending",
+                            "maxShares", (int)volume_shares(volume), "attachments",
+                            attachments_json(&by_volume, volume->metadata->name)));
+    }
+    return list;
+}
+
+static json_t *node_json(const struct cluster *cluster, const struct object_index *by_node,
+                         const struct kube_object *plugin)
+{
+    const char *name = plugin->metadata->name;
+    const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, plugin)->status;
+    const struct kube_object *node = find_object(&cluster->view.nodes, name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
+    int primaries = 0;
+    struct object_list found = object_index_find(by_node, name);
+
+    for (size_t i = 0; i < found.n; i++)
+        primaries += attachment_wants(found.items[i], ROLE_PRIMARY);
+    json_t *json = json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone",
+                             node ? kube_label(node->metadata, key) : NULL, "ready",
+                             node && node_is_ready(node), "pluginReady",
+                             status && status->ready_for_volume_allocation, "primaries", primaries,
+                             "replicas", (int)found.n - primaries);
+    if (status && status->slots && status->slots->has_limit)
+        json_object_set_new(json, "places", json_integer(status->slots->limit));
+    return json;
+}
+
+static json_t *nodes_json(const struct cluster *cluster)
+{
+    json_t *list = json_array();
+    CLEANUP(freep) struct kube_object **nodes = sorted(&cluster->view.driver_nodes);
+    CLEANUP(object_index_fini)
+    struct object_index by_node = object_index_of(&cluster->view.attachments, attachment_node);
+
+    for (size_t i = 0; i < cluster->view.driver_nodes.n; i++)
+        json_array_append_new(list, node_json(cluster, &by_node, nodes[i]));
+    return list;
+}
+
+json_t *map_json(const struct cluster *cluster)
+{
+    return json_pack("{s:o, s:o}", "volumes", volumes_json(cluster), "nodes", nodes_json(cluster));
+}
+
+/* ---- text ---- */
+
+static const char *text_of(const json_t *json, const char *member)
+{
+    return json_string_value(json_object_get(json, member));
+}
+
+/* "P node-a:0  R node-b:1 attaching" */
+static char *places_text(const json_t *attachments)
+{
+    struct buffer text;
+
+    buffer_init(&text, 1 << 20);
+    for (size_t i = 0; i < json_array_size(attachments); i++) {
+        const json_t *attachment = json_array_get(attachments, i);
+        const json_t *lun = json_object_get(attachment, "lun");
+        const char *node = text_of(attachment, "node"), *stage = text_of(attachment, "stage");
+
+        buffer_printf(&text, "%s%.1s %s", i ? ", " : "", text_of(attachment, "role"),
+                      node ? node : "?");
+        if (lun)
+            buffer_printf(&text, ":%d", (int)json_integer_value(lun));
+        if (strcmp(stage, "attached") != 0)
+            buffer_printf(&text, " %s", stage);
+    }
+    if (!text.length)
+        buffer_printf(&text, "-");
+    return buffer_take(&text);
+}
+
+static void write_volumes(const json_t *volumes, struct buffer *out)
+{
+    static const char *const head[] = {"VOLUME", "CLAIM", "ZONE", "STATE", "SHARES", "ON NODES"};
+    struct text_table table = {.columns = COUNT_OF(head)};
+
+    for (size_t i = 0; i < COUNT_OF(head); i++)
+        text_table_add(&table, head[i]);
+    for (size_t i = 0; i < json_array_size(volumes); i++) {
+        const json_t *volume = json_array_get(volumes, i);
+        const json_t *attachments = json_object_get(volume, "attachments");
+
+        text_table_add(&table, text_of(volume, "name"));
+        text_table_add(&table, text_of(volume, "claim"));
+        text_table_add(&table, text_of(volume, "zone"));
+        text_table_add(&table, text_of(volume, "state"));
+        text_table_take(&table,
+                        mem_printf("%zu/%d", json_array_size(attachments),
+                                   (int)json_integer_value(json_object_get(volume, "maxShares"))));
+        text_table_take(&table, places_text(attachments));
+    }
+    text_table_write(&table, "", out);
+}
+
+static void write_nodes(const json_t *nodes, struct buffer *out)
+{
+    static const char *const head[] = {"NODE",   "ZONE",      "READY",   "PLUG-IN",
+                                       "PLACES", "PRIMARIES", "REPLICAS"};
+    struct text_table table = {.columns = COUNT_OF(head)};
+
+    for (size_t i = 0; i < COUNT_OF(head); i++)
+        text_table_add(&table, head[i]);
+    for (size_t i = 0; i < json_array_size(nodes); i++) {
+        const json_t *node = json_array_get(nodes, i);
+        const json_t *places = json_object_get(node, "places");
+
+        text_table_add(&table, text_of(node, "name"));
+        text_table_add(&table, text_of(node, "zone"));
+        text_table_add(&table, json_is_true(json_object_get(node, "ready")) ? "yes" : "no");
+        text_table_add(&table, json_is_true(json_object_get(node, "pluginReady")) ? "ready" : "no");
+        text_table_take(&table, places ? mem_printf("%d", (int)json_integer_value(places))
+                                       : mem_strdup("?"));
+        text_table_take(
+            &table, mem_printf("%d", (int)json_integer_value(json_object_get(node, "primaries"))));
+        text_table_take(
+            &table, mem_printf("%d", (int)json_integer_value(json_object_get(node, "replicas"))));
+    }
+    text_table_write(&table, "", out);
+}
+
+void map_text(const json_t *map, struct buffer *out)
+{
+    write_volumes(json_object_get(map, "volumes"), out);
+    buffer_printf(out, "\n");
+    write_nodes(json_object_get(map, "nodes"), out);
+}

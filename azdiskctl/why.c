@@ -1,0 +1,186 @@
+#include "azdiskctl/why.h"
+
+#include <string.h>
+
+#include "azdiskctl/text_table.h"
+#include "azdiskctl/verdict.h"
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+
+/* ---- what each link of the chain says ---- */
+
+static char *say_pod(const struct chain *chain)
+{
+    const Api__Pod *pod = KUBE_AS(Api__Pod, chain->pod);
+    const char *node = pod->spec ? pod->spec->node_name : NULL;
+    const char *phase = pod->status && pod->status->phase ? pod->status->phase : "?";
+
+    return node ? mem_printf("%s, on node %s", phase, node) : mem_printf("%s, on no node", phase);
+}
+
+static char *say_claim(const struct chain *chain)
+{
+    const Api__PersistentVolumeClaimSpec *spec =
+        KUBE_AS(Api__PersistentVolumeClaim, chain->claim)->spec;
+
+    return spec && spec->volume_name ? mem_printf("bound to %s", spec->volume_name)
+                                     : mem_strdup("not bound");
+}
+
+static char *say_pv(const struct chain *chain)
+{
+    const char *handle = persistent_volume_handle(chain->pv);
+
+    return mem_strdup(handle ? handle : "not a CSI volume");
+}
+
+static char *say_volume(const struct chain *chain)
+{
+    const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, chain->volume)->status;
+    CLEANUP(freep) char *zones = volume_zones(chain->cluster, chain->volume);
+
+    return mem_printf("%s, zone %s, maxShares %u",
+                      status && status->state ? status->state : "Pending", zones,
+                      volume_shares(chain->volume));
+}
+
+static char *say_publication(const struct chain *chain)
+{
+    const char *node = publication_node(chain->publication);
+
+    return mem_printf("to node %s: %s", node ? node : "?",
+                      publication_is_attached(chain->publication) ? "attached" : "not attached");
+}
+
+static char *say_attachment(const struct chain *chain)
+{
+    const char *role =
+        attachment_wants(chain->attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
+    int lun = attachment_lun(chain->attachment);
+
+    return lun == LUN_UNKNOWN
+               ? mem_printf("%s, %s", role, attachment_stage(chain->attachment))
+               : mem_printf("%s, %s, LUN %d", role, attachment_stage(chain->attachment), lun);
+}
+
+static char *say_node(const struct chain *chain)
+{
+    return mem_strdup(node_is_ready(chain->node) ? "Ready" : "not Ready");
+}
+
+static char *say_plugin(const struct chain *chain)
+{
+    const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, chain->plugin)->status;
+    const char *beat =
+        status && status->last_heartbeat_time ? status->last_heartbeat_time : "never";
+    const char *ready = plugin_is_ready(chain->cluster, chain->plugin) ? "ready" : "not ready";
+
+    return status && status->slots && status->slots->has_free
+               ? mem_printf("%s, heartbeat %s, %d of %d places free", ready, beat,
+                            status->slots->free, status->slots->limit)
+               : mem_printf("%s, heartbeat %s", ready, beat);
+}
+
+static char *say_machine(const struct chain *chain)
+{
+    static const char *const states[] = {[CLOUD_INSTANCE_SETTLED] = "settled",
+                                         [CLOUD_INSTANCE_CHANGING] = "being changed",
+                                         [CLOUD_INSTANCE_FAILED] = "failed"};
+
+    return mem_printf("%s, %zu of %d places taken", states[chain->machine->state],
+                      chain->machine->n_slots, chain->machine->max_disks);
+}
+
+/* ---- the document ---- */
+
+static void add_step(json_t *steps, const char *kind, const char *name, char *says)
+{
+    json_array_append_new(steps,
+                          json_pack("{s:s, s:s, s:s}", "kind", kind, "name", name, "says", says));
+    free(says);
+}
+
+/* An id is longer than a line, and the node has named it already. */
+static const char *last_part(const char *id)
+{
+    const char *slash = strrchr(id, '/');
+
+    return slash ? slash + 1 : id;
+}
+
+static json_t *steps_json(const struct chain *chain)
+{
+    json_t *steps = json_array();
+    const struct {
+        const char *kind;
+        const struct kube_object *object;
+        char *(*say)(const struct chain *chain);
+    } links[] = {
+        {"Pod", chain->pod, say_pod},
+        {"PersistentVolumeClaim", chain->claim, say_claim},
+        {"PersistentVolume", chain->pv, say_pv},
+        {"AzVolume", chain->volume, say_volume},
+        {"VolumeAttachment", chain->publication, say_publication},
+        {"AzVolumeAttachment", chain->attachment, say_attachment},
+        {"Node", chain->node, say_node},
+        {"AzDriverNode", chain->plugin, say_plugin},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(links); i++)
+        if (links[i].object)
+            add_step(steps, links[i].kind, links[i].object->metadata->name, links[i].say(chain));
+    if (chain->machine)
+        add_step(steps, "VM", last_part(chain->machine->id), say_machine(chain));
+    return steps;
+}
+
+json_t *why_json(const char *subject, const struct chains *chains)
+{
+    json_t *answers = json_array();
+
+    for (size_t i = 0; i < chains->n; i++) {
+        struct verdict verdict = verdict_of(&chains->items[i]);
+
+        json_array_append_new(answers,
+                              json_pack("{s:o, s:s, s:s, s:s}", "steps",
+                                        steps_json(&chains->items[i]), "stage", verdict.stage,
+                                        "cause", verdict.cause, "next", verdict.next));
+        free(verdict.cause);
+    }
+    return json_pack("{s:s, s:o}", "subject", subject, "answers", answers);
+}
+
+/* ---- text ---- */
+
+static const char *text_of(const json_t *json, const char *member)
+{
+    return json_string_value(json_object_get(json, member));
+}
+
+static void write_answer(const json_t *answer, struct buffer *out)
+{
+    const json_t *steps = json_object_get(answer, "steps");
+    struct text_table table = {.columns = 3};
+
+    for (size_t i = 0; i < json_array_size(steps); i++) {
+        const json_t *step = json_array_get(steps, i);
+
+        text_table_add(&table, text_of(step, "kind"));
+        text_table_add(&table, text_of(step, "name"));
+        text_table_add(&table, text_of(step, "says"));
+    }
+    text_table_write(&table, "", out);
+    buffer_printf(out, "\nStage:  %s\nCause:  %s\nNext:   %s\n", text_of(answer, "stage"),
+                  text_of(answer, "cause"), text_of(answer, "next"));
+}
+
+void why_text(const json_t *why, struct buffer *out)
+{
+    const json_t *answers = json_object_get(why, "answers");
+
+    for (size_t i = 0; i < json_array_size(answers); i++) {
+        if (i > 0)
+            buffer_printf(out, "\n");
+        write_answer(json_array_get(answers, i), out);
+    }
+}

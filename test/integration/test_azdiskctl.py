@@ -1,0 +1,238 @@
+"""azdiskctl against a real API server and a simulated Azure: what it shows of a cluster in order, and of one in which
+somebody has put things wrong by hand."""
+
+import json
+
+import pytest
+from azsim import simulator
+from cluster.waiting import until
+
+from .azdiskctl import Azdiskctl
+from .calls import create, publish
+from .driver_world import GROUP, Controller, World
+from .kubernetes_side import persistent_volume, volume_attachment
+
+EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms", get="0s") as world:
+        yield world
+
+
+@pytest.fixture
+def in_use(world):
+    """The PersistentVolume and VolumeAttachment of pvc-1, which a pod uses on the first node. The controller that made
+    it has ended, so that nobody puts anything right."""
+    with Controller(world) as controller:
+        volume = create(controller)
+        publish(controller, volume.volume_id, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+    with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+        with volume_attachment(world, pv, world.nodes[0]) as attachment:
+            yield pv, attachment
+
+
+def attachment(world, node: int, volume="pvc-1") -> str:
+    return f"{volume}-{world.nodes[node]}-attachment"
+
+
+# ---- in order ----
+
+def test_a_cluster_in_order(world, in_use):
+    found = Azdiskctl(world, azure=True).ask("check")
+    assert found == {"differences": [], "azure": True, "machines": 3, "disks": 1}
+    assert "not Azure, for want of --cloud-config" in Azdiskctl(world).run("check")
+
+
+def test_map(world, in_use):
+    azdiskctl = Azdiskctl(world)
+    volume = azdiskctl.ask("map")["volumes"][0]
+    assert (volume["name"], volume["zone"], volume["maxShares"]) == ("pvc-1", "eastus-1", 3)
+    assert volume["claim"] == f"{world.namespace}/claim"
+    places = [(a["node"], a["role"], a["stage"]) for a in volume["attachments"]]
+    a, b, c = world.nodes[:3]
+    assert places == [(a, "Primary", "attached"), (b, "Replica", "attached"), (c, "Replica", "attached")]
+    text = azdiskctl.run("map")
+    assert f"P {a}:0, R {b}:0, R {c}:0" in text
+    assert [line.split()[0] for line in text.partition("\n\n")[2].splitlines()] == ["NODE", *world.nodes[:3]]
+
+
+def test_why(world, in_use):
+    azdiskctl, (pv, _) = Azdiskctl(world, azure=True), in_use
+    answer = azdiskctl.ask("why", f"pv/{pv}")["answers"][0]
+    assert answer["stage"] == "being mounted", "there is no kubelet"
+    says = {step["kind"]: step["says"] for step in answer["steps"]}
+    assert says["AzVolumeAttachment"] == "Primary, attached, LUN 0"
+    assert says["VM"] == "settled, 1 of 8 places taken"
+    assert "Stage:  being mounted\nCause:  kubelet on node" in azdiskctl.run("why", f"pv/{pv}")
+    assert azdiskctl.ask("why", f"node/{world.nodes[1]}")["answers"][0]["stage"] == "in order"
+    assert "there is no pv nobody" in azdiskctl.run("why", "pv/nobody", status=2)
+    assert "is not KIND/NAME" in azdiskctl.run("why", "pvc-1", status=2)
+
+
+def test_timeline(world, in_use):
+    moments = Azdiskctl(world).ask("timeline", "pvc-1")
+    assert [m["time"] for m in moments] == sorted(m["time"] for m in moments)
+    told = {(m["object"], m["reason"]) for m in moments}
+    assert {("AzVolume/pvc-1", "Created"), (f"PersistentVolume/{in_use[0]}", "Created"),
+            (f"AzVolumeAttachment/{attachment(world, 1)}", "Created"),
+            (f"AzVolumeAttachment/{attachment(world, 0)}", "Now")} <= told
+    assert "neither a PersistentVolume nor an AzVolume" in Azdiskctl(world).run("timeline", "nobody", status=2)
+
+
+def test_what_it_cannot_do(world):
+    azdiskctl = Azdiskctl(world)
+    assert "no such command" in azdiskctl.run("mop", status=2)
+    assert "which command" in azdiskctl.run(status=2)
+    assert "of what?" in azdiskctl.run("why", status=2)
+    assert "takes no more words" in azdiskctl.run("map", "x", status=2)
+    assert "--output" in azdiskctl.run("map", "-o", "yaml", status=2)
+    assert "check" in azdiskctl.run("--help")
+
+
+# ---- put wrong by hand ----
+
+def two_primaries(world, azure_sdk):
+    world.patch("azvolumeattachments", attachment(world, 1), {"spec": {"role": "Primary"}})
+    world.patch("azvolumeattachments", attachment(world, 1), {"status": {"detail": {"role": "Primary"}}}, status=True)
+
+
+def another_lun(world, azure_sdk):
+    status = {"status": {"detail": {"publish_context": {"LUN": "9"}}}}
+    world.patch("azvolumeattachments", attachment(world, 0), status, status=True)
+
+
+def detached_behind_its_back(world, azure_sdk):
+    detach = {"dataDisksToDetach": [{"diskId": simulator.disk_id("pvc-1")}]}
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        "rg", world.nodes[2], detach, polling_interval=0.1).result()
+
+
+def make_disk(azure_sdk, name: str, tags: dict | None = None) -> str:
+    disk = {"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"}, "tags": tags,
+            "properties": {"diskSizeGB": 4, "maxShares": 2, "creationData": {"createOption": "Empty"}}}
+    return azure_sdk.disks.begin_create_or_update("rg", name, disk, polling_interval=0.1).result().id
+
+
+def attach(azure_sdk, vm: str, disk: str, lun: int) -> None:
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        "rg", vm, {"dataDisksToAttach": [{"diskId": disk, "lun": lun}]}, polling_interval=0.1).result()
+
+
+def record(world, azure_sdk, name: str) -> str:
+    """A disk and its AzVolume, as one that was there before the driver, whether a controller runs or not; its id."""
+    id_ = make_disk(azure_sdk, name)
+    before = {"disk.csi.azure.com/pre-provisioned": id_}
+    world.create("azvolumes", {"metadata": {"name": name, "annotations": before}, "spec": {
+        "volumeName": name, "maxMountReplicaCount": 0, "parameters": {"maxShares": "2", "skuName": "Premium_LRS"},
+        "volumeCapability": [{"access_type": 1, "access_mode": 1}]}})
+    detail = {"volume_id": id_, "capacity_bytes": 4 << 30, "node_expansion_required": False}
+    status = {"state": "Created", "detail": detail, "annotation": before}
+    world.patch("azvolumes", name, {"status": status}, status=True)
+    return id_
+
+
+def a_disk_of_ours_on_a_vm(world, azure_sdk):
+    attach(azure_sdk, world.nodes[1], record(world, azure_sdk, "pvc-2"), 7)
+
+
+def a_disk_of_others_on_a_vm(world, azure_sdk):
+    attach(azure_sdk, world.nodes[1], make_disk(azure_sdk, "theirs"), 6)
+
+
+def a_volume_whose_disk_is_gone(world, azure_sdk):
+    record(world, azure_sdk, "pvc-3")
+    azure_sdk.disks.begin_delete("rg", "pvc-3", polling_interval=0.1).result()
+
+
+def a_disk_that_nobody_wants(world, azure_sdk):
+    make_disk(azure_sdk, "stray", {"k8s-azure-created-by": "kubernetes-azure-dd"})
+
+
+def an_attachment_of_nothing(world, azure_sdk):
+    world.create("azvolumeattachments", {"metadata": {"name": "nothing"}, "spec": {
+        "volumeName": "nobody", "volume_id": simulator.disk_id("nobody"), "nodeName": world.nodes[0],
+        "role": "Replica"}})
+
+
+def attached_to_a_stranger(world, azure_sdk):
+    """A VM that is no node."""
+    world.azure.control("POST", "vms", {"name": "stranger", "size": "Standard_D4s_v5", "zone": "1"}, expect=201)
+    attach(azure_sdk, "stranger", record(world, azure_sdk, "pvc-4"), 0)
+
+
+def a_replica_that_kubelet_uses(world, azure_sdk):
+    used = f"kubernetes.io/csi/{GROUP}^{simulator.disk_id('pvc-1')}"
+    world.core.patch_node_status(world.nodes[2], {"status": {"volumesInUse": [used]}})
+
+
+def too_many_shares(world, azure_sdk):
+    world.patch("azvolumes", "pvc-1", {"spec": {"parameters": {"maxShares": "2"}}})
+
+
+WRONG = {  # what is done, and what check then finds
+    two_primaries: "TwoPrimaries AzVolume/pvc-1",
+    another_lun: "LunDiffers AzVolumeAttachment/pvc-1-A-attachment",
+    detached_behind_its_back: "DiskNotAttached AzVolumeAttachment/pvc-1-C-attachment",
+    a_disk_of_ours_on_a_vm: "AttachedWithoutRecord AzVolume/pvc-2",
+    a_disk_of_others_on_a_vm: "ForeignDisk Node/B",
+    a_volume_whose_disk_is_gone: "VolumeWithoutDisk AzVolume/pvc-3",
+    a_disk_that_nobody_wants: f"DiskWithoutVolume {simulator.disk_id('stray')}",
+    an_attachment_of_nothing: "AttachmentWithoutVolume AzVolumeAttachment/nothing",
+    attached_to_a_stranger: "AttachedOutside AzVolume/pvc-4",
+    a_replica_that_kubelet_uses: "ReplicaInUse AzVolumeAttachment/pvc-1-C-attachment",
+    too_many_shares: "SharesExceeded AzVolume/pvc-1",
+}
+
+
+def spelt(world, found: str) -> str:
+    """With the nodes' letters for their names, which are this run's own."""
+    for letter, name in zip("ABC", world.nodes):
+        found = found.replace(name, letter)
+    return found
+
+
+def differences(world, **flags) -> set[str]:
+    found = json.loads(Azdiskctl(world, **flags).run("check", "-o", "json", status=1))["differences"]
+    return {spelt(world, f"{d['kind']} {d['subject']}") for d in found}
+
+
+def test_check_names_what_was_put_wrong_by_hand(world, in_use, azure_sdk):
+    for put_wrong in WRONG:
+        put_wrong(world, azure_sdk)
+    # The second primary is not published either, which two_primaries cannot help.
+    expected = {*WRONG.values(), "PrimaryWithoutPublication AzVolumeAttachment/pvc-1-B-attachment"}
+    assert differences(world, azure=True) == expected
+    assert differences(world) == {e for e in expected if e.split()[0] in (
+        "TwoPrimaries", "AttachmentWithoutVolume", "ReplicaInUse", "SharesExceeded", "PrimaryWithoutPublication")}
+    text = Azdiskctl(world).run("check", status=1)
+    assert "danger: TwoPrimaries AzVolume/pvc-1\n" in text and "  to do:  Stop the pod" in text
+
+
+def test_a_note_is_no_failure(world, in_use, azure_sdk):
+    a_disk_of_others_on_a_vm(world, azure_sdk)
+    assert [d["kind"] for d in Azdiskctl(world, azure=True).ask("check")["differences"]] == ["ForeignDisk"]
+
+
+def test_an_owner_that_is_gone(world, azure_sdk):
+    attached_to_a_stranger(world, azure_sdk)
+    world.azure.control("PATCH", "latency", {"ownership": "1h"})
+    world.azure.control("DELETE", "vms/stranger", expect=202)
+    until(lambda: "stranger" not in [vm["name"] for vm in world.azure.control("GET", "vms")["vms"]], 60, "it is gone")
+    assert differences(world, azure=True) == {"OwnerGone AzVolume/pvc-4"}
+
+
+def test_a_resource_group_that_may_not_be_listed(world, in_use, azure_sdk):
+    """The own one, which is listed first; another one, where a volume's disk is gone, is compared nevertheless."""
+    elsewhere = record(world, azure_sdk, "pvc-5").replace("/resourceGroups/rg/", "/resourceGroups/elsewhere/")
+    world.patch("azvolumes", "pvc-5", {"status": {"detail": {"volume_id": elsewhere}}}, status=True)
+    own, _, _ = simulator.disk_id("any").partition("/providers/")
+    world.azure.fault("refuse", kind="disks.listByResourceGroup", code="AuthorizationFailed")
+    assert differences(world, azure=True) == {f"DisksNotListed {own}", "VolumeWithoutDisk AzVolume/pvc-5"}
+
+
+def test_published_without_a_primary(world, in_use):
+    world.patch("azvolumeattachments", attachment(world, 0), {"spec": {"role": "Replica"}})
+    assert differences(world) == {f"PublishedWithoutPrimary VolumeAttachment/{spelt(world, in_use[1])}"}

@@ -1,0 +1,62 @@
+/* Volumes by nodes and nodes by places, as a document and as text. */
+#include "azdiskctl/map.h"
+
+#include "test/unit/azdiskctl/cluster_of.h"
+
+/* clang-format off */
+static const char cluster_text[] =
+    "{'volumes':[" VOLUME("v2", "1") "," VOLUME("v1", "1") ",{'metadata':{'name':'v3'}}],"
+    "'pvs':[" PV("pv", "v1") "],"
+    "'attachments':["
+    ATTACHED("v1", "b", "Replica", "1") "," ATTACHED("v1", "a", "Primary", "0") ","
+    ATTACHMENT("v2", "a", "Replica", "Replica", "Attaching", "1", "") ","
+    ATTACHMENT("v2", "b", "Primary", "Replica", "Attached", "2", "") ","
+    "{'metadata':{'name':'v2-c'},'spec':{'volumeName':'v2','nodeName':'c','role':'Replica'}}],"
+    "'nodes':[" NODE("a", "True", "") "," NODE("b", "False", "") "],"
+    "'driverNodes':[" PLUGIN("b", "false", NOW) "," PLUGIN("a", "true", NOW) "]}";
+/* clang-format on */
+
+static void test_text(void **state)
+{
+    CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(cluster_text);
+    CLEANUP(json_decrefp) json_t *map = map_json(&cluster);
+    struct buffer out;
+
+    (void)state;
+    buffer_init(&out, 1 << 16);
+    map_text(map, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    assert_string_equal(text, "VOLUME  CLAIM          ZONE      STATE    SHARES  ON NODES\n"
+                              "v1      default/claim  eastus-1  Created  2/2     P a:0, R b:1\n"
+                              "v2      -              eastus-1  Created  3/2     "
+                              "P b:2 promoting, R a:1 attaching, R c waiting\n"
+                              "v3      -              -         Pending  0/1     -\n"
+                              "\n"
+                              "NODE  ZONE  READY  PLUG-IN  PLACES  PRIMARIES  REPLICAS\n"
+                              "a     -     yes    ready    8       1          1\n"
+                              "b     -     no     no       8       1          1\n");
+}
+
+static void test_document(void **state)
+{
+    CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(cluster_text);
+    CLEANUP(json_decrefp) json_t *map = map_json(&cluster);
+    const json_t *first = json_array_get(json_object_get(map, "volumes"), 0);
+    CLEANUP(json_decrefp)
+    json_t *expected = json_of("[{'node':'a','role':'Primary','stage':'attached','lun':0},"
+                               "{'node':'b','role':'Replica','stage':'attached','lun':1}]");
+
+    (void)state;
+    assert_true(json_equal(json_object_get(first, "attachments"), expected));
+    assert_int_equal(json_integer_value(json_object_get(first, "maxShares")), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_document),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
