@@ -1,0 +1,1 @@
+"""make bench: what the driver asks of Azure under load, how long it takes and what it needs."""

@@ -1,0 +1,111 @@
+"""The figures of a scenario, what they must not exceed, and how they are written down."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+TREE = Path(__file__).parents[2]
+REPORT = TREE / "build" / "reports" / "bench.json"
+
+
+@dataclass
+class Figures:
+    title: str
+    updates: int
+    calls: dict[str, int]
+    refused: int
+    seconds: float
+    bound_seconds: float
+    controller_rss_mib: float
+    controller_cpu_seconds: float
+    wrong: list[str] = field(default_factory=list)  # what must not be, and was
+
+    @property
+    def time_over_bound(self) -> float:
+        return self.seconds / self.bound_seconds
+
+    def as_json(self) -> dict:
+        return {
+            "updates": self.updates,
+            "calls": self.calls,
+            "refused": self.refused,
+            "seconds": round(self.seconds, 1),
+            "bound_seconds": round(self.bound_seconds, 1),
+            "time_over_bound": round(self.time_over_bound, 2),
+            "controller_rss_mib": round(self.controller_rss_mib, 1),
+            "controller_cpu_seconds": round(self.controller_cpu_seconds, 2),
+            "wrong": self.wrong,
+        }
+
+
+@dataclass(frozen=True)
+class Limit:
+    scenario: str
+    figure: str
+    most: float
+
+
+LIMITS = (
+    Limit("a", "updates", 3),
+    Limit("b", "time_over_bound", 1.3),
+    Limit("b", "refused", 0),
+    Limit("b", "controller_rss_mib", 64),
+    Limit("c", "time_over_bound", 1.3),
+    Limit("c", "refused", 0),
+)
+
+
+def exceeded(found: dict[str, Figures]) -> list[str]:
+    """A line for everything that is not as it must be."""
+    lines = []
+    for limit in LIMITS:
+        value = getattr(found[limit.scenario], limit.figure) if limit.scenario in found else 0
+        if value > limit.most:
+            lines.append(
+                f"({limit.scenario}) {limit.figure} is {value:.4g}; it must be {limit.most:g} at most")
+    return lines + [f"({name}) {line}" for name, figures in found.items() for line in figures.wrong]
+
+
+def calls_by_kind(journal: list[dict]) -> dict[str, int]:
+    """All that were made, refused ones included."""
+    counts = Counter(entry.get("kind", "unknown") for entry in journal)
+    return dict(sorted(counts.items()))
+
+
+# ---- for a person ----
+
+COLUMNS = (
+    ("", lambda f: f.title),
+    ("VM updates", lambda f: str(f.updates)),
+    ("refused", lambda f: str(f.refused)),
+    ("time", lambda f: f"{f.seconds:.1f} s"),
+    ("bound", lambda f: f"{f.bound_seconds:.1f} s"),
+    ("time/bound", lambda f: f"{f.time_over_bound:.2f}"),
+    ("memory", lambda f: f"{f.controller_rss_mib:.1f} MiB"),
+    ("CPU", lambda f: f"{f.controller_cpu_seconds:.2f} s"),
+)
+
+
+def table(found: dict[str, Figures]) -> list[str]:
+    rows = [[head for head, _ in COLUMNS]]
+    rows += [[f"({name}) " * (i == 0) + cell(figures) for i, (_, cell) in enumerate(COLUMNS)]
+             for name, figures in found.items()]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    lines = ["  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])])
+             for row in rows]
+    for name, figures in found.items():
+        calls = ", ".join(f"{kind} {number}" for kind, number in figures.calls.items())
+        lines.append(f"({name}) calls: {calls}")
+    return lines
+
+
+# ---- for a program ----
+
+def write(found: dict[str, Figures]) -> Path:
+    """What was not run keeps the figures of the last time."""
+    content = json.loads(REPORT.read_text()) if REPORT.exists() else {}
+    content |= {name: figures.as_json() for name, figures in found.items()}
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n")
+    return REPORT

@@ -1,0 +1,147 @@
+"""The four scenarios. Each yields its figures; volumes are made beforehand and not measured."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from cluster.waiting import until
+from integration.apiserver import ApiServer
+
+from . import bound, changes, storm
+from .figures import Figures, calls_by_kind
+from .installation import Driver, Installation
+from .sidecars import ATTACHER_WORKERS, PROVISIONER_WORKERS, Call, carry_out, create, publish, unpublish
+
+ALONE = {"skuName": "Premium_LRS"}
+WITH_REPLICA = {"skuName": "Premium_LRS", "maxShares": "2"}
+PATIENCE_S = 1500
+
+
+class Bench:
+    """An installation at rest, and one scenario after the other in it."""
+
+    def __init__(self, say: Callable[[str], None], world: Installation, driver: Driver):
+        self.say, self.world, self.driver = say, world, driver
+
+    def make(self, count: int, parameters: dict[str, str]) -> list[str]:
+        self.say(f"{count} volumes are made")
+        calls = [create(f"pvc-{number:04d}", parameters) for number in range(count)]
+        answers = carry_out(self.driver, calls, PROVISIONER_WORKERS)
+        return sorted(answer.volume.volume_id for answer in answers)
+
+    def rest(self) -> None:
+        self.say("waiting for full buckets")
+        self.world.wait_rested()
+
+    def until_attached(self, primaries: int, replicas: int) -> None:
+        """The cluster knows of all, and Azure has no other."""
+        def is_done() -> bool:
+            assert self.driver.process.poll() is None, f"the controller has ended: {self.driver.tail()}"
+            if self.world.attachments() != primaries + replicas:
+                return False
+            counts = self.driver.attached()
+            return (counts.get("Primary", 0), counts.get("Replica", 0)) == (primaries, replicas)
+
+        until(is_done, PATIENCE_S, f"{primaries} primaries and {replicas} replicas", 0.25)
+
+    def measure(self, title: str, calls: list[Call], attached: tuple[int, int],
+                rounds: int) -> tuple[Figures, list[dict]]:
+        """Carries out the calls, and waits until so many primaries and replicas are attached. `rounds`: the
+        changes of a VM, and of a disk, that this cannot do without.
+        """
+        self.say(title)
+        first, cpu, began = self.world.last_call(), self.driver.cpu_seconds(), time.time()
+        carry_out(self.driver, calls, ATTACHER_WORKERS)
+        self.until_attached(*attached)
+        seconds, cpu = time.time() - began, self.driver.cpu_seconds() - cpu
+        journal = self.world.azure.journal(first)
+        made = changes.read(self.world.azure.state, journal)
+        least = max(bound.calls_seconds(len({change.vm for change in made}), rounds),
+                    bound.operations_seconds(_asked(calls), began, made, rounds))
+        return Figures(title, len(made), calls_by_kind(journal),
+                       sum(entry["status"] == 429 for entry in journal), seconds, least,
+                       self.driver.peak_mib(), cpu), journal
+
+
+def _name(volume: str) -> str:
+    return volume.rpartition("/")[2]
+
+
+def _asked(calls: list[Call]) -> dict[str, float]:
+    return {_name(call.fields["volume_id"]): call.asked_at for call in calls}
+
+
+def _published(bench: Bench, volumes: list[str]) -> list[Call]:
+    """Each to a node in turn."""
+    nodes = bench.world.nodes
+    return [publish(volume, nodes[number % len(nodes)]) for number, volume in enumerate(volumes)]
+
+
+def one_vm(bench: Bench) -> Iterator[tuple[str, Figures]]:
+    volumes = bench.make(20, ALONE)
+    bench.rest()
+    yield "a", bench.measure("20 disks, one VM", _published(bench, volumes), (20, 0), 1)[0]
+
+
+def many_vms(bench: Bench, count: int = 1000) -> Iterator[tuple[str, Figures]]:
+    volumes = bench.make(count, WITH_REPLICA)
+    bench.rest()
+    calls = _published(bench, volumes)
+    yield "b", bench.measure(f"{count} disks and replicas", calls, (count, count), 2)[0]
+    bench.rest()
+    yield "c", bench.measure(f"{count} moved", _moves(bench), (count, count), 2)[0]
+
+
+def _moves(bench: Bench) -> list[Call]:
+    """Each to the next node that has not even its replica, so that Azure has to work for all."""
+    nodes = bench.world.nodes
+    holders: dict[str, dict[str, str]] = {}
+    for item in bench.world.objects("azvolumeattachments"):
+        spec = item["spec"]
+        holders.setdefault(spec["volume_id"], {})[spec["role"]] = spec["nodeName"]
+
+    def next_free(nodes_of: dict[str, str]) -> str:
+        at = nodes.index(nodes_of["Primary"])
+        return next(node for node in nodes[at + 1:] + nodes[:at] if node not in nodes_of.values())
+
+    return [unpublish(volume, of["Primary"], publish(volume, next_free(of)))
+            for volume, of in holders.items()]
+
+
+def in_a_storm(bench: Bench) -> Iterator[tuple[str, Figures]]:
+    volumes = bench.make(100, ALONE)
+    calls = _published(bench, volumes)
+    half = len(calls) // 2
+    carry_out(bench.driver, calls[:half], ATTACHER_WORKERS)
+    bench.until_attached(half, 0)
+    bench.rest()
+    leaving = [unpublish(call.fields["volume_id"], call.fields["node_id"]) for call in calls[:half]]
+    end = storm.begin(bench.world.azure)
+    figures, journal = bench.measure("50 come, 50 go in a storm", leaving + calls[half:], (half, 0), 1)
+    end.join()
+    figures.wrong += storm.early_calls(journal)
+    figures.wrong += [f"volume {volume} is lost" for volume in storm.lost_volumes(bench.world, volumes)]
+    figures.wrong += storm.leaked_luns(bench.world)
+    yield "d", figures
+
+
+# What is run in an installation of its own, with so many nodes.
+SETTINGS = (("a", one_vm, 1), ("bc", many_vms, 50), ("d", in_a_storm, 10))
+
+
+def run(chosen: set[str], folder: Path, say: Callable[[str], None]) -> dict[str, Figures]:
+    found = {}
+    apiserver = ApiServer(folder)
+    try:
+        for names, scenario, nodes in SETTINGS:
+            if not chosen & set(names):
+                continue
+            (folder / names).mkdir()
+            with Installation(folder / names, apiserver, nodes) as world, Driver(world) as driver:
+                for name, figures in scenario(Bench(say, world, driver)):
+                    found[name] = figures
+                    if name == max(chosen & set(names)):
+                        break
+    finally:
+        apiserver.close()
+    return {name: figures for name, figures in found.items() if name in chosen}
