@@ -25,8 +25,10 @@ AT_ONCE = max(2, len(os.sched_getaffinity(0)))
 LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
-# Suites that bring up a control plane or a cluster run after all others, in this order.
-LAST = ("integration", "cluster", "e2e")
+# Suites that take long begin first; those that bring up a cluster have the machine for themselves,
+# after all others.
+FIRST = ("integration", "sim", "node")
+LAST = ("cluster", "e2e")
 
 running = set()  # processes
 stopping = threading.Event()  # somebody interrupts this program; from now on nothing may run
@@ -149,8 +151,15 @@ def case_result(case):
 
 
 def suites():
+    """Those that run two at once, and those that run alone, each in its order."""
     folders = {path.parent for path in (ROOT / "test").rglob("test_*.py")}
-    return sorted(folders, key=lambda f: (LAST.index(f.name) if f.name in LAST else -1, f))
+    alone = sorted((f for f in folders if f.name in LAST), key=lambda f: LAST.index(f.name))
+    long = sorted((f for f in folders if f.name in FIRST), key=lambda f: FIRST.index(f.name))
+    return long + sorted(folders - {*alone, *long}), alone
+
+
+def name_of(folder):
+    return str(folder.relative_to(ROOT))
 
 
 def count(results, outcome):
@@ -189,8 +198,11 @@ def run_all(arguments):
         if Path(ROOT, program).exists():
             jobs.append((re.sub(r".*/test/unit/", "unit ", program), unit, program))
     results += run_two_at_once(jobs)
-    for folder in suites() if arguments.suites else ():
-        results += timed(str(folder.relative_to(ROOT)), suite, folder)
+    if arguments.suites:
+        together, alone = suites()
+        results += run_two_at_once((name_of(folder), suite, folder) for folder in together)
+        for folder in alone:
+            results += timed(name_of(folder), suite, folder)
     return results
 
 

@@ -101,12 +101,16 @@ class Driver:
 
     def roles(self, volume: str) -> dict[str, str]:
         """node -> "Role State" of a volume's attachments, as `kubectl get azvolumeattachments` has it."""
-        found = {}
+        return self.all_roles().get(volume, {})
+
+    def all_roles(self) -> dict[str, dict[str, str]]:
+        """The same of every volume that has any attachment."""
+        found: dict[str, dict[str, str]] = {}
         for item in self.cluster.get("azvolumeattachments", "-n", OBJECTS)["items"]:
-            if item["spec"]["volumeName"] == volume:
-                status = item.get("status", {})
-                role = status.get("detail", {}).get("role", "-")
-                found[item["spec"]["nodeName"]] = f"{role} {status.get('state', '-')}"
+            status = item.get("status", {})
+            role = status.get("detail", {}).get("role", "-")
+            of_volume = found.setdefault(item["spec"]["volumeName"], {})
+            of_volume[item["spec"]["nodeName"]] = f"{role} {status.get('state', '-')}"
         return found
 
     def quiet_node(self) -> str:

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cluster.cluster import Cluster
@@ -37,6 +37,62 @@ def image(folder: Path) -> Image:
     return Image(IMAGE, ["/ledger"], {"/ledger": program})
 
 
+def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = ()) -> list[dict]:
+    """A StorageClass and a StatefulSet of databases, each pod with a volume of its own; on these nodes, if any
+    are named. All pods are started at once, none waits for the one before."""
+    labels = {"app": name}
+    container = {
+        "name": "ledger",
+        "image": IMAGE,
+        "imagePullPolicy": "Never",
+        "args": ["/data/ledger", str(PORT)],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+        "readinessProbe": {"tcpSocket": {"port": PORT}, "periodSeconds": 1},
+    }
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": name,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": DRIVER,
+        "parameters": {"skuName": "Premium_LRS", "maxShares": str(max_shares)},
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    stateful_set = {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": name},
+        "spec": {
+            "serviceName": name,
+            "replicas": pods,
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"terminationGracePeriodSeconds": 0, "containers": [container], **_placed(nodes)},
+            },
+            "volumeClaimTemplates": [claim],
+        },
+    }
+    return [storage_class, stateful_set]
+
+
+def _placed(nodes: Sequence[str]) -> dict:
+    """What a pod's specification says of its nodes."""
+    if not nodes:
+        return {}
+    term = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(nodes)}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    return {"affinity": {"nodeAffinity": required}}
+
+
 class Ledger:
     """One database: a StorageClass, a StatefulSet of one pod, and its client."""
 
@@ -47,48 +103,7 @@ class Ledger:
     # ---- Kubernetes ----
 
     def apply(self) -> None:
-        labels = {"app": self.name}
-        parameters = {"skuName": "Premium_LRS", "maxShares": str(self.max_shares)}
-        container = {
-            "name": "ledger",
-            "image": IMAGE,
-            "imagePullPolicy": "Never",
-            "args": ["/data/ledger", str(PORT)],
-            "volumeMounts": [{"name": "data", "mountPath": "/data"}],
-            "readinessProbe": {"tcpSocket": {"port": PORT}, "periodSeconds": 1},
-        }
-        claim = {
-            "metadata": {"name": "data"},
-            "spec": {
-                "accessModes": ["ReadWriteOnce"],
-                "storageClassName": self.name,
-                "resources": {"requests": {"storage": "1Gi"}},
-            },
-        }
-        self.cluster.apply(
-            {
-                "apiVersion": "storage.k8s.io/v1",
-                "kind": "StorageClass",
-                "metadata": {"name": self.name},
-                "provisioner": DRIVER,
-                "parameters": parameters,
-                "volumeBindingMode": "WaitForFirstConsumer",
-            },
-            {
-                "apiVersion": "apps/v1",
-                "kind": "StatefulSet",
-                "metadata": {"name": self.name},
-                "spec": {
-                    "serviceName": self.name,
-                    "selector": {"matchLabels": labels},
-                    "template": {
-                        "metadata": {"labels": labels},
-                        "spec": {"terminationGracePeriodSeconds": 0, "containers": [container]},
-                    },
-                    "volumeClaimTemplates": [claim],
-                },
-            },
-        )
+        self.cluster.apply(*manifests(self.name, self.max_shares))
 
     @property
     def pod(self) -> str:
@@ -151,12 +166,13 @@ class Client:
         self._stopping = False
         self._thread: threading.Thread | None = None
 
-    def _connect(self, address: str) -> socket.socket:
+    def _connect(self, address: str, seconds: float) -> socket.socket:
+        """`seconds` are for each answer."""
         with self.cluster.inside("cp"):
-            return socket.create_connection((address, PORT), timeout=5)
+            return socket.create_connection((address, PORT), timeout=seconds)
 
     def ask(self, address: str, question: str) -> str:
-        with self._connect(address) as link, link.makefile("rw") as stream:
+        with self._connect(address, 60) as link, link.makefile("rw") as stream:
             stream.write(f"{question}\n")
             stream.flush()
             return stream.readline().strip()
@@ -172,7 +188,7 @@ class Client:
 
     def _write(self, address: str) -> None:
         try:
-            with self._connect(address) as link, link.makefile("rw") as stream:
+            with self._connect(address, 5) as link, link.makefile("rw") as stream:
                 while not self._stopping:
                     number = self.acknowledged + 1
                     stream.write(f"put {number} written at {time.time():.3f}\n")

@@ -1,0 +1,133 @@
+"""Replicas are where pods need them: on crowded nodes, in a rolling update, when a node dies, when nodes are drained.
+
+One fleet of databases on three of the nodes goes through all of that; each test begins with what the
+one before has left. Whatever moves a pod, it comes to a node that has its disk.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+from cluster.waiting import until
+from deployment.failover import PowerCut
+
+from .fleet import LIMIT_SECONDS, PRIMARY, REPLICA, Fleet
+from .moves import Departure, Move
+from .witness import Witness
+
+MAX_SHARES = 2
+SLOTS = 8  # of each node, by the size of its VM
+CROWD = SLOTS + 1  # on two nodes: with a replica for each they would need more places than there are
+MOVES = 20
+
+
+@pytest.fixture(scope="module")
+def fleet(cluster, azure, driver):
+    quiet = driver.quiet_node()  # it will die
+    others = [node for node in cluster.nodes if node != quiet][:2]
+    fleet = Fleet(driver, "fleet", (quiet, *others), MAX_SHARES)
+    yield fleet
+    fleet.delete()
+
+
+@pytest.fixture(scope="module")
+def witness(fleet, azure, timeline) -> Witness:
+    return Witness(timeline, azure)
+
+
+@pytest.fixture(scope="module")
+def moves() -> list[Move]:
+    """All that were seen."""
+    return []
+
+
+@contextlib.contextmanager
+def cordoned(fleet: Fleet, node: str) -> Iterator[list[str]]:
+    """No pod and no replica goes there meanwhile; the nodes that are left."""
+    fleet.cluster.kubectl("cordon", node)
+    try:
+        yield [each for each in fleet.nodes if each != node]
+    finally:
+        fleet.cluster.kubectl("uncordon", node)
+
+
+def disks(fleet: Fleet, node: str) -> int:
+    """In the model of the node's VM."""
+    return len(fleet.azure.control("GET", f"vms/{node}")["wanted"])
+
+
+def check(fleet: Fleet, seen: list[Move], moves: list[Move]) -> None:
+    """Of pods that have arrived."""
+    moves += [move for move in seen if move.moved()]
+    assert [move for move in seen if not move.prepared()] == []
+    assert fleet.lost() == {}
+
+
+def test_a_primary_takes_the_place_of_a_replica(fleet, witness):
+    with cordoned(fleet, fleet.nodes[-1]) as crowded:
+        fleet.apply(CROWD - 1)
+        fleet.wait_ready()
+        fleet.wait_complete(crowded)
+        assert [disks(fleet, node) for node in crowded] == [SLOTS, SLOTS]
+        fleet.scale(CROWD)
+        fleet.wait_ready()
+        until(lambda: (fleet.count(PRIMARY), fleet.count(REPLICA)) == (CROWD, 2 * SLOTS - CROWD), LIMIT_SECONDS,
+              "every pod has a primary, and what is left of the places are replicas", 0.3)
+        assert [disks(fleet, node) for node in crowded] == [SLOTS, SLOTS]
+    fleet.wait_complete(fleet.nodes)
+
+
+def test_a_rolling_update_goes_from_disk_to_disk(fleet, cluster, witness, moves):
+    fleet.scale(CROWD - 1)  # any two of the nodes have places for all
+    with cordoned(fleet, fleet.nodes[1]) as others:
+        fleet.wait_complete(others)
+        departure = Departure(fleet)
+        cluster.kubectl("rollout", "restart", f"statefulset/{fleet.name}")
+        check(fleet, departure.arrival(*departure.members), moves)
+    assert moves, "the cordoned node had no pod"
+
+
+def test_a_dead_nodes_replicas_are_promoted_and_made_anew_elsewhere(fleet, cluster, driver, witness, moves):
+    dead, *alive = fleet.nodes
+    fleet.wait_complete(fleet.nodes)
+    departure = Departure(fleet)
+    victims = departure.on(dead)
+    assert victims, "the node has no pod"
+    cut = PowerCut(driver, dead)
+    try:
+        cluster.wait_lost(dead)
+        cut.mark()
+        check(fleet, departure.arrival(*victims), moves)
+        fleet.wait_complete(alive)
+    finally:
+        cut.end()
+
+
+@pytest.mark.parametrize("number", [1, 2, 0])  # the one that was dead has nothing yet
+def test_a_drained_node_keeps_neither_pods_nor_disks(number, fleet, cluster, witness, moves):
+    node = fleet.nodes[number]
+    fleet.wait_complete(fleet.nodes)
+    departure = Departure(fleet)
+    with cordoned(fleet, node) as others:
+        cluster.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
+        check(fleet, departure.arrival(*departure.on(node)), moves)
+        fleet.wait_complete(others)
+        until(lambda: disks(fleet, node) == 0, LIMIT_SECONDS, f"{node} has no disk", 0.3)
+
+
+def test_the_scheduler_finds_the_replicas_every_time(fleet, cluster, witness, moves, measured):
+    """Those that were moved above are counted; some more make it as many as are to be."""
+    while len(moves) < MOVES:
+        fleet.wait_complete(fleet.nodes)
+        departure = Departure(fleet)
+        node = max(fleet.nodes, key=lambda each: len(departure.on(each)))
+        with cordoned(fleet, node):
+            cluster.kubectl("delete", "pod", "--wait=false", *departure.on(node))
+            check(fleet, departure.arrival(*departure.on(node)), moves)
+    prepared = sum(move.prepared() for move in moves)
+    measured["pods that were moved"] = {"all": len(moves), "to where their disk was": prepared}
+    assert prepared == len(moves)
+
+
+def test_no_disk_had_two_primaries_or_too_many_nodes(witness):
+    assert witness.faults(MAX_SHARES) == []
