@@ -1,9 +1,11 @@
 # make          everything, into build/
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
+# make bench    calls, time and memory under load; BENCH=a only that scenario
 # make image    the container image, build/image.tar; IMAGE=name:tag
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path
+# make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
 # make docs     the reference pages in docs/
 # make clean    removes build/
 
@@ -19,7 +21,9 @@ include mk/lint.mk
 include mk/test.mk
 include mk/image.mk
 include mk/demo.mk
+include mk/bench.mk
 include mk/docs.mk
+include mk/sim.mk
 
 .PHONY: all clean
 all: programs

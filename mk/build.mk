@@ -3,9 +3,10 @@
 # A library is a folder; its *.c and *.proto become one archive. They are listed from the lowest
 # layer up and linked in reverse, so that a call upwards does not link.
 LIBRARIES := lib/base lib/rt lib/json lib/api lib/http lib/rpc lib/kube \
-    provisioner-lib provisioner-lib/azure provisioner-lib/host
-# These are above them, for programs of test/ only.
-TEST_LIBRARIES := test/azsim/model test/azsim/arm
+    provisioner-lib provisioner-lib/azure provisioner-lib/host provisioner-lib/audit
+# These are above them, for programs of test/ only. The simulation (test/sim) runs the controller's
+# own code, all but its main.c.
+TEST_LIBRARIES := test/azsim/model test/azsim/arm test/sim/kube
 
 # A program is name:folder, the folder with its main.c.
 PROGRAMS := \
@@ -13,7 +14,8 @@ PROGRAMS := \
     azdisk-node:node \
     azdisk-scheduler-extender:scheduler-extender \
     azdiskctl:azdiskctl \
-    azsim:test/azsim
+    azsim:test/azsim \
+    azdisk-sim:test/sim
 
 LIBS := -luv -lcurl -lmicrohttpd -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \
     -lyaml -lmount -lblkid -lpthread -lm
@@ -52,6 +54,7 @@ objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(call sources,$(2))) \
     $(patsubst %.proto,$(BUILD)/$(1)/gen/%.pb-c.o,$(call protos,$(2)))
 archives = $(patsubst %,$(BUILD)/$(1)/%.a,$(call reverse,$(call up_to,$(2),$(call layers,$(2)))))
 layers = $(LIBRARIES) $(if $(filter test/%,$(1)),$(TEST_LIBRARIES)) \
+    $(if $(filter test/sim,$(1)),controller) \
     $(filter-out $(LIBRARIES) $(TEST_LIBRARIES),$(1))
 
 # ---- generated: protobuf-c sources of every .proto ----
@@ -114,10 +117,12 @@ $(BUILD)/bin/%: $(BUILD)/plain/bin/%
 	@mkdir -p $(@D)
 	@strip -o $@ $<
 
+# The simulation is no program for users: it runs from where it is linked.
 PROGRAM_NAMES := $(foreach p,$(BUILT_PROGRAMS),$(call program_name,$(p)))
+SIM := $(BUILD)/plain/bin/azdisk-sim
 
 .PHONY: programs checked-programs
-programs: $(PROGRAM_NAMES:%=$(BUILD)/bin/%)
+programs: $(patsubst %,$(BUILD)/bin/%,$(filter-out $(notdir $(SIM)),$(PROGRAM_NAMES)))
 checked-programs: $(PROGRAM_NAMES:%=$(BUILD)/checked/bin/%)
 
 -include $(shell find $(BUILD)/plain $(BUILD)/checked -name '*.d' 2>/dev/null)

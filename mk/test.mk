@@ -24,10 +24,10 @@ endef
 
 $(eval $(foreach t,$(UNIT_SOURCES:.c=),$(call unit_test,$(t),$(patsubst %/,%,$(dir $(t))))))
 
-# Programs that integration tests run, one file each, with all of lib/.
+# Programs that integration tests run, one file each, with all of lib/ and what is simulated.
 PROBES := $(patsubst %.c,$(BUILD)/checked/%,$(wildcard test/integration/*.c))
 
-$(PROBES): %: %.o $(call archives,checked,lib/kube)
+$(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 	@$(CC) $(LDFLAGS_checked) -o $@ $^ $(LIBS)
 
 # What is run is built by test/run.py, so that what does not compile is counted too.
@@ -35,7 +35,7 @@ RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
 
 .PHONY: unit-programs test-programs test unit lint
 unit-programs: $(UNIT_TESTS)
-test-programs: unit-programs programs checked-programs $(PROBES)
+test-programs: unit-programs programs checked-programs $(SIM) $(PROBES)
 
 test: setup $(PYTHON)
 	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \

@@ -1,0 +1,97 @@
+#include "test/sim/azure_side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/throttle.h"
+
+#define TENANT "72f988bf-0000-4000-8000-000000000001"
+#define SUBSCRIPTION "11111111-0000-4000-8000-000000000002"
+#define CLIENT "22222222-0000-4000-8000-000000000003"
+#define SECRET "only simulated"
+
+static const struct arm_client clients[] = {{.id = CLIENT, .secret = SECRET}};
+
+static struct azure_count *count_of(struct azure_side *side, const char *kind)
+{
+    for (size_t i = 0; i < side->n_counts; i++)
+        if (side->counts[i].kind == kind)
+            return &side->counts[i];
+    if (side->n_counts == AZURE_KINDS)
+        abort();
+    side->counts[side->n_counts] = (struct azure_count){.kind = kind};
+    return &side->counts[side->n_counts++];
+}
+
+static void on_record(void *ctx, const struct arm_record *record)
+{
+    struct azure_side *side = ctx;
+
+    if (record->kind) {
+        struct azure_count *count = count_of(side, record->kind);
+
+        count->asked++;
+        count->failed += record->status >= 400;
+        count->throttled += record->status == 429;
+    }
+    if (side->observe)
+        side->observe(side->observe_ctx, record);
+}
+
+static void on_commit(void *ctx, json_t *changes)
+{
+    struct azure_side *side = ctx;
+
+    (void)changes;
+    side->changes++;
+}
+
+struct azure_side *azure_side_new(struct loop *loop)
+{
+    struct azure_side *side = mem_alloc(sizeof *side);
+    struct arm_config config = {
+        .clients = clients,
+        .n_clients = COUNT_OF(clients),
+        .record = on_record,
+        .record_ctx = side,
+    };
+
+    side->model = model_new(&(struct model_config){.loop = loop,
+                                                   .tenant_id = TENANT,
+                                                   .subscription_id = SUBSCRIPTION,
+                                                   .location = "eastus",
+                                                   .commit = on_commit,
+                                                   .commit_ctx = side});
+    model_add_group(side->model, "rg");
+    memset(&config.key, 7, sizeof config.key);
+    config.model = side->model;
+    side->arm = arm_new(&config);
+    side->transport = arm_transport_new(side->arm, NULL);
+    return side;
+}
+
+void azure_side_close(struct task *self, struct azure_side *side)
+{
+    arm_transport_close(self, side->transport);
+    arm_free(side->arm);
+    model_free(side->model);
+    free(side);
+}
+
+struct http_transport *azure_side_http(struct azure_side *side)
+{
+    return arm_transport_http(side->transport);
+}
+
+void azure_side_config(struct azure_config *ret)
+{
+    static const char text[] =
+        "{\"tenantId\": \"" TENANT "\", \"subscriptionId\": \"" SUBSCRIPTION
+        "\", \"resourceGroup\": \"rg\", \"location\": \"eastus\", "
+        "\"aadClientId\": \"" CLIENT "\", \"aadClientSecret\": \"" SECRET "\"}";
+    struct err *err = azure_config_parse(text, strlen(text), ret);
+
+    if (err)
+        abort();
+}

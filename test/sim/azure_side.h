@@ -1,0 +1,37 @@
+/* azure_side.h - the Azure of a simulated cluster: azsim's own model and protocols, in process, and
+ * the account that the driver has there.
+ */
+#pragma once
+
+#include "provisioner-lib/azure/config.h"
+#include "test/azsim/arm/arm.h"
+#include "test/azsim/arm/transport.h"
+
+enum { AZURE_KINDS = 64 };
+
+/* What was asked of Azure, for checks and for coverage. */
+struct azure_count {
+    const char *kind; /* "disks.createOrUpdate"; a literal of azsim */
+    unsigned asked, failed, throttled;
+};
+
+struct azure_side {
+    struct arm *arm;
+    struct model *model;
+    struct arm_transport *transport;
+    struct azure_count counts[AZURE_KINDS];
+    size_t n_counts;
+    uint64_t changes; /* how often the model has changed */
+
+    /* Called for each request once it is answered; NULL: not wanted. */
+    void (*observe)(void *ctx, const struct arm_record *record);
+    void *observe_ctx;
+};
+
+struct azure_side *azure_side_new(struct loop *loop);
+/* `self` is a task of the same loop. */
+void azure_side_close(struct task *self, struct azure_side *side);
+struct http_transport *azure_side_http(struct azure_side *side);
+
+/* The azure.json of the driver. */
+void azure_side_config(struct azure_config *ret);

@@ -1,0 +1,143 @@
+#include "test/sim/invariant.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/sim/azure_side.h"
+#include "test/sim/controller_process.h"
+#include "test/sim/coverage.h"
+#include "test/sim/invariant_check.h"
+
+/* ---- what the servers say ---- */
+
+static void see_object(void *ctx, const struct api_resource *resource, const json_t *before,
+                       const json_t *after)
+{
+    struct invariants *invariants = ctx;
+
+    if (resource == &AZ_VOLUMES)
+        records_see_volume(&invariants->records, before, after);
+    if (resource != &AZ_VOLUME_ATTACHMENTS)
+        return;
+    invariants->changes++;
+    records_see_attachment(&invariants->records, before, after);
+    const json_t *spec = json_object_get(after ? after : before, "spec");
+    const char *name = json_string_value(json_object_get(spec, "volumeName"));
+    check_record(invariants, record_volume(invariants->sim, name));
+}
+
+static void see_request(void *ctx, const struct arm_record *record)
+{
+    struct invariants *invariants = ctx;
+
+    if (record->kind && record->fault)
+        coverage_count("fault", record->fault, record->kind);
+    if (record->kind)
+        check_request(invariants, record);
+}
+
+static void count_states(const struct invariants *invariants, const char *what, const char *event)
+{
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        LIST_FOREACH(&volume->attachments, link) {
+            coverage_count(what, RECORD_OF(link)->state, event);
+        }
+    }
+}
+
+void invariants_incident(struct sim *sim, const struct incident *incident)
+{
+    if (sim->invariants)
+        count_states(sim->invariants, "incident", incident->kind->name);
+}
+
+/* ---- after each step ---- */
+
+static void look_for_leader(struct invariants *invariants)
+{
+    struct sim *sim = invariants->sim;
+
+    for (size_t i = 0; i < SIM_CONTROLLERS; i++) {
+        bool leads = sim->controllers[i] && controller_process_leads(sim->controllers[i]);
+
+        if (leads == invariants->leads[i])
+            continue;
+        invariants->leads[i] = leads;
+        if (!leads)
+            continue;
+        count_states(invariants, "leader", "begins");
+        invariants->led_since = loop_now(sim->loop);
+        sim_note(sim, "controller-%zu leads", i);
+    }
+}
+
+static void look_at_mounts(struct invariants *invariants)
+{
+    uint64_t azure_changes = invariants->sim->azure_side->changes;
+    uint64_t mounts = mounts_now(invariants->sim);
+
+    if (invariants->changes == invariants->seen_changes &&
+        azure_changes == invariants->seen_azure_changes && mounts == invariants->seen_mounts)
+        return;
+    invariants->seen_changes = invariants->changes;
+    invariants->seen_azure_changes = azure_changes;
+    invariants->seen_mounts = mounts;
+    check_mounts(invariants);
+}
+
+bool invariants_hold(struct invariants *invariants)
+{
+    struct sim *sim = invariants->sim;
+
+    look_for_leader(invariants);
+    look_at_mounts(invariants);
+    if (verdict_is_good(sim->verdict))
+        return true;
+    sim->verdict->step = sim->step;
+    return false;
+}
+
+/* ---- CSI ---- */
+
+void invariants_asked(struct sim *sim, const char *method, const ProtobufCMessage *request)
+{
+    if (sim->invariants)
+        note_question(sim->invariants, method, request);
+}
+
+void invariants_answered(struct sim *sim, const char *method, const ProtobufCMessage *request,
+                         const ProtobufCMessage *response, const struct err *err)
+{
+    if (sim->invariants)
+        check_answer(sim->invariants, method, request, response, err);
+}
+
+/* ---- life ---- */
+
+struct invariants *invariants_new(struct sim *sim)
+{
+    struct invariants *invariants = mem_alloc(sizeof *invariants);
+
+    invariants->sim = sim;
+    invariants->records.sim = sim;
+    kube_server_observe(sim->kube, see_object, invariants);
+    sim->azure_side->observe = see_request;
+    sim->azure_side->observe_ctx = invariants;
+    return invariants;
+}
+
+void invariants_free(struct invariants *invariants)
+{
+    if (!invariants)
+        return;
+    invariants->sim->azure_side->observe = NULL;
+    records_fini(&invariants->records);
+    calls_fini(invariants);
+    free(invariants);
+}
+
+struct records *invariants_records(struct invariants *invariants)
+{
+    return &invariants->records;
+}

@@ -1,0 +1,38 @@
+/* invariant.h - what must hold at every moment (I1 to I8 of the design), checked against what is
+ * true, not against what the driver believes.
+ *
+ * The truth is azsim's attachments, the objects in the API server, what nodes have mounted and what
+ * CSI calls were answered. A check looks only at what has changed since it looked last. The first
+ * that fails goes into sim->verdict with the sentence that says what a user would have lost. The
+ * sim owns the invariants and calls them.
+ */
+#pragma once
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+
+#include "lib/base/err.h"
+#include "test/sim/verdict.h"
+
+struct incident;
+struct invariants;
+struct records;
+struct sim;
+
+/* When servers and world are there; it listens to both servers from then on. */
+struct invariants *invariants_new(struct sim *sim);
+void invariants_free(struct invariants *invariants); /* NULL is fine */
+
+/* After each step; whether all hold. */
+bool invariants_hold(struct invariants *invariants);
+
+/* An incident begins; for coverage.h. */
+void invariants_incident(struct sim *sim, const struct incident *incident);
+
+/* A CSI call is about to begin, and has been answered, with `err` NULL for success. */
+void invariants_asked(struct sim *sim, const char *method, const ProtobufCMessage *request);
+void invariants_answered(struct sim *sim, const char *method, const ProtobufCMessage *request,
+                         const ProtobufCMessage *response, const struct err *err);
+
+/* What the API server has, for record.h. */
+struct records *invariants_records(struct invariants *invariants);

@@ -1,0 +1,215 @@
+/* Invariants of CSI calls: what was answered is so. And from the calls, what is published where. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+#include "test/azsim/model/disk.h"
+#include "test/azsim/model/attachment.h"
+#include "test/sim/invariant_check.h"
+
+typedef Csi__V1__ControllerPublishVolumeRequest publish_request;
+typedef Csi__V1__ControllerUnpublishVolumeRequest unpublish_request;
+
+static const char *name_of_id(const char *volume_id)
+{
+    const char *slash = strrchr(volume_id, '/');
+
+    return slash ? slash + 1 : volume_id;
+}
+
+/* ---- what is published ---- */
+
+static struct publishing *find(const struct invariants *invariants, const char *volume,
+                               const char *node)
+{
+    CLEANUP(freep) char *key = mem_printf("%s %s", volume, node);
+    struct publishing *publishing;
+
+    HASH_FIND_STR(invariants->publishings, key, publishing);
+    return publishing;
+}
+
+static struct publishing *get(struct invariants *invariants, const char *volume, const char *node)
+{
+    struct publishing *publishing = find(invariants, volume, node);
+
+    if (publishing)
+        return publishing;
+    publishing = mem_alloc(sizeof *publishing);
+    publishing->key = mem_printf("%s %s", volume, node);
+    HASH_ADD_KEYPTR(hh, invariants->publishings, publishing->key, strlen(publishing->key),
+                    publishing);
+    return publishing;
+}
+
+void calls_fini(struct invariants *invariants)
+{
+    HASH_FOREACH(invariants->publishings, publishing) {
+        HASH_DEL(invariants->publishings, publishing);
+        free(publishing->key);
+        free(publishing);
+    }
+}
+
+const struct publishing *publishing_find(const struct invariants *invariants, const char *volume,
+                                         const char *node)
+{
+    return find(invariants, volume, node);
+}
+
+bool is_published(const struct invariants *invariants, const char *volume, const char *node)
+{
+    const struct publishing *publishing = find(invariants, volume, node);
+    const struct machine *machine = machine_find(invariants->sim->world, node);
+
+    return publishing && publishing->since > 0 && machine && machine->registered &&
+           machine_vm(machine);
+}
+
+static struct publishing *publishing_of(struct invariants *invariants, const char *method,
+                                        const ProtobufCMessage *request, bool *ret_publish)
+{
+    const publish_request *publish = (const publish_request *)(const void *)request;
+    const unpublish_request *unpublish = (const unpublish_request *)(const void *)request;
+
+    *ret_publish = strcmp(method, "ControllerPublishVolume") == 0;
+    if (*ret_publish)
+        return get(invariants, name_of_id(publish->volume_id), publish->node_id);
+    if (strcmp(method, "ControllerUnpublishVolume") == 0)
+        return get(invariants, name_of_id(unpublish->volume_id), unpublish->node_id);
+    return NULL;
+}
+
+void note_question(struct invariants *invariants, const char *method,
+                   const ProtobufCMessage *request)
+{
+    bool publish;
+    struct publishing *publishing = publishing_of(invariants, method, request, &publish);
+
+    if (!publishing)
+        return;
+    if (publish) {
+        publishing->publishes++;
+        publishing->crossed |= publishing->unpublishes > 0;
+        return;
+    }
+    publishing->unpublishes++;
+    publishing->crossed |= publishing->publishes > 0;
+    publishing->since = 0;
+}
+
+/* ---- what was answered ---- */
+
+static const char *context_lun(const Csi__V1__ControllerPublishVolumeResponse *response)
+{
+    for (size_t i = 0; i < response->n_publish_context; i++)
+        if (strcmp(response->publish_context[i]->key, "LUN") == 0)
+            return response->publish_context[i]->value;
+    return "";
+}
+
+static void check_published(struct invariants *invariants, const publish_request *request,
+                            const Csi__V1__ControllerPublishVolumeResponse *response)
+{
+    struct sim *sim = invariants->sim;
+    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
+    const struct machine *machine = machine_find(sim->world, node);
+    const struct record *record = record_find(sim, volume, node);
+    const char *lun = context_lun(response);
+
+    if (!machine || !machine->registered || !machine_vm(machine))
+        return;
+    if (!record || !record->primary || record->deleting)
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was published to %s, and its attachment %s",
+                         volume, node,
+                         !record            ? "is not there"
+                         : record->deleting ? "is going"
+                                            : "is a replica");
+    else if (!lun[0] || strtol(lun, NULL, 10) != record->lun)
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was published to %s as LUN \"%s\" of %d",
+                         volume, node, lun, record->lun);
+}
+
+static void check_unpublished(struct invariants *invariants, const unpublish_request *request)
+{
+    struct sim *sim = invariants->sim;
+    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
+    const struct record *record = record_find(sim, volume, node);
+    const struct disk *disk = NULL;
+
+    if (record && record->primary)
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was unpublished from %s and is still %s",
+                         volume, node, record->deleting ? "being detached" : "its primary");
+    HASH_FOREACH(sim->azure->disks, one) {
+        if (strcmp(one->name, volume) == 0)
+            disk = one;
+    }
+    const struct vm *vm = vm_find_by_name(sim->azure, node);
+    if (!record && disk && vm && attachment_find(vm, disk))
+        verdict_violated(sim, CALL_WAS_DONE,
+                         "volume %s was unpublished from %s, which still has the disk", volume,
+                         node);
+}
+
+static bool disk_exists(const struct sim *sim, const char *id)
+{
+    CLEANUP(freep) char *key = resource_key(id);
+    const struct disk *disk = disk_find(sim->azure, key);
+
+    return disk && disk->provisioning != PROVISIONING_DELETING;
+}
+
+static void check_created(struct sim *sim, const Csi__V1__CreateVolumeResponse *response)
+{
+    const char *id = response->volume->volume_id;
+    const struct volume_record *record = record_volume(sim, name_of_id(id));
+
+    if (!record || !record->exists)
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no AzVolume", id);
+    else if (!disk_exists(sim, id))
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no disk", id);
+}
+
+static void check_deleted(struct sim *sim, const Csi__V1__DeleteVolumeRequest *request)
+{
+    if (disk_exists(sim, request->volume_id))
+        verdict_violated(sim, CALL_WAS_DONE, "volume %s was deleted, and its disk is there",
+                         request->volume_id);
+}
+
+static void note_answer(struct invariants *invariants, struct publishing *publishing, bool publish,
+                        bool good)
+{
+    unsigned *under_way = publish ? &publishing->publishes : &publishing->unpublishes;
+
+    --*under_way;
+    if (publish && good && !publishing->crossed)
+        publishing->since = loop_now(invariants->sim->loop);
+    if (publishing->publishes == 0 && publishing->unpublishes == 0)
+        publishing->crossed = false;
+}
+
+void check_answer(struct invariants *invariants, const char *method,
+                  const ProtobufCMessage *request, const ProtobufCMessage *response,
+                  const struct err *err)
+{
+    bool publish;
+    struct publishing *publishing = publishing_of(invariants, method, request, &publish);
+    const void *question = request, *answer = response;
+
+    if (publishing) {
+        bool crossed = publishing->crossed;
+
+        note_answer(invariants, publishing, publish, !err);
+        if (!err && !crossed && publish)
+            check_published(invariants, question, answer);
+        else if (!err && !crossed)
+            check_unpublished(invariants, question);
+    } else if (!err && strcmp(method, "CreateVolume") == 0) {
+        check_created(invariants->sim, answer);
+    } else if (!err && strcmp(method, "DeleteVolume") == 0) {
+        check_deleted(invariants->sim, question);
+    }
+}

@@ -1,0 +1,97 @@
+/* invariant_check.h - what the files of the invariants share, and the invariants' names.
+ *
+ * A name is the list of arguments of verdict_violated between the sim and the text: what the design
+ * calls it, and what a user would have lost. For invariant*.c and liveness.c only.
+ */
+#pragma once
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "lib/base/hash.h"
+#include "test/azsim/arm/arm.h"
+#include "test/sim/invariant.h"
+#include "test/sim/record.h"
+#include "test/sim/sim.h"
+#include "test/sim/world.h"
+
+/* clang-format off */
+
+#define ONE_PRIMARY "I1 one primary", \
+    "Two nodes believe that they may mount the volume: two writers destroy its file system."
+#define REPLICA_NOT_MOUNTED "I1 a replica is not mounted", \
+    "A pod uses a volume through an attachment that may be taken away at any moment."
+#define ONE_WRITER "I6 one writer", \
+    "Two nodes write to a disk with a file system for one: it is destroyed."
+#define RIGHT_DISK "I2 the right disk", \
+    "A pod has another volume's data, and overwrites it."
+#define LUN_OF_ONE_DISK "I2 a LUN is one disk's", \
+    "A node is sent to another volume's device."
+#define NOT_OURS "I3 what is not ours stays", \
+    "A disk that somebody else uses on the VM is taken away."
+#define PRIMARY_FIRST "I4 a primary never waits for a replica", \
+    "A pod waits while spare copies of other volumes are attached to its node."
+#define PUBLISHED_STAYS "I5 a published volume stays attached", \
+    "The disk is pulled out from under a running pod."
+#define USED_STAYS "I5 a volume in use is not deleted", \
+    "All data of the volume is lost."
+#define CALL_WAS_DONE "I7 an answered call is done", \
+    "Kubernetes goes on as if it were done: a pod starts without its disk, or a disk is left over."
+#define RETRY_AFTER "I8 nothing before its Retry-After", \
+    "Azure extends its throttling, and nothing at all is attached for minutes."
+#define BUCKETS "I8 calls stay within the buckets", \
+    "Azure throttles the subscription, and with it everybody else's work in it."
+#define NO_LOOP "I10 nothing in a loop", \
+    "The API server is flooded, and everything else in the cluster waits for it."
+#define NO_SECRETS "I9 no secret is written down", \
+    "Whoever can read objects in the cluster can log in to the Azure account."
+
+#define WISHES "L1 all wishes are met", \
+    "A pod never starts, or a deletion never ends, though nothing is wrong any more."
+#define RECORDS_TRUE "L2 records are true", \
+    "The driver says of a disk what is not so; the next failover is decided on it."
+#define NOTHING_LEFT "L3 nothing is left over", \
+    "A disk is paid for that nobody knows of, or a place on a VM is lost."
+#define REPLICAS_THERE "L4 replicas are where they can be", \
+    "The next node that dies takes minutes to recover from, not seconds."
+
+/* clang-format on */
+
+/* A volume on a node as CSI calls say it. */
+struct publishing {
+    char *key;      /* "volume node" */
+    uint64_t since; /* world's time of the answer that it is published; 0: it is not */
+    unsigned publishes, unpublishes; /* calls under way */
+    bool crossed;                    /* an unpublish began while a publish was under way */
+    UT_hash_handle hh;
+};
+
+struct invariants {
+    struct sim *sim;
+    struct records records;
+    uint64_t changes;                                       /* of AzVolumeAttachments */
+    uint64_t seen_changes, seen_azure_changes, seen_mounts; /* at the last look */
+    bool leads[SIM_CONTROLLERS];
+    uint64_t led_since; /* the last time that another one began to lead */
+    struct publishing *publishings;
+};
+
+/* The volume whose disk has this name; NULL: it is none of ours. */
+struct volume *volume_of_disk(const struct sim *sim, const char *disk);
+const struct publishing *publishing_find(const struct invariants *invariants, const char *volume,
+                                         const char *node);
+/* Whether CSI says that it is there now, on a node that is. */
+bool is_published(const struct invariants *invariants, const char *volume, const char *node);
+
+/* invariant_state.c: what is, after something has changed */
+void check_record(struct invariants *invariants, const struct volume_record *volume);
+uint64_t mounts_now(const struct sim *sim); /* another number when others are staged */
+void check_mounts(struct invariants *invariants);
+/* invariant_request.c: what the driver has asked of Azure */
+void check_request(struct invariants *invariants, const struct arm_record *record);
+/* invariant_call.c: what was answered to CSI calls */
+void check_answer(struct invariants *invariants, const char *method,
+                  const ProtobufCMessage *request, const ProtobufCMessage *response,
+                  const struct err *err);
+void note_question(struct invariants *invariants, const char *method,
+                   const ProtobufCMessage *request);
+void calls_fini(struct invariants *invariants);

@@ -1,0 +1,171 @@
+/* Invariants of what the driver asks of Azure, and how often. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/attachment.h"
+#include "test/sim/coverage.h"
+#include "test/sim/invariant_check.h"
+
+enum {
+    SETTLING_MS = 30 * 1000,
+};
+
+/* ---- I3, I5: what is taken away ---- */
+
+/* In the world's time, when the request came. */
+static uint64_t came_at(const struct sim *sim, const struct arm_record *record)
+{
+    int64_t ago_us = loop_wall_us(sim->loop) - record->wall_us;
+    uint64_t ago_ms = ago_us > 0 ? (uint64_t)ago_us / 1000 : 0;
+
+    return loop_now(sim->loop) - ago_ms;
+}
+
+static void check_detach(struct invariants *invariants, const struct arm_record *record,
+                         const char *disk)
+{
+    struct sim *sim = invariants->sim;
+    const struct publishing *publishing = publishing_find(invariants, disk, record->vm);
+
+    if (!volume_of_disk(sim, disk) && !record_volume(sim, disk)) {
+        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is detached from %s", disk,
+                         record->vm);
+        return;
+    }
+    if (is_published(invariants, disk, record->vm) && publishing->since < came_at(sim, record))
+        verdict_violated(sim, PUBLISHED_STAYS,
+                         "volume %s is published to %s since %.3f s and is detached: %s %s", disk,
+                         record->vm, (double)publishing->since / 1000, record->kind,
+                         record->call->body ? record->call->body : "");
+}
+
+static void check_delete(struct invariants *invariants, const struct arm_record *record)
+{
+    struct sim *sim = invariants->sim;
+    const struct volume *volume = volume_of_disk(sim, record->resource);
+
+    if (!volume && !record_volume(sim, record->resource))
+        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is deleted", record->resource);
+    else if (volume && !volume->delete_asked)
+        verdict_violated(sim, USED_STAYS, "disk %s is deleted, and nobody has asked for that",
+                         record->resource);
+}
+
+/* ---- I4: whose turn it is ---- */
+
+static bool names(const json_t *list, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
+            return true;
+    return false;
+}
+
+/* And did so already when the request came. */
+static bool waits_for_disk(const struct sim *sim, const struct arm_record *request,
+                           const struct record *record)
+{
+    return record->primary && !record->deleting && strcmp(record->state, "Attached") != 0 &&
+           came_at(sim, request) > record->role_since + SETTLING_MS;
+}
+
+static bool vm_has(const struct vm *vm, const char *disk)
+{
+    for (size_t i = 0; i < vm->data_disks.n; i++) {
+        const struct disk *one = data_disk_disk(vm->model, &vm->data_disks.items[i]);
+
+        if (one && strcmp(one->name, disk) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A replica takes the last place of a VM, and a primary has been waiting for one. */
+static void check_place(struct invariants *invariants, const struct arm_record *request,
+                        const struct record *replica)
+{
+    struct sim *sim = invariants->sim;
+    const struct vm *vm = vm_find_by_name(sim->azure, request->vm);
+
+    if (!vm || vm->data_disks.n < vm->size->max_data_disks)
+        return;
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        const struct record *other = record_find(sim, volume->name, request->vm);
+
+        if (other && waits_for_disk(sim, request, other) &&
+            !names(request->attached, volume->name) && !vm_has(vm, volume->name))
+            verdict_violated(sim, PRIMARY_FIRST,
+                             "replica %s takes the last place of %s, for which primary %s waits",
+                             replica->volume->name, request->vm, volume->name);
+    }
+}
+
+/* A replica takes a share, and its volume's primary waits for one. */
+static void check_share(struct invariants *invariants, const struct arm_record *request,
+                        const struct record *replica)
+{
+    struct sim *sim = invariants->sim;
+
+    LIST_FOREACH(&replica->volume->attachments, link) {
+        const struct record *other = RECORD_OF(link);
+        const struct vm *vm = vm_find_by_name(sim->azure, other->node);
+
+        if (waits_for_disk(sim, request, other) && vm && !vm_has(vm, replica->volume->name))
+            verdict_violated(sim, PRIMARY_FIRST,
+                             "volume %s gets a replica on %s, and its primary on %s waits",
+                             replica->volume->name, replica->node, other->node);
+    }
+}
+
+static void check_attach(struct invariants *invariants, const struct arm_record *request,
+                         const char *disk)
+{
+    const struct record *record = record_find(invariants->sim, disk, request->vm);
+
+    if (!record || record->primary)
+        return;
+    check_place(invariants, request, record);
+    check_share(invariants, request, record);
+}
+
+/* ---- how often ---- */
+
+/* By a bucket, not by a fault. */
+static void count_refusal(const struct arm_record *record)
+{
+    if (record->status != 429 || record->fault)
+        return;
+    for (size_t i = 0; i < COUNT_OF(record->charges); i++)
+        if (record->charges[i] && record->charges[i]->refused)
+            coverage_count("throttled", record->charges[i]->refused, record->kind);
+}
+
+/* ---- all of them ---- */
+
+static void note_change(struct sim *sim, const struct arm_record *record)
+{
+    const char *about = record->vm ? record->vm : record->resource ? record->resource : "";
+
+    if (strcmp(record->call->method, "GET") != 0)
+        sim_note(sim, "%s of %s, which came at %.3f, is answered with %d%s%s", record->kind, about,
+                 (double)came_at(sim, record) / 1000, record->status, record->fault ? ", " : "",
+                 record->fault ? record->fault : "");
+}
+
+void check_request(struct invariants *invariants, const struct arm_record *record)
+{
+    bool accepted = record->status >= 200 && record->status < 300;
+
+    note_change(invariants->sim, record);
+    count_refusal(record);
+    if (!accepted)
+        return;
+    for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++)
+        check_detach(invariants, record, json_string_value(json_array_get(record->detached, i)));
+    for (size_t i = 0; record->vm && i < json_array_size(record->attached); i++)
+        check_attach(invariants, record, json_string_value(json_array_get(record->attached, i)));
+    if (strcmp(record->kind, "disks.delete") == 0 && record->status != 204)
+        check_delete(invariants, record);
+}

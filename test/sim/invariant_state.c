@@ -1,0 +1,148 @@
+/* Invariants of what is: the records in the API server, and what nodes have mounted. */
+
+#include <string.h>
+
+#include "test/azsim/model/attachment.h"
+#include "test/sim/invariant_check.h"
+
+struct volume *volume_of_disk(const struct sim *sim, const char *disk)
+{
+    LIST_FOREACH(&sim->world->volumes, link) {
+        struct volume *volume = VOLUME_OF(link);
+        const char *name = volume->az_name;
+
+        if (name && strcmp(name, disk) == 0)
+            return volume;
+    }
+    return NULL;
+}
+
+/* ---- records ---- */
+
+static void check_one_primary(struct sim *sim, const struct volume_record *records)
+{
+    const struct volume *volume = volume_of_disk(sim, records->name);
+    const struct record *first = NULL, *first_true = NULL;
+
+    if (volume && volume->wish.block)
+        return;
+    LIST_FOREACH(&records->attachments, link) {
+        const struct record *record = RECORD_OF(link);
+
+        if (record->primary && !record->deleting) {
+            if (first)
+                verdict_violated(sim, ONE_PRIMARY, "volume %s is to be primary on %s and on %s",
+                                 records->name, first->node, record->node);
+            first = record;
+        }
+        if (record->is_primary) {
+            if (first_true)
+                verdict_violated(sim, ONE_PRIMARY, "volume %s is primary on %s and on %s",
+                                 records->name, first_true->node, record->node);
+            first_true = record;
+        }
+    }
+}
+
+static bool holds_lun(const struct record *record, const char *node, int lun)
+{
+    return record->lun == lun && strcmp(record->node, node) == 0;
+}
+
+static void check_luns(struct sim *sim, const struct record *record)
+{
+    const struct records *records = invariants_records(sim->invariants);
+
+    if (record->lun < 0)
+        return;
+    HASH_FOREACH(records->volumes, volume) {
+        LIST_FOREACH(&volume->attachments, link) {
+            const struct record *other = RECORD_OF(link);
+
+            if (other != record && holds_lun(other, record->node, record->lun))
+                verdict_violated(sim, LUN_OF_ONE_DISK, "LUN %d of %s is that of %s (%s) and of %s",
+                                 record->lun, record->node, record->volume->name, record->state,
+                                 other->volume->name);
+        }
+    }
+}
+
+void check_record(struct invariants *invariants, const struct volume_record *volume)
+{
+    if (!volume)
+        return;
+    check_one_primary(invariants->sim, volume);
+    LIST_FOREACH(&volume->attachments, link) {
+        check_luns(invariants->sim, RECORD_OF(link));
+    }
+}
+
+/* ---- mounts ---- */
+
+static void check_mount(struct invariants *invariants, const struct mount *mount)
+{
+    struct sim *sim = invariants->sim;
+    const char *name = mount->volume->az_name, *node = mount->machine->name;
+    const struct record *record = name ? record_find(sim, name, node) : NULL;
+    const struct attachment *attachment = mount_attachment(mount);
+
+    if (attachment && name && strcmp(attachment->disk->name, name) != 0)
+        verdict_violated(sim, RIGHT_DISK, "%s has disk %s mounted as volume %s", node,
+                         attachment->disk->name, name);
+    if (!name || !is_published(invariants, name, node))
+        return;
+    if (!record || !record->primary || record->deleting)
+        verdict_violated(sim, REPLICA_NOT_MOUNTED,
+                         "volume %s is published and mounted on %s, and its attachment %s", name,
+                         node,
+                         !record            ? "is gone"
+                         : record->deleting ? "is going"
+                                            : "is a replica");
+}
+
+static void check_writers(struct sim *sim, const struct volume *volume)
+{
+    const struct machine *first = NULL;
+
+    if (volume->wish.block)
+        return;
+    LIST_FOREACH(&sim->world->machines, link) {
+        const struct machine *machine = MACHINE_OF(link);
+        const struct mount *mount = machine_mount(machine, volume);
+
+        if (!mount || !mount->staged || !mount_can_write(mount))
+            continue;
+        if (first)
+            verdict_violated(sim, ONE_WRITER, "%s and %s both have volume %s mounted and attached",
+                             first->name, machine->name, volume->az_name);
+        first = machine;
+    }
+}
+
+uint64_t mounts_now(const struct sim *sim)
+{
+    uint64_t sum = 0;
+
+    LIST_FOREACH(&sim->world->machines, link) {
+        LIST_FOREACH(&MACHINE_OF(link)->mounts, mount) {
+            sum = sum * 31 + MOUNT_OF(mount)->staged;
+        }
+    }
+    return sum;
+}
+
+void check_mounts(struct invariants *invariants)
+{
+    struct sim *sim = invariants->sim;
+
+    LIST_FOREACH(&sim->world->machines, link) {
+        LIST_FOREACH(&MACHINE_OF(link)->mounts, mount) {
+            if (MOUNT_OF(mount)->staged)
+                check_mount(invariants, MOUNT_OF(mount));
+        }
+    }
+    LIST_FOREACH(&sim->world->volumes, link) {
+        if (VOLUME_OF(link)->phase == VOLUME_BOUND)
+            check_writers(sim, VOLUME_OF(link));
+    }
+}

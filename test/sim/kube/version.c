@@ -1,0 +1,93 @@
+#include "test/sim/kube/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+
+const char *const change_prefixes[CHANGE_TYPE_COUNT] = {
+    [CHANGE_ADDED] = "{\"type\":\"ADDED\",\"object\":",
+    [CHANGE_MODIFIED] = "{\"type\":\"MODIFIED\",\"object\":",
+    [CHANGE_DELETED] = "{\"type\":\"DELETED\",\"object\":",
+};
+
+struct version *version_new(const char *key, uint64_t revision, enum change_type born, json_t *json)
+{
+    size_t size = strlen(key) + 1;
+    struct version *version = mem_alloc(sizeof *version + size);
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, revision);
+    json_object_set_new(json_object_get(json, "metadata"), "resourceVersion", json_string(text));
+    *version = (struct version){
+        .references = 1,
+        .revision = revision,
+        .born = born,
+        .json = json,
+    };
+    memcpy(version->key, key, size);
+    return version;
+}
+
+struct version *version_ref(struct version *version)
+{
+    version->references++;
+    return version;
+}
+
+void version_unref(struct version *version)
+{
+    if (!version || --version->references > 0)
+        return;
+    json_decref(version->json);
+    free(version->line);
+    free(version);
+}
+
+struct line {
+    char *data;
+    size_t length, capacity;
+};
+
+static int append(const char *data, size_t length, void *ctx)
+{
+    struct line *line = ctx;
+
+    if (line->length + length > line->capacity) {
+        line->capacity = 2 * (line->length + length);
+        line->data = mem_grow(line->data, line->capacity);
+    }
+    memcpy(line->data + line->length, data, length);
+    line->length += length;
+    return 0;
+}
+
+const char *version_line(struct version *version, size_t *ret_length)
+{
+    enum { USUAL_LINE = 2048 };
+
+    if (!version->line) {
+        const char *prefix = change_prefixes[version->born];
+        struct line line = {.data = mem_grow(NULL, USUAL_LINE), .capacity = USUAL_LINE};
+
+        append(prefix, strlen(prefix), &line);
+        if (json_dump_callback(version->json, append, &line, JSON_COMPACT) != 0)
+            abort();
+        append(CHANGE_SUFFIX, strlen(CHANGE_SUFFIX), &line);
+        version->line = mem_grow(line.data, line.length);
+        version->line_length = line.length;
+    }
+    *ret_length = version->line_length;
+    return version->line;
+}
+
+const char *version_text(struct version *version, size_t *ret_length)
+{
+    size_t prefix = strlen(change_prefixes[version->born]);
+    const char *line = version_line(version, ret_length);
+
+    *ret_length -= prefix + strlen(CHANGE_SUFFIX);
+    return line + prefix;
+}

@@ -1,0 +1,202 @@
+#include "test/sim/liveness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/attachment.h"
+#include "test/sim/azure_side.h"
+#include "test/sim/invariant_check.h"
+
+/* ---- wishes ---- */
+
+static void check_wishes(struct sim *sim)
+{
+    CLEANUP(freep) char *why = NULL;
+
+    if (!world_is_settled(sim, &why))
+        verdict_violated(sim, WISHES, "at the end: %s", why ? why : "the world is not settled");
+}
+
+/* ---- records, and what they are of ---- */
+
+static const struct disk *find_disk(const struct sim *sim, const char *name)
+{
+    HASH_FOREACH(sim->azure->disks, disk) {
+        if (strcmp(disk->name, name) == 0)
+            return disk;
+    }
+    return NULL;
+}
+
+static void check_attachment(struct sim *sim, const struct record *record)
+{
+    const char *volume = record->volume->name, *node = record->node;
+    const struct disk *disk = find_disk(sim, volume);
+    const struct vm *vm = vm_find_by_name(sim->azure, node);
+    const struct attachment *attachment = disk && vm ? attachment_find(vm, disk) : NULL;
+
+    if (record->deleting) {
+        verdict_violated(sim, WISHES, "the attachment of %s to %s is still going, %s", volume, node,
+                         record->state);
+        return;
+    }
+    if (strcmp(record->state, "Attached") != 0 || record->primary != record->is_primary) {
+        verdict_violated(sim, WISHES, "the attachment of %s to %s is still %s, %s and to be %s",
+                         volume, node, record->state, record->is_primary ? "primary" : "replica",
+                         record->primary ? "primary" : "replica");
+        return;
+    }
+    if (!attachment || !attachment->attached || (int)attachment->lun != record->lun)
+        verdict_violated(sim, RECORDS_TRUE, "%s has %s Attached at LUN %d by its record; %s", node,
+                         volume, record->lun,
+                         !vm           ? "there is no such VM"
+                         : !disk       ? "there is no such disk"
+                         : !attachment ? "the VM does not have it"
+                                       : "the VM has it elsewhere");
+}
+
+/* A disk for which nobody has an AzVolume may be somebody else's. */
+static bool is_ours(const struct sim *sim, const char *disk)
+{
+    return record_volume(sim, disk) || volume_of_disk(sim, disk);
+}
+
+static void check_vm(struct sim *sim, const struct vm *vm)
+{
+    LIST_FOREACH(&vm->attachments, link) {
+        const char *disk = ATTACHMENT_OF_VM(link)->disk->name;
+
+        if (is_ours(sim, disk) && !record_find(sim, disk, vm->spec.name))
+            verdict_violated(sim, NOTHING_LEFT, "disk %s is attached to %s and has no attachment",
+                             disk, vm->spec.name);
+    }
+    for (size_t i = 0; i < vm->data_disks.n; i++) {
+        const char *disk = resource_text(vm->data_disks.items[i].entry, "name", "");
+
+        if (is_ours(sim, disk) && !record_find(sim, disk, vm->spec.name))
+            verdict_violated(sim, NOTHING_LEFT, "%s has disk %s in its model and no attachment",
+                             vm->spec.name, disk);
+    }
+}
+
+/* ---- volumes ---- */
+
+static void check_volume(struct sim *sim, const struct volume *volume)
+{
+    const char *name = volume->az_name ? volume->az_name : volume->pv;
+    const struct volume_record *record = name ? record_volume(sim, name) : NULL;
+    const struct disk *disk = name ? find_disk(sim, name) : NULL;
+    bool exists = record && record->exists;
+
+    if (volume->phase == VOLUME_GONE && (exists || disk))
+        verdict_violated(sim, NOTHING_LEFT, "volume %s is gone, and its %s is there", name,
+                         exists ? "AzVolume" : "disk");
+    else if (volume->phase == VOLUME_BOUND && (!exists || !disk))
+        verdict_violated(sim, RECORDS_TRUE, "volume %s is in use, and has no %s", name,
+                         exists ? "disk" : "AzVolume");
+}
+
+static void check_az_volume(struct sim *sim, const struct volume_record *record)
+{
+    const struct disk *disk = find_disk(sim, record->name);
+
+    if (record->exists && record->deleting)
+        verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);
+    else if (record->exists != (disk != NULL))
+        verdict_violated(sim, NOTHING_LEFT, "%s is there, and its %s is not", record->name,
+                         disk ? "AzVolume" : "disk");
+}
+
+/* ---- replicas ---- */
+
+static bool has_place(const struct sim *sim, const struct volume *volume,
+                      const struct machine *machine)
+{
+    const struct vm *vm = machine_vm(machine);
+
+    return vm && vm->power == POWER_RUNNING && vm->data_disks.n < vm->size->max_data_disks &&
+           machine->registered && machine->ready && !machine->cordoned &&
+           !machine->out_of_service && machine_is_connected(machine) &&
+           volume->zones & 1U << machine->zone && !record_find(sim, volume->az_name, machine->name);
+}
+
+/* A pod that can only be in one zone needs no replica elsewhere. */
+static bool pods_allow(const struct sim *sim, const struct volume *volume, unsigned zone)
+{
+    LIST_FOREACH(&sim->world->pods, link) {
+        const struct pod *pod = POD_OF(link);
+
+        if (pod_uses(pod, volume) && pod->zone >= 0 && (unsigned)pod->zone != zone)
+            return false;
+    }
+    return true;
+}
+
+static void check_replicas(struct sim *sim, const struct volume *volume)
+{
+    const struct volume_record *record = record_volume(sim, volume->az_name);
+    unsigned primaries = 0, replicas = 0;
+
+    LIST_FOREACH(&record->attachments, link) {
+        primaries += RECORD_OF(link)->primary;
+        replicas += !RECORD_OF(link)->primary;
+    }
+    if (replicas > record->replicas || (primaries == 0 && replicas > 0))
+        verdict_violated(sim, NOTHING_LEFT, "volume %s has %u replicas and wants %u", record->name,
+                         replicas, primaries ? record->replicas : 0);
+    if (primaries == 0 || replicas >= record->replicas ||
+        primaries + replicas >= volume->wish.max_shares)
+        return;
+    LIST_FOREACH(&sim->world->machines, link) {
+        const struct machine *machine = MACHINE_OF(link);
+
+        if (has_place(sim, volume, machine) && pods_allow(sim, volume, machine->zone))
+            verdict_violated(sim, REPLICAS_THERE, "volume %s has %u replicas of %u, and none on %s",
+                             record->name, replicas, record->replicas, machine->name);
+    }
+}
+
+/* ---- secrets ---- */
+
+static void check_secrets(struct sim *sim)
+{
+    static const struct api_resource *const kinds_of_ours[] = {
+        &AZ_VOLUMES, &AZ_VOLUME_ATTACHMENTS, &AZ_DRIVER_NODES, &EVENTS, &LEASES,
+    };
+    struct azure_config config;
+
+    azure_side_config(&config);
+    for (size_t i = 0; i < COUNT_OF(kinds_of_ours); i++)
+        KUBE_SERVER_FOREACH(sim->kube, kinds_of_ours[i], object) {
+            CLEANUP(freep) char *text = json_dumps(object, JSON_COMPACT);
+
+            if (strstr(text, config.client_secret))
+                verdict_violated(sim, NO_SECRETS, "it is in %s", text);
+        }
+    azure_config_fini(&config);
+}
+
+bool liveness_holds(struct sim *sim)
+{
+    check_wishes(sim);
+    HASH_FOREACH(invariants_records(sim->invariants)->volumes, volume) {
+        check_az_volume(sim, volume);
+        LIST_FOREACH(&volume->attachments, link) {
+            check_attachment(sim, RECORD_OF(link));
+        }
+    }
+    HASH_FOREACH(sim->azure->vms, vm) {
+        check_vm(sim, vm);
+    }
+    LIST_FOREACH(&sim->world->volumes, link) {
+        const struct volume *volume = VOLUME_OF(link);
+
+        check_volume(sim, volume);
+        if (volume->phase == VOLUME_BOUND && !volume->wish.block && volume->az_name &&
+            record_volume(sim, volume->az_name))
+            check_replicas(sim, volume);
+    }
+    check_secrets(sim);
+    return verdict_is_good(sim->verdict);
+}

@@ -1,0 +1,216 @@
+#include "test/sim/machine.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/azsim/model/vm.h"
+#include "test/sim/kubelet.h"
+#include "test/sim/node_objects.h"
+#include "test/sim/world.h"
+
+enum {
+    BOOT_LEAST_MS = 20 * 1000,
+    BOOT_MOST_MS = 60 * 1000,
+    BEAT_MS = 30 * 1000,
+    NEWS_MS = 300, /* until a change of the driver's objects is looked at */
+};
+
+static struct loop *loop(const struct machine *machine)
+{
+    return machine->world->sim->loop;
+}
+
+struct machine *machine_find(const struct world *world, const char *name)
+{
+    LIST_FOREACH(&world->machines, link) {
+        if (strcmp(MACHINE_OF(link)->name, name) == 0)
+            return MACHINE_OF(link);
+    }
+    return NULL;
+}
+
+struct vm *machine_vm(const struct machine *machine)
+{
+    return vm_find_by_name(machine->world->sim->azure, machine->name);
+}
+
+bool machine_is_connected(const struct machine *machine)
+{
+    return machine->up && !machine->cut;
+}
+
+/* ---- heartbeats ---- */
+
+/* Kubelet's lease and the plug-in's AzDriverNode; what is missing is made. */
+static void beat(void *ctx)
+{
+    struct machine *machine = ctx;
+    uint64_t now = loop_now(loop(machine));
+
+    if (!machine_is_connected(machine))
+        return;
+    if (!machine->registered)
+        node_register(machine);
+    bool is_news = node_count_free_slots(machine) != machine->free_slots;
+    if (now >= machine->beat_due || is_news) {
+        machine->beat_due = now + BEAT_MS - world_draw(machine->world, 0, BEAT_MS / 5);
+        machine->renewed = now;
+        node_beat(machine);
+    }
+    loop_start_timer(loop(machine), &machine->beat, machine->beat_due, beat, machine);
+}
+
+void machine_heard(struct machine *machine)
+{
+    uint64_t soon = loop_now(loop(machine)) + NEWS_MS;
+
+    waiters_wake(&machine->changed);
+    if (machine_is_connected(machine) && machine->beat_due > soon)
+        loop_start_timer(loop(machine), &machine->beat, soon, beat, machine);
+}
+
+static void connect(struct machine *machine)
+{
+    machine->beat_due = loop_now(loop(machine));
+    beat(machine);
+    machine_report_in_use(machine);
+    waiters_wake(&machine->changed);
+}
+
+/* ---- its VM ---- */
+
+static void add_vm(struct machine *machine)
+{
+    struct model *model = machine->world->sim->azure;
+    char zone[2] = {(char)('1' + machine->zone), '\0'};
+    struct vm_spec spec = {0};
+    struct vm *vm;
+    CLEANUP(json_decrefp)
+    json_t *json = json_pack("{s:s, s:s, s:s}", "name", machine->name, "size", "Standard_D4s_v5",
+                             "zone", zone);
+    CLEANUP(err_freep) struct err *err = vm_spec_read(json, "vm", &spec);
+
+    if (!err)
+        err = vm_add(model, model_find_group(model, "rg"), &spec, &vm);
+    if (err)
+        sim_note(machine->world->sim, "no VM %s: %s", machine->name, err_message(err));
+    vm_spec_fini(&spec);
+}
+
+static void boot(void *ctx)
+{
+    struct machine *machine = ctx;
+
+    machine->up = true;
+    machine->boots++;
+    sim_note(machine->world->sim, "%s is up", machine->name);
+    if (!machine->cut)
+        connect(machine);
+    kubelet_start(machine);
+}
+
+struct machine *machine_new(struct world *world, const char *name, unsigned zone)
+{
+    struct machine *machine = mem_alloc(sizeof *machine);
+
+    *machine =
+        (struct machine){.world = world, .name = mem_strdup(name), .zone = zone, .free_slots = -1};
+    list_init(&machine->publications);
+    list_init(&machine->mounts);
+    waiters_init(&machine->changed);
+    list_append(&world->machines, &machine->link);
+    add_vm(machine);
+    boot(machine);
+    return machine;
+}
+
+void machine_free(struct machine *machine)
+{
+    loop_stop_timer(loop(machine), &machine->beat);
+    loop_stop_timer(loop(machine), &machine->boot);
+    LIST_FOREACH(&machine->mounts, link)
+        mount_free(MOUNT_OF(link));
+    free(machine->in_use);
+    free(machine->name);
+    free(machine);
+}
+
+/* A deletion that goes on does so; one that failed begins again. */
+bool machine_lost_vm(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    if (vm)
+        vm_delete(vm);
+    return !vm;
+}
+
+bool machine_make_vm(struct machine *machine)
+{
+    if (!machine_lost_vm(machine))
+        return false;
+    add_vm(machine);
+    machine_power_on(machine);
+    return true;
+}
+
+void machine_delete_vm(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    machine_power_off(machine);
+    if (vm)
+        vm_delete(vm);
+    sim_note(machine->world->sim, "the VM of %s is deleted", machine->name);
+}
+
+/* ---- power ---- */
+
+void machine_power_off(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    sim_note(machine->world->sim, "%s loses its power", machine->name);
+    loop_stop_timer(loop(machine), &machine->beat);
+    loop_stop_timer(loop(machine), &machine->boot);
+    machine->up = machine->frozen = false;
+    kubelet_die(machine);
+    LIST_FOREACH(&machine->mounts, link)
+        mount_free(MOUNT_OF(link));
+    if (vm)
+        vm_set_power(vm, POWER_STOPPED);
+}
+
+void machine_power_on(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    if (machine->up || !vm)
+        return;
+    vm_set_power(vm, POWER_RUNNING);
+    loop_start_timer(loop(machine), &machine->boot,
+                     loop_now(loop(machine)) +
+                         world_draw(machine->world, BOOT_LEAST_MS, BOOT_MOST_MS),
+                     boot, machine);
+}
+
+/* ---- its connection ---- */
+
+void machine_cut(struct machine *machine, bool frozen)
+{
+    sim_note(machine->world->sim, "%s %s", machine->name,
+             frozen ? "stands still" : "is cut off from the API server");
+    machine->cut = true;
+    machine->frozen |= frozen;
+    loop_stop_timer(loop(machine), &machine->beat);
+}
+
+void machine_heal(struct machine *machine)
+{
+    if (!machine->cut)
+        return;
+    sim_note(machine->world->sim, "%s reaches the API server again", machine->name);
+    machine->cut = machine->frozen = false;
+    if (machine->up)
+        connect(machine);
+}

@@ -1,0 +1,76 @@
+/* machine.h - a machine of the simulated cluster: a VM of Azure, its Node, its azdisk-node plug-in
+ * and what it has mounted.
+ *
+ * Machines belong to the world, to its end; one whose VM was deleted may come back under its name.
+ * What kubelet does with pods is kubelet.c; that the cluster notices when a machine falls silent is
+ * node_lifecycle.c.
+ */
+#pragma once
+
+#include "lib/base/list.h"
+#include "lib/rt/timer.h"
+#include "lib/rt/wait.h"
+#include "test/azsim/model/vm.h"
+#include "test/sim/volume.h"
+
+struct incident;
+
+struct machine {
+    struct list link; /* world->machines, in order of name */
+    struct world *world;
+    char *name;
+    unsigned zone; /* from 0 */
+
+    bool up;        /* it runs: its kubelet and its plug-in do */
+    bool cut;       /* from the API server; what runs goes on */
+    bool frozen;    /* it stands still, as while a host is repaired; implies cut */
+    unsigned boots; /* boot id */
+
+    /* As the API server has it. */
+    bool registered; /* there is a Node */
+    bool ready, cordoned, out_of_service;
+    uint64_t renewed;         /* the lease, loop_now time */
+    uint64_t unready_since;   /* meaningful while not ready */
+    struct list publications; /* struct publication, by_machine: what VolumeAttachments want here */
+
+    struct volume **in_use; /* node.status.volumesInUse, as last written */
+    size_t n_in_use;
+    int free_slots; /* as last written; -1: not known */
+
+    const struct incident *struck;  /* by what it is down, cut or drained now; NULL: nothing */
+    const struct incident *foreign; /* by what there are somebody else's disks; NULL: nothing */
+    bool retired;                   /* it is not to come back */
+
+    struct list mounts; /* struct mount */
+    struct timer beat, boot;
+    uint64_t beat_due;      /* of the next, if nothing changes before */
+    struct waiters changed; /* anything that a pod's worker may wait for */
+};
+
+/* With a VM, which runs, and all that makes a node ready. */
+struct machine *machine_new(struct world *world, const char *name, unsigned zone);
+void machine_free(struct machine *machine);
+struct machine *machine_find(const struct world *world, const char *name); /* or NULL */
+struct vm *machine_vm(const struct machine *machine);                      /* NULL: there is none */
+bool machine_is_connected(const struct machine *machine); /* up, and reaches the API server */
+
+/* What it was running and had mounted is lost. The VM stays, with its disks. */
+void machine_power_off(struct machine *machine);
+void machine_power_on(struct machine *machine); /* with a new boot id */
+/* Its connection to the API server; `frozen` if it also stands still. */
+void machine_cut(struct machine *machine, bool frozen);
+void machine_heal(struct machine *machine);
+/* The VM is deleted, with its power; or another one is made of the same name. */
+void machine_delete_vm(struct machine *machine);
+bool machine_lost_vm(struct machine *machine); /* whether the deletion has ended; insists on it */
+bool machine_make_vm(struct machine *machine); /* false while the old one is still going */
+void machine_cordon(struct machine *machine, bool cordoned);
+void machine_set_out_of_service(struct machine *machine, bool out_of_service);
+/* The Node object goes, as by the cloud's node controller. */
+void machine_unregister(struct machine *machine);
+/* Ready is Unknown from now on. */
+void machine_mark_unready(struct machine *machine);
+/* The driver has changed something of this machine in the API server. */
+void machine_heard(struct machine *machine);
+
+#define MACHINE_OF(item) CONTAINER_OF(item, struct machine, link)

@@ -1,0 +1,37 @@
+/* mount.h - what a machine of the simulated cluster has mounted, and of which disk.
+ *
+ * Mounts belong to their machine and end with its power.
+ */
+#pragma once
+
+#include "test/sim/machine.h"
+
+struct attachment;
+
+/* A volume in kubelet's hands: in node.status.volumesInUse as long as it is there. */
+struct mount {
+    struct list link;
+    struct machine *machine;
+    struct volume *volume;
+    unsigned users;       /* pods that want it here */
+    unsigned published;   /* of them: have it at their path */
+    bool busy;            /* a worker is staging or unstaging it */
+    bool staged;          /* mounted at its staging path; the rest means something only then */
+    char disk[UUID_SIZE]; /* unique_id of the disk that is really mounted, right or wrong */
+    unsigned lun;
+    uint64_t since;
+};
+
+struct mount *machine_mount(const struct machine *machine, const struct volume *volume); /* NULL */
+struct mount *machine_use(struct machine *machine, struct volume *volume); /* makes it if needed */
+void mount_free(struct mount *mount); /* no longer in use on its machine */
+/* Whether a write by this machine would reach a disk now: mounted, the VM runs, the disk that is
+ * mounted is attached to it. */
+bool mount_can_write(const struct mount *mount);
+/* The VM's attachment of the disk that is mounted; NULL: it is no longer there. */
+struct attachment *mount_attachment(const struct mount *mount);
+/* Writes node.status.volumesInUse, if the API server can be reached. */
+void machine_report_in_use(struct machine *machine);
+bool machine_reports(const struct machine *machine, const struct volume *volume);
+
+#define MOUNT_OF(item) CONTAINER_OF(item, struct mount, link)

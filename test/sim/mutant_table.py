@@ -1,0 +1,121 @@
+"""The mutants: each is a text of the product, what takes its place, and the guard that is broken."""
+
+from typing import NamedTuple
+
+PLAN = "controller/attachment_plan.c"
+VIEW = "controller/attachment_view.c"
+RECORD = "controller/attachment_record.c"
+QUEUE = "provisioner-lib/azure/vm_queue.c"
+
+
+class Mutant(NamedTuple):
+    name: str
+    path: str
+    old: str  # there exactly once
+    new: str
+    profile: str = ""  # what of the simulation is to find it; "": all profiles, as the seeds have it
+
+
+MUTANTS = [
+    # ---- roles ----
+    Mutant("published twice: another primary is no obstacle", "controller/publish_plan.c",
+           "->answer == ANSWER_REFUSE)", "->answer == ANSWER_RELEASE)"),
+    Mutant("promoted before the former primary is demoted", VIEW,
+           "s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;", ""),
+    Mutant("promoted without looking at deletionTimestamp", "controller/attachment_states.c",
+           "{ON_PUBLISH, PHASE_LEAVING, ANSWER_BUSY,", "{ON_PUBLISH, PHASE_LEAVING, ANSWER_PROMOTE,"),
+    Mutant("published replica collected", "controller/collection.c",
+           "if (in->published || in->in_use || !in->attached)", "if (!in->attached)"),
+    Mutant("deadline of collection forgotten", "controller/collection.c",
+           "return err ? 0 : deadline;", "return 0;"),
+    Mutant("replicas never collected", "controller/collection.c",
+           "COLLECTION_WAIT : COLLECTION_DUE", "COLLECTION_WAIT : COLLECTION_WAIT"),
+    Mutant("demoting detaches", "controller/attachment_states.c",
+           "{ON_UNPUBLISH_KEEPING, PHASE_PRIMARY_ATTACHED, ANSWER_DEMOTE,",
+           "{ON_UNPUBLISH_KEEPING, PHASE_PRIMARY_ATTACHED, ANSWER_NOTHING,"),
+    # ---- shares, places, LUNs ----
+    Mutant("replica attached before the primary", PLAN,
+           "(in->primary_waits || !in->primary_attached)", "false"),
+    Mutant("shares counted without those that leave", PLAN,
+           "if (in->other_shares >= in->max_shares ||", "if ("),
+    Mutant("primary waits for a replica's place", PLAN,
+           "plan.victim = slot_give_way(in->neighbours, in->n_neighbours);",
+           "plan.victim = in->n_neighbours;"),
+    Mutant("LUN of another record taken", PLAN,
+           "&& !in->luns_taken[lun] && !is_in_model(in, lun);", "&& !is_in_model(in, lun);"),
+    Mutant("LUN of a foreign disk taken", PLAN,
+           "&& !in->luns_taken[lun] && !is_in_model(in, lun);", "&& !in->luns_taken[lun];"),
+    Mutant("LUN of the model not recorded", PLAN,
+           "return step_at(STEP_RECORD_ATTACHED, slot->lun);",
+           "return step_at(STEP_RECORD_ATTACHED, in->lun < 0 ? 0 : in->lun);"),
+    # ---- what is in Azure ----
+    Mutant("finalizer dropped while the disk is attached", PLAN,
+           "if (!in->instance || !slot_of(in, in->disk_id))\n        return step(STEP_REMOVE_FINALIZER);",
+           "if (in->looked)\n        return step(STEP_REMOVE_FINALIZER);"),
+    Mutant("detach believed without a look", QUEUE,
+           'return slot ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)',
+           'return slot && false ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)'),
+    Mutant("attach believed without a look", QUEUE,
+           "if (slot && !slot->leaving && slot->lun == change->lun)", "if (vm)"),
+    Mutant("model from before the change believed", QUEUE,
+           "    vm->known = false; /* whatever was read meanwhile may be from before */\n", ""),
+    Mutant("model older than the request believed", QUEUE,
+           "if (!vm->known || vm->known_at < request->since ||", "if (!vm->known ||"),
+    Mutant("failed VM not repaired", PLAN, "return step(STEP_REPAIR);", "return step(STEP_NONE);"),
+    Mutant("detach of what is on a VM that is gone", PLAN,
+           "if (!in->instance || !slot_of(in, in->disk_id))",
+           "if (in->instance && !slot_of(in, in->disk_id))"),
+    Mutant("disk deleted while it is being detached", "controller/volume_plan.c",
+           "if (in->leaving > 0)", "if (in->leaving > 99)"),
+    Mutant("AzVolume removed before its disk", "controller/volume_plan.c",
+           "!in->disk_deleted)\n        return VOLUME_DELETE;",
+           "!in->disk_deleted && false)\n        return VOLUME_DELETE;"),
+    Mutant("disk deleted though nobody asked", "controller/volume_plan.c",
+           "if (in->delete_requested && !in->pre_provisioned", "if (!in->pre_provisioned"),
+    # ---- writes ----
+    Mutant("status written whatever it was before", RECORD,
+           'json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",\n'
+           '                              s->object->metadata->resource_version, "status", status);',
+           'json_pack("{s:o}", "status", status);'),
+    Mutant("an older object takes the place of a newer one", "lib/kube/store.c",
+           "else if (object->version > entry->object->version)", "else"),
+    Mutant("what was deleted comes back by an own write", "lib/kube/store.c",
+           "if (!entry && object->version > store->version)", "if (!entry)"),
+    Mutant("old leader goes on writing", "lib/http/guard.c",
+           "if (!guard->allowed(guard->ctx))", "if (false)"),
+    # ---- the mirror ----
+    Mutant("a lost place in a watch is not listed again", "lib/kube/reflector.c",
+           "    if (err_kind(err) == ERR_OUT_OF_RANGE)\n        lose_place(reflector);", ""),
+    Mutant("deletions only by events, not by lists", "lib/kube/reflector.c",
+           "store_end_list(config->store, strtoull(version, NULL, 10));",
+           "store_end_list(config->store, 0);"),
+    Mutant("nobody is told that a sibling has changed", "controller/mirror.c",
+           "        enqueue_attachment(controller, siblings[i]);", "        (void)siblings[i];"),
+    Mutant("new leader waits for changes", "controller/leader.c",
+           "    mirror_enqueue_all(controller);", "    (void)mirror_enqueue_all;"),
+    # ---- calls ----
+    Mutant("published before there is a LUN", "controller/csi_publish.c",
+           "return detail && detail->n_publish__context > 0;", "return true;"),
+    Mutant("unpublished before it is detached", "controller/csi_unpublish.c",
+           "if (!object || strcmp(object->metadata->uid, uid) != 0)", "if (key && uid && object != call->ctx)"),
+    Mutant("demoted where the node may still write", "controller/csi_unpublish.c",
+           "*ret = former == FORMER_NODE_DONE;", "*ret = true;", "node-deaths"),
+    Mutant("published by an old mirror", "controller/csi_publish.c",
+           "if (answer == ANSWER_WAIT) {", "if (answer == ANSWER_WAIT && !name) {", "bad-api"),
+    Mutant("failed creation stays for ever", "controller/failed_creation.c",
+           "return err ? 0 : at;", "return err ? 0 : at * 0;", "churn"),
+    Mutant("unpublish of a node that is gone waits for ever", "controller/attachment_states.c",
+           "if (in->deleting && primary && !in->detach_requested && in->node_exists)",
+           "if (in->deleting && primary)"),
+    Mutant("zone ignored", "controller/volume.c",
+           '.zone = disk_sku_is_zone_redundant(parameters->sku) ? "" : wanted_zone(',
+           '.zone = disk_sku_is_zone_redundant(parameters->sku) || s ? "" : wanted_zone('),
+    # ---- pace ----
+    Mutant("429 retried early", "provisioner-lib/azure/arm_limits.c",
+           "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),
+    # ---- replicas ----
+    Mutant("replicas never made", "controller/replica_plan.c",
+           "if (tally->shares < in->max_shares) {", "if (tally->shares > in->max_shares) {"),
+    Mutant("surplus replicas stay", "controller/replica_plan.c",
+           "while (tally->staying > in->wanted &&", "while (tally->staying > in->wanted + 9 &&"),
+]

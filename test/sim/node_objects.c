@@ -1,0 +1,227 @@
+#include "test/sim/node_objects.h"
+
+#include <string.h>
+
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+#include "test/azsim/model/vm.h"
+#include "test/sim/kube/kinds.h"
+#include "test/sim/world.h"
+
+#define LEASES_NAMESPACE "kube-node-lease"
+
+static void format_now(const struct machine *machine, char text[TIMESTAMP_SIZE])
+{
+    timestamp_format(loop_wall_us(machine->world->sim->loop), text);
+}
+
+/* ---- Node ---- */
+
+static json_t *taint(const char *key, const char *effect)
+{
+    return json_pack("{s:s, s:s}", "key", key, "effect", effect);
+}
+
+static void write_spec(struct machine *machine)
+{
+    json_t *taints = json_array();
+
+    if (machine->cordoned)
+        json_array_append_new(taints, taint("node.kubernetes.io/unschedulable", "NoSchedule"));
+    if (!machine->ready) {
+        json_array_append_new(taints, taint("node.kubernetes.io/unreachable", "NoSchedule"));
+        json_array_append_new(taints, taint("node.kubernetes.io/unreachable", "NoExecute"));
+    }
+    if (machine->out_of_service)
+        json_array_append_new(taints, taint("node.kubernetes.io/out-of-service", "NoExecute"));
+    world_patch(machine->world, &NODES, NULL, machine->name, NULL,
+                json_pack("{s:{s:b, s:o}}", "spec", "unschedulable", (int)machine->cordoned,
+                          "taints", taints));
+}
+
+static void write_ready(struct machine *machine)
+{
+    char now[TIMESTAMP_SIZE];
+
+    format_now(machine, now);
+    world_patch(machine->world, &NODES, NULL, machine->name, "status",
+                json_pack("{s:{s:[{s:s, s:s, s:s}]}}", "status", "conditions", "type", "Ready",
+                          "status", machine->ready ? "True" : "Unknown", "lastTransitionTime",
+                          now));
+    write_spec(machine);
+    waiters_wake(&machine->world->pods_changed);
+}
+
+static json_t *node_json(const struct machine *machine)
+{
+    const struct vm *vm = machine_vm(machine);
+    CLEANUP(freep) char *zone = mem_printf("eastus-%u", machine->zone + 1);
+    CLEANUP(freep) char *provider_id = mem_printf("azure://%s", vm ? vm->id : "");
+
+    return json_pack("{s:{s:s, s:{s:s, s:s, s:s, s:s, s:s}}, s:{s:s}}", "metadata", "name",
+                     machine->name, "labels", "kubernetes.io/hostname", machine->name,
+                     "kubernetes.io/arch", "amd64", "topology.kubernetes.io/region", "eastus",
+                     "topology.kubernetes.io/zone", zone, "topology.disk.csi.azure.com/zone", zone,
+                     "spec", "providerID", provider_id);
+}
+
+static json_t *csi_node_json(const struct machine *machine)
+{
+    return json_pack("{s:{s:s}, s:{s:[{s:s, s:s, s:[s], s:{s:i}}]}}", "metadata", "name",
+                     machine->name, "spec", "drivers", "name", WORLD_DRIVER, "nodeID",
+                     machine->name, "topologyKeys", "topology.disk.csi.azure.com/zone",
+                     "allocatable", "count", MACHINE_SLOTS);
+}
+
+void node_register(struct machine *machine)
+{
+    machine->registered = machine->ready = true;
+    machine->cordoned = machine->out_of_service = false;
+    world_create(machine->world, &NODES, NULL, node_json(machine));
+    world_create(machine->world, &CSI_NODES, NULL, csi_node_json(machine));
+    write_ready(machine);
+    machine_report_in_use(machine);
+}
+
+void machine_unregister(struct machine *machine)
+{
+    if (!machine->registered)
+        return;
+    sim_note(machine->world->sim, "Node %s is deleted", machine->name);
+    machine->registered = machine->ready = false;
+    machine->unready_since = world_now(machine->world);
+    world_delete(machine->world, &NODES, NULL, machine->name);
+    world_delete(machine->world, &CSI_NODES, NULL, machine->name);
+    world_delete(machine->world, &LEASES, LEASES_NAMESPACE, machine->name);
+    waiters_wake(&machine->world->pods_changed);
+    attach_detach_poke(machine->world);
+}
+
+void machine_mark_unready(struct machine *machine)
+{
+    sim_note(machine->world->sim, "%s is not ready", machine->name);
+    machine->ready = false;
+    machine->unready_since = world_now(machine->world);
+    write_ready(machine);
+}
+
+void machine_cordon(struct machine *machine, bool cordoned)
+{
+    if (machine->cordoned == cordoned || !machine->registered)
+        return;
+    sim_note(machine->world->sim, "%s is %s", machine->name, cordoned ? "cordoned" : "uncordoned");
+    machine->cordoned = cordoned;
+    write_spec(machine);
+    waiters_wake(&machine->world->pods_changed);
+}
+
+void machine_set_out_of_service(struct machine *machine, bool out_of_service)
+{
+    if (machine->out_of_service == out_of_service || !machine->registered)
+        return;
+    sim_note(machine->world->sim, "%s is %s service", machine->name,
+             out_of_service ? "out of" : "back in");
+    machine->out_of_service = out_of_service;
+    write_spec(machine);
+    attach_detach_poke(machine->world);
+}
+
+void node_write_attached(struct machine *machine)
+{
+    json_t *names = json_array();
+
+    LIST_FOREACH(&machine->publications, link) {
+        const struct publication *publication = PUBLICATION_ON(link);
+        CLEANUP(freep)
+        char *name =
+            mem_printf("kubernetes.io/csi/" WORLD_DRIVER "^%s", publication->volume->handle);
+
+        if (publication->reported)
+            json_array_append_new(names, json_pack("{s:s, s:s}", "name", name, "devicePath", ""));
+    }
+    if (machine->registered)
+        world_patch(machine->world, &NODES, NULL, machine->name, "status",
+                    json_pack("{s:{s:O}}", "status", "volumesAttached", names));
+    json_decref(names);
+    waiters_wake(&machine->changed);
+}
+
+/* ---- heartbeats ---- */
+
+static bool holds_place(const json_t *attachment, const char *node)
+{
+    const json_t *spec = json_object_get(attachment, "spec");
+    const json_t *status = json_object_get(attachment, "status");
+    const char *name = json_string_value(json_object_get(spec, "nodeName"));
+    const char *state = json_string_value(json_object_get(status, "state"));
+
+    return name && strcmp(name, node) == 0 && !(state && strcmp(state, STATE_DETACHED) == 0);
+}
+
+int node_count_free_slots(const struct machine *machine)
+{
+    const struct kube_server *server = machine->world->sim->kube;
+    const json_t *object =
+        kube_server_get(server, &AZ_DRIVER_NODES, WORLD_NAMESPACE, machine->name);
+    const json_t *slots = json_object_get(json_object_get(object, "status"), "slots");
+    const json_t *limit = json_object_get(slots, "limit");
+    int free = (int)json_integer_value(limit);
+
+    if (!limit)
+        return -1;
+    KUBE_SERVER_FOREACH(server, &AZ_VOLUME_ATTACHMENTS, attachment)
+        free -= holds_place(attachment, machine->name);
+    return free > 0 ? free : 0;
+}
+
+static void renew_lease(struct machine *machine)
+{
+    struct world *world = machine->world;
+    char now[TIMESTAMP_SIZE];
+    json_t *spec;
+
+    timestamp_format_micro(loop_wall_us(world->sim->loop), now);
+    spec = json_pack("{s:s, s:i, s:s}", "holderIdentity", machine->name, "leaseDurationSeconds", 40,
+                     "renewTime", now);
+    if (kube_server_get(world->sim->kube, &LEASES, LEASES_NAMESPACE, machine->name))
+        world_patch(world, &LEASES, LEASES_NAMESPACE, machine->name, NULL,
+                    json_pack("{s:o}", "spec", spec));
+    else
+        world_create(world, &LEASES, LEASES_NAMESPACE,
+                     json_pack("{s:{s:s}, s:o}", "metadata", "name", machine->name, "spec", spec));
+}
+
+static void write_heartbeat(struct machine *machine)
+{
+    struct world *world = machine->world;
+    const char *name = machine->name;
+    char now[TIMESTAMP_SIZE];
+
+    format_now(machine, now);
+    json_t *status =
+        json_pack("{s:s, s:b, s:s, s:[{s:s, s:s, s:s, s:s, s:s}]}", "lastHeartbeatTime", now,
+                  "readyForVolumeAllocation", 1, "statusMessage", "Driver node healthy.",
+                  "conditions", "type", "IsNodePluginReady", "status", "True", "lastHeartbeatTime",
+                  now, "reason", "Healthy", "message", "volumes can be staged");
+    if (!kube_server_get(world->sim->kube, &AZ_DRIVER_NODES, WORLD_NAMESPACE, name))
+        world_create(
+            world, &AZ_DRIVER_NODES, WORLD_NAMESPACE,
+            json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", name, "spec", "nodeName", name));
+    machine->free_slots = node_count_free_slots(machine);
+    if (machine->free_slots >= 0)
+        json_object_set_new(status, "slots", json_pack("{s:i}", "free", machine->free_slots));
+    world_patch(world, &AZ_DRIVER_NODES, WORLD_NAMESPACE, name, "status",
+                json_pack("{s:o}", "status", status));
+}
+
+void node_beat(struct machine *machine)
+{
+    renew_lease(machine);
+    write_heartbeat(machine);
+    if (machine->ready)
+        return;
+    sim_note(machine->world->sim, "%s is ready again", machine->name);
+    machine->ready = true;
+    write_ready(machine);
+}

@@ -1,0 +1,18 @@
+/* node_objects.h - what is said of a machine in the API server: its Node with lease, and the
+ * AzDriverNode of its plug-in (node/heartbeat.h).
+ *
+ * For machine.c and node_lifecycle.c.
+ */
+#pragma once
+
+#include "test/sim/machine.h"
+
+/* The Node of a machine that has none. */
+void node_register(struct machine *machine);
+/* Renews the lease and writes the plug-in's heartbeat; a node that was not ready is ready again. */
+void node_beat(struct machine *machine);
+/* Places for disks on the VM that are not taken; -1 as long as the controller did not say how many
+ * there are. */
+int node_count_free_slots(const struct machine *machine);
+/* node.status.volumesAttached, by the attach/detach controller. */
+void node_write_attached(struct machine *machine);

@@ -1,0 +1,167 @@
+#include "test/sim/provisioner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/rt/backoff.h"
+#include "test/sim/csi_request.h"
+#include "test/sim/world.h"
+
+enum {
+    CALL_TIMEOUT_MS = 30 * 1000,
+    RETRY_LEAST_MS = 1000,
+    RETRY_MOST_MS = 120 * 1000,
+    LOOK_MS = 5000, /* at what keeps a volume from being deleted */
+};
+
+/* Errors after which the driver may go on with what was asked; the others say that nothing is
+ * there. */
+static bool may_go_on(const struct err *err)
+{
+    enum err_kind kind = err_kind(err);
+
+    return kind == ERR_CANCELED || kind == ERR_TIMEOUT || kind == ERR_UNAVAILABLE ||
+           err_kind_grpc_status(kind) == 10;
+}
+
+static struct err *failed(struct task *self, struct volume *volume, struct err *err,
+                          struct backoff *backoff)
+{
+    struct loop *loop = volume->world->sim->loop;
+
+    free(volume->error);
+    volume->error = mem_strdup(err_message(err));
+    err_free(err);
+    return task_sleep(self, backoff_next(backoff, loop_random(loop)));
+}
+
+/* ---- the disk is made ---- */
+
+static unsigned zones_of(const Csi__V1__Volume *answer)
+{
+    unsigned zones = 0;
+
+    for (size_t i = 0; i < answer->n_accessible_topology; i++) {
+        const Csi__V1__Topology *topology = answer->accessible_topology[i];
+
+        for (size_t k = 0; k < topology->n_segments; k++) {
+            const char *dash = strrchr(topology->segments[k]->value, '-');
+            unsigned long zone = dash ? strtoul(dash + 1, NULL, 10) : 0;
+
+            if (zone >= 1 && zone <= WORLD_ZONES)
+                zones |= 1U << (zone - 1);
+        }
+    }
+    return zones;
+}
+
+static void bind(struct volume *volume, ProtobufCMessage *message)
+{
+    const Csi__V1__Volume *answer = ((Csi__V1__CreateVolumeResponse *)(void *)message)->volume;
+    json_t *context = json_object();
+
+    for (size_t i = 0; i < answer->n_volume_context; i++)
+        json_object_set_new(context, answer->volume_context[i]->key,
+                            json_string(answer->volume_context[i]->value));
+    volume_bind(volume, answer->volume_id, context, zones_of(answer));
+    protobuf_c_message_free_unpacked(message, NULL);
+}
+
+static struct err *create_once(struct task *self, struct volume *volume)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    ProtobufCMessage *response = NULL;
+
+    volume->asked = true;
+    TRY(csi_request_send(self, volume->world, "CreateVolume", csi_request_create(arena, volume),
+                         CALL_TIMEOUT_MS, &response));
+    bind(volume, response);
+    return NULL;
+}
+
+/* Until there is a disk, or its claim is gone and there is none. CANCELED at the end of the sim. */
+static struct err *create(struct task *self, struct volume *volume)
+{
+    struct backoff backoff = {.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
+    bool maybe = false; /* there may be a disk */
+
+    for (;;) {
+        while (volume->chosen_zone < 0 && !volume->delete_wanted)
+            TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
+        if (volume->delete_wanted && !maybe)
+            return NULL;
+        struct err *err = create_once(self, volume);
+        if (!err)
+            return NULL;
+        maybe = may_go_on(err);
+        TRY(failed(self, volume, err, &backoff));
+    }
+}
+
+/* ---- and deleted ---- */
+
+static bool is_attached(const struct volume *volume)
+{
+    LIST_FOREACH(&volume->world->publications, link) {
+        if (PUBLICATION_OF(link)->volume == volume)
+            return true;
+    }
+    return false;
+}
+
+static struct err *delete_once(struct task *self, struct volume *volume)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    volume->delete_asked = true;
+    return csi_request_send(self, volume->world, "DeleteVolume", csi_request_delete(arena, volume),
+                            CALL_TIMEOUT_MS, NULL);
+}
+
+static struct err *delete (struct task *self, struct volume *volume)
+{
+    struct backoff backoff = {.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
+
+    for (;;) {
+        while (is_attached(volume))
+            TRY(task_sleep(self, LOOK_MS));
+        struct err *err = delete_once(self, volume);
+        if (!err)
+            return NULL;
+        TRY(failed(self, volume, err, &backoff));
+    }
+}
+
+/* ---- from the claim to its end ---- */
+
+static struct err *live(struct task *self, struct volume *volume)
+{
+    TRY(create(self, volume));
+    while (!volume->delete_wanted)
+        TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
+    while (volume_is_used(volume))
+        TRY(task_sleep(self, LOOK_MS));
+    volume_remove_claim(volume);
+    if (volume->phase == VOLUME_PENDING) {
+        volume->phase = VOLUME_GONE;
+        return NULL;
+    }
+    if (volume->wish.retain)
+        return NULL;
+    TRY(delete (self, volume));
+    volume->phase = VOLUME_GONE;
+    volume_remove_pv(volume);
+    sim_note(volume->world->sim, "volume %s is deleted", volume->pv);
+    return NULL;
+}
+
+static void run(struct task *self, void *arg)
+{
+    err_free(live(self, arg));
+}
+
+void provisioner_start(struct volume *volume)
+{
+    group_spawn(&volume->world->sim->tasks, "provisioner", run, volume);
+}

@@ -1,0 +1,57 @@
+/* record.h - the AzVolumeAttachments and AzVolumes in the API server, read once for each change, so
+ * that checks can ask for them after every step.
+ *
+ * The invariants own them, and feed them with what the API server does. A volume's name is that of
+ * its AzVolume and of its disk.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/list.h"
+
+struct sim;
+
+struct volume_record {
+    char *name;
+    bool exists, deleting; /* the AzVolume */
+    bool created;          /* ... says so */
+    unsigned replicas;     /* that it wants */
+    struct list attachments;
+    UT_hash_handle hh;
+};
+
+struct record {
+    struct list link; /* of its volume */
+    struct volume_record *volume;
+    char *node;
+    bool primary;      /* is to be */
+    bool is_primary;   /* is, by its status */
+    const char *state; /* "Attached"; "" for none; a literal */
+    int lun;           /* -1: none */
+    bool deleting, detach_requested;
+    uint64_t created, role_since; /* loop_now of the world */
+};
+
+#define RECORD_OF(item) CONTAINER_OF(item, struct record, link)
+
+struct records {
+    struct sim *sim;
+    struct volume_record *volumes;
+};
+
+void records_fini(struct records *records);
+/* What the API server has changed; NULL for what was not there, or is gone. The record or volume
+ * that is different, or was. */
+void records_see_attachment(struct records *records, const json_t *before, const json_t *after);
+void records_see_volume(struct records *records, const json_t *before, const json_t *after);
+
+/* Of the sim's invariants; NULL if there is none. */
+const struct record *record_find(const struct sim *sim, const char *volume, const char *node);
+const struct volume_record *record_volume(const struct sim *sim, const char *name);
+
+/* How a state is spelled: one of these, by the same pointer for the same word. */
+const char *record_state_word(const char *state);

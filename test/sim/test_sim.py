@@ -1,0 +1,74 @@
+"""The simulation as a test: what once failed, seeds that are always the same, and each fault of
+Azure on its own. docs/simulation.md says how to read a violation."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAIN = ROOT / "build" / "plain" / "bin" / "azdisk-sim"
+CHECKED = ROOT / "build" / "checked" / "bin" / "azdisk-sim"
+REGRESSIONS = sorted((Path(__file__).parent / "regressions").glob("*.json"))
+MUST_BE_REACHED = Path(__file__).parent / "coverage.txt"
+
+JOBS = len(os.sched_getaffinity(0))
+CHECKED_SEEDS = 6
+SEEDS = 60
+LIMIT = 3000  # seconds, for a run that takes minutes
+
+# What has to happen too, for a fault to have anything to strike: tokens are asked for once an hour.
+COMPANY = {"azure-token-refused": "azure-token-expired"}
+
+
+def kinds() -> list[str]:
+    """The kinds of incidents of Azure, as the source lists them: the tests are collected before
+    anything is built."""
+    source = (Path(__file__).parent / "azure_incidents.c").read_text()
+    return [line.split('"')[1] for line in source.splitlines() if line.startswith('    ROW("azure-')]
+
+
+def simulate(program: Path, *options: str, report: Path) -> dict:
+    """The sums of a run in which every invariant held."""
+    ran = subprocess.run([program, f"--jobs={JOBS}", f"--report={report}", *options], text=True,
+                         capture_output=True, timeout=LIMIT, check=False)
+    assert ran.returncode == 0, ran.stdout[-20000:] + ran.stderr
+    return json.loads(report.read_text())
+
+
+@pytest.mark.parametrize("path", REGRESSIONS, ids=lambda path: path.stem)
+def test_regression(path):
+    ran = subprocess.run([CHECKED, f"--incidents={path}"], capture_output=True, text=True,
+                         timeout=LIMIT, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_same_seed_same_history():
+    def trace() -> str:
+        return subprocess.run([PLAIN, "--seed=7", "--trace"], capture_output=True, text=True,
+                              timeout=LIMIT, check=False).stdout.rsplit("\n", 2)[0]
+
+    first = trace()
+    assert first.count("\n") > 100
+    assert trace() == first
+
+
+def test_seeds_under_sanitizers(tmp_path):
+    simulate(CHECKED, f"--seeds=1:{CHECKED_SEEDS}", report=tmp_path / "report")
+
+
+def test_seeds_reach_what_they_must(tmp_path):
+    reached = simulate(PLAIN, f"--seeds=1:{SEEDS}", report=tmp_path / "report")["coverage"]
+    wanted = [line for line in MUST_BE_REACHED.read_text().splitlines() if line]
+    assert [situation for situation in wanted if situation not in reached] == []
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_fault_of_azure(kind, tmp_path):
+    """It strikes, the driver lives with it, and all that was wished comes true."""
+    kinds_of_run = ",".join(filter(None, (kind, COMPANY.get(kind))))
+    reached = simulate(PLAIN, "--profile=busy", f"--with={kinds_of_run}", "--rate=30",
+                       "--seeds=1:3", report=tmp_path / "report")["coverage"]
+    assert reached.get(f"struck {kind} once or more", 0) > 0

@@ -1,0 +1,185 @@
+#include "test/sim/volume.h"
+
+#include <string.h>
+
+#include "controller/names.h"
+#include "lib/base/alloc.h"
+#include "test/sim/provisioner.h"
+#include "test/sim/world.h"
+
+#define ZONE_LABEL "topology.disk.csi.azure.com/zone"
+
+/* ---- the objects ---- */
+
+static const char *access_mode(const struct volume *volume)
+{
+    return volume->wish.block ? "ReadWriteMany" : "ReadWriteOnce";
+}
+
+static json_t *claim_json(const struct volume *volume)
+{
+    return json_pack("{s:{s:s, s:[s]}, s:{s:[s], s:s, s:s, s:{s:{s:s}}}}", "metadata", "name",
+                     volume->claim, "finalizers", "kubernetes.io/pvc-protection", "spec",
+                     "accessModes", access_mode(volume), "storageClassName", "azuredisk",
+                     "volumeMode", volume->wish.block ? "Block" : "Filesystem", "resources",
+                     "requests", "storage", "10Gi");
+}
+
+static json_t *affinity_json(const struct volume *volume)
+{
+    json_t *terms = json_array();
+
+    for (unsigned zone = 0; zone < WORLD_ZONES; zone++)
+        if (volume->zones & 1U << zone) {
+            CLEANUP(freep) char *value = mem_printf("eastus-%u", zone + 1);
+
+            json_array_append_new(terms,
+                                  json_pack("{s:[{s:s, s:s, s:[s]}]}", "matchExpressions", "key",
+                                            ZONE_LABEL, "operator", "In", "values", value));
+        }
+    return json_pack("{s:{s:o}}", "required", "nodeSelectorTerms", terms);
+}
+
+static json_t *pv_json(const struct volume *volume)
+{
+    const json_t *claim = kube_server_get(volume->world->sim->kube, &PERSISTENT_VOLUME_CLAIMS,
+                                          WORLD_POD_NAMESPACE, volume->claim);
+    json_t *uid = json_object_get(json_object_get(claim, "metadata"), "uid");
+    json_t *spec = json_pack(
+        "{s:{s:s}, s:[s], s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:O?}, s:{s:s, s:s, s:s, s:O}, "
+        "s:o}",
+        "capacity", "storage", "10Gi", "accessModes", access_mode(volume), "volumeMode",
+        volume->wish.block ? "Block" : "Filesystem", "persistentVolumeReclaimPolicy",
+        volume->wish.retain ? "Retain" : "Delete", "storageClassName", "azuredisk", "claimRef",
+        "apiVersion", "v1", "kind", "PersistentVolumeClaim", "namespace", WORLD_POD_NAMESPACE,
+        "name", volume->claim, "uid", uid, "csi", "driver", WORLD_DRIVER, "volumeHandle",
+        volume->handle, "fsType", volume->wish.block ? "" : "ext4", "volumeAttributes",
+        volume->context, "nodeAffinity", affinity_json(volume));
+
+    return json_pack("{s:{s:s, s:{s:s}, s:[s, s]}, s:o}", "metadata", "name", volume->pv,
+                     "annotations", "pv.kubernetes.io/provisioned-by", WORLD_DRIVER, "finalizers",
+                     "kubernetes.io/pv-protection",
+                     "external-provisioner.volume.kubernetes.io/finalizer", "spec", spec);
+}
+
+static void write_pv_phase(const struct volume *volume, const char *phase)
+{
+    world_patch(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv, "status",
+                json_pack("{s:{s:s}}", "status", "phase", phase));
+}
+
+static void remove_finalizers(struct world *world, const struct api_resource *resource,
+                              const char *namespace_, const char *name)
+{
+    world_patch(world, resource, namespace_, name, NULL,
+                json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+}
+
+/* ---- its life ---- */
+
+struct volume *volume_new(struct world *world, const char *claim, const struct volume_wish *wish)
+{
+    struct volume *volume = mem_alloc(sizeof *volume);
+    char uid[UUID_SIZE];
+
+    random_uuid(loop_random(world->sim->loop), uid);
+    *volume = (struct volume){
+        .world = world,
+        .claim = mem_strdup(claim),
+        .pv = mem_printf("pvc-%s", uid),
+        .wish = *wish,
+        .chosen_zone = -1,
+    };
+    waiters_init(&volume->changed);
+    list_append(&world->volumes, &volume->link);
+    world_create(world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, claim_json(volume));
+    provisioner_start(volume);
+    return volume;
+}
+
+void volume_free(struct volume *volume)
+{
+    free(volume->claim);
+    free(volume->pv);
+    free(volume->handle);
+    free(volume->az_name);
+    free(volume->error);
+    json_decref(volume->context);
+    free(volume);
+}
+
+void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones)
+{
+    struct err *err = volume_name_of_id(handle, &volume->az_name);
+
+    if (err) {
+        sim_note(volume->world->sim, "volume %s: %s", volume->pv, err_message(err));
+        err_free(err);
+    }
+    volume->handle = mem_strdup(handle);
+    volume->context = context;
+    volume->zones = zones ? zones : (1U << WORLD_ZONES) - 1;
+    volume->phase = VOLUME_BOUND;
+    world_create(volume->world, &PERSISTENT_VOLUMES, NULL, pv_json(volume));
+    write_pv_phase(volume, "Bound");
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim, NULL,
+                json_pack("{s:{s:s}}", "spec", "volumeName", volume->pv));
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim,
+                "status", json_pack("{s:{s:s}}", "status", "phase", "Bound"));
+    waiters_wake(&volume->changed);
+    waiters_wake(&volume->world->pods_changed);
+}
+
+void volume_delete(struct volume *volume)
+{
+    if (volume->delete_wanted)
+        return;
+    sim_note(volume->world->sim, "claim %s (%s) is deleted", volume->claim, volume->pv);
+    volume->delete_wanted = true;
+    world_delete(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim);
+    waiters_wake(&volume->changed);
+}
+
+void volume_remove_claim(struct volume *volume)
+{
+    remove_finalizers(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim);
+    if (volume->phase != VOLUME_BOUND)
+        return;
+    volume->phase = VOLUME_RELEASED;
+    write_pv_phase(volume, "Released");
+}
+
+void volume_remove_pv(struct volume *volume)
+{
+    world_delete(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv);
+    remove_finalizers(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv);
+}
+
+/* ---- questions ---- */
+
+bool volume_is_used(const struct volume *volume)
+{
+    LIST_FOREACH(&volume->world->pods, link) {
+        if (pod_uses(POD_OF(link), volume))
+            return true;
+    }
+    return false;
+}
+
+struct volume *volume_find_by_handle(const struct world *world, const char *handle)
+{
+    LIST_FOREACH(&world->volumes, link) {
+        struct volume *volume = VOLUME_OF(link);
+
+        if (volume->handle && strcasecmp(volume->handle, handle) == 0)
+            return volume;
+    }
+    return NULL;
+}
+
+bool volume_is_settled(const struct volume *volume)
+{
+    if (!volume->delete_wanted) /* what no pod has asked for yet needs no disk */
+        return volume->phase == VOLUME_BOUND || (!volume->asked && !volume_is_used(volume));
+    return volume->phase == (volume->wish.retain && volume->handle ? VOLUME_RELEASED : VOLUME_GONE);
+}

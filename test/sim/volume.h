@@ -1,0 +1,67 @@
+/* volume.h - a volume of the simulated cluster: a PersistentVolumeClaim with, once it is made, its
+ * PersistentVolume, and what people wish of it.
+ *
+ * Volumes belong to the world and stay in its list to the end, so that checks can ask for those
+ * that should be gone. The objects in the API server are written from these structs, never read.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/base/list.h"
+#include "lib/rt/wait.h"
+
+struct pod;
+struct workload;
+struct world;
+
+enum { WORLD_ZONES = 3, VOLUME_GIB = 10 };
+
+/* Where it is in the hands of the provisioner. */
+enum volume_phase {
+    VOLUME_PENDING,  /* CreateVolume was not answered with success yet */
+    VOLUME_BOUND,    /* there is a disk and a PersistentVolume */
+    VOLUME_RELEASED, /* its claim is gone; with reclaim policy Retain that is the end */
+    VOLUME_GONE,     /* DeleteVolume was answered with success, or nothing was ever made */
+};
+
+struct volume_wish {
+    unsigned max_shares, replicas;
+    bool zonal;  /* LRS, in the zone of the first pod; else ZRS */
+    bool block;  /* RWX, raw, for several nodes at once; else RWO with a file system */
+    bool retain; /* reclaim policy */
+};
+
+struct volume {
+    struct list link; /* world->volumes */
+    struct world *world;
+    char *claim, *pv;
+    struct volume_wish wish;
+    enum volume_phase phase;
+    bool asked;         /* a CreateVolume was sent: there may be a disk */
+    bool delete_asked;  /* a DeleteVolume was sent */
+    bool delete_wanted; /* its claim was deleted */
+    char *handle;       /* what CreateVolume answered; NULL before */
+    char *az_name;      /* of its AzVolume; NULL likewise */
+    json_t *context;    /* likewise */
+    unsigned zones;     /* where it can be attached, one bit for each; 0: not made yet */
+    int chosen_zone;    /* where it is to be made: its first pod's; -1: not known yet */
+    char *error;        /* of the last call that failed; NULL: it did not */
+    bool formatted;     /* the disk carries its file system */
+    struct waiters changed;
+};
+
+/* Creates the claim; a provisioner takes care of it from now on. */
+struct volume *volume_new(struct world *world, const char *claim, const struct volume_wish *wish);
+void volume_free(struct volume *volume);
+/* Deletes the claim: it goes when no pod uses it. */
+void volume_delete(struct volume *volume);
+bool volume_is_used(const struct volume *volume); /* by a pod that is there */
+/* Ends the object of a claim that was deleted. */
+void volume_remove_claim(struct volume *volume);
+/* Takes over what CreateVolume has answered, and binds the claim. */
+void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones);
+void volume_remove_pv(struct volume *volume);
+struct volume *volume_find_by_handle(const struct world *world, const char *handle);
+/* Whether its story has come to an end, or rests where it should. */
+bool volume_is_settled(const struct volume *volume);

@@ -1,0 +1,170 @@
+/* What people do to workloads. */
+
+#include "lib/base/alloc.h"
+#include "test/sim/workload.h"
+#include "test/sim/world.h"
+
+enum { ROLL_MOST_MS = 5 * 60 * 1000, ROLL_LOOK_MS = 2000 };
+
+static void create(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    workload_draw(sim->world, &random);
+}
+
+static void create_block(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    workload_draw_block(sim->world, &random);
+}
+
+static void scale(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_any(sim->world, &random);
+    if (workload)
+        workload_scale(workload, (unsigned)random_below(&random, WORKLOAD_PODS + 1));
+}
+
+/* Some clusters are emptier for it; the others get another one. */
+static void delete (struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_any(sim->world, &random);
+    if (workload)
+        workload_delete(workload, random_below(&random, 4) > 0);
+}
+
+/* ---- one pod ---- */
+
+static struct pod *any_pod(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_any(sim->world, &random);
+    return workload ? workload_any_pod(workload, &random) : NULL;
+}
+
+static void restart(struct sim *sim, const struct incident *incident)
+{
+    struct pod *pod = any_pod(sim, incident);
+
+    if (pod)
+        pod_delete(pod);
+}
+
+/* Its successor goes elsewhere. */
+static void move(struct sim *sim, const struct incident *incident)
+{
+    struct pod *pod = any_pod(sim, incident);
+
+    if (!pod)
+        return;
+    pod->workload->avoids[pod->ordinal] = pod->machine;
+    pod_delete(pod);
+}
+
+/* `kubectl delete --force`: nobody waits for its node, which may go on running it. */
+static void force(struct sim *sim, const struct incident *incident)
+{
+    struct pod *pod = any_pod(sim, incident);
+
+    if (pod)
+        pod_remove(pod);
+}
+
+/* ---- all pods of a workload, one after the other ---- */
+
+static struct pod *find_old(const struct workload *workload, unsigned ordinal, uint64_t began)
+{
+    LIST_FOREACH(&workload->world->pods, link) {
+        struct pod *pod = POD_OF(link);
+
+        if (pod->workload == workload && pod->ordinal == ordinal && pod->created <= began)
+            return pod;
+    }
+    return NULL;
+}
+
+static bool is_replaced(const struct workload *workload, unsigned ordinal, uint64_t began)
+{
+    LIST_FOREACH(&workload->world->pods, link) {
+        const struct pod *pod = POD_OF(link);
+
+        if (pod->workload == workload && pod->ordinal == ordinal && pod->created > began &&
+            pod->runs)
+            return true;
+    }
+    return ordinal >= workload->replicas;
+}
+
+static void roll_in_turn(struct task *self, void *arg)
+{
+    struct workload *workload = arg;
+    struct world *world = workload->world;
+    uint64_t began = world_now(world);
+    struct err *err = NULL;
+
+    for (unsigned ordinal = 0; !err && ordinal < workload->replicas; ordinal++) {
+        uint64_t until = world_now(world) + ROLL_MOST_MS;
+        struct pod *pod = find_old(workload, ordinal, began);
+
+        if (pod)
+            pod_delete(pod);
+        while (!err && !is_replaced(workload, ordinal, began) && world_now(world) < until)
+            err = task_sleep(self, ROLL_LOOK_MS);
+    }
+    err_free(err);
+}
+
+static void roll(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_any(sim->world, &random);
+    if (workload)
+        group_spawn(&sim->tasks, "roll", roll_in_turn, workload);
+}
+
+/* ---- volumes ---- */
+
+/* As a person changes it, in the AzVolume. */
+static void change_replicas(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_any(sim->world, &random);
+    struct volume *volume = workload ? workload->volumes[0] : NULL;
+    if (!volume || volume->phase != VOLUME_BOUND || volume->wish.block)
+        return;
+    volume->wish.replicas = (unsigned)random_below(&random, volume->wish.max_shares);
+    sim_note(sim, "volume %s is to have %u replicas", volume->pv, volume->wish.replicas);
+    world_patch(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name, NULL,
+                json_pack("{s:{s:i}}", "spec", "maxMountReplicaCount", (int)volume->wish.replicas));
+}
+
+static const struct incident_kind workload_kinds[] = {
+    {.name = "workload-create", .begin = create},
+    {.name = "workload-create-block", .begin = create_block},
+    {.name = "workload-scale", .begin = scale},
+    {.name = "workload-roll", .begin = roll},
+    {.name = "workload-delete", .begin = delete},
+    {.name = "workload-change-replicas", .begin = change_replicas},
+    {.name = "pod-restart", .begin = restart},
+    {.name = "pod-move", .begin = move},
+    {.name = "pod-force-delete", .begin = force, .bad = true},
+};
+
+const struct incident_table WORKLOAD_INCIDENTS = {.kinds = workload_kinds,
+                                                  .n = COUNT_OF(workload_kinds)};

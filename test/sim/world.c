@@ -1,0 +1,186 @@
+#include "test/sim/world.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/sim/node_lifecycle.h"
+#include "test/sim/scheduler.h"
+#include "test/sim/workload.h"
+
+enum { FIRST_MACHINES = 6, MORE_MACHINES = 4, FIRST_WORKLOADS = 2, MORE_WORKLOADS = 2 };
+
+uint64_t world_now(const struct world *world)
+{
+    return loop_now(world->sim->loop);
+}
+
+uint64_t world_draw(struct world *world, uint64_t least, uint64_t most)
+{
+    return least + random_below(loop_random(world->sim->loop), most - least + 1);
+}
+
+bool world_chance(struct world *world, unsigned percent)
+{
+    return random_below(loop_random(world->sim->loop), 100) < percent;
+}
+
+/* ---- objects ---- */
+
+/* Somebody else may have made it, or deleted it, by hand. */
+static void bear(struct world *world, const char *what, const struct api_resource *resource,
+                 struct err *err)
+{
+    if (err && err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_EXISTS)
+        sim_note(world->sim, "world: cannot %s a %s: %s", what, resource->kind, err_message(err));
+    err_free(err);
+}
+
+void world_create(struct world *world, const struct api_resource *resource, const char *namespace_,
+                  json_t *object)
+{
+    bear(world, "create", resource,
+         kube_server_create(world->sim->kube, resource, namespace_, object));
+    json_decref(object);
+}
+
+void world_patch(struct world *world, const struct api_resource *resource, const char *namespace_,
+                 const char *name, const char *subresource, json_t *patch)
+{
+    bear(world, "patch", resource,
+         kube_server_patch(world->sim->kube, resource, namespace_, name, subresource, patch));
+    json_decref(patch);
+}
+
+void world_delete(struct world *world, const struct api_resource *resource, const char *namespace_,
+                  const char *name)
+{
+    bear(world, "delete", resource,
+         kube_server_delete(world->sim->kube, resource, namespace_, name));
+}
+
+static const char *node_of(const json_t *object)
+{
+    const json_t *spec = json_object_get(object, "spec");
+
+    return json_string_value(json_object_get(spec, "nodeName"));
+}
+
+/* What the driver says of a node concerns its kubelet and its plug-in. */
+static void on_change(void *ctx, const struct api_resource *resource, const json_t *before,
+                      const json_t *after)
+{
+    struct world *world = ctx;
+    const char *node = resource == &AZ_VOLUME_ATTACHMENTS ? node_of(after ? after : before) : NULL;
+    struct machine *machine = node ? machine_find(world, node) : NULL;
+
+    if (machine)
+        machine_heard(machine);
+}
+
+/* ---- life ---- */
+
+static void make_machines(struct world *world)
+{
+    unsigned n = (unsigned)world_draw(world, FIRST_MACHINES, FIRST_MACHINES + MORE_MACHINES);
+
+    for (unsigned i = 0; i < n; i++)
+        world_add_machine(world, i % WORLD_ZONES);
+}
+
+struct machine *world_add_machine(struct world *world, unsigned zone)
+{
+    CLEANUP(freep) char *name = mem_printf("node-%02u", world->machines_made++);
+
+    return machine_new(world, name, zone);
+}
+
+struct world *world_new(struct sim *sim)
+{
+    struct world *world = mem_alloc(sizeof *world);
+
+    world->sim = sim;
+    list_init(&world->machines);
+    list_init(&world->volumes);
+    list_init(&world->publications);
+    list_init(&world->workloads);
+    list_init(&world->pods);
+    list_init(&world->former_pods);
+    waiters_init(&world->pods_changed);
+    waiters_init(&world->wants_changed);
+    kube_server_observe(sim->kube, on_change, world);
+    make_machines(world);
+    group_spawn(&sim->tasks, "scheduler", scheduler_run, world);
+    group_spawn(&sim->tasks, "attach/detach", attach_detach_run, world);
+    group_spawn(&sim->tasks, "node lifecycle", node_lifecycle_run, world);
+    group_spawn(&sim->tasks, "workloads", workloads_run, world);
+    for (uint64_t n = world_draw(world, FIRST_WORKLOADS, FIRST_WORKLOADS + MORE_WORKLOADS); n; n--)
+        workload_draw(world, loop_random(sim->loop));
+    return world;
+}
+
+void world_free(struct world *world)
+{
+    LIST_FOREACH(&world->publications, link)
+        publication_free(PUBLICATION_OF(link));
+    LIST_FOREACH(&world->pods, link)
+        pod_free(POD_OF(link));
+    LIST_FOREACH(&world->former_pods, link)
+        pod_free(POD_OF(link));
+    LIST_FOREACH(&world->workloads, link)
+        workload_free(WORKLOAD_OF(link));
+    LIST_FOREACH(&world->machines, link)
+        machine_free(MACHINE_OF(link));
+    LIST_FOREACH(&world->volumes, link)
+        volume_free(VOLUME_OF(link));
+    free(world);
+}
+
+/* ---- what is waited for ---- */
+
+static char *unsettled_pod(const struct world *world)
+{
+    LIST_FOREACH(&world->pods, link) {
+        const struct pod *pod = POD_OF(link);
+
+        if (pod->deleting)
+            return mem_printf("pod %s on %s is being deleted", pod->name,
+                              pod->machine ? pod->machine->name : "no node");
+        if (!pod->runs)
+            return mem_printf("pod %s on %s waits for %s", pod->name,
+                              pod->machine ? pod->machine->name : "no node", pod->waits_for);
+    }
+    return NULL;
+}
+
+static char *unsettled_volume(const struct world *world)
+{
+    LIST_FOREACH(&world->publications, link) {
+        const struct publication *publication = PUBLICATION_OF(link);
+
+        if (publication->deleting || publication->unused_since)
+            return mem_printf("volume %s is to be unpublished from %s: %s", publication->volume->pv,
+                              publication->machine->name,
+                              publication->error ? publication->error : "no error yet");
+    }
+    LIST_FOREACH(&world->volumes, link) {
+        const struct volume *volume = VOLUME_OF(link);
+
+        if (!volume_is_settled(volume))
+            return mem_printf("volume %s is to be %s: %s", volume->pv,
+                              volume->delete_wanted ? "deleted" : "created",
+                              volume->error ? volume->error : "no error yet");
+    }
+    return NULL;
+}
+
+bool world_is_settled(struct sim *sim, char **ret_why)
+{
+    char *why = workloads_unsettled(sim->world);
+
+    if (!why)
+        why = unsettled_pod(sim->world);
+    if (!why)
+        why = unsettled_volume(sim->world);
+    *ret_why = why;
+    return !why;
+}
