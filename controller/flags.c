@@ -83,7 +83,8 @@ static const struct option_row rows[] = {
     CHOICE("publish-wait", settings.publish_wait, publish_waits,
            "What ControllerPublishVolume waits for"),
     CHOICE("on-unpublish", settings.on_unpublish, on_unpublish_ways,
-           "What happens to the attachment of a volume that keeps replicas"),
+           "What happens to the attachment of a volume that keeps replicas; where the node still "
+           "uses the volume, it is detached"),
     DURATION("replica-gc-delay", settings.replica_gc_delay_ms, 0,
              "How long replicas stay after the last unpublish"),
     DURATION("heartbeat-limit", settings.heartbeat_limit_ms, 1000,

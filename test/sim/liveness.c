@@ -6,7 +6,9 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
+#include "test/sim/scheduler.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/workload.h"
 
 /* ---- wishes ---- */
 
@@ -121,13 +123,15 @@ static bool has_place(const struct sim *sim, const struct volume *volume,
            volume->zones & 1U << machine->zone && !record_find(sim, volume->az_name, machine->name);
 }
 
-/* A pod that can only be in one zone needs no replica elsewhere. */
-static bool pods_allow(const struct sim *sim, const struct volume *volume, unsigned zone)
+/* A pod that can only be in one zone, or not beside its siblings, needs no replica elsewhere. */
+static bool pods_allow(const struct sim *sim, const struct volume *volume,
+                       const struct machine *machine)
 {
     LIST_FOREACH(&sim->world->pods, link) {
         const struct pod *pod = POD_OF(link);
 
-        if (pod_uses(pod, volume) && pod->zone >= 0 && (unsigned)pod->zone != zone)
+        if (pod_uses(pod, volume) && ((pod->zone >= 0 && (unsigned)pod->zone != machine->zone) ||
+                                      (pod->workload->spread && machine_has_sibling(machine, pod))))
             return false;
     }
     return true;
@@ -151,7 +155,7 @@ static void check_replicas(struct sim *sim, const struct volume *volume)
     LIST_FOREACH(&sim->world->machines, link) {
         const struct machine *machine = MACHINE_OF(link);
 
-        if (has_place(sim, volume, machine) && pods_allow(sim, volume, machine->zone))
+        if (has_place(sim, volume, machine) && pods_allow(sim, volume, machine))
             verdict_violated(sim, REPLICAS_THERE, "volume %s has %u replicas of %u, and none on %s",
                              record->name, replicas, record->replicas, machine->name);
     }

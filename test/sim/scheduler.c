@@ -50,7 +50,7 @@ static bool is_in_zones(const struct machine *machine, const struct pod *pod)
     return true;
 }
 
-static bool has_sibling(const struct machine *machine, const struct pod *pod)
+bool machine_has_sibling(const struct machine *machine, const struct pod *pod)
 {
     LIST_FOREACH(&machine->world->pods, link) {
         const struct pod *other = POD_OF(link);
@@ -70,7 +70,7 @@ static bool suits(const struct machine *machine, const struct pod *pod)
 {
     return machine->registered && machine->ready && !machine->cordoned &&
            !machine->out_of_service && !is_avoided(machine, pod) && is_in_zones(machine, pod) &&
-           !(pod->workload->spread && has_sibling(machine, pod)) &&
+           !(pod->workload->spread && machine_has_sibling(machine, pod)) &&
            volumes_with(machine, pod) <= MACHINE_SLOTS;
 }
 

@@ -8,7 +8,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "lib/rt/task.h"
+
+struct machine;
+struct pod;
 
 /* A task of the sim; `arg` is the world. */
 void scheduler_run(struct task *self, void *arg);
+
+/* Whether another pod of the same workload is there. */
+bool machine_has_sibling(const struct machine *machine, const struct pod *pod);
