@@ -4,10 +4,26 @@
 
 #include "lib/base/list.h"
 
+/* The guard's leave, and that of whoever made the request. */
+struct leave {
+    const struct http_guard *guard;
+    const struct http_request *request;
+};
+
+static bool may_send(void *ctx)
+{
+    const struct leave *leave = ctx;
+    const struct http_request *request = leave->request;
+
+    return leave->guard->allowed(leave->guard->ctx) &&
+           (!request->may_send || request->may_send(request->may_send_ctx));
+}
+
 static struct err *exchange(struct http_transport *transport, struct task *self,
                             const struct http_request *request, struct http_response *ret)
 {
     struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
+    struct leave leave = {guard, request};
     struct http_request guarded = *request;
 
     if (request->changes_nothing || !request->method || strcmp(request->method, "GET") == 0)
@@ -16,8 +32,8 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
         return err_new(ERR_CANCELED, "%s is not sent: this process no longer leads",
                        request->method);
     /* And once more when it has a connection, which may take a while. */
-    guarded.may_send = guard->allowed;
-    guarded.may_send_ctx = guard->ctx;
+    guarded.may_send = may_send;
+    guarded.may_send_ctx = &leave;
     return http_exchange(self, guard->inner, &guarded, ret);
 }
 

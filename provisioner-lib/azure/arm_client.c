@@ -98,17 +98,59 @@ static struct err *wait_turn(struct task *self, struct arm_client *arm,
     return NULL;
 }
 
+/* A request that has had its turn and waits for a connection. */
+struct parting {
+    struct arm_client *arm;
+    const struct arm_request *request;
+    const char *url;
+    bool refused; /* Azure has refused its like meanwhile */
+};
+
+static bool may_send(void *ctx)
+{
+    struct parting *parting = ctx;
+    const struct arm_request *request = parting->request;
+
+    parting->refused = budget_is_closed(budget_of(parting->arm, parting->url), request->kind,
+                                        request->resource, loop_now(parting->arm->loop));
+    return !parting->refused;
+}
+
+/* When its turn has come; once more if a refusal came before it could go. */
+static struct err *send(struct task *self, struct parting *parting, struct http_request *message,
+                        struct http_response *ret)
+{
+    struct arm_client *arm = parting->arm;
+    struct err *err = NULL;
+
+    message->may_send = may_send;
+    message->may_send_ctx = parting;
+    do {
+        err_free(err);
+        parting->refused = false;
+        TRY(wait_turn(self, arm, parting->request, parting->url));
+        uint64_t began = loop_now(arm->loop);
+        message->deadline = began + REQUEST_TIMEOUT_MS;
+        err = http_exchange(self, arm->transport, message, ret);
+        if (!err)
+            metric_observe(&METRIC_AZURE_REQUEST_SECONDS,
+                           (double)(loop_now(arm->loop) - began) / 1000,
+                           arm_kind_name(parting->request->kind));
+    } while (err && parting->refused);
+    return err;
+}
+
 static struct err *attempt(struct task *self, struct arm_client *arm,
                            const struct arm_request *request, const char *url, const char *body,
                            struct http_response *ret)
 {
     CLEANUP(secret_freep) char *authorization = NULL;
+    struct parting parting = {.arm = arm, .request = request, .url = url};
     struct http_header headers[4];
     size_t n = 0;
 
     /* In this order: what has had its turn goes at once, or it would pass a refusal unseen. */
     TRY(credential_get(self, arm->credential, &authorization));
-    TRY(wait_turn(self, arm, request, url));
     headers[n++] = (struct http_header){"Authorization", authorization};
     headers[n++] = (struct http_header){"Accept", "application/json"};
     if (body)
@@ -116,21 +158,17 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
     if (request->if_match)
         headers[n++] = (struct http_header){"If-Match", request->if_match};
 
-    uint64_t began = loop_now(arm->loop);
-    TRY(http_exchange(self, arm->transport,
-                      &(struct http_request){
-                          .method = request->method,
-                          .url = url,
-                          .headers = headers,
-                          .n_headers = n,
-                          .body = body,
-                          .body_length = body ? strlen(body) : 0,
-                          .deadline = began + REQUEST_TIMEOUT_MS,
-                          .max_response = LARGEST_ANSWER,
-                      },
-                      ret));
-    metric_observe(&METRIC_AZURE_REQUEST_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
-                   arm_kind_name(request->kind));
+    TRY(send(self, &parting,
+             &(struct http_request){
+                 .method = request->method,
+                 .url = url,
+                 .headers = headers,
+                 .n_headers = n,
+                 .body = body,
+                 .body_length = body ? strlen(body) : 0,
+                 .max_response = LARGEST_ANSWER,
+             },
+             ret));
     arm_limits_note(budget_of(arm, url), request, ret, loop_now(arm->loop));
     if (ret->status == 401)
         credential_refused(arm->credential, authorization, ret);

@@ -220,6 +220,18 @@ uint64_t budget_due(struct budget *budget, enum arm_kind kind, const char *resou
     return latest;
 }
 
+bool budget_is_closed(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
+{
+    bool closed = false;
+
+    for (int scope = BUDGET_RESOURCE; scope <= BUDGET_METHOD; scope++) {
+        const struct bucket *bucket = find(budget, kind, resource, (enum budget_scope)scope, now);
+
+        closed |= bucket && bucket->closed_until > now;
+    }
+    return closed;
+}
+
 void budget_spend(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
 {
     for (int scope = BUDGET_RESOURCE; scope <= BUDGET_METHOD; scope++) {

@@ -46,6 +46,9 @@ DEFINE_CLEANUP(struct budget, budget_free)
 
 /* When a request may go out: `now`, or the time to ask again. */
 uint64_t budget_due(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now);
+/* Whether Azure has refused such requests until later than now. */
+bool budget_is_closed(struct budget *budget, enum arm_kind kind, const char *resource,
+                      uint64_t now);
 /* One goes out. */
 void budget_spend(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now);
 

@@ -40,8 +40,8 @@ def early_calls(journal: list[dict]) -> list[str]:
         rule = rules[refusal["kind"]]
         at = _seconds(refusal)
         answered, until = at + refusal["latencyMs"] / 1000, at + rule["retryAfter"]
-        found += [f"call {call['number']} ({call['kind']}) came "
-                  f"{until - _seconds(call):.1f} s before the Retry-After of call {refusal['number']}"
+        found += [f"call {call['number']} ({call['kind']}) came {(_seconds(call) - answered) * 1000:.0f} ms "
+                  f"after call {refusal['number']} was refused, {until - _seconds(call):.1f} s before its Retry-After"
                   for call in journal
                   if answered < _seconds(call) < until and _concerns(rule, refusal, call)]
     return found

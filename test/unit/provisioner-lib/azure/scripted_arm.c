@@ -42,8 +42,12 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
                                       .body = "{\"access_token\": \"t\", \"expires_in\": 86000}"};
     struct scripted_arm *scripted = CONTAINER_OF(transport, struct scripted_arm, transport);
     bool is_token = strstr(request->url, "oauth2");
-    struct line *line = is_token ? NULL : find_line(scripted, request->url);
 
+    if (scripted->connect_ms > 0)
+        TRY(task_sleep(self, scripted->connect_ms));
+    if (request->may_send && !request->may_send(request->may_send_ctx))
+        return err_new(ERR_CANCELED, "not sent");
+    struct line *line = is_token ? NULL : find_line(scripted, request->url);
     if (line) {
         note(scripted, request);
         if (line->times > 0 && --line->times == 0)

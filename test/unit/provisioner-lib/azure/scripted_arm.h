@@ -34,6 +34,7 @@ struct scripted_arm {
     struct credential *credential;
     struct arm_client *arm;
     struct line script[MOST_LINES];
+    uint64_t connect_ms; /* until a request has a connection */
     struct sent sent[MOST_REQUESTS];
     size_t n_sent;
 };

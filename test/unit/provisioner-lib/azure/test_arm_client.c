@@ -273,6 +273,34 @@ static void test_an_operation_elsewhere_is_not_followed(void **state)
     scripted_arm_free(scripted);
 }
 
+/* A connection takes a while; a refusal that comes meanwhile counts. */
+static void test_what_has_no_connection_yet_is_held_back(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        {"disks/d", 0, 200, {NULL}, "{}"},
+        {"virtualMachines/v", 1, 429, {"Retry-After", "30"}, FAILURE("TooManyRequests")},
+        {"virtualMachines/v", 0, 200, {NULL}, "{}"},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking first = put_disk, refused = change_vm, waiting = change_vm;
+
+    (void)state;
+    asking_begin(scripted, &first);
+    assert_ok(asking_end(&first, 1000)); /* there is a token now */
+    scripted->connect_ms = 300;
+    asking_begin(scripted, &refused);
+    loop_advance(scripted->loop, 200);
+    asking_begin(scripted, &waiting);
+    assert_fails(asking_end(&refused, 1000), ERR_THROTTLED,
+                 "POST " RESOURCES "virtualMachines/v/x: TooManyRequests: m (HTTP 429)");
+    assert_ok(asking_end(&waiting, 60 * 1000));
+    assert_int_equal(count(scripted, "virtualMachines/v"), 2);
+    assert_true(scripted->sent[scripted->n_sent - 1].at >=
+                scripted->sent[scripted->n_sent - 2].at + 30 * 1000);
+    scripted_arm_free(scripted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_a_stack_is_spoken_to_in_its_own_versions),
         cmocka_unit_test(test_a_condition_that_does_not_hold),
         cmocka_unit_test(test_a_success_without_a_body),
+        cmocka_unit_test(test_what_has_no_connection_yet_is_held_back),
         cmocka_unit_test(test_by_location_alone),
         cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
         cmocka_unit_test(test_looks_wait_as_long_as_azure_says),
