@@ -147,7 +147,7 @@ static const struct {
                         "is built in counts."},
 };
 
-static const Api__AzDriverNodeCondition *find_condition(const Api__AzDriverNodeSlots *slots)
+static const Api__AzDriverNodeSlotsCondition *find_condition(const Api__AzDriverNodeSlots *slots)
 {
     for (size_t i = 0; slots && i < slots->n_conditions; i++)
         if (slots->conditions[i]->type && strcmp(slots->conditions[i]->type, CONDITION) == 0)
@@ -157,13 +157,13 @@ static const Api__AzDriverNodeCondition *find_condition(const Api__AzDriverNodeS
 
 static bool is_written(const Api__AzDriverNodeSlots *slots, const struct limit *limit)
 {
-    const Api__AzDriverNodeCondition *condition = find_condition(slots);
+    const Api__AzDriverNodeSlotsCondition *condition = find_condition(slots);
 
     return condition && condition->reason && slots->has_limit && slots->limit == limit->disks &&
            strcmp(condition->reason, conditions[limit->source].reason) == 0;
 }
 
-static json_t *condition_json(const Api__AzDriverNodeCondition *old, enum cloud_source source,
+static json_t *condition_json(const Api__AzDriverNodeSlotsCondition *old, enum cloud_source source,
                               const char *now)
 {
     const char *state = conditions[source].status;
