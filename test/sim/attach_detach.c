@@ -37,8 +37,9 @@ void publication_free(struct publication *publication)
     free(publication);
 }
 
-static void create(struct world *world, struct machine *machine, struct volume *volume)
+void publication_new(struct machine *machine, struct volume *volume)
 {
+    struct world *world = machine->world;
     struct publication *publication = mem_alloc(sizeof *publication);
     char uid[UUID_SIZE];
 
@@ -109,7 +110,7 @@ static void attach_wanted(struct world *world)
 
         for (size_t i = 0; pod->machine && i < pod->n_volumes; i++)
             if (may_be_attached(world, pod->machine, pod->volumes[i]))
-                create(world, pod->machine, pod->volumes[i]);
+                publication_new(pod->machine, pod->volumes[i]);
     }
 }
 

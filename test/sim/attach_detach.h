@@ -34,6 +34,8 @@ struct publication {
 void attach_detach_poke(struct world *world);
 /* The loop of the attach/detach controller, a task of the sim; `arg` is the world. */
 void attach_detach_run(struct task *self, void *arg);
+/* Makes the VolumeAttachment, wherever else the volume is. */
+void publication_new(struct machine *machine, struct volume *volume);
 struct publication *publication_find(const struct machine *machine, const struct volume *volume);
 void publication_free(struct publication *publication);
 /* As CSI says it: published, and no unpublish was sent since. */

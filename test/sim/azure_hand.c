@@ -94,7 +94,9 @@ void hand_attaches_disk(struct sim *sim, const struct incident *incident)
         return;
     do {
         HASH_FOREACH(sim->azure->disks, disk) {
-            if (record_volume(sim, disk->name) && attach(sim, vm, disk))
+            const struct volume_record *volume = record_volume(sim, disk->name);
+
+            if (volume && !volume->deleting && attach(sim, vm, disk))
                 return;
         }
         vm = next_vm(sim, vm);

@@ -115,9 +115,13 @@ static void watches_break(struct sim *sim, const struct incident *incident)
     kube_server_break_watches(sim->kube, watched_kind(incident));
 }
 
+/* A watch from before is told so by an event, or is refused. */
 static void compact(struct sim *sim, const struct incident *incident)
 {
-    (void)incident;
+    struct random random;
+
+    sim_choices(incident, &random);
+    kube_server_behaviour(sim->kube)->gone_is_a_status = random_below(&random, 2);
     kube_server_compact(sim->kube);
     kube_server_break_watches(sim->kube, NULL);
 }

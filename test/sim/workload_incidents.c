@@ -1,6 +1,7 @@
 /* What people do to workloads. */
 
 #include "lib/base/alloc.h"
+#include "test/sim/attach_detach.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
 
@@ -154,6 +155,55 @@ static void change_replicas(struct sim *sim, const struct incident *incident)
                 json_pack("{s:{s:i}}", "spec", "maxMountReplicaCount", (int)volume->wish.replicas));
 }
 
+/* ---- objects, by hand ---- */
+
+static struct volume *any_volume(struct sim *sim, struct random *random)
+{
+    struct volume *found = NULL;
+    unsigned n = 0;
+
+    LIST_FOREACH(&sim->world->volumes, link) {
+        struct volume *volume = VOLUME_OF(link);
+
+        if (volume->phase == VOLUME_BOUND && !volume->delete_wanted && volume->az_name &&
+            random_below(random, ++n) == 0)
+            found = volume;
+    }
+    return found;
+}
+
+/* A VolumeAttachment for a node whose pods do not want the volume, while another node has it. */
+static void attach_elsewhere(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct volume *volume = any_volume(sim, &random);
+    LIST_FOREACH(&sim->world->machines, link) {
+        struct machine *machine = MACHINE_OF(link);
+
+        if (volume && machine->registered && machine->ready && machine_vm(machine) &&
+            !publication_find(machine, volume)) {
+            publication_new(machine, volume);
+            attach_detach_poke(sim->world);
+            return;
+        }
+    }
+}
+
+/* The driver makes it anew from the PersistentVolume. */
+static void delete_az_volume(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct volume *volume = any_volume(sim, &random);
+    if (!volume)
+        return;
+    sim_note(sim, "by hand: AzVolume %s is deleted", volume->az_name);
+    world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name);
+}
+
 static const struct incident_kind workload_kinds[] = {
     {.name = "workload-create", .begin = create},
     {.name = "workload-create-block", .begin = create_block},
@@ -164,6 +214,8 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "pod-restart", .begin = restart},
     {.name = "pod-move", .begin = move},
     {.name = "pod-force-delete", .begin = force, .bad = true},
+    {.name = "volume-attached-by-hand", .begin = attach_elsewhere, .bad = true},
+    {.name = "volume-record-deleted-by-hand", .begin = delete_az_volume, .bad = true},
 };
 
 const struct incident_table WORKLOAD_INCIDENTS = {.kinds = workload_kinds,
