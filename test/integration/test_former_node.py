@@ -2,7 +2,6 @@
 
 import pytest
 from cluster.waiting import until
-from kubernetes import client
 
 from .calls import create, publish, unpublish
 from .driver_world import Controller, World
@@ -40,9 +39,9 @@ def detached(world: World, after: int) -> list[str]:
 
 
 def told(world: World) -> list[str]:
-    events = client.EventsV1Api(world.client).list_event_for_all_namespaces().items
-    return [e.note for e in events if e.reason == "DetachedFromFormerNode"
-            and e.regarding.namespace == world.namespace]
+    events = world.core.list_event_for_all_namespaces().items
+    return [e.message for e in events if e.reason == "DetachedFromFormerNode"
+            and e.involved_object.namespace == world.namespace]
 
 
 def test_a_node_that_may_write_loses_the_disk_before_another_is_primary(world, controller):

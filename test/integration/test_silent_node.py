@@ -2,7 +2,6 @@
 
 import pytest
 from cluster.waiting import until
-from kubernetes import client
 
 from .calls import create, publish, refused, unpublish
 from .driver_world import Controller, World
@@ -16,9 +15,8 @@ def world(tmp_path, apiserver):
 
 def notes(world, kind: str, name: str, reason: str) -> list[str]:
     """What events of a reason say of an object."""
-    events = client.EventsV1Api(world.client).list_event_for_all_namespaces().items
-    return [e.note for e in events
-            if (e.regarding.kind, e.regarding.name, e.reason) == (kind, name, reason)]
+    return [e.message for e in world.core.list_event_for_all_namespaces().items
+            if (e.involved_object.kind, e.involved_object.name, e.reason) == (kind, name, reason)]
 
 
 def test_a_volume_stays_on_a_silent_node_until_kubernetes_releases_it(world):
