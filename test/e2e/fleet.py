@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cluster.waiting import until
+from cluster.waiting import Timeout, until
 from deployment.driver import Driver
 from deployment.ledger import Client, manifests
 
-LIMIT_SECONDS = 240  # Azure takes 12 changes of a VM at once, and 4 in each minute from then on
+LIMIT_SECONDS = 420  # Azure takes 12 changes of a VM at once, and 4 in each minute from then on
 PRIMARY, REPLICA = "Primary Attached", "Replica Attached"
 
 
@@ -95,7 +95,11 @@ class Fleet:
         return True
 
     def wait_complete(self, nodes: Iterable[str]) -> None:
-        until(lambda: self.complete(nodes), LIMIT_SECONDS, f"all replicas of {self.name} are on {nodes}", 0.3)
+        what = f"all replicas of {self.name} are on {nodes}"
+        try:
+            until(lambda: self.complete(nodes), LIMIT_SECONDS, what, 0.3)
+        except Timeout as timeout:
+            raise Timeout(f"{timeout}; the disks are {self.roles()}") from None
 
     # ---- what it holds ----
 
