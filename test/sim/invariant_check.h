@@ -38,8 +38,6 @@
     "Kubernetes goes on as if it were done: a pod starts without its disk, or a disk is left over."
 #define RETRY_AFTER "I8 nothing before its Retry-After", \
     "Azure extends its throttling, and nothing at all is attached for minutes."
-#define BUCKETS "I8 calls stay within the buckets", \
-    "Azure throttles the subscription, and with it everybody else's work in it."
 #define NO_LOOP "I10 nothing in a loop", \
     "The API server is flooded, and everything else in the cluster waits for it."
 #define NO_SECRETS "I9 no secret is written down", \

@@ -199,17 +199,8 @@ void scheduler_run(struct task *self, void *arg)
 {
     struct world *world = arg;
 
-    for (;;) {
+    do {
         LIST_FOREACH(&world->pods, link)
             schedule(world, POD_OF(link));
-        struct err *err = wait_for_change(self, &world->pods_changed, world_now(world) + LOOK_MS);
-        if (err && err_kind(err) == ERR_TIMEOUT)
-            err_free(TAKE_PTR(err));
-        if (!err)
-            err = task_sleep(self, DELAY_MS);
-        if (err) {
-            err_free(err);
-            return;
-        }
-    }
+    } while (world_wait_for_pods(self, world, LOOK_MS, DELAY_MS));
 }

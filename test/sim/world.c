@@ -14,6 +14,20 @@ uint64_t world_now(const struct world *world)
     return loop_now(world->sim->loop);
 }
 
+bool world_wait_for_pods(struct task *self, struct world *world, uint64_t look_ms,
+                         uint64_t delay_ms)
+{
+    struct err *err = wait_for_change(self, &world->pods_changed, world_now(world) + look_ms);
+
+    if (err && err_kind(err) == ERR_TIMEOUT)
+        err_free(TAKE_PTR(err));
+    if (!err)
+        err = task_sleep(self, delay_ms);
+    bool goes_on = !err;
+    err_free(err);
+    return goes_on;
+}
+
 uint64_t world_draw(struct world *world, uint64_t least, uint64_t most)
 {
     return least + random_below(loop_random(world->sim->loop), most - least + 1);

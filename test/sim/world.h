@@ -43,6 +43,10 @@ bool world_is_settled(struct sim *sim, char **ret_why);
 struct machine *world_add_machine(struct world *world, unsigned zone);
 
 uint64_t world_now(const struct world *world);
+/* Until pods have changed, at most `look_ms`, and `delay_ms` more, as whoever acts on them takes a
+ * while to; false if the task is to end. */
+bool world_wait_for_pods(struct task *self, struct world *world, uint64_t look_ms,
+                         uint64_t delay_ms);
 /* A draw between two bounds, both included. */
 uint64_t world_draw(struct world *world, uint64_t least, uint64_t most);
 bool world_chance(struct world *world, unsigned percent);
