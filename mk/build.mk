@@ -17,6 +17,10 @@ PROGRAMS := \
     azsim:test/azsim \
     azdisk-sim:test/sim
 
+# The simulation's json_parse() is in test/sim/known_json.c; sanitizers have an allocator of their own.
+LDFLAGS_azdisk-sim := -Wl,--wrap=json_parse,--undefined=__wrap_json_parse
+LIBS_plain_azdisk-sim := -Wl,--no-as-needed -lmimalloc
+
 LIBS := -luv -lcurl -lmicrohttpd -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \
     -lyaml -lmount -lblkid -lpthread -lm
 
@@ -105,7 +109,8 @@ define program
 $(BUILD)/$(1)/bin/$(2): $(BUILD)/$(1)/$(3)/main.o $(call archives,$(1),$(3))
 	@echo "$(1) $$@"
 	@mkdir -p $$(@D)
-	@$$(CC) $$(LDFLAGS_$(1)) -o $$@ $$^ $$(ARCHIVES_$(1)) $$(LIBS)
+	@$$(CC) $$(LDFLAGS_$(1)) $$(LDFLAGS_$$(@F)) -o $$@ $$^ $$(ARCHIVES_$(1)) $$(LIBS) \
+	    $$(LIBS_$(1)_$$(@F))
 
 endef
 

@@ -57,18 +57,24 @@ char *mem_lower(const char *text)
     return copy;
 }
 
-/* Measured first, for vasprintf() leaves pieces of what may be a secret in memory. */
+/* Not by vasprintf(), which leaves pieces of what may be a secret in memory. Most texts are short;
+ * others are measured first. */
 char *mem_vprintf(const char *format, va_list args)
 {
+    char usual[256];
     va_list again;
 
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(usual, sizeof usual, format, again);
     va_end(again);
     if (length < 0)
         abort();
     char *text = mem_alloc((size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, format, args);
+    if ((size_t)length < sizeof usual)
+        memcpy(text, usual, (size_t)length + 1);
+    else
+        vsnprintf(text, (size_t)length + 1, format, args);
+    explicit_bzero(usual, sizeof usual);
     return text;
 }
 

@@ -24,24 +24,34 @@ const double METRIC_SECONDS[] = {0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1,   
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* At most so much of a value, as it is printed: some of its characters take two. */
+static char *write_value(char *end, const char *value)
+{
+    for (int n = 0; n < MAX_LABEL_LENGTH && value[n]; n++) {
+        bool newline = value[n] == '\n';
+
+        if (newline || value[n] == '"' || value[n] == '\\')
+            *end++ = '\\';
+        *end++ = newline ? 'n' : value[n];
+    }
+    return end;
+}
+
 static char *series_key(const struct metric *metric, const char *const *values)
 {
-    struct buffer key;
+    size_t size = 1;
 
-    buffer_init(&key, METRIC_MAX_LABELS * 4 * MAX_LABEL_LENGTH);
+    for (int i = 0; i < METRIC_MAX_LABELS && metric->labels[i]; i++)
+        size += strlen(",=\"\"") + strlen(metric->labels[i]) + 2 * MAX_LABEL_LENGTH;
+    char *key = mem_alloc(size), *end = key;
     for (int i = 0; i < METRIC_MAX_LABELS && metric->labels[i]; i++) {
-        const char *value = values[i] ? values[i] : "";
-
-        buffer_printf(&key, "%s%s=\"", i ? "," : "", metric->labels[i]);
-        for (int n = 0; n < MAX_LABEL_LENGTH && value[n]; n++) {
-            if (value[n] == '\n')
-                buffer_printf(&key, "\\n");
-            else
-                buffer_printf(&key, value[n] == '"' || value[n] == '\\' ? "\\%c" : "%c", value[n]);
-        }
-        buffer_printf(&key, "\"");
+        end = stpcpy(end, i ? "," : "");
+        end = stpcpy(end, metric->labels[i]);
+        end = stpcpy(end, "=\"");
+        end = write_value(end, values[i] ? values[i] : "");
+        end = stpcpy(end, "\"");
     }
-    return buffer_take(&key);
+    return key;
 }
 
 static struct metric_series *series_of(struct metric *metric, const char *const *values)
@@ -56,7 +66,7 @@ static struct metric_series *series_of(struct metric *metric, const char *const 
     if (HASH_COUNT(metric->series) >= METRIC_MAX_SERIES && values != other)
         return series_of(metric, other);
     series = mem_alloc(sizeof *series);
-    series->key = TAKE_PTR(key);
+    series->key = mem_strdup(key); /* no longer than needed */
     HASH_ADD_KEYPTR(hh, metric->series, series->key, strlen(series->key), series);
     return series;
 }

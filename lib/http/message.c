@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/base/buffer.h"
+#include "lib/base/alloc.h"
 
 void http_response_fini(struct http_response *response)
 {
@@ -30,12 +30,19 @@ const char *http_header_find(const struct http_header *headers, size_t n, const 
 
 char *http_escape(const char *text)
 {
-    struct buffer escaped;
+    static const char digits[] = "0123456789ABCDEF";
+    char *escaped = mem_alloc(3 * strlen(text) + 1), *end = escaped;
 
-    buffer_init(&escaped, 3 * strlen(text));
-    for (; *text; text++)
-        buffer_printf(&escaped,
-                      isalnum((unsigned char)*text) || strchr("-._~", *text) ? "%c" : "%%%02X",
-                      (unsigned char)*text);
-    return buffer_take(&escaped);
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+
+        if (isalnum(byte) || strchr("-._~", byte)) {
+            *end++ = *text;
+            continue;
+        }
+        *end++ = '%';
+        *end++ = digits[byte >> 4];
+        *end++ = digits[byte & 15];
+    }
+    return escaped;
 }

@@ -1,8 +1,8 @@
 /* fiber_sanitizer.h - tells AddressSanitizer and ThreadSanitizer when the stack changes; nothing
  * without them.
  *
- * Around a switch into a fiber: enter, swapcontext, left. Around a switch out of it: leave,
- * swapcontext, entered; entered is also the first thing that a new fiber calls. All are inlined
+ * Around a switch into a fiber: enter, fiber_switch, left. Around a switch out of it: leave,
+ * fiber_switch, entered; entered is also the first thing that a new fiber calls. All are inlined
  * always: ThreadSanitizer counts the calls and returns of each stack, and a function that begins on
  * one stack and ends on another would confuse it.
  */

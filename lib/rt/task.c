@@ -1,14 +1,16 @@
+#undef _FORTIFY_SOURCE /* fiber_switch.h says why */
+
 #include "lib/rt/task.h"
 
 #include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
 #include "lib/rt/fiber_sanitizer.h"
+#include "lib/rt/fiber_switch.h"
 
 /* Stacks of ended tasks are kept for the next ones, without their memory: no more than addresses.
  */
@@ -20,7 +22,7 @@ struct task {
     task_fn *fn;
     void *arg;
 
-    ucontext_t context;
+    struct fiber fiber;
     char *stack; /* guard page included */
     struct fiber_sanitizer sanitizer;
 
@@ -32,7 +34,7 @@ struct task {
 };
 
 struct sched {
-    ucontext_t context; /* of sched_run's caller while a task runs */
+    struct fiber fiber; /* of sched_run's caller while a task runs */
     struct task *first_ready, **last_ready;
     struct task *running;
     unsigned live, ready;
@@ -149,7 +151,7 @@ static struct task *take_ready(struct sched *sched)
 static void switch_to_scheduler(struct task *task)
 {
     fiber_sanitizer_leave(&task->sanitizer, task->ended);
-    swapcontext(&task->context, &task->sched->context);
+    fiber_switch(&task->fiber, &task->sched->fiber);
     fiber_sanitizer_entered(&task->sanitizer);
 }
 
@@ -159,7 +161,7 @@ static void switch_to_task(struct task *task)
 
     sched->running = task;
     fiber_sanitizer_enter(&task->sanitizer, task->stack + guard_bytes(), TASK_STACK_BYTES);
-    swapcontext(&sched->context, &task->context);
+    fiber_switch(&sched->fiber, &task->fiber);
     fiber_sanitizer_left(&task->sanitizer);
     sched->running = NULL;
 }
@@ -212,6 +214,20 @@ static void stack_free(struct sched *sched, char *stack)
     munmap(stack, guard_bytes() + TASK_STACK_BYTES);
 }
 
+/* The mask of signals is the one that sched_run() has while tasks run. */
+static void prepare(struct task *task)
+{
+    ucontext_t *context = &task->fiber.context;
+
+    getcontext(context);
+    context->uc_stack.ss_sp = task->stack + guard_bytes();
+    context->uc_stack.ss_size = TASK_STACK_BYTES;
+    if (!is_simulated(task->sched))
+        signals_that_wait(&context->uc_sigmask);
+    makecontext(context, (void (*)(void))task_main, 2, (unsigned)(uintptr_t)task,
+                (unsigned)((uintptr_t)task >> 32));
+}
+
 struct task *task_spawn(struct sched *sched, const char *name, task_fn *fn, void *arg)
 {
     struct task *task = mem_alloc(sizeof *task);
@@ -219,12 +235,7 @@ struct task *task_spawn(struct sched *sched, const char *name, task_fn *fn, void
     *task = (struct task){.sched = sched, .name = name, .fn = fn, .arg = arg};
     fiber_sanitizer_init(&task->sanitizer);
     task->stack = stack_new(sched);
-    getcontext(&task->context);
-    task->context.uc_stack.ss_sp = task->stack + guard_bytes();
-    task->context.uc_stack.ss_size = TASK_STACK_BYTES;
-    signals_that_wait(&task->context.uc_sigmask);
-    makecontext(&task->context, (void (*)(void))task_main, 2, (unsigned)(uintptr_t)task,
-                (unsigned)((uintptr_t)task >> 32));
+    prepare(task);
     sched->live++;
     make_ready(task);
     return task;

@@ -39,14 +39,6 @@ static void on_record(void *ctx, const struct arm_record *record)
         side->observe(side->observe_ctx, record);
 }
 
-static void on_commit(void *ctx, json_t *changes)
-{
-    struct azure_side *side = ctx;
-
-    (void)changes;
-    side->changes++;
-}
-
 struct azure_side *azure_side_new(struct loop *loop)
 {
     struct azure_side *side = mem_alloc(sizeof *side);
@@ -55,14 +47,11 @@ struct azure_side *azure_side_new(struct loop *loop)
         .n_clients = COUNT_OF(clients),
         .record = on_record,
         .record_ctx = side,
+        .terse = true,
     };
 
-    side->model = model_new(&(struct model_config){.loop = loop,
-                                                   .tenant_id = TENANT,
-                                                   .subscription_id = SUBSCRIPTION,
-                                                   .location = "eastus",
-                                                   .commit = on_commit,
-                                                   .commit_ctx = side});
+    side->model = model_new(&(struct model_config){
+        .loop = loop, .tenant_id = TENANT, .subscription_id = SUBSCRIPTION, .location = "eastus"});
     model_add_group(side->model, "rg");
     memset(&config.key, 7, sizeof config.key);
     config.model = side->model;

@@ -21,7 +21,6 @@ struct azure_side {
     struct arm_transport *transport;
     struct azure_count counts[AZURE_KINDS];
     size_t n_counts;
-    uint64_t changes; /* how often the model has changed */
 
     /* Called for each request once it is answered; NULL: not wanted. */
     void (*observe)(void *ctx, const struct arm_record *record);

@@ -74,7 +74,7 @@ static void look_for_leader(struct invariants *invariants)
 
 static void look_at_mounts(struct invariants *invariants)
 {
-    uint64_t azure_changes = invariants->sim->azure_side->changes;
+    uint64_t azure_changes = invariants->sim->azure_side->model->n_changes;
     uint64_t mounts = mounts_now(invariants->sim);
 
     if (invariants->changes == invariants->seen_changes &&

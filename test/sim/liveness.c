@@ -99,13 +99,25 @@ static void check_volume(struct sim *sim, const struct volume *volume)
                          exists ? "disk" : "AzVolume");
 }
 
+/* Nobody has it, and nobody deletes it: its PersistentVolume is all that there has to be. */
+static bool is_retained(const struct sim *sim, const char *name)
+{
+    LIST_FOREACH(&sim->world->volumes, link) {
+        const struct volume *volume = VOLUME_OF(link);
+
+        if (volume->az_name && strcmp(volume->az_name, name) == 0)
+            return volume->phase == VOLUME_RELEASED && volume->wish.retain;
+    }
+    return false;
+}
+
 static void check_az_volume(struct sim *sim, const struct volume_record *record)
 {
     const struct disk *disk = find_disk(sim, record->name);
 
     if (record->exists && record->deleting)
         verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);
-    else if (record->exists != (disk != NULL))
+    else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->name)))
         verdict_violated(sim, NOTHING_LEFT, "%s is there, and its %s is not", record->name,
                          disk ? "AzVolume" : "disk");
 }
@@ -172,8 +184,9 @@ static void check_secrets(struct sim *sim)
 
     azure_side_config(&config);
     for (size_t i = 0; i < COUNT_OF(kinds_of_ours); i++)
-        KUBE_SERVER_FOREACH(sim->kube, kinds_of_ours[i], object) {
-            CLEANUP(freep) char *text = json_dumps(object, JSON_COMPACT);
+        for (size_t n = 0; n < kube_server_count(sim->kube, kinds_of_ours[i]); n++) {
+            CLEANUP(freep)
+            char *text = json_dumps(kube_server_at(sim->kube, kinds_of_ours[i], n), JSON_COMPACT);
 
             if (strstr(text, config.client_secret))
                 verdict_violated(sim, NO_SECRETS, "it is in %s", text);

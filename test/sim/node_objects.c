@@ -152,11 +152,13 @@ void node_write_attached(struct machine *machine)
 static bool holds_place(const json_t *attachment, const char *node)
 {
     const json_t *spec = json_object_get(attachment, "spec");
-    const json_t *status = json_object_get(attachment, "status");
     const char *name = json_string_value(json_object_get(spec, "nodeName"));
-    const char *state = json_string_value(json_object_get(status, "state"));
 
-    return name && strcmp(name, node) == 0 && !(state && strcmp(state, STATE_DETACHED) == 0);
+    if (!name || strcmp(name, node) != 0)
+        return false;
+    const json_t *status = json_object_get(attachment, "status");
+    const char *state = json_string_value(json_object_get(status, "state"));
+    return !state || strcmp(state, STATE_DETACHED) != 0;
 }
 
 int node_count_free_slots(const struct machine *machine)
@@ -170,8 +172,8 @@ int node_count_free_slots(const struct machine *machine)
 
     if (!limit)
         return -1;
-    KUBE_SERVER_FOREACH(server, &AZ_VOLUME_ATTACHMENTS, attachment)
-        free -= holds_place(attachment, machine->name);
+    for (size_t i = 0; i < kube_server_count(server, &AZ_VOLUME_ATTACHMENTS); i++)
+        free -= holds_place(kube_server_at(server, &AZ_VOLUME_ATTACHMENTS, i), machine->name);
     return free > 0 ? free : 0;
 }
 

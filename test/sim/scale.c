@@ -269,7 +269,10 @@ static void attachment_changed(void *ctx, const struct api_resource *resource, c
 static bool find_replica(const struct scale *scale, const char *volume, char **ret_name,
                          char **ret_node)
 {
-    KUBE_SERVER_FOREACH(scale->sim.kube, &AZ_VOLUME_ATTACHMENTS, object) {
+    const struct kube_server *kube = scale->sim.kube;
+
+    for (size_t i = 0; i < kube_server_count(kube, &AZ_VOLUME_ATTACHMENTS); i++) {
+        const json_t *object = kube_server_at(kube, &AZ_VOLUME_ATTACHMENTS, i);
         const char *of = member(object, "spec", "volumeName");
 
         if (strcmp(of, volume) != 0 || strcmp(member(object, "spec", "role"), "Replica") != 0)

@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "lib/json/parse.h"
 #include "test/azsim/arm/charge.h"
 
 const char *exchange_header(const struct exchange *exchange, const char *name)
@@ -123,7 +124,8 @@ void answer(struct exchange *exchange, int status, json_t *body)
     common_headers(exchange);
     exchange->reply->status = status;
     if (body)
-        http_reply_body(exchange->reply, status, "application/json; charset=utf-8", dump(body));
+        http_reply_body(exchange->reply, status, "application/json; charset=utf-8",
+                        exchange->config->terse ? json_to_text(body) : dump(body));
     json_decref(body);
 }
 

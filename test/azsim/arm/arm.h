@@ -42,6 +42,7 @@ struct arm_config {
     unsigned page_size;        /* of lists; 0: the one of model/settings.h */
     unsigned retry_after_s;    /* of unfinished operations; 0: no such header, as disks have none */
     unsigned token_lifetime_s; /* 0: an hour by secret, a day by managed identity */
+    bool terse; /* short URLs of operations, and JSON on one line: nobody looks at them */
     void (*record)(void *ctx, const struct arm_record *record); /* NULL: not wanted */
     void *record_ctx;
 };

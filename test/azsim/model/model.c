@@ -129,6 +129,13 @@ struct refusal *model_copy_content(struct model *model, const char *from, const 
 
 /* ---- what has changed ---- */
 
+/* Counts a change; whether its record is wanted too. */
+static bool count(struct model *model)
+{
+    model->n_changes++;
+    return model->commit;
+}
+
 static void note(struct model *model, const char *table, const char *key, json_t *record)
 {
     json_t *records;
@@ -145,37 +152,37 @@ static void note(struct model *model, const char *table, const char *key, json_t
 
 void model_changed_disk(struct model *model, const struct disk *disk)
 {
-    if (model->commit)
+    if (count(model))
         note(model, "disks", disk->key, record_of_disk(disk));
 }
 
 void model_changed_snapshot(struct model *model, const struct snapshot *snapshot)
 {
-    if (model->commit)
+    if (count(model))
         note(model, "snapshots", snapshot->key, record_of_snapshot(snapshot));
 }
 
 void model_changed_vm(struct model *model, const struct vm *vm)
 {
-    if (model->commit)
+    if (count(model))
         note(model, "vms", vm->key, record_of_vm(vm));
 }
 
 void model_changed_scale_set(struct model *model, const struct scale_set *set)
 {
-    if (model->commit)
+    if (count(model))
         note(model, "scaleSets", set->key, record_of_scale_set(set));
 }
 
 void model_changed_operation(struct model *model, const struct operation *operation)
 {
-    if (model->commit)
+    if (count(model))
         note(model, "operations", operation->id, record_of_operation(operation));
 }
 
 void model_gone(struct model *model, const char *table, const char *key)
 {
-    if (model->commit)
+    if (count(model))
         note(model, table, key, json_null());
 }
 
@@ -185,7 +192,7 @@ void model_set_removed(struct model *model, const char *vm_name, bool removed)
         json_object_set_new(model->removed_vms, vm_name, json_true());
     else
         json_object_del(model->removed_vms, vm_name);
-    if (model->commit)
+    if (count(model))
         note(model, "removedVms", vm_name, removed ? json_true() : json_null());
 }
 

@@ -77,7 +77,8 @@ struct model {
     void *devices_ctx;
     void (*commit)(void *ctx, json_t *changes);
     void *commit_ctx;
-    json_t *changes; /* of the change under way */
+    json_t *changes;    /* of the change under way */
+    uint64_t n_changes; /* of anything, ever */
 };
 
 struct model_config {

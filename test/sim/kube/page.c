@@ -5,6 +5,9 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "lib/json/codec.h"
+#include "lib/json/parse.h"
+#include "test/sim/kube/parsed.h"
 #include "test/sim/kube/refusal.h"
 #include "test/sim/kube/selector.h"
 
@@ -80,8 +83,26 @@ static struct err *read_page(const struct kube_server *server, const struct coll
     return wanted < collection->forgotten ? expired() : NULL;
 }
 
+/* The items of a page, as text and as values. */
+struct items {
+    struct buffer text;
+    json_t *values;
+};
+
+static void add_item(struct items *items, struct version *version)
+{
+    bool first = items->text.length == 0;
+    size_t length;
+    const char *text = version_text(version, &length);
+
+    if ((!first && !buffer_append(&items->text, ",", 1)) ||
+        !buffer_append(&items->text, text, length))
+        abort();
+    json_array_append(items->values, version->json);
+}
+
 /* Adds the items of the page; `ret_last` is the last key of it if there are more, else NULL. */
-static void add_items(struct buffer *items, struct version *const *objects, size_t n,
+static void add_items(struct items *items, struct version *const *objects, size_t n,
                       const struct page *page, const struct target *target,
                       const struct selector *selector, const char **ret_last)
 {
@@ -90,7 +111,6 @@ static void add_items(struct buffer *items, struct version *const *objects, size
     *ret_last = NULL;
     for (size_t i = 0; i < n; i++) {
         const char *key = objects[i]->key;
-        size_t length;
 
         if (page->after && strcmp(key, page->after) <= 0)
             continue;
@@ -100,17 +120,37 @@ static void add_items(struct buffer *items, struct version *const *objects, size
             return;
         if (!selector_matches(selector, objects[i]->json))
             continue;
-        const char *text = version_text(objects[i], &length);
-        if ((found++ && !buffer_append(items, ",", 1)) || !buffer_append(items, text, length))
-            abort();
+        add_item(items, objects[i]);
+        found++;
         *ret_last = key;
     }
     *ret_last = NULL;
 }
 
-static char *token_member(uint64_t revision, const char *last)
+/* The list's text up to its items. */
+static char *head_of(const struct api_resource *resource, uint64_t revision, const char *last)
 {
-    return last ? mem_printf(",\"continue\":\"%" PRIu64 ":%s\"", revision, last) : mem_strdup("");
+    CLEANUP(freep)
+    char *token =
+        last ? mem_printf(",\"continue\":\"%" PRIu64 ":%s\"", revision, last) : mem_strdup("");
+
+    return mem_printf("{\"kind\":\"%sList\",\"apiVersion\":\"%s%s%s\",\"metadata\":{"
+                      "\"resourceVersion\":\"%" PRIu64 "\"%s},\"items\":[",
+                      resource->kind, resource->group, resource->group[0] ? "/" : "",
+                      resource->version, revision, token);
+}
+
+/* Whoever reads the text need not parse all the items. */
+static void remember_parsed(const char *head, const struct items *items, const struct buffer *text)
+{
+    CLEANUP(freep) char *empty = mem_printf("%s]}", head);
+    CLEANUP(json_decrefp) json_t *list = NULL;
+    struct err *err = json_parse_here(empty, strlen(empty), &list);
+
+    if (err)
+        abort();
+    json_object_set(list, "items", items->values);
+    parsed_remember(text->data, text->length, json_incref(list));
 }
 
 struct err *page_read(struct kube_server *server, const struct target *target, char **ret_text,
@@ -120,8 +160,9 @@ struct err *page_read(struct kube_server *server, const struct target *target, c
     const struct api_resource *resource = target->kind->resource;
     const struct form *query = &target->query;
     CLEANUP(selector_fini) struct selector selector = {0};
+    struct items items;
     struct page page;
-    struct buffer text, items;
+    struct buffer text;
     const char *last;
     size_t n;
 
@@ -129,20 +170,18 @@ struct err *page_read(struct kube_server *server, const struct target *target, c
                       form_get(query, "fieldSelector"), &selector));
     TRY(read_page(server, collection, query, &page));
     CLEANUP(freep) struct version **objects = collection_as_of(collection, page.revision, &n);
-    buffer_init(&items, LARGEST_LIST);
+    items.values = json_array();
+    buffer_init(&items.text, LARGEST_LIST);
     add_items(&items, objects, n, &page, target, &selector, &last);
 
-    CLEANUP(freep) char *token = token_member(page.revision, last);
+    CLEANUP(freep) char *head = head_of(resource, page.revision, last);
     buffer_init(&text, LARGEST_LIST);
-    buffer_printf(&text,
-                  "{\"kind\":\"%sList\",\"apiVersion\":\"%s%s%s\",\"metadata\":{"
-                  "\"resourceVersion\":\"%" PRIu64 "\"%s},\"items\":[",
-                  resource->kind, resource->group, resource->group[0] ? "/" : "", resource->version,
-                  page.revision, token);
-    if ((items.length && !buffer_append(&text, items.data, items.length)) ||
-        !buffer_append(&text, "]}", 2))
+    if (!buffer_append(&text, head, strlen(head)) ||
+        !buffer_append(&text, items.text.data, items.text.length) || !buffer_append(&text, "]}", 2))
         abort();
-    buffer_fini(&items);
+    remember_parsed(head, &items, &text);
+    json_decref(items.values);
+    buffer_fini(&items.text);
     *ret_length = text.length;
     *ret_text = buffer_take(&text);
     return NULL;

@@ -65,21 +65,10 @@ const json_t *kube_server_get(const struct kube_server *server, const struct api
     return version ? version->json : NULL;
 }
 
-const json_t *kube_server_next(const struct kube_server *server,
-                               const struct api_resource *resource, const json_t *previous)
+const json_t *kube_server_at(const struct kube_server *server, const struct api_resource *resource,
+                             size_t place)
 {
-    const struct collection *collection = collection_of(server, resource);
-    char key[LONGEST_KEY];
-    size_t place = 0;
-
-    if (previous) {
-        const json_t *metadata = json_object_get(previous, "metadata");
-
-        metadata_key(collection->kind, json_string_value(json_object_get(metadata, "namespace")),
-                     json_string_value(json_object_get(metadata, "name")), key);
-        place = collection_place(collection, key, &place) ? place + 1 : place;
-    }
-    return place < collection->n ? collection->objects[place]->json : NULL;
+    return collection_of(server, resource)->objects[place]->json;
 }
 
 size_t kube_server_count(const struct kube_server *server, const struct api_resource *resource)

@@ -34,12 +34,9 @@ struct http_transport *kube_server_http(struct kube_server *server);
 /* Borrowed; NULL if there is none. */
 const json_t *kube_server_get(const struct kube_server *server, const struct api_resource *resource,
                               const char *namespace_, const char *name);
-/* All objects of a kind, in order of namespace/name; the body must not write to that kind. */
-const json_t *kube_server_next(const struct kube_server *server,
-                               const struct api_resource *resource, const json_t *previous);
-#define KUBE_SERVER_FOREACH(server, resource, object)                                              \
-    for (const json_t *object = kube_server_next((server), (resource), NULL); object;              \
-         object = kube_server_next((server), (resource), object))
+/* Of all objects of a kind, in order of namespace/name, until that kind is written to. */
+const json_t *kube_server_at(const struct kube_server *server, const struct api_resource *resource,
+                             size_t place);
 size_t kube_server_count(const struct kube_server *server, const struct api_resource *resource);
 
 /* The revision of the last change of any object, which is that object's resourceVersion. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/sim/kube/parsed.h"
 
 const char *const change_prefixes[CHANGE_TYPE_COUNT] = {
     [CHANGE_ADDED] = "{\"type\":\"ADDED\",\"object\":",
@@ -64,6 +65,18 @@ static int append(const char *data, size_t length, void *ctx)
     return 0;
 }
 
+/* What readers of the line and of the object will find in them. */
+static void remember_parsed(const struct version *version)
+{
+    static const char *const names[CHANGE_TYPE_COUNT] = {"ADDED", "MODIFIED", "DELETED"};
+    size_t prefix = strlen(change_prefixes[version->born]), suffix = strlen(CHANGE_SUFFIX);
+
+    parsed_remember(version->line, version->line_length - 1,
+                    json_pack("{s:s, s:O}", "type", names[version->born], "object", version->json));
+    parsed_remember(version->line + prefix, version->line_length - prefix - suffix,
+                    json_incref(version->json));
+}
+
 const char *version_line(struct version *version, size_t *ret_length)
 {
     enum { USUAL_LINE = 2048 };
@@ -78,6 +91,7 @@ const char *version_line(struct version *version, size_t *ret_length)
         append(CHANGE_SUFFIX, strlen(CHANGE_SUFFIX), &line);
         version->line = mem_grow(line.data, line.length);
         version->line_length = line.length;
+        remember_parsed(version);
     }
     *ret_length = version->line_length;
     return version->line;

@@ -20,10 +20,12 @@ static void count_failure(void *ctx, const struct api_resource *resource, const 
 
 static unsigned differences(struct stage *stage, const struct store *store)
 {
-    unsigned n = store_count(store) != kube_server_count(stage->server, &AZ_VOLUMES);
+    size_t volumes = kube_server_count(stage->server, &AZ_VOLUMES);
+    unsigned n = store_count(store) != volumes;
 
-    KUBE_SERVER_FOREACH(stage->server, &AZ_VOLUMES, volume) {
-        const json_t *metadata = json_object_get(volume, "metadata");
+    for (size_t i = 0; i < volumes; i++) {
+        const json_t *metadata =
+            json_object_get(kube_server_at(stage->server, &AZ_VOLUMES, i), "metadata");
         const char *name = json_string_value(json_object_get(metadata, "name"));
         const char *version = json_string_value(json_object_get(metadata, "resourceVersion"));
         CLEANUP(freep) char *key = kube_key("ns", name);
@@ -187,7 +189,7 @@ static void records_events(struct task *self, struct stage *stage)
         assert_ok(task_sleep(self, 1000));
     }
     assert_int_equal(kube_server_count(stage->server, &EVENTS), 1);
-    const json_t *event = kube_server_next(stage->server, &EVENTS, NULL);
+    const json_t *event = kube_server_at(stage->server, &EVENTS, 0);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(event, "series"), "count")),
                      3);
     assert_int_equal(failures, 0);
