@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/throttle.h"
+#include "test/sim/kube/parsed.h"
 
 #define TENANT "72f988bf-0000-4000-8000-000000000001"
 #define SUBSCRIPTION "11111111-0000-4000-8000-000000000002"
@@ -39,6 +40,11 @@ static void on_record(void *ctx, const struct arm_record *record)
         side->observe(side->observe_ctx, record);
 }
 
+static void on_said(const char *text, size_t length, json_t *body)
+{
+    parsed_remember(text, length, json_incref(body));
+}
+
 struct azure_side *azure_side_new(struct loop *loop)
 {
     struct azure_side *side = mem_alloc(sizeof *side);
@@ -48,6 +54,7 @@ struct azure_side *azure_side_new(struct loop *loop)
         .record = on_record,
         .record_ctx = side,
         .terse = true,
+        .said = on_said,
     };
 
     side->model = model_new(&(struct model_config){

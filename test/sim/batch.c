@@ -160,7 +160,8 @@ json_t *batch_json(const struct batch *batch)
 {
     double minutes = batch->cpu_s / 60;
 
-    return json_pack("{s:i, s:O, s:f, s:f, s:f, s:o}", "seeds", (int)batch->seeds, "violations",
+    return json_pack("{s:i, s:i, s:O, s:f, s:f, s:f, s:o}", "seeds", (int)batch->seeds,
+                     "violations", (int)json_array_size(batch->violations), "violated",
                      batch->violations, "simulated_hours", batch->simulated_h, "cpu_seconds",
                      batch->cpu_s, "scenario_hours_per_cpu_minute",
                      minutes > 0 ? batch->simulated_h / minutes : 0.0, "coverage", coverage_json());

@@ -30,7 +30,7 @@ struct batch {
 /* Runs them; prints each violation as soon as it is there. */
 void batch_run(struct batch *batch);
 void batch_fini(struct batch *batch);
-/* {"seeds", "violations", "scenario_hours_per_cpu_minute", "coverage", ...} */
+/* {"seeds", "violations", "violated": [{"seed", "profile", "invariant", ...}], "coverage", ...} */
 json_t *batch_json(const struct batch *batch);
 
 /* The scenario of a seed; its incidents are the caller's. */

@@ -119,7 +119,7 @@ def simulate(program: Path, mutant: Mutant, first: int, last: int) -> dict | Non
     options += [f"--profile={mutant.profile}"] if mutant.profile else []
     options += [f"--with={mutant.company}"] if mutant.company else []
     subprocess.run([program, *options], stdout=subprocess.DEVNULL, check=False)
-    violations = json.loads(report.read_text())["violations"]
+    violations = json.loads(report.read_text())["violated"]
     return min(violations, key=lambda violation: violation["seed"]) if violations else None
 
 

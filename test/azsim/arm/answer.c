@@ -121,11 +121,17 @@ static void common_headers(struct exchange *exchange)
 
 void answer(struct exchange *exchange, int status, json_t *body)
 {
+    const struct arm_config *config = exchange->config;
+
     common_headers(exchange);
     exchange->reply->status = status;
-    if (body)
-        http_reply_body(exchange->reply, status, "application/json; charset=utf-8",
-                        exchange->config->terse ? json_to_text(body) : dump(body));
+    if (body) {
+        char *text = config->terse ? json_to_text(body) : dump(body);
+
+        if (config->said)
+            config->said(text, strlen(text), body);
+        http_reply_body(exchange->reply, status, "application/json; charset=utf-8", text);
+    }
     json_decref(body);
 }
 

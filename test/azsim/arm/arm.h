@@ -45,6 +45,8 @@ struct arm_config {
     bool terse; /* short URLs of operations, and JSON on one line: nobody looks at them */
     void (*record)(void *ctx, const struct arm_record *record); /* NULL: not wanted */
     void *record_ctx;
+    /* What a body says, for whoever reads it in the same process; borrowed. NULL: not wanted. */
+    void (*said)(const char *text, size_t length, json_t *body);
 };
 
 struct arm;
