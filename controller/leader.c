@@ -1,6 +1,7 @@
 #include "controller/leader.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "controller/audit.h"
 #include "controller/metrics.h"
@@ -8,6 +9,9 @@
 #include "controller/shortage.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/rt/backoff.h"
+
+enum { CATCH_UP_LEAST_MS = 200, CATCH_UP_MOST_MS = 2 * 1000 };
 
 /* Whatever was missed, for whatever reason, is looked at again before long. */
 enum { RESYNC_MS = 10 * 60 * 1000 };
@@ -22,10 +26,18 @@ struct leader {
     struct task_group reconcilers;
     struct timer resync;
     struct audit *audit;
-    bool started;
+    bool acquired, started; /* the second when it has caught up */
 };
 
 /* ---- the reconcilers ---- */
+
+/* Its finalizer went, or somebody took it away: there is nothing to be done for it any more. */
+static bool is_of_what_is_gone(const struct err *err)
+{
+    const char *reason = err_code(err);
+
+    return err_kind(err) == ERR_NOT_FOUND && reason && strcmp(reason, "NotFound") == 0;
+}
 
 static void finished(void *ctx, const struct queue *queue, const char *key, const struct err *err,
                      uint64_t duration_ms)
@@ -35,7 +47,7 @@ static void finished(void *ctx, const struct queue *queue, const char *key, cons
     (void)ctx;
     metric_add(&METRIC_RECONCILES, 1, name, err ? err_kind_reason(err_kind(err)) : "ok");
     metric_observe(&METRIC_RECONCILE_SECONDS, (double)duration_ms / 1000, name);
-    if (err && err_kind(err) == ERR_CONFLICT)
+    if (err && (err_kind(err) == ERR_CONFLICT || is_of_what_is_gone(err)))
         log_debug("%s %s: %s", name, key, err_message(err)); /* somebody was faster; look again */
     else if (err)
         log_warning("%s %s: %s", name, key, err_message(err));
@@ -70,7 +82,6 @@ static void start(struct leader *leader)
         {"recovery", reconcile_recovery, &controller->recovery_queue, most},
     };
 
-    group_init(&leader->reconcilers, controller->loop);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         *kinds[i].queue = queue_new(&leader->reconcilers, &(struct queue_config){
                                                               .name = kinds[i].name,
@@ -84,17 +95,33 @@ static void start(struct leader *leader)
     resync(leader);
 }
 
-static void stop(struct task *self, struct leader *leader)
+/* Two attachments get no LUN in common, and two nodes no role, because the leader knows all that is
+ * on record. What its predecessor wrote last may not have come to it yet. */
+static void catch_up_and_start(struct task *self, void *arg)
+{
+    struct leader *leader = arg;
+    struct controller *controller = leader->config.controller;
+    struct backoff backoff = {.least_ms = CATCH_UP_LEAST_MS, .most_ms = CATCH_UP_MOST_MS};
+    struct err *err;
+
+    while ((err = mirror_catch_up(self, controller)) && !task_is_cancelled(self)) {
+        log_warning("this process has the lease and reads what its predecessor wrote: %s",
+                    err_message(err));
+        err_free(err);
+        err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
+    }
+    if (!err && !task_is_cancelled(self))
+        start(leader);
+    err_free(err);
+}
+
+static void end_reconcilers(struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
     struct queue **queues[] = {&controller->volume_queue, &controller->attachment_queue,
                                &controller->role_queue,   &controller->replica_queue,
                                &controller->node_queue,   &controller->recovery_queue};
 
-    if (!leader->started)
-        return;
-    loop_stop_timer(controller->loop, &leader->resync);
-    group_close(self, &leader->reconcilers);
     audit_free(TAKE_PTR(leader->audit));
     for (size_t i = 0; i < COUNT_OF(queues); i++) {
         queue_free(*queues[i]);
@@ -105,6 +132,16 @@ static void stop(struct task *self, struct leader *leader)
     leader->started = false;
 }
 
+static void stop(struct task *self, struct leader *leader)
+{
+    if (!leader->acquired)
+        return;
+    loop_stop_timer(leader->config.controller->loop, &leader->resync);
+    group_close(self, &leader->reconcilers);
+    if (leader->started)
+        end_reconcilers(leader);
+}
+
 /* ---- the lease ---- */
 
 static void acquired(void *ctx)
@@ -112,7 +149,9 @@ static void acquired(void *ctx)
     struct leader *leader = ctx;
 
     log_info("this process leads now, as %s", leader->config.lease.identity);
-    start(leader);
+    group_init(&leader->reconcilers, leader->config.controller->loop);
+    leader->acquired = true;
+    group_spawn(&leader->reconcilers, "catch up", catch_up_and_start, leader);
 }
 
 static void lost(void *ctx)

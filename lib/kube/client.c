@@ -10,6 +10,7 @@
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
 #include "lib/rt/loop.h"
+#include "lib/rt/wait.h"
 
 enum {
     LONGEST_URL = 64 * 1024,
@@ -17,6 +18,7 @@ enum {
     LARGEST_TOKEN = 64 * 1024,
     TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
     LARGEST_LIST = 64 * 1024 * 1024,
+    MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
 };
 
 struct kube {
@@ -244,7 +246,8 @@ static char *query_url_of(const struct kube *kube, const struct api_resource *re
 
 /* One attempt; `stream` NULL for an ordinary exchange. */
 static struct err *attempt(struct task *self, struct kube *kube, const struct call *call,
-                           struct http_response *response, struct http_stream **stream)
+                           uint64_t deadline, struct http_response *response,
+                           struct http_stream **stream)
 {
     struct http_header headers[3];
     size_t n = 0;
@@ -265,7 +268,7 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
         .body = call->body,
         .body_length = call->body ? strlen(call->body) : 0,
         .urgent = kube->urgent,
-        .deadline = loop_deadline(kube->loop, kube->timeout_ms),
+        .deadline = deadline,
         .max_response = call->max_response,
     };
     return stream ? kube->transport->open(kube->transport, self, &request, response, stream)
@@ -273,14 +276,15 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
 }
 
 static struct err *perform(struct task *self, struct kube *kube, const struct call *call,
-                           struct http_response *response, struct http_stream **stream)
+                           uint64_t deadline, struct http_response *response,
+                           struct http_stream **stream)
 {
-    TRY(attempt(self, kube, call, response, stream));
+    TRY(attempt(self, kube, call, deadline, response, stream));
     if (response->status != 401 || !kube->token_file)
         return NULL;
     http_response_fini(response);
     kube->token_until = 0;
-    return attempt(self, kube, call, response, stream);
+    return attempt(self, kube, call, deadline, response, stream);
 }
 
 /* The answer's document, or the error that it says. */
@@ -306,13 +310,31 @@ static struct err *failed(const struct kube *kube, const struct call *call, stru
     return err ? err_wrap(err, "%s %s", call->method, call->url + strlen(kube->server)) : NULL;
 }
 
-static struct err *exchange(struct task *self, struct kube *kube, const struct call *call,
-                            json_t **ret_json)
+static struct err *exchange_once(struct task *self, struct kube *kube, const struct call *call,
+                                 uint64_t deadline, json_t **ret_json)
 {
     CLEANUP(http_response_finip) struct http_response response = {0};
 
-    TRY(perform(self, kube, call, &response, NULL));
+    TRY(perform(self, kube, call, deadline, &response, NULL));
     return failed(kube, call, interpret(self, &response, ret_json));
+}
+
+/* What was refused because the server has too much to do was not begun: it is asked for again when
+ * the server says, if there is time for that. */
+static struct err *exchange(struct task *self, struct kube *kube, const struct call *call,
+                            json_t **ret_json)
+{
+    uint64_t deadline = loop_deadline(kube->loop, kube->timeout_ms);
+
+    for (int repeats = 0;; repeats++) {
+        struct err *err = exchange_once(self, kube, call, deadline, ret_json);
+        uint64_t pause = err ? err_retry_after_ms(err) : 0;
+
+        if (!pause || repeats == MOST_REPEATS || loop_now(kube->loop) + pause >= deadline)
+            return err;
+        err_free(err);
+        TRY(task_sleep(self, pause));
+    }
 }
 
 static struct err *exchange_object(struct task *self, struct kube *kube, const struct call *call,
@@ -421,7 +443,8 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
     struct call call = {.method = "GET",
                         .url = query_url_of(kube, resource, namespace_, query, true)};
 
-    TRY(perform(self, kube, &call, &response, ret_stream));
+    TRY(perform(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &response,
+                ret_stream));
     if (response.status == 200)
         return NULL;
     struct err *err = interpret(self, &response, &unused);

@@ -6,8 +6,10 @@
  * does not know the kind of object is UNAVAILABLE. Writes are creates, patches and deletes; a patch
  * that carries metadata.resourceVersion fails with CONFLICT if the object has changed.
  *
- * A rejected token is read anew and tried once more; no other request is repeated here. Loop's
- * thread; every call yields.
+ * A rejected token is read anew and tried once more. What the server refuses because it has too
+ * much to do (HTTP 429) is asked for again when it says, up to ten times and for as long as a call
+ * may take; only a watch is not. No other request is repeated here. Loop's thread; every call
+ * yields.
  */
 #pragma once
 

@@ -144,8 +144,12 @@ static void run(struct task *self, void *arg)
     struct queue *queue = arg;
     struct list *link;
 
-    while (!task_is_cancelled(self) && (link = list_take_first(&queue->order)))
+    while (!task_is_cancelled(self) && (link = list_take_first(&queue->order))) {
         work_on(self, queue, CONTAINER_OF(link, struct item, link));
+        /* A long queue must not keep timers and sockets waiting: the lease is renewed there. */
+        if (!list_is_empty(&queue->order))
+            err_free(task_sleep(self, 0));
+    }
     queue->tasks--;
 }
 

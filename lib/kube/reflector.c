@@ -87,7 +87,23 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
 
 /* ---- list ---- */
 
-static void take_items(struct reflector *reflector, const json_t *list)
+static void put(struct reflector *reflector, struct kube_object *object, bool whole)
+{
+    if (whole)
+        store_put(reflector->config.store, object);
+    else
+        store_keep(reflector->config.store, object);
+}
+
+static void note(struct reflector *reflector, struct kube_object *object, bool whole)
+{
+    if (whole)
+        store_note(reflector->config.store, object);
+}
+
+typedef void take_fn(struct reflector *reflector, struct kube_object *object, bool whole);
+
+static void take_items(struct reflector *reflector, const json_t *list, take_fn *take)
 {
     const json_t *items = json_object_get(list, "items");
 
@@ -96,10 +112,8 @@ static void take_items(struct reflector *reflector, const json_t *list)
         CLEANUP(kube_object_unrefp)
         struct kube_object *object = read_object(reflector, json_array_get(items, i), &whole);
 
-        if (object && whole)
-            store_put(reflector->config.store, object);
-        else if (object)
-            store_keep(reflector->config.store, object);
+        if (object)
+            take(reflector, object, whole);
     }
 }
 
@@ -121,13 +135,13 @@ static const char *list_version(const struct reflector *reflector)
     return is_short && !reflector->wants_newest ? "0" : NULL;
 }
 
-static struct err *read_list(struct task *self, struct reflector *reflector)
+static struct err *read_pages(struct task *self, struct reflector *reflector, take_fn *take,
+                              char **ret_version)
 {
     const struct reflector_config *config = &reflector->config;
     CLEANUP(freep) char *version = NULL;
     CLEANUP(freep) char *next = NULL;
 
-    store_begin_list(config->store);
     do {
         CLEANUP(json_decrefp) json_t *page = NULL;
         struct kube_query query = {
@@ -140,7 +154,7 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
 
         TRY(kube_list_page(self, config->kube, config->resource, config->namespace_, &query,
                            &page));
-        take_items(reflector, page);
+        take_items(reflector, page, take);
         free(next);
         free(version);
         next = metadata_text(page, "continue");
@@ -148,10 +162,28 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
     } while (next);
     if (!version)
         return err_new(ERR_INTERNAL, "a list without a resourceVersion");
-    store_end_list(config->store, strtoull(version, NULL, 10));
+    *ret_version = TAKE_PTR(version);
+    return NULL;
+}
+
+static struct err *read_list(struct task *self, struct reflector *reflector)
+{
+    CLEANUP(freep) char *version = NULL;
+
+    store_begin_list(reflector->config.store);
+    TRY(read_pages(self, reflector, put, &version));
+    store_end_list(reflector->config.store, strtoull(version, NULL, 10));
     set_version(reflector, version);
     reflector->wants_newest = false;
     return NULL;
+}
+
+struct err *reflector_catch_up(struct task *self, const struct reflector_config *config)
+{
+    struct reflector passing = {.config = *config, .wants_newest = true};
+    CLEANUP(freep) char *version = NULL;
+
+    return read_pages(self, &passing, note, &version);
 }
 
 /* ---- watch ---- */
@@ -191,10 +223,8 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
         return NULL;
     if (strcmp(type, "DELETED") == 0)
         store_remove(store, object);
-    else if (whole)
-        store_put(store, object);
     else
-        store_keep(store, object);
+        put(reflector, object, whole);
     set_version(reflector, object->metadata->resource_version);
     return NULL;
 }

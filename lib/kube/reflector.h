@@ -32,3 +32,9 @@ struct reflector_config {
 
 /* Runs as a member of `group` until that is closed. What `config` points to must outlive it. */
 void reflector_start(struct task_group *group, const struct reflector_config *config);
+
+/* Puts into the store, beside its reflector, what there is now: for who is about to act for all and
+ * must know what others have written before, while the reflector may still wait for a watch that
+ * nobody answers. What is gone stays until the reflector hears of it. */
+struct err *reflector_catch_up(struct task *self, const struct reflector_config *config)
+    __attribute__((warn_unused_result));

@@ -28,8 +28,10 @@ static void scene_main(struct task *self, void *arg)
     scene->body(self, scene->kube);
 }
 
-static void play(const struct script_step *steps, size_t n, const struct kube_config *config,
-                 void (*body)(struct task *self, struct kube *kube))
+/* `times`: when each step is asked for, and an answer takes a millisecond; NULL: that is no matter.
+ */
+static void play_with(const struct script_step *steps, size_t n, const struct kube_config *config,
+                      const uint64_t *times, void (*body)(struct task *self, struct kube *kube))
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
     struct scene scene = {.body = body};
@@ -40,7 +42,21 @@ static void play(const struct script_step *steps, size_t n, const struct kube_co
     loop_run(loop);
     assert_int_equal(scene.script.next, n);
     assert_int_equal(scene.script.unanswered, 0);
+    for (size_t i = 0; times && i < n; i++)
+        assert_int_equal(scene.script.times[i], times[i]);
     kube_free(scene.kube);
+}
+
+static void play(const struct script_step *steps, size_t n, const struct kube_config *config,
+                 void (*body)(struct task *self, struct kube *kube))
+{
+    play_with(steps, n, config, NULL, body);
+}
+
+static void play_at(const struct script_step *steps, size_t n, const uint64_t *times,
+                    void (*body)(struct task *self, struct kube *kube))
+{
+    play_with(steps, n, NULL, times, body);
 }
 
 static json_t *document(const char *text)
@@ -223,12 +239,13 @@ static void check_failure(size_t i, struct err *err, const char *prefix)
 static void meet_failures(struct task *self, struct kube *kube)
 {
     struct kube_query query = {.timeout_seconds = 1};
+    CLEANUP(kube_freep) struct kube *hasty = kube_urgent(kube, 500); /* cannot wait */
 
     for (size_t i = 0; i < COUNT_OF(failures); i++) {
         struct http_stream *stream = NULL;
         struct kube_object *object = NULL;
 
-        check_failure(i, kube_get(self, kube, &NODES, NULL, "n", &object), "GET /api/v1/nodes/n");
+        check_failure(i, kube_get(self, hasty, &NODES, NULL, "n", &object), "GET /api/v1/nodes/n");
         assert_null(object);
         check_failure(i, kube_watch(self, kube, &NODES, NULL, &query, &stream),
                       "watch /api/v1/nodes?watch=true&allowWatchBookmarks=true&timeoutSeconds=1");
@@ -250,6 +267,64 @@ static void test_failures(void **state)
             .value = failures[i / 2].retry_after,
         };
     play(steps, COUNT_OF(steps), NULL, meet_failures);
+}
+
+/* ---- a server that has too much to do ---- */
+
+#define REFUSED(request_, seconds)                                                                 \
+    {                                                                                              \
+        .request = (request_), .status = 429, .answer = "", .header = "Retry-After",               \
+        .value = (seconds)                                                                         \
+    }
+#define PATCH_NODE "PATCH /api/v1/nodes/n/status {}"
+
+static struct err *patch_node(struct task *self, struct kube *kube)
+{
+    CLEANUP(json_decrefp) json_t *patch = json_object();
+
+    return kube_patch(self, kube, &NODES, NULL, "n", "status", patch, NULL);
+}
+
+static const struct script_step too_much_to_do[] = {
+    REFUSED(PATCH_NODE, "3"), REFUSED(PATCH_NODE, "1"),  SCRIPT_ANSWER(PATCH_NODE, 200, NODE),
+    REFUSED(PATCH_NODE, "9"), REFUSED(PATCH_NODE, "21"), REFUSED(PATCH_NODE, "30"),
+};
+
+static void waits_as_told(struct task *self, struct kube *kube)
+{
+    assert_ok(patch_node(self, kube));
+    /* No later than the call's deadline, however often it has been asked. */
+    assert_fails(patch_node(self, kube), ERR_THROTTLED,
+                 "PATCH /api/v1/nodes/n/status: \"\" (HTTP 429)");
+    assert_fails(patch_node(self, kube), ERR_THROTTLED,
+                 "PATCH /api/v1/nodes/n/status: \"\" (HTTP 429)");
+}
+
+static void test_too_much_to_do(void **state)
+{
+    static const uint64_t times[] = {0, 3001, 4002, 4003, 13004, 13005};
+
+    (void)state;
+    play_at(too_much_to_do, COUNT_OF(too_much_to_do), times, waits_as_told);
+}
+
+static void gives_up(struct task *self, struct kube *kube)
+{
+    assert_fails(patch_node(self, kube), ERR_THROTTLED,
+                 "PATCH /api/v1/nodes/n/status: \"\" (HTTP 429)");
+}
+
+static void test_not_asked_for_ever(void **state)
+{
+    struct script_step steps[11];
+    uint64_t times[COUNT_OF(steps)];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        steps[i] = (struct script_step)REFUSED(PATCH_NODE, "1");
+        times[i] = 1001 * i;
+    }
+    play_at(steps, COUNT_OF(steps), times, gives_up);
 }
 
 static void meet_nonsense(struct task *self, struct kube *kube)
@@ -427,6 +502,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests),
         cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_too_much_to_do),
+        cmocka_unit_test(test_not_asked_for_ever),
         cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_calls_have_a_time_limit),
         cmocka_unit_test(test_tokens_are_read_again),
