@@ -15,7 +15,7 @@
 /* Made by this driver, in whatever version, for a claim. */
 static bool is_provisioned(const struct controller *controller, const struct kube_object *pv)
 {
-    const char *by = pv ? kube_annotation(pv->metadata, PROVISIONED_BY) : NULL;
+    const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
 
     return by && strcmp(by, controller->settings.driver_name) == 0;
 }
@@ -67,7 +67,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
 {
     const char *namespace_ = controller->settings.namespace_;
     const struct kube_object *pv = kubernetes_pv(controller, volume_name);
-    bool provisioned = is_provisioned(controller, pv);
+    bool provisioned = pv ? is_provisioned(controller, pv) : adoption->marked;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);

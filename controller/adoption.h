@@ -3,7 +3,8 @@
  *
  * The object is written from what Kubernetes knows of the volume; its reconciler looks at the disk,
  * and makes none, because the disk's id is in the object from the first. A disk is deleted with its
- * volume only if the driver once made it, which its PersistentVolume says.
+ * volume only if the driver once made it, which its PersistentVolume says, or, where there is none
+ * (any more), the disk's own mark.
  */
 #pragma once
 
@@ -16,6 +17,7 @@ struct adoption {
     size_t n_parameters;
     bool mounted; /* not a block volume */
     int access_mode;
+    bool marked; /* the disk, as made by the driver: counts where no PersistentVolume says more */
 };
 
 /* The id of the disk that the volume has, or is to get, if it was there before the AzVolume; NULL

@@ -56,22 +56,49 @@ static enum cloud_urgency urgency_of(const struct subject *s)
                                                                               : CLOUD_COLLECTION;
 }
 
-/* While it waits for its turn, its attachment may be deleted or get another role, and a replica is
- * to wait for its volume's primary. Then it is asked for again, as it has become, or not at all. */
+/* What was asked for, as it was then. */
+struct wish {
+    const struct subject *s;
+    bool in_exchange; /* for what was leaving */
+};
+
+static bool is_leaving(const struct subject *s, const char *disk_id)
+{
+    for (size_t i = 0; i < s->n_neighbours; i++)
+        if (s->neighbours[i].leaving && strcmp(s->neighbours[i].disk_id, disk_id) == 0)
+            return true;
+    return false;
+}
+
+/* One that has left may have come back since, published. */
+static bool exchange_holds(const struct wish *wish, const struct subject *now)
+{
+    for (size_t i = 0; wish->in_exchange && i < wish->s->n_neighbours; i++)
+        if (wish->s->neighbours[i].leaving && !is_leaving(now, wish->s->neighbours[i].disk_id))
+            return false;
+    return true;
+}
+
+/* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, and
+ * a replica is to wait for its volume's primary. Then it is asked for again, as it has become, or
+ * not at all. */
 static bool still_wanted(void *ctx)
 {
-    const struct subject *s = ctx;
+    const struct wish *wish = ctx;
+    const struct subject *s = wish->s;
     CLEANUP(subject_fini) struct subject now = {0};
 
     return subject_gather(s->controller, s->object->key, &now) &&
            strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 && !now.in.deleting &&
-           now.in.wanted == s->in.wanted && attachment_next(&now.in).step == STEP_LOOK;
+           now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
+           attachment_next(&now.in).step == STEP_LOOK && exchange_holds(wish, &now);
 }
 
 static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
 {
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    struct wish wish = {s, plan->in_exchange};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
 
@@ -89,7 +116,7 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                        .in_exchange = leaving,
                                        .n_in_exchange = n_leaving,
                                        .still_wanted = still_wanted,
-                                       .ctx = s,
+                                       .ctx = &wish,
                                    });
 }
 
@@ -195,6 +222,8 @@ static struct err *take_step(struct task *self, struct subject *s,
         return NULL;
     case STEP_RECORD_LOST:
         return record_lost(self, s);
+    case STEP_RECORD_DISPLACED:
+        return record_displaced(self, controller, s->neighbour_objects[plan->victim]);
     case STEP_VERIFIED:
         attachment_set_verified(controller, s->object->metadata->uid, true);
         return NULL;
@@ -300,6 +329,8 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
 
     for (int i = 0; go_on && i < MAX_STEPS; i++)
         TRY(one_step(self, ctx, key, &approach, &go_on));
+    if (go_on)
+        queue_add(controller->attachment_queue, key);
     return NULL;
 }
 

@@ -34,9 +34,28 @@ static bool is_in_model(const struct attachment_snapshot *in, int lun)
     return false;
 }
 
+/* A neighbour that has a LUN on record at which the model has another disk, whoever put it there;
+ * `n_neighbours` if there is none. */
+static size_t find_displaced(const struct attachment_snapshot *in)
+{
+    for (size_t n = 0; n < in->n_neighbours; n++)
+        for (size_t i = 0; i < in->instance->n_slots; i++)
+            if (in->instance->slots[i].lun == in->neighbours[n].lun &&
+                strcasecmp(in->instance->slots[i].disk_id, in->neighbours[n].disk_id) != 0)
+                return n;
+    return in->n_neighbours;
+}
+
 static bool is_lun_free(const struct attachment_snapshot *in, int lun)
 {
     return lun >= 0 && lun < MAX_LUNS && !in->luns_taken[lun] && !is_in_model(in, lun);
+}
+
+/* The model has its disk, and no disk at the LUN that it has on record. */
+static bool is_elsewhere(const struct attachment_snapshot *in, const struct neighbour *neighbour)
+{
+    return neighbour->lun != NO_LUN && slot_of(in, neighbour->disk_id) &&
+           !is_in_model(in, neighbour->lun);
 }
 
 /* Places that others have. Records of attachments that the model does not have yet count like
@@ -47,6 +66,8 @@ static int count_taken(const struct attachment_snapshot *in)
 
     for (int lun = 0; lun < MAX_LUNS; lun++)
         taken += in->luns_taken[lun] && !is_in_model(in, lun);
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        taken -= is_elsewhere(in, &in->neighbours[i]);
     return taken;
 }
 
@@ -143,7 +164,8 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
 static struct attachment_plan next_of_present(const struct attachment_snapshot *in,
                                               const struct cloud_slot *slot)
 {
-    if (slot->leaving)
+    /* After a detach that failed it would be leaving for ever. */
+    if (slot->leaving && in->instance->state != CLOUD_INSTANCE_FAILED)
         return step(STEP_LOOK_LATER);
     switch (in->instance->state) {
     case CLOUD_INSTANCE_SETTLED:
@@ -178,9 +200,8 @@ static bool must_wait(const struct attachment_snapshot *in)
     return in->wanted == ROLE_IS_REPLICA && (in->primary_waits || !in->primary_attached);
 }
 
-struct attachment_plan attachment_next(const struct attachment_snapshot *in)
+static struct attachment_plan next_of_own(const struct attachment_snapshot *in)
 {
-    assert(in->wanted != ROLE_NONE);
     if (in->deleting)
         return next_of_deleting(in);
     if (!in->has_finalizer)
@@ -201,4 +222,19 @@ struct attachment_plan attachment_next(const struct attachment_snapshot *in)
 
     const struct cloud_slot *slot = slot_of(in, in->disk_id);
     return slot ? next_of_present(in, slot) : next_of_absent(in);
+}
+
+/* What is known to be wrong on record is put right before anything else: nobody may be sent to that
+ * LUN, nor get it on record beside the other. The neighbour itself may have nothing to do. */
+struct attachment_plan attachment_next(const struct attachment_snapshot *in)
+{
+    struct attachment_plan plan = step(STEP_RECORD_DISPLACED);
+
+    assert(in->wanted != ROLE_NONE);
+    if (in->looked && in->instance) {
+        plan.victim = find_displaced(in);
+        if (plan.victim < in->n_neighbours)
+            return plan;
+    }
+    return next_of_own(in);
 }

@@ -11,6 +11,7 @@
  *   - a single writer's disk has one primary: nobody becomes it while another is on record;
  *   - a replica waits until the primary is attached; nobody is attached beyond max_shares;
  *   - "attached" is recorded only of what the settled model says;
+ *   - a LUN at which the model has another disk is taken off a record before anything else;
  *   - a primary is detached only when its unpublishing was asked for, or its node is gone;
  *   - the finalizer goes only when the model no longer has the disk, or there is no VM;
  *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
@@ -75,6 +76,7 @@ enum attachment_step {
     STEP_RECORD_ATTACHED,  /* that it is, at `lun` */
     STEP_RECORD_ROLE,      /* on record it becomes what it is to be */
     STEP_RECORD_LOST,      /* the cloud no longer has what was attached */
+    STEP_RECORD_DISPLACED, /* the model has another disk at the LUN of the neighbour `victim` */
     STEP_VERIFIED,         /* the cloud has what was attached: remember it */
     STEP_RECORD_DETACHING, /* that it is to be detached */
     STEP_DETACH,           /* the disk from the VM */
@@ -88,7 +90,7 @@ struct attachment_plan {
     enum attachment_step step;
     int lun;
     bool in_exchange; /* of STEP_ATTACH: there is room only without the leaving neighbours' disks */
-    size_t victim;    /* of STEP_MAKE_ROOM */
+    size_t victim;    /* of STEP_MAKE_ROOM and STEP_RECORD_DISPLACED */
 };
 
 struct attachment_plan attachment_next(const struct attachment_snapshot *in);

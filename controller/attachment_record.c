@@ -8,19 +8,24 @@
 #include "lib/base/alloc.h"
 
 /* `status` is taken. The version makes it fail if anybody else has written meanwhile. */
-static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+static struct err *patch_object(struct task *self, struct controller *controller,
+                                const struct kube_object *object, json_t *status)
 {
-    struct controller *controller = s->controller;
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-                              s->object->metadata->resource_version, "status", status);
+                              object->metadata->resource_version, "status", status);
 
     TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                   controller->settings.namespace_, s->object->metadata->name, "status", patch,
+                   controller->settings.namespace_, object->metadata->name, "status", patch,
                    &written));
     store_note(controller->attachments, written);
     return NULL;
+}
+
+static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+{
+    return patch_object(self, s->controller, s->object, status);
 }
 
 struct err *record_finalizer(struct task *self, struct subject *s, bool present)
@@ -125,15 +130,53 @@ struct err *record_attaching(struct task *self, struct subject *s, int lun)
         json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun)));
 }
 
-struct err *record_lost(struct task *self, struct subject *s)
+/* Without its LUN, which may be another disk's by now: nobody is to be sent there. */
+static struct err *take_lun_off(struct task *self, struct controller *controller,
+                                const struct kube_object *object)
 {
-    attachment_set_verified(s->controller, s->object->metadata->uid, false);
-    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
+    attachment_set_verified(controller, object->metadata->uid, false);
+    return patch_object(
+        self, controller, object,
+        json_pack("{s:s, s:{s:n}}", "state", "Pending", "detail", "publish_context"));
+}
+
+static void tell_lost(const struct controller *controller, const struct kube_object *object)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_WARNING,
                   "DiskDetachedElsewhere", "Attach",
                   "disk %s is no longer attached to %s although nobody asked this driver to detach "
                   "it; attaching it again",
-                  s->attachment->spec->volume_name, s->attachment->spec->node_name);
-    return patch_status(self, s, json_pack("{s:s}", "state", "Pending"));
+                  spec->volume_name, spec->node_name);
+}
+
+struct err *record_lost(struct task *self, struct subject *s)
+{
+    tell_lost(s->controller, s->object);
+    return take_lun_off(self, s->controller, s->object);
+}
+
+struct err *record_displaced(struct task *self, struct controller *controller,
+                             const struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    struct claim claim = {.node = attachment->spec->node_name,
+                          .volume = attachment->spec->volume_name,
+                          .lun = NO_LUN,
+                          .primary = is_primary(attachment)};
+
+    if (!is_deleting(object) && strcmp(attachment_word(attachment), STATE_ATTACHED) == 0)
+        tell_lost(controller, object);
+    list_append(&controller->claims, &claim.link);
+    struct err *err = take_lun_off(self, controller, object);
+    list_remove(&claim.link);
+    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    if (err && err_kind(err) == ERR_NOT_FOUND) { /* no failure of who found it */
+        err_free(err);
+        return err_new(ERR_CONFLICT, "%s is gone", object->key);
+    }
+    return err;
 }
 
 struct err *record_detaching(struct task *self, struct subject *s)

@@ -16,6 +16,10 @@ struct err *record_attached(struct task *self, struct subject *s, int lun)
 struct err *record_role(struct task *self, struct subject *s) __attribute__((warn_unused_result));
 /* The cloud no longer has what was attached. */
 struct err *record_lost(struct task *self, struct subject *s) __attribute__((warn_unused_result));
+/* The cloud has another disk at the LUN of this attachment, a neighbour. Nobody becomes the primary
+ * of its volume meanwhile. */
+struct err *record_displaced(struct task *self, struct controller *controller,
+                             const struct kube_object *object) __attribute__((warn_unused_result));
 struct err *record_detaching(struct task *self, struct subject *s)
     __attribute__((warn_unused_result));
 

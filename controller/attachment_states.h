@@ -53,7 +53,7 @@ enum attachment_answer {
     ANSWER_WAIT,    /* the call waits like the first one */
     ANSWER_BUSY,    /* the call is answered with ABORTED, and made again by its caller */
     ANSWER_REFUSE, /* the call is answered with FAILED_PRECONDITION, and made again by its caller */
-    ANSWER_DETACH, /* a detach request goes on record, the object is deleted, the call waits */
+    ANSWER_DETACH, /* a detach request goes on record, the object is deleted, a call waits */
     ANSWER_RELEASE, /* the object is deleted, unless it has changed */
     ANSWER_REPLACE, /* as soon as another node can have the replica, the object is deleted */
 };

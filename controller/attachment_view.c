@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/names.h"
+#include "controller/pod_group.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
@@ -214,6 +215,7 @@ static void gather_need(const struct controller *controller, const char *volume_
         replicas += !is_primary(as_attachment(objects[i]));
     }
     neighbour->needed = published && replicas <= wanted;
+    neighbour->priority = pod_priority_of_volume(controller, volume_name);
     neighbour->other_replicas = replicas ? replicas - 1 : 0;
 }
 

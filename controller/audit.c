@@ -34,6 +34,20 @@ struct audit {
 
 /* ---- what comes of a look ---- */
 
+static bool is_repaired(const struct audit *audit, enum difference_kind kind)
+{
+    return DIFFERENCE_TABLE[kind].provable && audit->controller->settings.repair == REPAIR_SAFE;
+}
+
+/* The table says what to do where everything provable is repaired. */
+static const char *advice(const struct audit *audit, enum difference_kind kind)
+{
+    if (DIFFERENCE_TABLE[kind].provable && !is_repaired(audit, kind))
+        return "The controller leaves it as it is (--repair=none); with --repair=safe it puts the "
+               "record right.";
+    return DIFFERENCE_TABLE[kind].advice;
+}
+
 static void appeared(void *ctx, const struct difference *difference)
 {
     const struct audit *audit = ctx;
@@ -43,14 +57,15 @@ static void appeared(void *ctx, const struct difference *difference)
     if (difference->object)
         events_record(audit->controller->events, difference->resource, difference->object->metadata,
                       row->severity == SEVERITY_NOTE ? EVENT_NORMAL : EVENT_WARNING, row->name,
-                      "Audit", "%s. %s %s", difference->text, row->loss, row->advice);
+                      "Audit", "%s. %s %s", difference->text, row->loss,
+                      advice(audit, difference->kind));
 }
 
 static void lasts(void *ctx, const struct difference *difference)
 {
     struct audit *audit = ctx;
 
-    if (DIFFERENCE_TABLE[difference->kind].provable)
+    if (is_repaired(audit, difference->kind))
         ARRAY_ADD(audit->to_repair, audit->n_to_repair) = kube_object_ref(difference->object);
 }
 

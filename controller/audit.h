@@ -5,7 +5,7 @@
  * after the other, at the disks. So the rate of calls is bounded whatever the cluster's size, and
  * they are the least urgent ones (CLOUD_AUDIT). A difference that two looks have shown is counted,
  * and told once by an event and in the log. Where the cloud's word decides, the attachment's
- * reconciler is made to look anew; everything else is left to people.
+ * reconciler is made to look anew, unless --repair=none; everything else is left to people.
  */
 #pragma once
 

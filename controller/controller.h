@@ -15,6 +15,7 @@
 
 enum publish_wait { PUBLISH_WAIT_CREATED, PUBLISH_WAIT_LUN, PUBLISH_WAIT_ATTACHED };
 enum on_unpublish { ON_UNPUBLISH_DEMOTE, ON_UNPUBLISH_DETACH };
+enum repair { REPAIR_SAFE, REPAIR_NONE };
 
 struct settings {
     const char *driver_name;
@@ -25,6 +26,7 @@ struct settings {
     uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer is not ready */
     int64_t worker_tasks;        /* of each reconciler */
     uint64_t audit_interval_ms;  /* between looks; 0: none */
+    int repair;                  /* enum repair: what the audit puts right */
 };
 
 /* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
@@ -54,6 +56,7 @@ struct controller {
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
     struct store_index *persistent_volumes_by_volume;   /* by the AzVolume's name */
     struct store_index *volume_attachments_by_pv;       /* by the PersistentVolume's name */
+    struct store_index *volume_attachments_by_node;     /* by the Node's name */
     struct node_table *node_table;
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */

@@ -15,11 +15,6 @@ char *csi_operation_id(const char *volume_id, const char *node)
     return mem_printf("%s on node %s", lower, node);
 }
 
-const char *attachment_word(const Api__AzVolumeAttachment *attachment)
-{
-    return attachment->status && attachment->status->state ? attachment->status->state : "";
-}
-
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)
 {
@@ -87,11 +82,7 @@ struct err *csi_change_role(struct task *self, struct controller *controller,
 static struct err *note_detach_request(struct task *self, struct controller *controller,
                                        const struct kube_object *object)
 {
-    CLEANUP(json_decrefp)
-    json_t *document = json_pack("{s:{s:s}, s:{s:s, s:{s:s}}}", "metadata", "resourceVersion",
-                                 object->metadata->resource_version, "status", "state",
-                                 attachment_word(as_attachment(object)), "annotation",
-                                 NOTE_DETACH_REQUEST, "crdProvisioner");
+    CLEANUP(json_decrefp) json_t *document = attachment_detach_request_json(object);
 
     return patch(self, controller, object, "status", document);
 }

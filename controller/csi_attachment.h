@@ -8,9 +8,6 @@
 /* Operations for one volume and one node come one after the other; free() it. */
 char *csi_operation_id(const char *volume_id, const char *node);
 
-/* The state on record, "" if there is none. */
-const char *attachment_word(const Api__AzVolumeAttachment *attachment);
-
 /* The volume's attachment on a node, referenced; asks the API server if the mirror lacks it. NULL
  * if there is none. */
 struct err *csi_find_attachment(struct task *self, struct controller *controller,

@@ -1,6 +1,7 @@
 #include "controller/csi_service.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "controller/access_mode.h"
 #include "controller/names.h"
@@ -23,8 +24,23 @@ static struct err *none_if_not_found(struct err *err)
     return NULL;
 }
 
-struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
-                            struct kube_object **ret)
+/* AzVolumes are named after disks, and disks of several resource groups may have one name. */
+static struct err *check_disk(const struct kube_object *object, const char *volume_id)
+{
+    const Api__AzVolumeStatus *status = as_volume(object)->status;
+    const char *disk = status && status->detail ? status->detail->volume__id
+                                                : kube_annotation(object->metadata, NOTE_DISK);
+
+    if (!disk || strcasecmp(disk, volume_id) == 0)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "AzVolume %s is disk %s, so that disk %s cannot be used: one cluster cannot "
+                   "have two disks of the same name. Copy one of them to a disk of another name",
+                   object->metadata->name, disk, volume_id);
+}
+
+static struct err *find_volume(struct task *self, struct controller *controller,
+                               const char *volume_id, struct kube_object **ret)
 {
     const char *namespace_ = controller->settings.namespace_;
     CLEANUP(freep) char *name = NULL;
@@ -41,6 +57,19 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
     TRY(none_if_not_found(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, ret)));
     if (*ret)
         store_note(controller->volumes, *ret);
+    return NULL;
+}
+
+struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
+                            struct kube_object **ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    *ret = NULL;
+    TRY(find_volume(self, controller, volume_id, &object));
+    if (object)
+        TRY(check_disk(object, volume_id));
+    *ret = TAKE_PTR(object);
     return NULL;
 }
 

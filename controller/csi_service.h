@@ -9,14 +9,15 @@
 /* A row for rpc_server_config.services. */
 struct rpc_service csi_controller_service(struct controller *controller);
 
-/* The calls, in csi_volume.c, csi_publish.c and csi_unpublish.c; the context is the controller. */
+/* The calls, in csi_create.c, csi_delete.c, csi_publish.c and csi_unpublish.c; the context is the
+ * controller. */
 rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
     csi_validate_volume_capabilities;
 
 /* ---- for these files ---- */
 
 /* The AzVolume with this id, referenced; asks the API server if the mirror does not have it. NULL
- * if there is none. */
+ * if there is none; PRECONDITION if another disk of that name has it. */
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
                             struct kube_object **ret) __attribute__((warn_unused_result));
 

@@ -201,7 +201,12 @@ struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const
         err_free(err); /* an id that no volume of ours can have is published nowhere */
         return NULL;
     }
-    TRY(csi_find_volume(self, controller, request->volume_id, &volume));
+    err = csi_find_volume(self, controller, request->volume_id, &volume);
+    if (err && err_kind(err) == ERR_PRECONDITION) {
+        err_free(err); /* what cannot be published is not */
+        return NULL;
+    }
+    TRY(err);
     CLEANUP(freep) char *id = csi_operation_id(request->volume_id, request->node_id);
     TRY(in_flight_begin(&controller->csi_calls, id));
     err = unpublish_from(self, call, name, request, volume);

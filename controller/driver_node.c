@@ -8,6 +8,7 @@
 #include "controller/attachment_view.h"
 #include "controller/names.h"
 #include "controller/silence.h"
+#include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
@@ -20,25 +21,45 @@ enum {
 
 /* ---- a node that is gone ---- */
 
+static enum attachment_answer answer_of(const struct controller *controller,
+                                        const struct kube_object *attachment)
+{
+    enum attachment_phase phase = attachment_phase_of(controller, attachment);
+
+    return attachment_transition(ON_NODE_GONE, phase)->answer;
+}
+
+/* A Node of that name may be back before the disk is detached. Without the request, what was a
+ * primary would count as published there and stay. */
+static struct err *request_detach(struct task *self, struct controller *controller,
+                                  struct kube_object **io)
+{
+    CLEANUP(json_decrefp) json_t *request = attachment_detach_request_json(*io);
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                   controller->settings.namespace_, (*io)->metadata->name, "status", request,
+                   &written));
+    store_note(controller->attachments, written);
+    kube_object_unref(*io);
+    *io = TAKE_PTR(written);
+    return NULL;
+}
+
 /* Its VM may be there still, with our disks: they are detached like any other. */
 static struct err *delete_attachment(struct task *self, struct controller *controller,
-                                     const struct kube_object *object)
+                                     struct kube_object **io)
 {
-    struct err *err =
-        kube_delete(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                    controller->settings.namespace_, object->metadata->name, object->metadata->uid);
+    struct err *err = NULL;
 
+    if (answer_of(controller, *io) == ANSWER_DETACH)
+        err = request_detach(self, controller, io);
+    if (!err)
+        err = kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, *io);
     if (!err || err_kind(err) != ERR_NOT_FOUND)
         return err;
     err_free(err);
     return NULL;
-}
-
-static bool is_to_go(const struct controller *controller, const struct kube_object *attachment)
-{
-    enum attachment_phase phase = attachment_phase_of(controller, attachment);
-
-    return attachment_transition(ON_NODE_GONE, phase)->answer == ANSWER_RELEASE;
 }
 
 static struct err *delete_attachments(struct task *self, struct controller *controller,
@@ -50,11 +71,11 @@ static struct err *delete_attachments(struct task *self, struct controller *cont
         struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
 
         for (size_t i = 0; i < n && !object; i++)
-            if (is_to_go(controller, found[i]))
+            if (answer_of(controller, found[i]) != ANSWER_NOTHING)
                 object = kube_object_ref(found[i]);
         if (!object)
             return NULL;
-        TRY(delete_attachment(self, controller, object));
+        TRY(delete_attachment(self, controller, &object));
         /* Until the watch shows it as going, asking again would find it again. */
         CLEANUP(err_freep)
         struct err *err = store_wait(self, controller->attachments, object->key,

@@ -9,6 +9,7 @@ static const char about[] = "CSI controller and reconcilers of the Azure disk dr
 
 static const char *const publish_waits[] = {"created", "lun", "attached", NULL};
 static const char *const on_unpublish_ways[] = {"demote", "detach", NULL};
+static const char *const repairs[] = {"safe", "none", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 
 static struct flags flags = {
@@ -33,7 +34,8 @@ static struct flags flags = {
                  .replica_gc_delay_ms = 5 * 60 * 1000,
                  .heartbeat_limit_ms = 2 * 60 * 1000,
                  .worker_tasks = 100,
-                 .audit_interval_ms = 10 * 1000},
+                 .audit_interval_ms = 10 * 1000,
+                 .repair = REPAIR_SAFE},
 };
 
 #define TEXT(flag, member, text)                                                                   \
@@ -91,6 +93,9 @@ static const struct option_row rows[] = {
              "A node plug-in that was silent for longer is not ready"),
     DURATION("audit-interval", settings.audit_interval_ms, 0,
              "Between two looks of the audit, each about one call to Azure; 0: no audit"),
+    CHOICE("repair", settings.repair, repairs,
+           "What the audit puts right: safe is what Azure's own word decides; with none it only "
+           "counts and tells"),
     {.name = "worker-threads",
      .type = OPTION_INT,
      .target = &flags.settings.worker_tasks,

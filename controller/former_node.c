@@ -4,17 +4,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
-
-/* Put on a node by an operator, who has seen to it that the machine is off. */
-#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
-
-static bool is_out_of_service(const Api__Node *node)
-{
-    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
-        if (node->spec->taints[i]->key && strcmp(node->spec->taints[i]->key, OUT_OF_SERVICE) == 0)
-            return true;
-    return false;
-}
+#include "provisioner-lib/audit/cluster_view.h"
 
 /* kubelet takes a volume off this list when it is unmounted. */
 static bool is_in_use(const Api__Node *node, const char *driver_name, const char *volume_id)
@@ -32,7 +22,7 @@ enum former_node former_node_of(const Api__Node *node, const char *driver_name,
 {
     if (!node)
         return FORMER_NODE_GONE;
-    if (is_out_of_service(node) || !is_in_use(node, driver_name, volume_id))
+    if (node_is_out_of_service(node) || !is_in_use(node, driver_name, volume_id))
         return FORMER_NODE_DONE;
     return FORMER_NODE_USES;
 }

@@ -1,7 +1,8 @@
 /* leader.h - this process as a candidate, and the reconcilers that run while it leads.
  *
- * Leading is all or nothing: the reconcilers start when the lease is held, and when it is lost the
- * process is to end, because only a fresh start is sure to know nothing that is no longer true.
+ * Leading is all or nothing: the reconcilers start when the lease is held and what former leaders
+ * wrote has been read, and when the lease is lost the process is to end, because only a fresh start
+ * is sure to know nothing that is no longer true.
  */
 #pragma once
 

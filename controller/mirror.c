@@ -57,6 +57,15 @@ static void index_by_pv(const struct kube_object *object,
         emit(ctx, spec->source->persistent_volume_name);
 }
 
+static void index_by_published_node(const struct kube_object *object,
+                                    void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    if (spec && spec->node_name)
+        emit(ctx, spec->node_name);
+}
+
 /* ---- whom a change concerns ---- */
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -154,6 +163,7 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     enqueue(controller, controller->node_queue, name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+    recovery_of_node(controller, name);
 }
 
 /* ---- the stores ---- */
@@ -191,6 +201,7 @@ static const char *const kept_of_pods[] = {"metadata.name",
                                            "spec.nodeSelector",
                                            "spec.tolerations",
                                            "spec.affinity",
+                                           "spec.priority",
                                            "spec.volumes",
                                            "status.phase",
                                            NULL};
@@ -239,6 +250,8 @@ void mirror_start(struct controller *controller, struct task_group *group)
         store_add_index(controller->persistent_volumes, index_by_disk);
     controller->volume_attachments_by_pv =
         store_add_index(controller->volume_attachments, index_by_pv);
+    controller->volume_attachments_by_node =
+        store_add_index(controller->volume_attachments, index_by_published_node);
     controller->persistent_volumes_by_claim =
         store_add_index(controller->persistent_volumes, persistent_volume_index_by_claim);
     controller->pods_by_claim = store_add_index(controller->pods, pod_index_by_claim);
@@ -262,6 +275,24 @@ struct err *mirror_wait_synced(struct task *self, struct controller *controller)
 
     for (size_t i = 0; i < COUNT_OF(stores); i++)
         TRY(store_wait_synced(self, stores[i], TIMER_NEVER));
+    return NULL;
+}
+
+struct err *mirror_catch_up(struct task *self, struct controller *controller)
+{
+    const struct {
+        const struct api_resource *resource;
+        struct store *store;
+    } written[] = {{&AZ_VOLUMES, controller->volumes},
+                   {&AZ_VOLUME_ATTACHMENTS, controller->attachments}};
+
+    for (size_t i = 0; i < COUNT_OF(written); i++)
+        TRY(reflector_catch_up(self, &(struct reflector_config){
+                                         .kube = controller->kube,
+                                         .resource = written[i].resource,
+                                         .namespace_ = controller->settings.namespace_,
+                                         .store = written[i].store,
+                                     }));
     return NULL;
 }
 

@@ -10,6 +10,9 @@
 void mirror_start(struct controller *controller, struct task_group *group);
 struct err *mirror_wait_synced(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
+/* Learns at least what former leaders wrote, however late the watches are. */
+struct err *mirror_catch_up(struct task *self, struct controller *controller)
+    __attribute__((warn_unused_result));
 bool mirror_is_synced(const struct controller *controller);
 void mirror_free(struct controller *controller); /* after the group was closed */
 

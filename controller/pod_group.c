@@ -108,24 +108,23 @@ static void add_volume(void *ctx, const char *name)
     group->volumes[group->n_volumes++] = object;
 }
 
-static void add_pods_of_claim(const struct search *search, const char *claim)
+static void each_pod_of_claim(const struct controller *controller, const char *claim,
+                              void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
 {
     size_t n;
-    struct kube_object *const *pods = store_find(search->controller->pods_by_claim, claim, &n);
+    struct kube_object *const *pods = store_find(controller->pods_by_claim, claim, &n);
 
-    for (size_t i = 0; i < n; i++) {
-        const Api__Pod *pod = KUBE_AS(Api__Pod, pods[i]);
-
-        if (pod_is_live(pod) && is_new_pod(search->group, pod))
-            search->group->pods[search->group->n_pods++] = pod;
-    }
+    for (size_t i = 0; i < n; i++)
+        if (pod_is_live(KUBE_AS(Api__Pod, pods[i])))
+            fn(ctx, KUBE_AS(Api__Pod, pods[i]));
 }
 
-static void add_pods_of_volume(const struct search *search, const char *name)
+static void each_pod_of_volume(const struct controller *controller, const char *name,
+                               void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
 {
     size_t n;
     struct kube_object *const *found =
-        store_find(search->controller->persistent_volumes_by_volume, name, &n);
+        store_find(controller->persistent_volumes_by_volume, name, &n);
 
     for (size_t i = 0; i < n; i++) {
         const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, found[i])->spec;
@@ -134,8 +133,16 @@ static void add_pods_of_volume(const struct search *search, const char *name)
         if (!claim || !claim->name)
             continue;
         CLEANUP(freep) char *key = kube_key(claim->namespace_, claim->name);
-        add_pods_of_claim(search, key);
+        each_pod_of_claim(controller, key, fn, ctx);
     }
+}
+
+static void add_pod(void *ctx, const Api__Pod *pod)
+{
+    const struct search *search = ctx;
+
+    if (is_new_pod(search->group, pod))
+        search->group->pods[search->group->n_pods++] = pod;
 }
 
 static bool is_leaving(const Api__Pod *pod)
@@ -171,10 +178,28 @@ void pod_group_find(const struct controller *controller, const struct kube_objec
     ret->volumes[ret->n_volumes++] = volume;
     /* Both lists grow as each brings in what the other has. */
     for (size_t v = 0, p = 0; v < ret->n_volumes; v++) {
-        add_pods_of_volume(&search, ret->volumes[v]->metadata->name);
+        each_pod_of_volume(controller, ret->volumes[v]->metadata->name, add_pod, &search);
         for (; p < ret->n_pods && !ret->shared; p++)
             pod_each_volume(controller, ret->pods[p], add_volume, &search);
     }
     leave_out_leaving_pods(ret);
     qsort(ret->volumes, ret->n_volumes, sizeof ret->volumes[0], by_name);
+}
+
+/* ---- how important ---- */
+
+static void raise_priority(void *ctx, const Api__Pod *pod)
+{
+    int32_t *highest = ctx, priority = pod->spec ? pod->spec->priority : 0;
+
+    if (priority > *highest)
+        *highest = priority;
+}
+
+int32_t pod_priority_of_volume(const struct controller *controller, const char *volume)
+{
+    int32_t highest = INT32_MIN;
+
+    each_pod_of_volume(controller, volume, raise_priority, &highest);
+    return highest == INT32_MIN ? 0 : highest;
 }

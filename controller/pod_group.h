@@ -25,6 +25,10 @@ struct pod_group {
 void pod_group_find(const struct controller *controller, const struct kube_object *volume,
                     struct pod_group *ret);
 
+/* The highest priority (spec.priority, of its PriorityClass) of the pods that use an AzVolume; 0 if
+ * there is no pod. */
+int32_t pod_priority_of_volume(const struct controller *controller, const char *volume);
+
 /* For the indexes of the mirror's stores: by the claims that a pod uses, and by the claim that a
  * PersistentVolume is bound to. */
 store_index_fn pod_index_by_claim, persistent_volume_index_by_claim;

@@ -45,6 +45,15 @@ void recovery_of_volume_attachment(struct controller *controller,
         recovery_of_pv(controller, pv);
 }
 
+void recovery_of_node(struct controller *controller, const char *node)
+{
+    size_t n;
+    struct kube_object *const *found = store_find(controller->volume_attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        recovery_of_volume_attachment(controller, found[i]);
+}
+
 void recovery_of_all(struct controller *controller)
 {
     STORE_FOREACH(controller->persistent_volumes, pv)

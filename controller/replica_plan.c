@@ -108,6 +108,25 @@ static void release_surplus(const struct replica_snapshot *in, struct replica_pl
     }
 }
 
+/* Neither attached nor to be promoted if it were: it may be where the disk can never be attached,
+ * which whoever published it there did not know. */
+static void release_hopeless(const struct replica_snapshot *in, struct replica_plan *plan,
+                             struct tally *tally)
+{
+    for (size_t i = 0; i < in->n_attachments; i++) {
+        const struct replica_attachment *a = &in->attachments[i];
+
+        if (!stays(in, plan, i) || a->attached || a->useful)
+            continue;
+        plan->release[plan->n_release++] = i;
+        tally->staying--;
+        if (is_target(in, a->node))
+            tally->coming--;
+        else
+            tally->astray--;
+    }
+}
+
 /* As many as there are shares for; for each other one a replica that is astray gives its share. */
 static void attach_missing(const struct replica_snapshot *in, struct replica_plan *plan,
                            struct tally *tally)
@@ -143,6 +162,7 @@ void replica_decide(const struct replica_snapshot *in, struct replica_plan *plan
     assert(in->max_shares <= MAX_SHARES_LIMIT && in->n_attachments <= MAX_ATTACHMENTS);
     assert(in->n_targets <= in->wanted);
     *plan = (struct replica_plan){.shortfall = REPLICAS_COMPLETE};
+    release_hopeless(in, plan, &tally);
     release_surplus(in, plan, &tally);
     if (!in->may_attach)
         return;

@@ -12,7 +12,7 @@
  *   - a replica that is not where it belongs is released only when there are more than wanted, or
  *     another one takes its place: after that one is attached, if the disk has a share left for it,
  *     else before. Where nobody can take its place it stays: a silent node may come back with the
- *     disk still attached;
+ *     disk still attached. What is neither attached nor of any use goes at once;
  *   - nothing is attached before the primary is, or where there is no slot yet;
  *   - equal snapshots give equal plans, whatever the order of attachments.
  */

@@ -11,6 +11,7 @@
 #include "controller/shortage.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
 
 /* ---- carry out ---- */
 
@@ -72,18 +73,32 @@ static void decide(const struct replica_view *view, struct replica_plan *plan)
         plan);
 }
 
+/* The pod's other volumes have to move first. They are asked to once: two that wait for each other
+ * would ask each other for ever. */
+static void wait_for_slots(struct controller *controller, const struct kube_object *object,
+                           const struct replica_view *view)
+{
+    struct buffer nodes;
+
+    buffer_init(&nodes, SIZE_MAX);
+    for (size_t i = 0; i < view->n_targets; i++)
+        if (!view->targets[i].has_slot)
+            buffer_printf(&nodes, " %s", view->targets[i].node);
+    CLEANUP(freep) char *text = buffer_take(&nodes);
+    if (shortage_note(controller, object, text))
+        replan_siblings(controller, object->metadata->name);
+}
+
 /* Who waits for a place is remembered, and told why. */
 static void note_shortfall(struct controller *controller, const struct kube_object *object,
                            const struct replica_view *view, const struct replica_plan *plan)
 {
     if (plan->shortfall == REPLICAS_NO_NODE)
-        shortage_note(controller, object, view->why ? view->why : "");
+        shortage_tell(controller, object, view->why ? view->why : "");
     else if (plan->shortfall == REPLICAS_WAIT_SLOT)
-        shortage_note(controller, object, "");
+        wait_for_slots(controller, object, view);
     else if (plan->shortfall == REPLICAS_COMPLETE)
         shortage_end(controller, object->key);
-    if (plan->shortfall == REPLICAS_WAIT_SLOT)
-        replan_siblings(controller, object->metadata->name);
 }
 
 struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)

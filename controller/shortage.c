@@ -30,12 +30,12 @@ static void drop(struct controller *controller, struct shortage *shortage)
     free(shortage);
 }
 
-void shortage_note(struct controller *controller, const struct kube_object *volume, const char *why)
+bool shortage_note(struct controller *controller, const struct kube_object *volume, const char *why)
 {
     struct shortage *shortage = find(controller, volume->key);
 
     if (shortage && strcmp(shortage->why, why) == 0)
-        return;
+        return false;
     if (!shortage) {
         shortage = mem_alloc(sizeof *shortage);
         shortage->key = mem_strdup(volume->key);
@@ -43,7 +43,12 @@ void shortage_note(struct controller *controller, const struct kube_object *volu
     }
     free(shortage->why);
     shortage->why = mem_strdup(why);
-    if (*why)
+    return true;
+}
+
+void shortage_tell(struct controller *controller, const struct kube_object *volume, const char *why)
+{
+    if (shortage_note(controller, volume, why) && *why)
         events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
                       "ReplicaNotPlaced", "PlacingReplica",
                       "%s. It is tried again when a node changes or a place becomes free.", why);

@@ -11,8 +11,11 @@
 enum { SHORTAGE_FEW = 64 };
 #define SHORTAGE_ALL SIZE_MAX
 
-/* Remembers the volume, with an event on it if `why` is another than before; "" tells nothing. */
-void shortage_note(struct controller *controller, const struct kube_object *volume,
+/* Remembers the volume, and why. False if that is nothing new. */
+bool shortage_note(struct controller *controller, const struct kube_object *volume,
+                   const char *why);
+/* The same, with an event on the volume if it is new; "" tells nothing. */
+void shortage_tell(struct controller *controller, const struct kube_object *volume,
                    const char *why);
 void shortage_end(struct controller *controller, const char *key); /* harmless if there is none */
 

@@ -15,6 +15,8 @@ static bool goes_before(const struct neighbour *a, const struct neighbour *b)
 
     if (a->needed != b->needed)
         return !a->needed;
+    if (a->priority != b->priority)
+        return a->priority < b->priority;
     if ((a->other_replicas > 0) != (b->other_replicas > 0))
         return a->other_replicas > 0;
     return age != 0 ? age < 0 : strcmp(a->name, b->name) < 0;

@@ -6,14 +6,16 @@
  *
  * Guarantees, for any input:
  *   - a primary never gives way, nor does what holds no place or is leaving already;
- *   - a replica that nobody needs goes before one that somebody needs, and one whose volume keeps
- *     another replica before the last one of its volume;
+ *   - a replica that nobody needs goes before one that somebody needs, then one of less important
+ *     pods before one of more important ones, then one whose volume keeps another replica before
+ *     the last one of its volume;
  *   - equal neighbours give equal answers, whatever their order.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { NO_LUN = -1 };
 
@@ -26,6 +28,7 @@ struct neighbour {
     bool leaving; /* to be detached, and nothing keeps it from that */
 
     bool needed;             /* its volume is published and has no more replicas than wanted */
+    int32_t priority;        /* of the pods that use it; the highest counts */
     unsigned other_replicas; /* of its volume, that stay */
     const char *since;       /* when it was made, as Kubernetes writes it */
 };

@@ -7,6 +7,7 @@
 #include "controller/az_error.h"
 #include "controller/controller.h"
 #include "controller/failed_creation.h"
+#include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/volume_plan.h"
 #include "controller/volume_view.h"
@@ -68,6 +69,7 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         return false;
     *ret = (struct subject){
         .controller = controller, .object = kube_object_ref(object), .volume = as_volume(object)};
+    const struct kube_object *pv = kubernetes_pv(controller, object->metadata->name);
     int64_t goes_at = failed_creation_goes_at(ret->volume);
     ret->in = (struct volume_snapshot){
         .deleting = is_deleting(object),
@@ -80,6 +82,7 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
+        .claimed = pv && pv_is_bound(pv),
     };
     gather_attachments(ret);
     return true;
@@ -266,28 +269,38 @@ static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const c
     return NULL;
 }
 
-/* A volume whose creation never got as far as a record may have a disk all the same, unless its
- * parameters were never any good. */
-static struct err *delete_disk(struct task *self, struct subject *s)
+/* The disk that the volume has; NULL if none. One whose creation never got as far as a record may
+ * have one all the same, unless its parameters were never any good. */
+static struct err *disk_of(struct task *self, struct subject *s, char **ret_id)
 {
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(freep) char *id = NULL;
+    bool left;
 
-    if (s->in.created) {
-        id = mem_strdup(s->volume->status->detail->volume__id);
-    } else {
-        CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
-        if (err)
-            return NULL;
-        struct cloud_disk_spec spec = disk_spec(s, &parameters, &(struct disk_limits){0});
-        bool left = false;
-        TRY(cloud->ops->disk_id(cloud, &spec, &id));
-        if (!s->in.has_disk)
-            TRY(is_to_be_left(self, cloud, id, &left));
-        if (left)
-            return NULL;
+    if (s->in.created || s->in.has_disk) {
+        *ret_id = mem_strdup(s->in.created ? s->volume->status->detail->volume__id
+                                           : adoption_disk(s->controller, s->volume));
+        return NULL;
     }
+    CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
+    if (err)
+        return NULL;
+    struct cloud_disk_spec spec = disk_spec(s, &parameters, &(struct disk_limits){0});
+    TRY(cloud->ops->disk_id(cloud, &spec, &id));
+    TRY(is_to_be_left(self, cloud, id, &left));
+    *ret_id = left ? NULL : TAKE_PTR(id);
+    return NULL;
+}
+
+static struct err *delete_disk(struct task *self, struct subject *s)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(freep) char *id = NULL;
+
+    TRY(disk_of(self, s, &id));
+    if (!id)
+        return NULL;
     if (!is_in_state(s->volume, "DeletionFailed")) /* that stays until the disk is gone */
         TRY(patch_status(self, s, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
     return cloud->ops->disk_delete(self, cloud, id);

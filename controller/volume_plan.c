@@ -2,7 +2,11 @@
 
 static enum volume_step next_of_deleting(const struct volume_snapshot *in)
 {
-    if (!in->has_finalizer || in->primaries > 0)
+    if (!in->has_finalizer)
+        return VOLUME_NONE;
+    if (in->claimed && !in->delete_requested)
+        return VOLUME_REMOVE_FINALIZER;
+    if (in->primaries > 0)
         return VOLUME_NONE;
     if (in->others > 0)
         return VOLUME_RELEASE;

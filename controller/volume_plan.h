@@ -4,7 +4,9 @@
  *   - a disk is deleted only when DeleteVolume asked for it, it was not there before the volume,
  * and no attachment is left;
  *   - no attachment that is published is ever deleted from here;
- *   - the finalizer goes only when there is nothing left to do in the cloud;
+ *   - the finalizer goes only when there is nothing left to do in the cloud, or from a record that
+ *     is written anew at once: one that somebody deleted under its claim must not stay, since
+ *     nothing is attached for a volume that is being deleted;
  *   - a creation that failed for good is tried again only when CreateVolume asks again, and
  *     forgotten when it has not done so for long enough.
  */
@@ -21,6 +23,7 @@ struct volume_snapshot {
     bool has_disk;        /* that was there before it */
     bool pre_provisioned; /* the same, and is nobody's to delete */
     bool delete_requested;
+    bool claimed;       /* a claim has it: without an AzVolume it would be recovered */
     bool disk_deleted;  /* in this go */
     unsigned primaries; /* attachments that are published, or about to be */
     unsigned others;    /* attachments that may be released */

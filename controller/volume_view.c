@@ -29,7 +29,11 @@ struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_p
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
 
-    return volume_parameters_parse(list, spec->n_parameters, volume_is_multi_node(volume), ret);
+    /* Upstream's driver may have made the disk, by what is refused of a new one. */
+    size_t n = volume_is_created(volume) ? parameters_keep_known(list, spec->n_parameters)
+                                         : spec->n_parameters;
+
+    return volume_parameters_parse(list, n, volume_is_multi_node(volume), ret);
 }
 
 bool volume_is_multi_node(const Api__AzVolume *volume)
@@ -77,6 +81,19 @@ json_t *attachment_role_json(const struct kube_object *attachment, const char *r
     return json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:s}}", "metadata", "resourceVersion",
                      attachment->metadata->resource_version, "labels", LABEL_ROLE, role,
                      LABEL_ROLE_CHANGE, change, "spec", "role", role);
+}
+
+const char *attachment_word(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment->status && attachment->status->state ? attachment->status->state : "";
+}
+
+json_t *attachment_detach_request_json(const struct kube_object *attachment)
+{
+    return json_pack("{s:{s:s}, s:{s:s, s:{s:s}}}", "metadata", "resourceVersion",
+                     attachment->metadata->resource_version, "status", "state",
+                     attachment_word(as_attachment(attachment)), "annotation", NOTE_DETACH_REQUEST,
+                     "crdProvisioner");
 }
 
 bool node_is_ready(const Api__Node *node)

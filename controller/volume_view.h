@@ -19,10 +19,14 @@ bool volume_is_multi_node(const Api__AzVolume *volume);
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
     __attribute__((warn_unused_result));
 
+/* The attachment's state on record, "" if there is none. */
+const char *attachment_word(const Api__AzVolumeAttachment *attachment);
 /* A new attachment of the volume, for kube_create. */
 json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
 /* A patch that makes it a primary or a replica, if it still is as it was looked at. */
 json_t *attachment_role_json(const struct kube_object *attachment, const char *role);
+/* The same for its status: nobody has it published any more, and it goes when it is deleted. */
+json_t *attachment_detach_request_json(const struct kube_object *attachment);
 
 bool node_is_ready(const Api__Node *node);
 /* Pods may be placed there: not cordoned, and no taint keeps them away. */

@@ -19,6 +19,7 @@ enum parameter_type {
     CACHING, /* enum caching_mode */
     TAGS,
     FIXED,   /* has no effect, and may only be one of `allowed` */
+    REFUSED, /* another driver's: `help` says what to do instead. NAME/ is all that begins so */
     IGNORED, /* has no effect on a disk, whatever it is */
 };
 
@@ -56,11 +57,11 @@ static const struct row rows[] = {
     {"csi.storage.k8s.io/fstype", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
      "The same by Kubernetes' name."},
     {"location", TEXT, AT(location), NULL, 0, 0, NULL,
-     "Region of the disk; when not said the cluster's."},
+     "Region of the disk, which must be that of the VMs; when not said the cluster's."},
     {"resourceGroup", TEXT, AT(resource_group), NULL, 0, 0, NULL,
      "Resource group of the disk, which must exist; when not said the cluster's."},
     {"subscriptionID", TEXT, AT(subscription), NULL, 0, 0, NULL,
-     "Subscription of the disk; when not said the cluster's."},
+     "Subscription of the disk, which must be that of the VMs; when not said the cluster's."},
     {"diskIOPSReadWrite", INTEGER, AT(iops), NULL, 1, 400000, NULL,
      "Operations per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's "
      "choice."},
@@ -83,7 +84,8 @@ static const struct row rows[] = {
     {"diskAccessID", TEXT, AT(disk_access), NULL, 0, 0, NULL,
      "Resource id of the disk access for networkAccessPolicy AllowPrivate."},
     {"enableBursting", TRUTH, AT(bursting), NULL, 0, 0, NULL,
-     "Whether the disk may exceed its performance for a time; when not said false."},
+     "Whether the disk may exceed its performance for a time; Premium_LRS and Premium_ZRS of more "
+     "than 512 GiB only, and maxShares 1; when not said false."},
     {"enablePerformancePlus", TRUTH, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance; when not said false."},
     {"tags", TAGS, 0, NULL, 0, 0, NULL,
@@ -94,18 +96,26 @@ static const struct row rows[] = {
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"csi.storage.k8s.io/pvc/namespace", TEXT, AT(pvc_namespace), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
-    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0, NULL,
-     "Has no effect: all disks are managed ones."},
+    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0, NULL, "All disks are managed ones."},
     {"perfProfile", FIXED, 0, LIST("none", "None"), 0, 0, NULL,
-     "Has no effect: device settings are left as they are."},
+     "Device settings are left as they are."},
+    {"device-setting/", REFUSED, 0, NULL, 0, 0, NULL,
+     "Device settings are left as they are: leave it out."},
+    {"diskName", REFUSED, 0, NULL, 0, 0, NULL,
+     "A disk has the name of its PersistentVolume: leave it out. For a disk that exists already "
+     "make a PersistentVolume with its id as volumeHandle."},
+    {"tagValueDelimiter", FIXED, 0, LIST(","), 0, 0, NULL, "Tags are separated by commas."},
     {"writeAcceleratorEnabled", FIXED, 0, LIST("false"), 0, 0, NULL,
-     "Has no effect: the write accelerator is not used."},
+     "The write accelerator is not used."},
     {"zoned", IGNORED, 0, NULL, 0, 0, NULL,
      "Has no effect: the zone follows from the node or the topology."},
-    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect."},
+    {"incremental", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect: it is about snapshots."},
+    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0, NULL,
+     "Has no effect: --publish-wait of the controller says what is waited for."},
     {"attachDiskInitialDelay", IGNORED, 0, NULL, 0, 0, NULL,
      "Has no effect: what comes while a VM is being changed goes into its next change."},
-    {"userAgent", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect."},
+    {"userAgent", IGNORED, 0, NULL, 0, 0, NULL,
+     "Has no effect: what is asked of Azure bears the driver's own name."},
 };
 
 const char *caching_mode_name(enum caching_mode caching)
@@ -189,6 +199,10 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
         if (!equals || equals == item || strchr(equals + 1, '='))
             return err_new(ERR_INVALID, "\"%s\" is not of the form key=value[,key=value...]",
                            value);
+        if (strstr(item, "${"))
+            return err_new(ERR_INVALID,
+                           "\"%s\": there are no templates; the disk's tags name its claim anyway",
+                           item);
         if (ret->n_tags == MAX_TAGS)
             return err_new(ERR_INVALID, "more than %d tags", MAX_TAGS);
         *equals = '\0';
@@ -199,6 +213,14 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
             (struct parameter){mem_strdup(item), mem_strdup(equals + 1)};
     }
     return NULL;
+}
+
+static struct err *read_fixed(const struct row *row, const char *value)
+{
+    for (size_t i = 0; row->allowed[i]; i++)
+        if (strcmp(row->allowed[i], value) == 0)
+            return NULL;
+    return err_new(ERR_INVALID, "\"%s\" is not supported, leave it out. %s", value, row->help);
 }
 
 static struct err *read_value(const struct row *row, const char *value,
@@ -237,28 +259,47 @@ static struct err *read_value(const struct row *row, const char *value,
     case TAGS:
         return read_tags(value, ret);
     case FIXED:
-        return choose(row, value, &index);
+        return read_fixed(row, value);
     case IGNORED:
         return NULL;
+    case REFUSED:
+        break;
     }
     abort();
+}
+
+static bool is_named(const struct row *row, const char *name)
+{
+    size_t length = strlen(row->name);
+
+    if (row->name[length - 1] == '/')
+        return strncasecmp(row->name, name, length) == 0;
+    return strcasecmp(row->name, name) == 0;
 }
 
 static const struct row *find_row(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (strcasecmp(rows[i].name, name) == 0)
+        if (is_named(&rows[i], name))
             return &rows[i];
     return NULL;
+}
+
+static bool has_effect(const struct row *row)
+{
+    return row->type != FIXED && row->type != REFUSED && row->type != IGNORED;
 }
 
 size_t parameters_keep_known(struct parameter *parameters, size_t n)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (find_row(parameters[i].name))
+    for (size_t i = 0; i < n; i++) {
+        const struct row *row = find_row(parameters[i].name);
+
+        if (row && has_effect(row))
             parameters[kept++] = parameters[i];
+    }
     return kept;
 }
 
@@ -268,6 +309,9 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
 
     if (!row)
         return err_new(ERR_INVALID, "parameter %s is not known", parameter->name);
+    if (row->type == REFUSED)
+        return err_new(ERR_INVALID, "parameter %s is not supported. %s", parameter->name,
+                       row->help);
     struct err *err = read_value(row, parameter->value, ret);
     return err ? err_wrap(err, "parameter %s", row->name) : NULL;
 }
@@ -371,6 +415,22 @@ static struct err *check_range(const struct volume_parameters *p, const char *na
                    name, value, least, most, p->sku, size_gib);
 }
 
+static struct err *check_bursting(const struct volume_parameters *p, int64_t size_gib)
+{
+    static const char name[] = "parameter enableBursting";
+
+    if (!p->bursting)
+        return NULL;
+    if (strncmp(p->sku, "Premium_", 8) != 0)
+        return err_new(ERR_INVALID, "%s: not for %s disks, only for Premium_LRS and Premium_ZRS",
+                       name, p->sku);
+    if (p->max_shares > 1)
+        return err_new(ERR_INVALID, "%s is not possible with a disk with maxShares above 1", name);
+    if (size_gib <= 512)
+        return err_new(ERR_INVALID, "%s needs more than 512 GiB, not %" PRId64, name, size_gib);
+    return NULL;
+}
+
 struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
                                          const struct disk_limits *limits)
 {
@@ -394,5 +454,5 @@ struct err *volume_parameters_check_size(const struct volume_parameters *p, int6
                        "parameter enablePerformancePlus needs 513 GiB or more, not "
                        "%" PRId64,
                        size_gib);
-    return NULL;
+    return check_bursting(p, size_gib);
 }

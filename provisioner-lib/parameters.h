@@ -54,7 +54,8 @@ struct err *volume_parameters_check_size(const struct volume_parameters *paramet
                                          int64_t size_gib, const struct disk_limits *limits)
     __attribute__((warn_unused_result));
 
-/* Drops what is not known, as other programs may have put it there; how many are left. */
+/* Of a disk that exists already: drops what is not known or has no effect, as other programs may
+ * have put it there; how many are left. */
 size_t parameters_keep_known(struct parameter *parameters, size_t n);
 
 /* The entries of a protobuf map of texts, as a list that borrows from them. free() the list. */

@@ -8,6 +8,8 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/parameters.h"
 
+#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
 /* ---- indexes ---- */
 
 /* Ids of disks are long and differ at their ends only, so texts are compared where hashes are
@@ -265,5 +267,13 @@ bool node_uses_volume(const struct kube_object *node, const char *driver_name, c
         if (used && strcasecmp(used, handle) == 0)
             return true;
     }
+    return false;
+}
+
+bool node_is_out_of_service(const Api__Node *node)
+{
+    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
+        if (node->spec->taints[i]->key && strcmp(node->spec->taints[i]->key, OUT_OF_SERVICE) == 0)
+            return true;
     return false;
 }

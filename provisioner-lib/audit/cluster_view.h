@@ -70,3 +70,5 @@ const char *publication_node(const struct kube_object *object); /* NULL if it ha
 size_t node_count_in_use(const struct kube_object *node);
 const char *node_volume_in_use(const struct kube_object *node, const char *driver_name, size_t i);
 bool node_uses_volume(const struct kube_object *node, const char *driver_name, const char *handle);
+/* An operator has seen to it that the machine is off: what kubelet said last holds no longer. */
+bool node_is_out_of_service(const Api__Node *node);

@@ -67,7 +67,8 @@ static void compare_slot(const struct cluster_source *source, struct kube_object
 void compare_machine(const struct cluster_source *source, struct kube_object *node,
                      const struct cloud_instance *machine, struct differences *ret)
 {
-    if (machine && machine->state != CLOUD_INSTANCE_SETTLED)
+    /* One whose change failed may stay so for ever, and nobody else looks at it. */
+    if (machine && machine->state == CLOUD_INSTANCE_CHANGING)
         return;
     struct object_list attachments = source->ops->attachments_of_node(source, node->metadata->name);
 

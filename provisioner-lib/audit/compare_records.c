@@ -136,7 +136,8 @@ static void compare_replicas(const struct group *group, const char *disk, struct
             !attachment_is(attachment, ROLE_REPLICA) || is_published(group, name))
             continue;
         const struct kube_object *node = source->ops->node(source, name);
-        if (node && node_uses_volume(node, source->driver_name, disk))
+        if (node && !node_is_out_of_service(KUBE_AS(Api__Node, node)) &&
+            node_uses_volume(node, source->driver_name, disk))
             difference_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
                            "node %s says that it uses the volume, and it was not published there",
                            name);

@@ -56,6 +56,9 @@ static struct err *limits(struct task *self, struct cloud *cloud, const struct v
 static struct err *get(struct task *self, struct cloud *cloud, const char *disk_id,
                        struct cloud_disk *ret)
 {
+    CLEANUP(resource_id_fini) struct resource_id id = {0};
+
+    TRY(resource_id_parse(disk_id, &id));
     return managed_disk_get(self, azure_of(cloud)->arm, disk_id, ret);
 }
 

@@ -138,6 +138,27 @@ def test_definitions_stay_when_the_chart_goes(values):
     assert policies == ({None} if values else {"keep"})
 
 
+@each_choice
+def test_a_drain_leaves_one_pod_of_each_deployment(values):
+    objects = render(values)
+    pods = {d["metadata"]["name"]: d["spec"]["template"] for d in of_kind(objects, "Deployment")}
+    budgets = {d["metadata"]["name"]: d["spec"] for d in of_kind(objects, "PodDisruptionBudget")}
+    assert pods and pods.keys() == budgets.keys()
+    for name, pod in pods.items():
+        assert budgets[name]["maxUnavailable"] == 1
+        selected = budgets[name]["selector"]["matchLabels"]
+        assert selected and selected.items() <= pod["metadata"]["labels"].items()
+
+
+def test_pods_of_a_deployment_are_spread_over_nodes():
+    for deployment in of_kind(render(), "Deployment"):
+        pod = deployment["spec"]["template"]
+        [spread] = pod["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
+        term = spread["podAffinityTerm"]
+        assert term["topologyKey"] == "kubernetes.io/hostname"
+        assert term["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
 # ---- accounts ----
 
 @each_choice

@@ -38,6 +38,7 @@ class World:
         flags = [f"--latency={kind}={time_}" for kind, time_ in {"ownership": "0s", **latency}.items()]
         azure = simulator.describe([{"name": n, "size": "Standard_D4s_v5", "zone": "1"} for n in self.nodes])
         azure["clients"].extend(applications)
+        azure["otherResourceGroups"] = ["elsewhere"]
         self.azure = simulator.Azsim(
             folder,
             azure,

@@ -21,9 +21,14 @@ def world(tmp_path, apiserver):
 
 
 @pytest.fixture
-def controller(world):
+def flags():
+    return []
+
+
+@pytest.fixture
+def controller(world, flags):
     """Its leader looks twenty times a second, and a volume is in use on the first node."""
-    with Controller(world, "one", "--audit-interval=50ms") as controller:
+    with Controller(world, "one", "--audit-interval=50ms", *flags) as controller:
         volume = create(controller)
         publish(controller, volume.volume_id, world.nodes[0])
         until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
@@ -53,10 +58,14 @@ def events(world: World, kind: str, name: str) -> list[str]:
     return [e.reason for e in found if e.action == "Audit" and e.involved_object.kind == kind]
 
 
+def until_looked(controller: Controller, times: int) -> None:
+    began = looks(controller)
+    until(lambda: looks(controller) >= began + times, 120, f"{times} looks")
+
+
 def until_looked_at_all(controller: Controller) -> None:
     """Of 30 looks one is at the disks."""
-    began = looks(controller)
-    until(lambda: looks(controller) >= began + 35, 120, "35 looks")
+    until_looked(controller, 35)
 
 
 def test_a_cluster_in_order_is_left_alone(world, controller):
@@ -79,6 +88,18 @@ def test_what_azure_decides_is_put_right(world, controller, azure_sdk, put_wrong
     attached = world.azure.control("GET", f"vms/{world.nodes[node]}")["attached"]
     status = world.find("azvolumeattachments", name)["status"]
     assert [str(a["lun"]) for a in attached] == [status["detail"]["publish_context"]["LUN"]]
+
+
+@pytest.mark.parametrize("flags", [["--repair=none"]])
+def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_sdk):
+    name = attachment(world, 2)
+    detached_behind_its_back(world, azure_sdk)
+    until(lambda: events(world, "AzVolumeAttachment", name) == ["DiskNotAttached"], 60, "an event on the attachment")
+    before = world.last_call()
+    until_looked(controller, 12)  # every other one is at what is doubtful
+    assert counts(controller) == {"DiskNotAttached": 1}, "it lasts"
+    asked = {e["kind"] for e in world.azure.journal(before)}
+    assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
 
 
 def test_what_people_must_decide_is_counted_and_told_once(world, controller, azure_sdk):

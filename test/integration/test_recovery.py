@@ -1,14 +1,14 @@
 """The custom resources are a record, and no more: what is lost of it, or was written by the driver before this one, is
 made good from what Kubernetes and Azure say. Nothing that is attached is detached, and nothing is made twice."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import grpc
 import pytest
 from azsim import simulator
 from cluster.waiting import until
 
-from .calls import SHARED, create, delete, publish, unpublish
+from .calls import SHARED, create, delete, publish, refused, unpublish
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
 
@@ -129,6 +129,97 @@ def test_a_record_that_stopped_halfway_makes_no_second_disk(world, controller):
         assert untouched(world, before)
 
 
+@pytest.mark.parametrize("at_once", [False, True], ids=["finalizer", "no-finalizer"])
+def test_a_volume_whose_record_is_deleted_by_hand_stays_in_use(world, controller, at_once):
+    """Whoever uses it notices nothing: it can be published elsewhere, and has its replicas."""
+    with in_use(world, controller) as volume:
+        before, uid = world.last_call(), world.find("azvolumes", "pvc-1")["metadata"]["uid"]
+        if at_once:
+            world.patch("azvolumes", "pvc-1", {"metadata": {"finalizers": None}})
+        world.delete("azvolumes", "pvc-1")
+        until(lambda: is_another(world.find("azvolumes", "pvc-1"), uid), 60, "another AzVolume, of the same disk")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "with its attachments")
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, world.nodes[1])
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "and is promoted like any other")
+        assert untouched(world, before)
+
+
+def is_another(volume: dict | None, uid: str) -> bool:
+    if not volume or volume["metadata"]["uid"] == uid:
+        return False
+    return "volume_id" in volume.get("status", {}).get("detail", {})
+
+
+MARK = {"k8s-azure-created-by": "kubernetes-azure-dd"}
+
+
+def lose(world) -> None:
+    world.delete("azvolumes", "pvc-1")
+    until(lambda: not world.find("azvolumes", "pvc-1"), 60, "no AzVolume")
+
+
+def disks(world) -> list[str]:
+    return [disk["name"] for disk in world.azure.control("GET", "disks")["disks"]]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["of-a-claim", "of-nobody"])
+def test_a_disk_without_a_record_is_deleted_when_it_is_asked_for(world, controller, known):
+    """Its AzVolume was deleted by hand, and its claim before the driver could write another one."""
+    volume = create(controller).volume_id
+    with persistent_volume(world, volume, {}) if known else nullcontext() as pv:
+        if known:
+            world.core.patch_persistent_volume_status(pv, {"status": {"phase": "Released"}})
+        lose(world)
+        assert disks(world) == ["pvc-1"], "nobody has asked for that"
+        delete(controller, volume)
+        assert disks(world) == []
+        delete(controller, volume)
+        assert not world.objects("azvolumes")
+
+
+def test_a_disk_elsewhere_is_found_by_its_id(world, controller, azure_sdk):
+    """Not by its name in the place where this driver makes disks."""
+    ours = create(controller).volume_id
+    other = make_disk(azure_sdk, "pvc-1", MARK, "elsewhere")
+    lose(world)
+    delete(controller, other)
+    assert [disk["id"] for disk in world.azure.control("GET", "disks")["disks"]] == [ours]
+
+
+def test_a_disk_of_the_same_name_is_not_mistaken_for_it(world, controller, azure_sdk):
+    """It would be mounted instead of what was asked for, or deleted."""
+    ours = create(controller).volume_id
+    other = make_disk(azure_sdk, "pvc-1", MARK, "elsewhere")
+    with refused("FAILED_PRECONDITION", ours, other):
+        publish(controller, other, world.nodes[0])
+    with refused("FAILED_PRECONDITION", ours, other):
+        delete(controller, other)
+    unpublish(controller, other, world.nodes[0])
+    assert disks(world) == ["pvc-1", "pvc-1"] and not world.objects("azvolumeattachments")
+    delete(controller, ours)
+    assert [disk["id"] for disk in world.azure.control("GET", "disks")["disks"]] == [other]
+
+
+def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
+    unmarked = make_disk(azure_sdk, "data", {})
+    by_hand = make_disk(azure_sdk, "marked", MARK)
+    with persistent_volume(world, by_hand, {}, False):
+        until(lambda: world.objects("azvolumes"), 60, "it is adopted")
+        delete(controller, by_hand)
+        delete(controller, unmarked)
+    assert sorted(disks(world)) == ["data", "marked"]
+
+
+def test_a_disk_without_a_record_that_is_attached_stays(world, controller, azure_sdk):
+    """Somebody uses it, and no record says who."""
+    volume = make_disk(azure_sdk, "pvc-1", MARK)
+    attach(world, azure_sdk, volume, 3)
+    with refused("FAILED_PRECONDITION", "attached", world.nodes[0]):
+        delete(controller, volume)
+    assert disks(world) == ["pvc-1"]
+
+
 # ---- from upstream's driver, version 2 ----
 
 STAMPS = {f"{GROUP}/apiversion": "v1beta2", f"{GROUP}/request-id": "8c5a1c1e-0d1f-4b8e-9a53-0b2d1f6a7e11",
@@ -136,12 +227,16 @@ STAMPS = {f"{GROUP}/apiversion": "v1beta2", f"{GROUP}/request-id": "8c5a1c1e-0d1
 RECOVERY = {f"{GROUP}/recovery": "0b6f6d58-6d0a-4a77-8c55-3ef5a3b0e2c4"}
 
 
+# Refused of a new volume; this one's disk is there.
+OF_UPSTREAM = {"perfProfile": "basic", "device-setting/queue/nr_requests": "64", "requestedsizegib": "4"}
+
+
 def upstream_volume(world, volume) -> None:
     """As its azvolume-controller leaves it."""
     world.create("azvolumes", {
         "metadata": {"name": "pvc-1", "finalizers": [f"{GROUP}/azvolume-finalizer"], "annotations": STAMPS,
                      "labels": {f"{GROUP}/pv": "", f"{GROUP}/pvc": "", f"{GROUP}/pvc-namespace": ""}},
-        "spec": {"volumeName": "pvc-1", "maxMountReplicaCount": 2, "parameters": SHARED,
+        "spec": {"volumeName": "pvc-1", "maxMountReplicaCount": 2, "parameters": SHARED | OF_UPSTREAM,
                  "volumeCapability": [{"access_type": 1, "access_mode": 1, "fs_type": ""}],
                  "capacityRange": {"required_bytes": volume["detail"]["capacity_bytes"]}}})
     detail = volume["detail"] | {"node_expansion_required": False}
@@ -198,6 +293,10 @@ def test_custom_resources_of_upstreams_driver_are_taken_over(world, controller):
         until(lambda: world.roles("pvc-1").get("c") == "Primary Attached", 60, "promoted")
         assert untouched(world, before)
 
+        world.delete("azvolumeattachments", f"pvc-1-{second}-attachment")
+        until(lambda: not untouched(world, before), 60, "the replica is detached")
+        until(lambda: world.roles("pvc-1").get("b") == "Replica Attached", 60, "and attached anew")
+
 
 # ---- from version 1 ----
 
@@ -208,12 +307,20 @@ V1_ATTRIBUTES = {"csi.storage.k8s.io/pv/name": "pv", "csi.storage.k8s.io/pvc/nam
 
 def attach_by_hand(world, azure_sdk, name: str, at: int) -> str:
     """A disk on the first node's VM, as version 1 of the driver would have left it; its id."""
-    disk = {"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"},
-            "properties": {"diskSizeGB": 4, "creationData": {"createOption": "Empty"}}}
-    id_ = azure_sdk.disks.begin_create_or_update("rg", name, disk, polling_interval=0.1).result().id
-    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
-        "rg", world.nodes[0], {"dataDisksToAttach": [{"diskId": id_, "lun": at}]}, polling_interval=0.1).result()
+    id_ = make_disk(azure_sdk, name, {})
+    attach(world, azure_sdk, id_, at)
     return id_
+
+
+def make_disk(azure_sdk, name: str, tags: dict[str, str], group: str = "rg") -> str:
+    disk = {"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"}, "tags": tags,
+            "properties": {"diskSizeGB": 4, "creationData": {"createOption": "Empty"}}}
+    return azure_sdk.disks.begin_create_or_update(group, name, disk, polling_interval=0.1).result().id
+
+
+def attach(world, azure_sdk, disk: str, at: int) -> None:
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        "rg", world.nodes[0], {"dataDisksToAttach": [{"diskId": disk, "lun": at}]}, polling_interval=0.1).result()
 
 
 @pytest.mark.parametrize("provisioned", [True, False], ids=["provisioned", "static"])

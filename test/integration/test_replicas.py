@@ -1,8 +1,11 @@
 """Replicas are where their pods could run: a pod's constraints, the other volumes of the pod, and what becomes of it
 all when nodes change."""
 
+from contextlib import contextmanager
+
 import pytest
 from cluster.waiting import until
+from kubernetes import client
 
 from .calls import create, publish, unpublish
 from .driver_world import GROUP, Controller, World
@@ -10,14 +13,31 @@ from .driver_world import GROUP, Controller, World
 NODES = 5
 
 
+@contextmanager
+def no_volumes_left(world: World):
+    """PersistentVolumes belong to no namespace."""
+    yield
+    for volume in world.core.list_persistent_volume().items:
+        if volume.metadata.name.startswith(f"{world.namespace}-"):
+            world.core.patch_persistent_volume(volume.metadata.name, {"metadata": {"finalizers": None}})
+            world.core.delete_persistent_volume(volume.metadata.name)
+
+
+@contextmanager
+def priority_classes(world: World, values: dict[str, int]):
+    """Nor do PriorityClasses."""
+    scheduling = client.SchedulingV1Api(world.client)
+    for name, value in values.items():
+        scheduling.create_priority_class({"metadata": {"name": f"{world.namespace}-{name}"}, "value": value})
+    yield
+    for name in values:
+        scheduling.delete_priority_class(f"{world.namespace}-{name}")
+
+
 @pytest.fixture
 def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, nodes=NODES, attach="100ms", detach="100ms") as world:
+    with World(tmp_path, apiserver, nodes=NODES, attach="100ms", detach="100ms") as world, no_volumes_left(world):
         yield world
-        for volume in world.core.list_persistent_volume().items:  # they belong to no namespace
-            if volume.metadata.name.startswith(f"{world.namespace}-"):
-                world.core.patch_persistent_volume(volume.metadata.name, {"metadata": {"finalizers": None}})
-                world.core.delete_persistent_volume(volume.metadata.name)
 
 
 @pytest.fixture
@@ -151,3 +171,31 @@ def test_switched_off_replicas_go_and_the_primary_stays(world, controller):
     until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "only the primary is left")
     unpublish(controller, volume, world.nodes[0])
     until(lambda: world.roles("pvc-1") == {}, 60, "that one is detached, for nothing is kept")
+
+
+def test_replicas_of_the_least_important_pods_give_way_first(tmp_path, apiserver):
+    """A node with four places, all taken by replicas: primaries that come take them in the order of the pods'
+    priority."""
+    importance = {"pvc-0": 300, "pvc-1": 100, "pvc-2": 400, "pvc-3": 200}
+    with World(tmp_path, apiserver, nodes=0, attach="100ms", detach="50ms", create="50ms") as world, \
+            Controller(world) as controller:
+        for letter in "ab":
+            node = f"{world.namespace}-{letter}"
+            world.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
+            world.nodes.append(node)
+            world.add_node(node)
+        shared = {"skuName": "Premium_LRS", "maxShares": "2"}
+        with priority_classes(world, importance), no_volumes_left(world):
+            for name in importance:
+                volume = create(controller, name, shared).volume_id
+                bind(world, name, volume)
+                run(world, [name], world.nodes[0], name, priorityClassName=f"{world.namespace}-{name}")
+                publish(controller, volume, world.nodes[0])
+            until(lambda: all(replicas(world, name) == "b" for name in importance), 90, "every place is taken")
+            gone = []
+            for number in range(4):
+                publish(controller, create(controller, f"new-{number}", shared).volume_id, world.nodes[1])
+                until(lambda: world.roles(f"new-{number}").get("b") == "Primary Attached", 90, "it has a place")
+                gone += until(lambda: [name for name in importance if name not in gone and not replicas(world, name)],
+                              90, "a replica is gone")
+            assert gone == sorted(importance, key=importance.get)

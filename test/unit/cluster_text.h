@@ -45,6 +45,10 @@
 #define NODE(name, ready, in_use)                                                                  \
     "{'metadata':{'name':'" name "'},'status':{'conditions':[{'type':'Ready','status':'" ready     \
     "'}],'volumesInUse':[" in_use "]}}"
+#define NODE_OFF(name, in_use)                                                                     \
+    "{'metadata':{'name':'" name "'},"                                                             \
+    "'spec':{'taints':[{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}]},"        \
+    "'status':{'volumesInUse':[" in_use "]}}"
 #define IN_USE(disk) "'kubernetes.io/csi/" DRIVER "^" GROUP_DISKS disk "'"
 
 static inline json_t *json_of(const char *text)

@@ -33,6 +33,23 @@ podAntiAffinity:
             app: {{ . }}
 {{- end }}
 
+{{/* (dict "root" $ "name" ...) -> drains take the pods of a Deployment one by one, and each has to be ready elsewhere before the next. */}}
+{{- define "azuredisk.budget" -}}
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "azuredisk.labels" .root | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  unhealthyPodEvictionPolicy: AlwaysAllow
+  selector:
+    matchLabels:
+      app: {{ .name }}
+{{- end }}
+
 {{- define "azuredisk.probes" -}}
 livenessProbe:
   httpGet: {path: /healthz, port: {{ .port }}}

@@ -26,6 +26,7 @@ static const char *const step_names[] = {
     [STEP_RECORD_ATTACHED] = "record-attached",
     [STEP_RECORD_ROLE] = "record-role",
     [STEP_RECORD_LOST] = "record-lost",
+    [STEP_RECORD_DISPLACED] = "record-displaced",
     [STEP_VERIFIED] = "verified",
     [STEP_RECORD_DETACHING] = "record-detaching",
     [STEP_DETACH] = "detach",
@@ -70,10 +71,14 @@ static const struct row rows[] = {
     {"a failed change is carried out again", "P", "P", "attaching", 1, "", "failed 4: 1=d",
      "repair"},
     {"an earlier detach must end first", "P", "", "new", -1, "", "ok 4: 1=D", "look-later"},
+    {"it never does where it failed, unless it is carried out again", "P", "", "new", -1, "",
+     "failed 4: 1=D", "repair"},
     {"no VM", "P", "", "new", -1, "", "-", "no-vm"},
     {"no place", "P", "", "new", -1, "", "ok 2: 0=x 1=x", "no-slot"},
     {"a place that is only on record is no place either", "P", "", "new", -1, "taken=5",
      "ok 2: 0=x", "no-slot"},
+    {"what the model has at another LUN than the record takes one place, not two", "R", "", "new",
+     -1, "primary-attached replica=5", "ok 3: 0=x 1=y", "record-attaching 2"},
     {"a LUN that had another disk a moment ago is left alone", "P", "", "new", -1, "",
      "ok 4 rest=0:", "record-attaching 1"},
     {"unless there is no other", "P", "", "new", -1, "all-but-7",
@@ -131,6 +136,22 @@ static const struct row rows[] = {
     {"it does not: elsewhere", "P", "P", "attached", 1, "", "ok 4: 2=d", "record-lost"},
     {"it does not: leaving", "R", "R", "attached", 1, "", "ok 4: 1=D", "record-lost"},
     {"it does not: no VM", "R", "R", "attached", 1, "", "-", "record-lost"},
+
+    {"a LUN that the model gives to it is taken off a neighbour's record first", "R", "", "new", -1,
+     "primary-attached replica=2", "ok 4: 2=d", "record-displaced"},
+    {"whatever the neighbour is about to do", "R", "", "new", -1, "primary-attached leaving=2",
+     "ok 4: 2=d", "record-displaced"},
+    {"whosever disk is there, so that nobody is sent to it", "P", "P", "attached", 1, "replica=2",
+     "ok 4: 1=d 2=x", "record-displaced"},
+    {"even if it is still on its way", "P", "P", "attaching", 1, "replica=2", "changing 4: 2=x",
+     "record-displaced"},
+    {"and by one that leaves itself", "R", "R", "detaching", 1, "deleting replica=2",
+     "ok 4: 1=d 2=x", "record-displaced"},
+    {"not where the neighbour's own disk is", "P", "P", "attached", 1, "replica=2", "ok 4: 1=d 2=y",
+     "verified"},
+    {"nor where there is none yet", "P", "P", "attached", 1, "replica=2", "ok 4: 1=d", "verified"},
+    {"nor one that has no LUN on record any more", "R", "", "new", -1,
+     "primary-attached replica=-1", "ok 4: 2=d", "record-attached 2"},
 
     {"a replica is detached when it is deleted", "R", "R", "attached", 1, "deleting", NULL, "look"},
     {"first that goes on record", "R", "R", "attached", 1, "deleting", "ok 4: 1=d",
@@ -338,6 +359,7 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
         return;
     case STEP_RECORD_LOST:
         w->in.state = ATTACHMENT_NEW;
+        w->in.lun = NO_LUN;
         return;
     case STEP_VERIFIED:
         w->in.verified = true;

@@ -195,6 +195,7 @@ static void take(struct world *w, struct attachment_plan plan)
         break;
     case STEP_RECORD_LOST:
         w->in.state = ATTACHMENT_NEW;
+        w->in.lun = NO_LUN;
         break;
     case STEP_RECORD_DETACHING:
         w->in.state = ATTACHMENT_DETACHING;

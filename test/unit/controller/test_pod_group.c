@@ -179,6 +179,24 @@ static void test_pods_that_come_and_go(void **state)
     assert_string_equal(group_of(c, "a"), "a|new");
 }
 
+static void test_the_most_important_pod_counts(void **state)
+{
+    struct controller *c = *state;
+    static const char *const pods[] = {"-5", "1000", "20"};
+
+    add_volume(c, "a", ONE, "Bound");
+    add_volume(c, "b", ONE, "Bound");
+    assert_int_equal(pod_priority_of_volume(c, "a"), 0);
+    for (size_t i = 0; i < COUNT_OF(pods); i++) {
+        put(c->pods, &api__pod__descriptor,
+            mem_printf("{'metadata':{'name':'p%zu','namespace':'n'},'spec':{'priority':%s,"
+                       "'volumes':[{'name':'a','persistentVolumeClaim':{'claimName':'a'}}]}}",
+                       i, pods[i]));
+        assert_int_equal(pod_priority_of_volume(c, "a"), i == 0 ? -5 : 1000);
+    }
+    assert_int_equal(pod_priority_of_volume(c, "b"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +205,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_volume_for_many_is_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_released_volume_is_nobodys, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pods_that_come_and_go, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_most_important_pod_counts, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,8 @@ static const char *const names[MAX_NODES] = {"a", "b", "c", "d", "e", "f"};
 struct row {
     const char *why;
     /* One character for each of the nodes a, b, ...: P primary, p one that is not attached yet,
-     * R replica, r one that is not attached yet, U one of no use, - leaving, . nothing. */
+     * R replica, r one that is not attached yet, U one of no use, u one that is neither, - leaving,
+     * . nothing. */
     const char *there;
     const char *targets; /* nodes, best first; in upper case: without a slot yet */
     unsigned wanted, max_shares;
@@ -38,6 +39,9 @@ static const struct row rows[] = {
     {"a good one that is to be with the pod's other volumes moves in the same way", "PR.", "c", 1,
      3, "+c"},
     {"two to replace, a share for one: the other one gives its own", "PUU..", "de", 2, 4, "+d-c?"},
+    {"neither attached nor of use: nobody need stand in for it", "Pu.", "", 1, 3, "-b!"},
+    {"nor would it have a share for long", "Pu.", "c", 1, 3, "+c-b"},
+    {"which another one may wait for", "Pu.", "c", 1, 2, "-b?"},
     {"switched off: replicas go, the primary stays", "PRR", "", 0, 3, "-c-b"},
     {"lowered: what does not belong goes", "PRR", "b", 1, 3, "-c"},
     {"lowered, of no use before of use", "PRUR", "d", 1, 4, "-c-b"},

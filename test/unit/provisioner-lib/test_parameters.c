@@ -65,8 +65,25 @@ static const struct {
      "parameter diskEncryptionSetID: \"des\" does not begin with /subscriptions/"},
     {"networkAccessPolicy=AllowPrivate", false,
      "parameter diskAccessID belongs to networkAccessPolicy AllowPrivate, and the reverse"},
-    {"kind=dedicated", false, "parameter kind: \"dedicated\" is none of managed, Managed"},
-    {"perfProfile=basic", false, "parameter perfProfile: \"basic\" is none of none, None"},
+    {"tags=${pvc.metadata.name}=b", false,
+     "parameter tags: \"${pvc.metadata.name}=b\": there are no templates; the disk's tags name its "
+     "claim anyway"},
+    {"tagValueDelimiter=,;incremental=true;userAgent=x;enableAsyncAttach=true", false,
+     "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"kind=dedicated", false,
+     "parameter kind: \"dedicated\" is not supported, leave it out. All disks are managed ones."},
+    {"perfProfile=basic", false,
+     "parameter perfProfile: \"basic\" is not supported, leave it out. Device settings are left as "
+     "they are."},
+    {"writeAcceleratorEnabled=true", false,
+     "parameter writeAcceleratorEnabled: \"true\" is not supported, leave it out. The write "
+     "accelerator is not used."},
+    {"device-setting/queue/nr_requests=64", false,
+     "parameter device-setting/queue/nr_requests is not supported. Device settings are left as "
+     "they are: leave it out."},
+    {"DISKNAME=mine", false,
+     "parameter DISKNAME is not supported. A disk has the name of its PersistentVolume: leave it "
+     "out. For a disk that exists already make a PersistentVolume with its id as volumeHandle."},
     {"maxShare=3", false, "parameter maxShare is not known"},
     {"", true, "parameter maxShares: access from several nodes needs 2 or more"},
 };
@@ -149,6 +166,14 @@ static void test_sizes(void **state)
         {"skuName=UltraSSD_LRS;diskIOPSReadWrite=99", 4,
          "parameter diskIOPSReadWrite: 99 is outside of the 100 to 4000 that a UltraSSD_LRS disk "
          "of 4 GiB allows"},
+        {"skuName=Premium_LRS;enableBursting=true", 513, NULL},
+        {"skuName=Premium_LRS;enableBursting=true", 512,
+         "parameter enableBursting needs more than 512 GiB, not 512"},
+        {"skuName=Premium_LRS;enableBursting=true;maxShares=2", 1024,
+         "parameter enableBursting is not possible with a disk with maxShares above 1"},
+        {"skuName=PremiumV2_LRS;enableBursting=true", 1024,
+         "parameter enableBursting: not for PremiumV2_LRS disks, only for Premium_LRS and "
+         "Premium_ZRS"},
         {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
          "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
          "disk of 10 GiB allows"},
@@ -223,10 +248,12 @@ static void test_zones(void **state)
 
 static void test_unknown_ones_can_be_dropped(void **state)
 {
-    struct parameter list[] = {{"requestedsizegib", "4"}, {"maxshares", "2"}, {"x", "y"}};
+    struct parameter list[] = {{"requestedsizegib", "4"}, {"diskName", "d"},
+                               {"perfProfile", "basic"},  {"maxshares", "2"},
+                               {"device-setting/x", "1"}, {"x", "y"}};
 
     (void)state;
-    assert_int_equal(parameters_keep_known(list, 3), 1);
+    assert_int_equal(parameters_keep_known(list, COUNT_OF(list)), 1);
     assert_string_equal(list[0].name, "maxshares");
 }
 

@@ -70,6 +70,11 @@ static const struct {
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
      "'nodes':[" NODE("a", "True", IN_USE("V")) "]}",
      "ReplicaInUse AzVolumeAttachment/v-a "},
+    {"a replica on a node that is off, says an operator",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
+     "'nodes':[" NODE_OFF("a", IN_USE("v")) "]}",
+     ""},
     {"a replica that is about to be promoted",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
@@ -168,7 +173,7 @@ static const struct {
      true,
      CLOUD_INSTANCE_FAILED,
      {DISK("v"), 4, false},
-     ""},
+     "LunDiffers AzVolumeAttachment/v-a "},
 };
 
 static void test_machines(void **state)

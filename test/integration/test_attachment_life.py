@@ -1,0 +1,116 @@
+"""What CSI's callers, and those who watch an AzVolumeAttachment, see of its life from first to last."""
+
+import pytest
+from cluster.waiting import until
+from kubernetes import watch
+
+from .calls import create, publish, unpublish
+from .csi import MULTI_NODE_MULTI_WRITER, block
+from .driver_world import GROUP, VERSION, Controller, World
+
+SINGLE = {"skuName": "Premium_LRS"}
+PUBLISHED = {"a": "Primary Attached"}
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms") as world:
+        yield world
+
+
+def attachment(world: World, node: int) -> dict | None:
+    return world.find("azvolumeattachments", f"pvc-1-{world.nodes[node]}-attachment")
+
+
+def on_vm(world: World, node: int) -> bool:
+    return bool(world.azure.control("GET", f"vms/{world.nodes[node]}")["attached"])
+
+
+def whereabouts(world: World) -> str:
+    """The version of all AzVolumeAttachments by now."""
+    where = GROUP, VERSION, world.namespace, "azvolumeattachments"
+    return world.custom.list_namespaced_custom_object(*where)["metadata"]["resourceVersion"]
+
+
+def seen_since(world: World, version: str) -> list[str]:
+    """The states that a watcher has seen, each once as long as it lasts, "-" for none; "!" when it is to go."""
+    where = GROUP, VERSION, world.namespace, "azvolumeattachments"
+    seen = [""]
+    for event in watch.Watch().stream(world.custom.list_namespaced_custom_object, *where,
+                                      resource_version=version, timeout_seconds=2):
+        item = event["object"]
+        state = item.get("status", {}).get("state", "-") + "!" * ("deletionTimestamp" in item["metadata"])
+        state = "gone" if event["type"] == "DELETED" else state
+        seen += [state] if state != seen[-1] else []
+    return seen[1:]
+
+
+# ---- publishing ----
+
+@pytest.mark.parametrize("wait, lun, there", [
+    ("created", False, False), ("lun", True, False), ("attached", True, True)])
+def test_what_a_publish_waits_for(world, wait, lun, there):
+    world.azure.control("PATCH", "latency", {"attach": "3s"})
+    with Controller(world, "one", f"--publish-wait={wait}") as controller:
+        volume = create(controller, parameters=SINGLE).volume_id
+        context = publish(controller, volume, world.nodes[0])
+        assert (world.roles("pvc-1") == PUBLISHED) == there
+        assert not lun or context["LUN"] == "0"
+        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached in the end")
+        assert publish(controller, volume, world.nodes[0])["LUN"] == "0", "asked again: what came of it"
+
+
+def test_the_role_of_before_is_on_record(world):
+    with Controller(world) as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: len([r for r in world.roles("pvc-1").values() if "Attached" in r]) == 3, 60, "replicas")
+        unpublish(controller, volume, world.nodes[0])
+        publish(controller, volume, world.nodes[1])
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "the promotion")
+        details = [attachment(world, node)["status"]["detail"] for node in (0, 1)]
+        assert [(d["previous_role"], d["role"]) for d in details] == [
+            ("Primary", "Replica"), ("Replica", "Primary")]
+
+
+def test_a_device_for_one_node_has_replicas_and_one_for_many_may_be_everywhere(world):
+    with Controller(world) as controller:
+        volume = create(controller, capability=block()).volume_id
+        publish(controller, volume, world.nodes[0], block())
+        until(lambda: sorted(world.roles("pvc-1").values()) == [
+            "Primary Attached", "Replica Attached", "Replica Attached"], 60, "replicas of a block device")
+        many = block(MULTI_NODE_MULTI_WRITER)
+        volume = create(controller, "pvc-2", capability=many).volume_id
+        for node in world.nodes[:2]:
+            publish(controller, volume, node, many)
+        until(lambda: world.roles("pvc-2") == {"a": "Primary Attached", "b": "Primary Attached"}, 60,
+              "two primaries, and no replica unless one is asked for")
+
+
+# ---- unpublishing ----
+
+def test_an_unpublish_is_seen_at_once_and_answered_when_the_disk_is_detached(world):
+    before = whereabouts(world)
+    with Controller(world, "one", "--on-unpublish=detach") as controller:
+        volume = create(controller, parameters=SINGLE).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached")
+        world.azure.control("PATCH", "latency", {"detach": "3s"})
+        call = controller.csi.begin("Controller/ControllerUnpublishVolume", volume_id=volume,
+                                    node_id=world.nodes[0])
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Detaching!"}, 60, "it is being detached")
+        assert on_vm(world, 0) and not call.done()
+        call.result()
+        assert not attachment(world, 0) and not on_vm(world, 0)
+        unpublish(controller, volume, world.nodes[0])
+    assert seen_since(world, before) == [
+        "-", "Attaching", "Attached", "Attached!", "Detaching!", "gone"]
+
+
+def test_by_the_flag_a_volume_with_replicas_is_detached_too(world):
+    with Controller(world, "one", "--on-unpublish=detach") as controller:
+        volume = create(controller).volume_id
+        publish(controller, volume, world.nodes[0])
+        until(lambda: len(world.roles("pvc-1")) == 3, 60, "replicas")
+        unpublish(controller, volume, world.nodes[0])
+        assert not on_vm(world, 0) and "a" not in world.roles("pvc-1")
