@@ -30,7 +30,7 @@ def kinds() -> list[Kind]:
 
 def _section(kind: Kind) -> str:
     severity = kind.severity.removeprefix("SEVERITY_").lower()
-    repair = "the controller, from Azure's own word" if kind.provable == "true" else "people"
+    repair = "the controller, from Azure's own word, unless `--repair=none`" if kind.provable == "true" else "people"
     rows = [("severity", severity), ("what a user loses, or could", kind.loss), ("what to do", kind.advice),
             ("who puts it right", repair)]
     return f"## {code(kind.name)}\n\n{kind.meaning}\n\n{table(['', ''], rows)}"

@@ -28,7 +28,7 @@ volumeBindingMode: WaitForFirstConsumer
 A PersistentVolume for a disk that exists already takes the same names in `volumeAttributes`.
 """
 
-ALLOWED = {"TEXT": "any text", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything"}
+ALLOWED = {"TEXT": "any text", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
 
 
 class Parameter(NamedTuple):
@@ -78,11 +78,12 @@ def _table(found: list[Parameter]) -> str:
 
 def text() -> str:
     found = parameters()
-    idle = [p for p in found if p.type in ("FIXED", "IGNORED")]
+    idle = [p for p in found if p.type in ("FIXED", "IGNORED", "REFUSED")]
     return page(
         "StorageClass parameters", HEAD, _table([p for p in found if p not in idle]),
         "## Without effect\n",
         "Known, so that StorageClasses of the Azure Disk CSI driver go on working; refused where they would have had an\n"
-        "effect there that they do not have here.\n",
+        "effect there that they do not have here. In a PersistentVolume for a disk that exists already they are not\n"
+        "looked at.\n",
         _table(idle),
     )

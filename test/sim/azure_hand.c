@@ -22,12 +22,10 @@ static bool change(struct vm *vm, json_t *body)
     return accepted;
 }
 
-static bool detach(struct sim *sim, const struct attachment *attachment)
+static bool detach(struct sim *sim, struct vm *vm, const struct disk *disk)
 {
-    sim_note(sim, "by hand: disk %s is detached from %s", attachment->disk->name,
-             attachment->vm->spec.name);
-    return change(attachment->vm,
-                  json_pack("{s:[{s:s}]}", "dataDisksToDetach", "diskId", attachment->disk->id));
+    sim_note(sim, "by hand: disk %s is detached from %s", disk->name, vm->spec.name);
+    return change(vm, json_pack("{s:[{s:s}]}", "dataDisksToDetach", "diskId", disk->id));
 }
 
 /* The first that fits, from a VM that is drawn on. */
@@ -60,7 +58,7 @@ void hand_detaches_replica(struct sim *sim, const struct incident *incident)
             const struct record *record = record_find(sim, attachment->disk->name, vm->spec.name);
 
             if (attachment->attached && record && !record->primary && !record->deleting &&
-                detach(sim, attachment))
+                detach(sim, vm, attachment->disk))
                 return;
         }
         vm = next_vm(sim, vm);
@@ -103,22 +101,32 @@ void hand_attaches_disk(struct sim *sim, const struct incident *incident)
     } while (vm != first);
 }
 
-/* Of what people have attached; whether all of it was accepted. */
+/* In the VM's model, attached by people; NULL if there is nothing. */
+static const struct disk *find_foreign(struct sim *sim, const struct vm *vm)
+{
+    for (size_t i = 0; i < vm->data_disks.n; i++) {
+        const struct disk *disk = data_disk_disk(sim->azure, &vm->data_disks.items[i]);
+
+        if (disk && record_volume(sim, disk->name) && !record_find(sim, disk->name, vm->spec.name))
+            return disk;
+    }
+    return NULL;
+}
+
+/* One of each VM, for then the VM is changing; whether nothing is left. A detach may be refused, or
+ * fail. */
 static bool detach_all(struct sim *sim)
 {
-    bool accepted = true;
+    bool none_left = true;
 
     HASH_FOREACH(sim->azure->vms, vm) {
-        LIST_FOREACH(&vm->attachments, link) {
-            const struct attachment *attachment = ATTACHMENT_OF_VM(link);
-            const char *disk = attachment->disk->name;
+        const struct disk *disk = find_foreign(sim, vm);
 
-            if (attachment->attached && record_volume(sim, disk) &&
-                !record_find(sim, disk, vm->spec.name))
-                accepted &= detach(sim, attachment);
-        }
+        if (disk)
+            detach(sim, vm, disk);
+        none_left &= !disk;
     }
-    return accepted;
+    return none_left;
 }
 
 static void detach_until_done(struct task *self, void *arg)

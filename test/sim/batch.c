@@ -9,7 +9,7 @@
 #include "test/sim/coverage.h"
 #include "test/sim/scenario.h"
 
-enum { HOUR_MS = 60 * 60 * 1000, SHRINK_RUNS = 400 };
+enum { HOUR_MS = 60 * 60 * 1000, SHRINK_RUNS = 400, TELL_EVERY = 1000 };
 
 static const struct profile *profile_for(const struct batch *batch, uint64_t seed)
 {
@@ -85,11 +85,19 @@ static void add_violation(struct batch *batch, const struct sim_config *config,
 
 /* ---- all of them ---- */
 
+static void tell(const struct batch *batch)
+{
+    printf("%u seeds, %zu violations, %.0f minutes of CPU time so far\n", batch->seeds,
+           json_array_size(batch->violations), batch->cpu_s / 60);
+    fflush(stdout);
+}
+
 static void take_outcome(struct batch *batch, struct run *run, struct outcome *outcome,
                          bool *ret_shrink)
 {
-    batch->seeds++;
     batch->cpu_s += outcome->cpu_s;
+    if (++batch->seeds % TELL_EVERY == 0)
+        tell(batch);
     coverage_add(outcome->coverage);
     if (verdict_is_good(&outcome->verdict)) {
         batch->simulated_h += (double)run->config.finish_ms / HOUR_MS;

@@ -96,8 +96,8 @@ static void connect_servers(struct controller_process *process)
     process->to_kube = wire_new(&process->process, kube_server_http(sim->kube), &sim->to_kube);
     process->to_azure =
         wire_new(&process->process, azure_side_http(sim->azure_side), &sim->to_azure);
-    process->kube_pace = pace_new(sim, wire_http(process->to_kube), false);
-    process->azure_pace = pace_new(sim, wire_http(process->to_azure), true);
+    process->kube_pace = pace_new(sim, wire_http(process->to_kube), NULL);
+    process->azure_pace = pace_new(sim, wire_http(process->to_azure), &process->flags);
     process->kube = kube_new(loop, pace_http(process->kube_pace), &process->kube_config);
     azure_side_config(&process->azure_config);
     instance_connect_cluster(&process->instance, process->kube, pace_http(process->kube_pace),
@@ -146,6 +146,8 @@ void controller_process_kill(struct controller_process *process)
     sim_note(sim, "%s %s", process->name, process->ended ? "is gone" : "is killed");
     wire_cut(process->to_kube);
     wire_cut(process->to_azure);
+    pace_cut(process->kube_pace);
+    pace_cut(process->azure_pace);
     stop_process(process);
     process_stop(&process->process);
     process_reap(&process->process);

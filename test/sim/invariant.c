@@ -24,6 +24,7 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
     records_see_attachment(&invariants->records, before, after);
     const json_t *spec = json_object_get(after ? after : before, "spec");
     const char *name = json_string_value(json_object_get(spec, "volumeName"));
+    note_record(invariants, name, json_string_value(json_object_get(spec, "nodeName")));
     check_record(invariants, record_volume(invariants->sim, name));
 }
 
@@ -48,8 +49,23 @@ static void count_states(const struct invariants *invariants, const char *what, 
 
 void invariants_incident(struct sim *sim, const struct incident *incident)
 {
-    if (sim->invariants)
-        count_states(sim->invariants, "incident", incident->kind->name);
+    struct invariants *invariants = sim->invariants;
+
+    if (!invariants)
+        return;
+    count_states(invariants, "incident", incident->kind->name);
+    if (!incident->kind->bad)
+        return;
+    invariants->troubles += incident->kind->end != NULL;
+    invariants->trouble_at = loop_now(sim->loop);
+}
+
+void invariants_incident_ended(struct sim *sim, const struct incident *incident)
+{
+    if (!sim->invariants || !incident->kind->bad)
+        return;
+    sim->invariants->troubles--;
+    sim->invariants->trouble_at = loop_now(sim->loop);
 }
 
 /* ---- after each step ---- */
@@ -92,6 +108,7 @@ bool invariants_hold(struct invariants *invariants)
 
     look_for_leader(invariants);
     look_at_mounts(invariants);
+    check_waits(invariants);
     if (verdict_is_good(sim->verdict))
         return true;
     sim->verdict->step = sim->step;

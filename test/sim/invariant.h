@@ -26,8 +26,9 @@ void invariants_free(struct invariants *invariants); /* NULL is fine */
 /* After each step; whether all hold. */
 bool invariants_hold(struct invariants *invariants);
 
-/* An incident begins; for coverage.h. */
+/* An incident begins, and ends if it has an end. */
 void invariants_incident(struct sim *sim, const struct incident *incident);
+void invariants_incident_ended(struct sim *sim, const struct incident *incident);
 
 /* A CSI call is about to begin, and has been answered, with `err` NULL for success. */
 void invariants_asked(struct sim *sim, const char *method, const ProtobufCMessage *request);

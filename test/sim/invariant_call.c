@@ -100,6 +100,11 @@ void note_question(struct invariants *invariants, const char *method,
     publishing->since = 0;
 }
 
+void note_record(struct invariants *invariants, const char *volume, const char *node)
+{
+    get(invariants, volume, node)->recorded = invariants->sim->azure->sequence;
+}
+
 /* ---- what was answered ---- */
 
 static const char *context_lun(const Csi__V1__ControllerPublishVolumeResponse *response)
@@ -136,6 +141,7 @@ static void check_unpublished(struct invariants *invariants, const unpublish_req
 {
     struct sim *sim = invariants->sim;
     const char *volume = name_of_id(request->volume_id), *node = request->node_id;
+    const struct publishing *publishing = find(invariants, volume, node);
     const struct record *record = record_find(sim, volume, node);
     const struct disk *disk = NULL;
 
@@ -147,7 +153,8 @@ static void check_unpublished(struct invariants *invariants, const unpublish_req
             disk = one;
     }
     const struct vm *vm = vm_find_by_name(sim->azure, node);
-    if (!record && disk && vm && attachment_find(vm, disk))
+    const struct attachment *attachment = disk && vm ? attachment_find(vm, disk) : NULL;
+    if (!record && attachment && attachment->sequence <= publishing->recorded)
         verdict_violated(sim, CALL_WAS_DONE,
                          "volume %s was unpublished from %s, which still has the disk", volume,
                          node);

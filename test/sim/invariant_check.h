@@ -22,6 +22,8 @@
     "A pod uses a volume through an attachment that may be taken away at any moment."
 #define ONE_WRITER "I6 one writer", \
     "Two nodes write to a disk with a file system for one: it is destroyed."
+#define ONE_LEADER "I6 one leader", \
+    "Two controllers change the same VMs, each by what it believes: a disk in use is detached."
 #define RIGHT_DISK "I2 the right disk", \
     "A pod has another volume's data, and overwrites it."
 #define LUN_OF_ONE_DISK "I2 a LUN is one disk's", \
@@ -38,6 +40,12 @@
     "Kubernetes goes on as if it were done: a pod starts without its disk, or a disk is left over."
 #define RETRY_AFTER "I8 nothing before its Retry-After", \
     "Azure extends its throttling, and nothing at all is attached for minutes."
+#define SHARES "I2 no more attachments than shares", \
+    "Azure refuses the whole change of the VM: a pod waits for another try, its neighbours too."
+#define ONE_AT_A_TIME "I11 a disk is changed on one VM after the other", \
+    "Azure refuses the whole change of the second VM: a pod waits for another try."
+#define AT_ONCE "I12 what can go on goes on", \
+    "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
 #define NO_LOOP "I10 nothing in a loop", \
     "The API server is flooded, and everything else in the cluster waits for it."
 #define NO_SECRETS "I9 no secret is written down", \
@@ -60,6 +68,8 @@ struct publishing {
     uint64_t since; /* world's time of the answer that it is published; 0: it is not */
     unsigned publishes, unpublishes; /* calls under way */
     bool crossed;                    /* an unpublish began while a publish was under way */
+    uint64_t recorded; /* the model's sequence when it last was on record: what is attached since
+                        * then, somebody else has attached */
     UT_hash_handle hh;
 };
 
@@ -69,7 +79,10 @@ struct invariants {
     uint64_t changes;                                       /* of AzVolumeAttachments */
     uint64_t seen_changes, seen_azure_changes, seen_mounts; /* at the last look */
     bool leads[SIM_CONTROLLERS];
-    uint64_t led_since; /* the last time that another one began to lead */
+    uint64_t led_since;  /* the last time that another one began to lead */
+    unsigned troubles;   /* incidents under way that are not work */
+    uint64_t trouble_at; /* the last time that one began or ended */
+    uint64_t waits_seen; /* when waits were looked at last */
     struct publishing *publishings;
 };
 
@@ -84,6 +97,9 @@ bool is_published(const struct invariants *invariants, const char *volume, const
 void check_record(struct invariants *invariants, const struct volume_record *volume);
 uint64_t mounts_now(const struct sim *sim); /* another number when others are staged */
 void check_mounts(struct invariants *invariants);
+/* invariant_wait.c: how long it takes */
+void check_waits(struct invariants *invariants);
+bool is_calm(const struct invariants *invariants); /* nothing has been wrong for minutes */
 /* invariant_request.c: what the driver has asked of Azure */
 void check_request(struct invariants *invariants, const struct arm_record *record);
 /* invariant_call.c: what was answered to CSI calls */
@@ -92,4 +108,6 @@ void check_answer(struct invariants *invariants, const char *method,
                   const struct err *err);
 void note_question(struct invariants *invariants, const char *method,
                    const ProtobufCMessage *request);
+/* There is an AzVolumeAttachment, or has been until now. */
+void note_record(struct invariants *invariants, const char *volume, const char *node);
 void calls_fini(struct invariants *invariants);

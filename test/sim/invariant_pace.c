@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/flags.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/invariant_turn.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, MOST_IN_A_MINUTE = 60 };
 
@@ -22,8 +24,10 @@ struct pace {
     struct http_transport http;
     struct http_transport *inner;
     struct sim *sim;
-    bool of_azure;
+    const struct flags *flags; /* NULL: to Kubernetes */
     struct subject *subjects;
+    struct turns turns; /* to Azure */
+    bool cut;
 };
 
 /* ---- what it is about ---- */
@@ -34,6 +38,12 @@ static bool is_about_one(const struct http_request *request)
     const char *method = request->method ? request->method : "GET";
 
     return strcmp(method, "GET") != 0 && strcmp(method, "POST") != 0;
+}
+
+/* Whoever sends it must lead. */
+static bool is_a_change(const struct http_request *request)
+{
+    return request->method && strcmp(request->method, "GET") != 0 && !request->changes_nothing;
 }
 
 static struct subject *subject_of(struct pace *pace, const struct http_request *request)
@@ -71,6 +81,28 @@ static void check_loop(const struct pace *pace, struct subject *subject, uint64_
                          subject->sent);
 }
 
+/* ---- I6 ---- */
+
+/* By the Lease as the API server has it. Who is about to send has asked its own clock, which the
+ * lease's times leave room for. */
+static void check_leader(const struct pace *pace, const struct http_request *request)
+{
+    const struct flags *flags = pace->flags;
+    const json_t *lease =
+        kube_server_get(pace->sim->kube, &LEASES, flags->lease_namespace, flags->lease_name);
+    const json_t *spec = json_object_get(lease, "spec");
+    const char *holder = json_string_value(json_object_get(spec, "holderIdentity"));
+    size_t length = strlen(flags->pod_name);
+
+    if (!holder || !*holder)
+        return;
+    if (strncmp(holder, flags->pod_name, length) != 0 || holder[length] != '_')
+        verdict_violated(pace->sim, ONE_LEADER, "%s sends %s %s, and %s leads", flags->pod_name,
+                         request->method, request->url, holder);
+}
+
+/* ---- the answer ---- */
+
 /* Dates are left out: they are as exact as the client's clock. */
 static void note_answer(const struct pace *pace, struct subject *subject,
                         const struct http_response *response, uint64_t now)
@@ -87,18 +119,38 @@ static void note_answer(const struct pace *pace, struct subject *subject,
 
 /* ---- the way ---- */
 
+/* To Azure. */
+static struct err *exchange_in_turn(struct task *self, struct pace *pace,
+                                    const struct http_request *request, struct http_response *ret)
+{
+    struct turn *turn = turns_begin(&pace->turns, request);
+    struct err *err = http_exchange(self, pace->inner, request, ret);
+
+    if (turn)
+        turns_answered(turn, err ? NULL : ret);
+    else
+        turns_looked(&pace->turns, request->url, err ? NULL : ret);
+    return err;
+}
+
 static struct err *exchange(struct http_transport *http, struct task *self,
                             const struct http_request *request, struct http_response *ret)
 {
     struct pace *pace = CONTAINER_OF(http, struct pace, http);
+
+    if (pace->cut)
+        return http_exchange(self, pace->inner, request, ret);
     struct subject *subject = subject_of(pace, request);
 
     check_refusal(pace, subject, loop_now(loop_of(self)));
     if (is_about_one(request))
         check_loop(pace, subject, loop_now(loop_of(self)));
-    TRY(http_exchange(self, pace->inner, request, ret));
-    if (pace->of_azure)
-        note_answer(pace, subject, ret, loop_now(loop_of(self)));
+    if (!pace->flags)
+        return http_exchange(self, pace->inner, request, ret);
+    if (is_a_change(request))
+        check_leader(pace, request);
+    TRY(exchange_in_turn(self, pace, request, ret));
+    note_answer(pace, subject, ret, loop_now(loop_of(self)));
     return NULL;
 }
 
@@ -113,15 +165,21 @@ static struct err *open_stream(struct http_transport *http, struct task *self,
 
 /* ---- life ---- */
 
-struct pace *pace_new(struct sim *sim, struct http_transport *inner, bool of_azure)
+struct pace *pace_new(struct sim *sim, struct http_transport *inner, const struct flags *flags)
 {
     struct pace *pace = mem_alloc(sizeof *pace);
 
     *pace = (struct pace){.http = {.exchange = exchange, .open = open_stream},
                           .inner = inner,
                           .sim = sim,
-                          .of_azure = of_azure};
+                          .flags = flags};
+    turns_init(&pace->turns, sim);
     return pace;
+}
+
+void pace_cut(struct pace *pace)
+{
+    pace->cut = true;
 }
 
 void pace_free(struct pace *pace)
@@ -131,6 +189,7 @@ void pace_free(struct pace *pace)
         free(subject->key);
         free(subject);
     }
+    turns_fini(&pace->turns);
     free(pace);
 }
 

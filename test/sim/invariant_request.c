@@ -68,7 +68,7 @@ static bool waits_for_disk(const struct sim *sim, const struct arm_record *reque
                            const struct record *record)
 {
     return record->primary && !record->deleting && strcmp(record->state, "Attached") != 0 &&
-           came_at(sim, request) > record->role_since + SETTLING_MS;
+           came_at(sim, request) > record->since + SETTLING_MS;
 }
 
 static bool vm_has(const struct vm *vm, const char *disk)

@@ -67,11 +67,27 @@ static void check_luns(struct sim *sim, const struct record *record)
     }
 }
 
+/* Those that leave count until they have left. A new leader, or one whose watches lag, may not know
+ * of all. */
+static void check_shares(struct sim *sim, const struct volume_record *records)
+{
+    const struct volume *volume = volume_of_disk(sim, records->name);
+    unsigned held = 0;
+
+    LIST_FOREACH(&records->attachments, link) {
+        held += RECORD_OF(link)->lun >= 0;
+    }
+    if (volume && held > volume->wish.max_shares && is_calm(sim->invariants))
+        verdict_violated(sim, SHARES, "volume %s has %u attachments, and is made for %u",
+                         records->name, held, volume->wish.max_shares);
+}
+
 void check_record(struct invariants *invariants, const struct volume_record *volume)
 {
     if (!volume)
         return;
     check_one_primary(invariants->sim, volume);
+    check_shares(invariants->sim, volume);
     LIST_FOREACH(&volume->attachments, link) {
         check_luns(invariants->sim, RECORD_OF(link));
     }

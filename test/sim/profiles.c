@@ -63,7 +63,7 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, SOME_TROUBLE, {"azure-*", 1}, {"azure-unreachable", 0.2}, {"node-*", 1})},
     {"by-hand", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
-           {"volume-attached-by-hand", 6}, {"node-*", 1})},
+           {"volume-attached-by-hand", 6}, {"volume-record-deleted-by-hand", 6}, {"node-*", 1})},
     {"everything", 60 * MINUTE_MS, 30 * MINUTE_MS,
      RATES(SOME_WORK, {"node-*", 2}, {"zone-*", 1}, {"azure-*", 0.3}, {"api-*", 1}, {"watch*", 1},
            {"lists-stale", 1}, {"history-compacted", 1}, {"leader-*", 2}, {"controller*", 1},

@@ -96,17 +96,23 @@ static int lun_of(const json_t *detail)
     return lun[0] ? (int)strtol(lun, NULL, 10) : -1;
 }
 
+static bool is_attached(const char *state)
+{
+    return state && strcmp(state, "Attached") == 0;
+}
+
 static void read_record(struct record *record, const json_t *json, uint64_t now)
 {
     const json_t *status = json_object_get(json, "status");
     const json_t *detail = json_object_get(status, "detail");
+    const char *state = record_state_word(text(json_object_get(status, "state")));
     bool primary = strcmp(text(member(json, "spec", "role")), ROLE_PRIMARY) == 0;
 
-    if (primary != record->primary)
-        record->role_since = now;
+    if (primary != record->primary || is_attached(state) != is_attached(record->state))
+        record->since = now;
     record->primary = primary;
     record->is_primary = strcmp(text(json_object_get(detail, "role")), ROLE_PRIMARY) == 0;
-    record->state = record_state_word(text(json_object_get(status, "state")));
+    record->state = state;
     record->lun = lun_of(detail);
     record->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     record->detach_requested = member(status, "annotation", NOTE_DETACH_REQUEST) != NULL;
@@ -118,7 +124,7 @@ static struct record *record_new(struct volume_record *volume, const char *node,
 
     record->volume = volume;
     record->node = mem_strdup(node);
-    record->created = record->role_since = now;
+    record->created = record->since = now;
     list_append(&volume->attachments, &record->link);
     return record;
 }

@@ -33,7 +33,9 @@ struct record {
     const char *state; /* "Attached"; "" for none; a literal */
     int lun;           /* -1: none */
     bool deleting, detach_requested;
-    uint64_t created, role_since; /* loop_now of the world */
+    uint64_t created;   /* loop_now of the world */
+    uint64_t since;     /* likewise: it has had its role, and whether it is attached, so long */
+    uint64_t due_since; /* for invariant_wait.c; 0: it waits for something */
 };
 
 #define RECORD_OF(item) CONTAINER_OF(item, struct record, link)

@@ -13,7 +13,7 @@
 #include "lib/base/alloc.h"
 #include "test/sim/coverage.h"
 
-enum { MOST_CPU_S = 600, MOST_ERRORS = 8000 };
+enum { MOST_CPU_S = 120, MOST_ERRORS = 8000 };
 
 #define CRASH "I0 the program lives"
 #define CRASH_LOSS "The controller ends, and begins anew, and ends."

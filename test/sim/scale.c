@@ -1,13 +1,14 @@
 #include "test/sim/scale.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/file.h"
 #include "lib/base/timestamp.h"
 #include "test/azsim/model/throttle.h"
 #include "test/azsim/model/vm.h"
@@ -24,6 +25,7 @@ enum {
     FILL_MS = 60 * 60 * 1000,
     SETTLE_MS = 10 * 60 * 1000,
     PROMOTIONS = 100,
+    PROC_BYTES = 4096,
 };
 
 struct scale {
@@ -48,11 +50,25 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static double live_mib(void)
+static void must(struct err *err)
 {
-    struct mallinfo2 info = mallinfo2();
+    if (!err)
+        return;
+    fprintf(stderr, "scale: %s\n", err_message(err));
+    exit(1);
+}
 
-    return (double)(info.uordblks + info.hblkhd) / (1024 * 1024);
+/* Resident: whoever allocates, that is what it takes from a node. */
+static double resident_mib(void)
+{
+    CLEANUP(freep) char *text = NULL;
+    unsigned long pages = 0;
+    size_t length;
+
+    must(file_read("/proc/self/statm", PROC_BYTES, &text, &length));
+    if (sscanf(text, "%*u %lu", &pages) != 1)
+        abort();
+    return (double)pages * (double)sysconf(_SC_PAGESIZE) / (1024 * 1024);
 }
 
 static int compare(const void *a, const void *b)
@@ -63,14 +79,6 @@ static int compare(const void *a, const void *b)
 }
 
 /* ---- nodes, which are nothing but objects here ---- */
-
-static void must(struct err *err)
-{
-    if (!err)
-        return;
-    fprintf(stderr, "scale: %s\n", err_message(err));
-    exit(1);
-}
 
 static char *node_name(unsigned i)
 {
@@ -369,16 +377,16 @@ static void fill_all(struct scale *scale)
 /* The second one knows everything before it leads. */
 static void change_leader(struct scale *scale, struct scale_report *ret)
 {
-    double before = live_mib();
+    double before = resident_mib();
     struct controller_process *second = controller_process_start(&scale->sim, "second");
 
     run_for(scale, 60 * 1000);
-    ret->standby_mib = live_mib() - before;
+    ret->standby_mib = resident_mib() - before;
     controller_process_kill(scale->controller);
     scale->controller = second;
-    before = live_mib() - ret->standby_mib;
+    before = resident_mib() - ret->standby_mib;
     run_for(scale, SETTLE_MS);
-    ret->leader_mib = live_mib() - before;
+    ret->leader_mib = resident_mib() - before;
 }
 
 static void close_tasks(struct task *self, void *arg)

@@ -120,6 +120,7 @@ static void end_incident(void *ctx)
 
     sim_note(playing->sim, "end of %s", playing->incident->kind->name);
     playing->incident->kind->end(playing->sim, playing->incident);
+    invariants_incident_ended(playing->sim, playing->incident);
 }
 
 static struct playing *play(struct sim *sim, const struct sim_config *config)

@@ -157,7 +157,8 @@ static void change_replicas(struct sim *sim, const struct incident *incident)
 
 /* ---- objects, by hand ---- */
 
-static struct volume *any_volume(struct sim *sim, struct random *random)
+/* One that is in somebody's hands, or with `leaving` also one that is about to go. */
+static struct volume *any_volume(struct sim *sim, struct random *random, bool leaving)
 {
     struct volume *found = NULL;
     unsigned n = 0;
@@ -165,7 +166,9 @@ static struct volume *any_volume(struct sim *sim, struct random *random)
     LIST_FOREACH(&sim->world->volumes, link) {
         struct volume *volume = VOLUME_OF(link);
 
-        if (volume->phase == VOLUME_BOUND && !volume->delete_wanted && volume->az_name &&
+        bool stays = volume->phase == VOLUME_BOUND && !volume->delete_wanted;
+
+        if ((stays || (leaving && volume->phase != VOLUME_GONE)) && volume->az_name &&
             random_below(random, ++n) == 0)
             found = volume;
     }
@@ -178,7 +181,7 @@ static void attach_elsewhere(struct sim *sim, const struct incident *incident)
     struct random random;
 
     sim_choices(incident, &random);
-    struct volume *volume = any_volume(sim, &random);
+    struct volume *volume = any_volume(sim, &random, false);
     LIST_FOREACH(&sim->world->machines, link) {
         struct machine *machine = MACHINE_OF(link);
 
@@ -191,13 +194,13 @@ static void attach_elsewhere(struct sim *sim, const struct incident *incident)
     }
 }
 
-/* The driver makes it anew from the PersistentVolume. */
+/* The driver makes it anew: from the PersistentVolume, or to delete the disk. */
 static void delete_az_volume(struct sim *sim, const struct incident *incident)
 {
     struct random random;
 
     sim_choices(incident, &random);
-    struct volume *volume = any_volume(sim, &random);
+    struct volume *volume = any_volume(sim, &random, true);
     if (!volume)
         return;
     sim_note(sim, "by hand: AzVolume %s is deleted", volume->az_name);

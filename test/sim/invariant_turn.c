@@ -1,0 +1,130 @@
+#include "test/sim/invariant_turn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+#include "test/sim/invariant_check.h"
+
+#define ACTION "/attachDetachDataDisks"
+
+struct turn {
+    struct list link;
+    char *vm;
+    json_t *body; /* names the disks */
+    char *url;    /* of the operation; NULL: not answered yet */
+    uint64_t began;
+};
+
+#define TURN_OF(item) CONTAINER_OF(item, struct turn, link)
+
+static void turn_free(struct turn *turn)
+{
+    list_remove(&turn->link);
+    json_decref(turn->body);
+    free(turn->vm);
+    free(turn->url);
+    free(turn);
+}
+
+void turns_init(struct turns *turns, struct sim *sim)
+{
+    turns->sim = sim;
+    list_init(&turns->under_way);
+}
+
+void turns_fini(struct turns *turns)
+{
+    LIST_FOREACH(&turns->under_way, link) {
+        turn_free(TURN_OF(link));
+    }
+}
+
+/* ---- which disks ---- */
+
+static bool names_disk(const json_t *list, const char *id)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+
+        if (strcasecmp(json_string_value(json_object_get(entry, "diskId")), id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A disk of the list that the other body is about too; NULL if there is none. */
+static const char *common_disk(const json_t *list, const json_t *body)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *id = json_string_value(json_object_get(entry, "diskId"));
+
+        if (names_disk(json_object_get(body, "dataDisksToAttach"), id) ||
+            names_disk(json_object_get(body, "dataDisksToDetach"), id))
+            return id;
+    }
+    return NULL;
+}
+
+static void check_turn(const struct turns *turns, const struct turn *new, const struct turn *other)
+{
+    const char *disk = common_disk(json_object_get(new->body, "dataDisksToAttach"), other->body);
+
+    if (!disk)
+        disk = common_disk(json_object_get(new->body, "dataDisksToDetach"), other->body);
+    if (disk && strcmp(new->vm, other->vm) != 0)
+        verdict_violated(turns->sim, ONE_AT_A_TIME,
+                         "disk %s is changed on %s, and its change on %s since %.3f s goes on",
+                         strrchr(disk, '/') + 1, new->vm, other->vm, (double)other->began / 1000);
+}
+
+/* ---- from request to end ---- */
+
+struct turn *turns_begin(struct turns *turns, const struct http_request *request)
+{
+    const char *action = strstr(request->url, ACTION);
+    struct turn *turn;
+
+    if (!action || !request->body || !turns->sim->invariants) /* scale.h measures only */
+        return NULL;
+    CLEANUP(freep) char *path = mem_strndup(request->url, (size_t)(action - request->url));
+    turn = mem_alloc(sizeof *turn);
+    *turn = (struct turn){.vm = mem_strdup(strrchr(path, '/') + 1),
+                          .body = json_loadb(request->body, request->body_length, 0, NULL),
+                          .began = loop_now(turns->sim->loop)};
+    LIST_FOREACH(&turns->under_way, link) {
+        if (TURN_OF(link)->began >= turns->sim->invariants->led_since)
+            check_turn(turns, turn, TURN_OF(link));
+    }
+    list_append(&turns->under_way, &turn->link);
+    return turn;
+}
+
+void turns_answered(struct turn *turn, const struct http_response *response)
+{
+    const char *url = NULL;
+
+    if (response && response->status >= 200 && response->status < 300)
+        url = http_header_find(response->headers, response->n_headers, "Azure-AsyncOperation");
+    if (url && strncmp(url, "http", 4) == 0) /* else there is nothing to look at */
+        turn->url = mem_strdup(url);
+    else
+        turn_free(turn);
+}
+
+static bool goes_on(const struct http_response *response)
+{
+    return response && response->status == 200 && strstr(response->body, "\"InProgress\"");
+}
+
+void turns_looked(struct turns *turns, const char *url, const struct http_response *response)
+{
+    LIST_FOREACH(&turns->under_way, link) {
+        struct turn *turn = TURN_OF(link);
+
+        if (turn->url && strcmp(turn->url, url) == 0 && !goes_on(response))
+            turn_free(turn);
+    }
+}

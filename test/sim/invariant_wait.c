@@ -1,0 +1,121 @@
+/* Invariants of how long things take while nothing is wrong. What the driver finds only at its look
+ * at everything, every ten minutes, it has missed. */
+
+#include <string.h>
+
+#include "test/azsim/model/attachment.h"
+#include "test/sim/invariant_check.h"
+
+enum {
+    LOOK_MS = 1000,
+    CALM_MS = 3 * 60 * 1000, /* after trouble: answers that were lost are no longer waited for */
+    MOST_MS = 15 * 1000,
+};
+
+/* ---- what it would wait for ---- */
+
+struct shares {
+    unsigned held;   /* by attachments that have a LUN */
+    bool role_taken; /* somebody else is primary */
+};
+
+static struct shares count_shares(const struct record *own)
+{
+    struct shares shares = {0};
+
+    LIST_FOREACH(&own->volume->attachments, link) {
+        const struct record *other = RECORD_OF(link);
+
+        shares.held += other->lun >= 0;
+        shares.role_taken |= other != own && other->is_primary;
+    }
+    return shares;
+}
+
+/* Those that are on their way to it count twice, which is well. */
+static bool has_room(const struct invariants *invariants, const struct vm *vm)
+{
+    size_t places = vm->data_disks.n;
+
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        const struct record *record = record_find(invariants->sim, volume->name, vm->spec.name);
+
+        places += record && record->lun >= 0;
+    }
+    return places < vm->size->max_data_disks;
+}
+
+static bool can_attach(const struct invariants *invariants, const struct record *record,
+                       const struct volume *volume, const struct shares *shares)
+{
+    const struct machine *machine = machine_find(invariants->sim->world, record->node);
+    const struct vm *vm = machine ? machine_vm(machine) : NULL;
+
+    return shares->held < volume->wish.max_shares && vm && vm->power == POWER_RUNNING &&
+           machine->registered && has_room(invariants, vm);
+}
+
+/* What could go on at once. */
+static bool is_due(const struct invariants *invariants, const struct record *record)
+{
+    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
+    bool attached = strcmp(record->state, "Attached") == 0;
+
+    if (!record->primary || record->deleting || !volume || record->volume->deleting ||
+        (attached ? record->is_primary : record->lun >= 0))
+        return false;
+    struct shares shares = count_shares(record);
+    if (shares.role_taken && !volume->wish.block)
+        return false;
+    return attached || can_attach(invariants, record, volume, &shares);
+}
+
+/* ---- for how long ---- */
+
+static uint64_t calm_since(const struct invariants *invariants)
+{
+    uint64_t since = invariants->trouble_at;
+
+    if (invariants->led_since > since)
+        since = invariants->led_since;
+    return since + CALM_MS;
+}
+
+bool is_calm(const struct invariants *invariants)
+{
+    return invariants->troubles == 0 && loop_now(invariants->sim->loop) >= calm_since(invariants);
+}
+
+static void check_wait(const struct invariants *invariants, struct record *record, uint64_t now)
+{
+    uint64_t calm = calm_since(invariants);
+
+    if (!is_due(invariants, record)) {
+        record->due_since = 0;
+        return;
+    }
+    if (record->due_since == 0)
+        record->due_since = now;
+    uint64_t since = record->due_since > calm ? record->due_since : calm;
+    if (now > since + MOST_MS)
+        verdict_violated(invariants->sim, AT_ONCE, "%s could %s %s since %.3f s", record->node,
+                         record->lun >= 0 ? "be primary of" : "attach", record->volume->name,
+                         (double)record->due_since / 1000);
+}
+
+void check_waits(struct invariants *invariants)
+{
+    uint64_t now = loop_now(invariants->sim->loop);
+
+    if (now < invariants->waits_seen + LOOK_MS)
+        return;
+    invariants->waits_seen = now;
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        LIST_FOREACH(&volume->attachments, link) {
+            if (invariants->troubles > 0)
+                RECORD_OF(link)->due_since = 0;
+            else
+                check_wait(invariants, RECORD_OF(link), now);
+        }
+    }
+}
