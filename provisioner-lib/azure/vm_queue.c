@@ -337,6 +337,8 @@ static void next_change(struct task *self, struct vm *vm)
     struct vm_batch batch;
 
     wait_for_company(self, vm);
+    if (list_is_empty(&vm->pending))
+        return; /* whoever asked has given up meanwhile */
     CLEANUP(err_freep) struct err *err = wait_ready(self, vm);
 
     if (err) {

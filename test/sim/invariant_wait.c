@@ -8,7 +8,7 @@
 
 enum {
     LOOK_MS = 1000,
-    CALM_MS = 3 * 60 * 1000, /* after trouble: answers that were lost are no longer waited for */
+    CALM_MS = 6 * 60 * 1000, /* after trouble: the pauses between attempts grow to five minutes */
     MOST_MS = 15 * 1000,
 };
 
@@ -45,6 +45,28 @@ static bool has_room(const struct invariants *invariants, const struct vm *vm)
     return places < vm->size->max_data_disks;
 }
 
+static bool is_on_its_way(const struct attachment *attachment)
+{
+    const struct data_disk *item =
+        data_disks_find(&attachment->vm->data_disks, attachment->disk->key);
+
+    return attachment->vm->operation && (!attachment->attached || !item || item->to_be_detached);
+}
+
+/* A disk is changed on one VM after the other. */
+static bool is_changed_elsewhere(const struct sim *sim, const char *name, const struct vm *vm)
+{
+    HASH_FOREACH(sim->azure->disks, disk) {
+        if (strcmp(disk->name, name) != 0)
+            continue;
+        LIST_FOREACH(&disk->attachments, link) {
+            if (ATTACHMENT_OF_DISK(link)->vm != vm && is_on_its_way(ATTACHMENT_OF_DISK(link)))
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool can_attach(const struct invariants *invariants, const struct record *record,
                        const struct volume *volume, const struct shares *shares)
 {
@@ -52,7 +74,8 @@ static bool can_attach(const struct invariants *invariants, const struct record 
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
     return shares->held < volume->wish.max_shares && vm && vm->power == POWER_RUNNING &&
-           machine->registered && has_room(invariants, vm);
+           machine->registered && has_room(invariants, vm) &&
+           !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
 }
 
 /* What could go on at once. */

@@ -84,12 +84,36 @@ static void test_what_is_no_longer_wanted_is_not_sent(void **state)
     world_free(world);
 }
 
+static void test_what_is_given_up_while_it_waits_for_company(void **state)
+{
+    struct world *world = world_new();
+    bool wanted = true;
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .wanted = &wanted};
+
+    (void)state;
+    make_disks(world, names, 1, 2);
+    world->cloud->ops->instance_expect(world->cloud, VM("vm1"), true);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 1);
+    assert_false(a.ended);
+    wanted = false;
+    world->cloud->ops->reconsider(world->cloud, DISK("a"));
+    world->cloud->ops->instance_expect(world->cloud, VM("vm1"), false);
+    loop_advance(world->azure->loop, 1000);
+    assert_true(a.ended);
+    assert_int_equal(err_kind(a.err), ERR_CONFLICT);
+    err_free(a.err);
+    assert_int_equal(calls(world, CHANGES), 0);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_refused_attach_does_not_hold_its_disk),
         cmocka_unit_test(test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so),
         cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
+        cmocka_unit_test(test_what_is_given_up_while_it_waits_for_company),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
