@@ -164,12 +164,9 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
 static struct attachment_plan next_of_present(const struct attachment_snapshot *in,
                                               const struct cloud_slot *slot)
 {
-    /* After a detach that failed it would be leaving for ever. */
-    if (slot->leaving && in->instance->state != CLOUD_INSTANCE_FAILED)
-        return step(STEP_LOOK_LATER);
     switch (in->instance->state) {
-    case CLOUD_INSTANCE_SETTLED:
-        return step_at(STEP_RECORD_ATTACHED, slot->lun);
+    case CLOUD_INSTANCE_SETTLED: /* one that leaves has been forgotten, and would leave for ever */
+        return slot->leaving ? step(STEP_REPAIR) : step_at(STEP_RECORD_ATTACHED, slot->lun);
     case CLOUD_INSTANCE_CHANGING:
         return step(STEP_LOOK_LATER);
     case CLOUD_INSTANCE_FAILED:
