@@ -79,19 +79,22 @@ static bool exchange_holds(const struct wish *wish, const struct subject *now)
     return true;
 }
 
-/* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, and
- * a replica is to wait for its volume's primary. Then it is asked for again, as it has become, or
- * not at all. */
+/* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
+ * replica is to wait for its volume's primary, and a primary may come that needs its place. Then it
+ * is asked for again, as it has become, or not at all. */
 static bool still_wanted(void *ctx)
 {
     const struct wish *wish = ctx;
     const struct subject *s = wish->s;
     CLEANUP(subject_fini) struct subject now = {0};
 
-    return subject_gather(s->controller, s->object->key, &now) &&
-           strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 && !now.in.deleting &&
+    if (!subject_gather(s->controller, s->object->key, &now))
+        return false;
+    now.in.looked = true; /* at the model by which it was decided */
+    now.in.instance = s->in.instance;
+    return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
            now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
-           attachment_next(&now.in).step == STEP_LOOK && exchange_holds(wish, &now);
+           attachment_next(&now.in).step == STEP_ATTACH && exchange_holds(wish, &now);
 }
 
 static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
