@@ -102,6 +102,18 @@ static void enqueue_attachment(struct controller *controller, const struct kube_
     enqueue(controller, controller->attachment_queue, object->metadata->name);
 }
 
+/* On a VM that was full a primary may have waited for it. */
+static void place_is_free(struct controller *controller, const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects = store_find(controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_primary(as_attachment(objects[i])) &&
+            strcmp(attachment_word(as_attachment(objects[i])), STATE_ATTACHED) != 0)
+            enqueue(controller, controller->attachment_queue, objects[i]->metadata->name);
+}
+
 /* The other attachments of its volume may have waited for it. */
 static void attachment_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
@@ -122,6 +134,8 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     enqueue(controller, controller->replica_queue, spec->volume_name);
     if (!after)
         enqueue(controller, controller->recovery_queue, spec->volume_name);
+    if (!after && spec->node_name)
+        place_is_free(controller, spec->node_name);
     siblings = attachments_of_volume(controller, spec->volume_name, &n);
     for (size_t i = 0; i < n; i++)
         enqueue_attachment(controller, siblings[i]);
