@@ -6,6 +6,31 @@
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/rt/backoff.h"
+
+enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
+
+/* A write that failed may have taken effect all the same. Until it is known, what it would have
+ * recorded stays claimed: another attachment must not get the same LUN, nor the same role. */
+static void learn_outcome(struct task *self, struct controller *controller,
+                          const struct kube_object *object)
+{
+    struct backoff backoff = {.least_ms = LEARN_LEAST_MS, .most_ms = LEARN_MOST_MS};
+    bool known = false;
+
+    while (!known && !task_is_cancelled(self)) {
+        CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+        CLEANUP(err_freep)
+        struct err *err = kube_get(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                   controller->settings.namespace_, object->metadata->name, &now);
+
+        if (!err)
+            store_note(controller->attachments, now);
+        known = !err || err_kind(err) == ERR_NOT_FOUND;
+        if (!known)
+            err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
+    }
+}
 
 /* `status` is taken. The version makes it fail if anybody else has written meanwhile. */
 static struct err *patch_object(struct task *self, struct controller *controller,
@@ -15,12 +40,15 @@ static struct err *patch_object(struct task *self, struct controller *controller
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
                               object->metadata->resource_version, "status", status);
+    struct err *err = kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                 controller->settings.namespace_, object->metadata->name, "status",
+                                 patch, &written);
 
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                   controller->settings.namespace_, object->metadata->name, "status", patch,
-                   &written));
-    store_note(controller->attachments, written);
-    return NULL;
+    if (!err)
+        store_note(controller->attachments, written);
+    else if (err_kind(err) != ERR_CONFLICT && err_kind(err) != ERR_NOT_FOUND)
+        learn_outcome(self, controller, object);
+    return err;
 }
 
 static struct err *patch_status(struct task *self, struct subject *s, json_t *status)

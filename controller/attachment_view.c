@@ -161,7 +161,17 @@ static void gather_volume(struct subject *s)
     s->in.volume_ready = !is_deleting(object) && volume_is_created(s->volume);
 }
 
-/* The other attachments of the same volume. One that waits for its turn holds no share yet. */
+/* One that waits for its turn holds none yet; nor does one that failed before it had a LUN, for
+ * nothing was asked of the cloud. */
+static bool holds_share(const Api__AzVolumeAttachment *attachment)
+{
+    enum attachment_state state = state_of(attachment);
+
+    return state == ATTACHMENT_ATTACHED || state == ATTACHMENT_DETACHING ||
+           lun_of(attachment) != NO_LUN;
+}
+
+/* The other attachments of the same volume. */
 static void gather_siblings(struct subject *s)
 {
     size_t n;
@@ -172,15 +182,14 @@ static void gather_siblings(struct subject *s)
 
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *other = as_attachment(objects[i]);
-        enum attachment_state state = state_of(other);
 
         if (objects[i] == s->object || strcmp(objects[i]->key, s->object->key) == 0)
             continue;
-        s->in.other_shares += state != ATTACHMENT_NEW || lun_of(other) != NO_LUN;
+        s->in.other_shares += holds_share(other);
         s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;
         if (!is_primary(other) || is_deleting(objects[i]))
             continue;
-        if (state == ATTACHMENT_ATTACHED)
+        if (state_of(other) == ATTACHMENT_ATTACHED)
             s->in.primary_attached = true;
         else
             s->in.primary_waits = true;

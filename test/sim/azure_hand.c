@@ -1,11 +1,14 @@
 #include "test/sim/azure_hand.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/resource.h"
 #include "test/sim/record.h"
 #include "test/sim/sim.h"
+#include "test/sim/invariant_check.h"
 
 enum { PATIENCE_MS = 10 * 1000 }; /* of a person who was refused */
 
@@ -22,10 +25,10 @@ static bool change(struct vm *vm, json_t *body)
     return accepted;
 }
 
-static bool detach(struct sim *sim, struct vm *vm, const struct disk *disk)
+static bool detach(struct sim *sim, struct vm *vm, const char *disk_id)
 {
-    sim_note(sim, "by hand: disk %s is detached from %s", disk->name, vm->spec.name);
-    return change(vm, json_pack("{s:[{s:s}]}", "dataDisksToDetach", "diskId", disk->id));
+    sim_note(sim, "by hand: disk %s is detached from %s", strrchr(disk_id, '/') + 1, vm->spec.name);
+    return change(vm, json_pack("{s:[{s:s}]}", "dataDisksToDetach", "diskId", disk_id));
 }
 
 /* The first that fits, from a VM that is drawn on. */
@@ -58,7 +61,7 @@ void hand_detaches_replica(struct sim *sim, const struct incident *incident)
             const struct record *record = record_find(sim, attachment->disk->name, vm->spec.name);
 
             if (attachment->attached && record && !record->primary && !record->deleting &&
-                detach(sim, vm, attachment->disk))
+                detach(sim, vm, attachment->disk->id))
                 return;
         }
         vm = next_vm(sim, vm);
@@ -101,14 +104,17 @@ void hand_attaches_disk(struct sim *sim, const struct incident *incident)
     } while (vm != first);
 }
 
-/* In the VM's model, attached by people; NULL if there is nothing. */
-static const struct disk *find_foreign(struct sim *sim, const struct vm *vm)
+/* The id of a disk in the VM's model that people have attached, or wanted to: it may be gone since.
+ * NULL if there is none. */
+static const char *find_foreign(struct sim *sim, const struct vm *vm)
 {
     for (size_t i = 0; i < vm->data_disks.n; i++) {
-        const struct disk *disk = data_disk_disk(sim->azure, &vm->data_disks.items[i]);
+        const json_t *entry = vm->data_disks.items[i].entry;
+        const char *disk = resource_text(entry, "name", "");
 
-        if (disk && record_volume(sim, disk->name) && !record_find(sim, disk->name, vm->spec.name))
-            return disk;
+        if ((record_volume(sim, disk) || volume_of_disk(sim, disk)) &&
+            !record_find(sim, disk, vm->spec.name))
+            return resource_text(entry, "managedDisk.id", NULL);
     }
     return NULL;
 }
@@ -120,11 +126,11 @@ static bool detach_all(struct sim *sim)
     bool none_left = true;
 
     HASH_FOREACH(sim->azure->vms, vm) {
-        const struct disk *disk = find_foreign(sim, vm);
+        const char *disk_id = find_foreign(sim, vm);
 
-        if (disk)
-            detach(sim, vm, disk);
-        none_left &= !disk;
+        if (disk_id)
+            detach(sim, vm, disk_id);
+        none_left &= !disk_id;
     }
     return none_left;
 }

@@ -8,7 +8,7 @@
 
 enum {
     LOOK_MS = 1000,
-    CALM_MS = 6 * 60 * 1000, /* after trouble: the pauses between attempts grow to five minutes */
+    CALM_MS = 8 * 60 * 1000, /* after trouble: pauses grow to five minutes, tokens come first */
     MOST_MS = 15 * 1000,
 };
 

@@ -82,9 +82,19 @@ static void write_content(struct scene *scene)
                                    "%s=%s ", object->key, object->metadata->resource_version);
 }
 
-/* Runs a reflector for `ms`, then ends it. `config` has only what is not the same everywhere. */
+static void catch_up(struct task *self, void *arg)
+{
+    struct scene *scene = arg;
+
+    assert_ok(reflector_catch_up(self, &(struct reflector_config){.kube = scene->kube,
+                                                                  .resource = &NODES,
+                                                                  .store = scene->store}));
+}
+
+/* Runs a reflector for `ms`, then ends it. `config` has only what is not the same everywhere.
+ * Somebody catches up beside it after `catch_up_ms`; 0: nobody. */
 static void play_with(struct scene *scene, struct reflector_config config,
-                      const struct script_step *steps, size_t n, uint64_t ms)
+                      const struct script_step *steps, size_t n, uint64_t catch_up_ms, uint64_t ms)
 {
     *scene = (struct scene){.loop = loop_new_virtual(1), .store = store_new()};
     script_init(&scene->script, scene->loop, steps, n);
@@ -97,7 +107,11 @@ static void play_with(struct scene *scene, struct reflector_config config,
     config.failed = record_failure;
     config.ctx = scene;
     reflector_start(&scene->group, &config);
-    loop_advance(scene->loop, ms);
+    if (catch_up_ms) {
+        loop_advance(scene->loop, catch_up_ms);
+        group_spawn(&scene->group, "catch up", catch_up, scene);
+    }
+    loop_advance(scene->loop, ms - catch_up_ms);
     loop_spawn(scene->loop, "close", close_group, &scene->group);
     loop_run(scene->loop);
     write_content(scene);
@@ -111,7 +125,7 @@ static void play_with(struct scene *scene, struct reflector_config config,
 
 static void play(struct scene *scene, const struct script_step *steps, size_t n, uint64_t ms)
 {
-    play_with(scene, (struct reflector_config){.page_size = 0}, steps, n, ms);
+    play_with(scene, (struct reflector_config){.page_size = 0}, steps, n, 0, ms);
 }
 
 static uint64_t gap(const struct scene *scene, size_t step)
@@ -158,7 +172,7 @@ static void test_pages(void **state)
     struct scene scene;
 
     (void)state;
-    play_with(&scene, config, steps, COUNT_OF(steps), 1000);
+    play_with(&scene, config, steps, COUNT_OF(steps), 0, 1000);
     assert_string_equal(scene.content, "a=1 b=2 c=3 ");
 }
 
@@ -181,7 +195,7 @@ static void test_where_lists_come_from(void **state)
     struct scene scene;
 
     (void)state;
-    play_with(&scene, (struct reflector_config){.field_selector = "f"}, steps, COUNT_OF(steps),
+    play_with(&scene, (struct reflector_config){.field_selector = "f"}, steps, COUNT_OF(steps), 0,
               HOUR);
     assert_string_equal(scene.content, "a=20 ");
 }
@@ -203,7 +217,7 @@ static void test_only_what_is_kept_takes_memory(void **state)
     (void)state;
     play(&scene, steps, COUNT_OF(steps), 1000);
     assert_int_equal(scene.full, 2);
-    play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 1000);
+    play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 0, 1000);
     assert_string_equal(scene.content, "a=1 b=11 ");
     assert_int_equal(scene.full, 0);
 }
@@ -243,6 +257,39 @@ static void test_a_silent_watch_is_begun_anew(void **state)
     assert_string_equal(scene.content, "a=13 ");
     assert_string_equal(scene.failures, "");
     assert_in_range(gap(&scene, 2), 4 * MINUTE + 150000, 4 * MINUTE + 150010);
+}
+
+/* ---- catching up ---- */
+
+/* What the watch has not told yet is known at once, and the watch may tell it again; what is gone
+ * is believed to be there until it says so, and what it has said is gone does not come back. */
+static void test_catching_up_beside_a_watch_that_is_late(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1") "," ITEM("b", "2"))),
+        SCRIPT_STREAM(WATCH("10"), {10, EVENT("ADDED", "d", "11") EVENT("DELETED", "d", "13")},
+                      QUIET),
+        SCRIPT_ANSWER(LIST, 200, PAGE("20", "more", ITEM("a", "15"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?continue=more&limit=500", 200,
+                      ITEMS("20", ITEM("c", "14") "," ITEM("d", "11"))),
+    };
+    const struct script_step told[] = {
+        steps[0],
+        SCRIPT_STREAM(WATCH("10"), {MINUTE, EVENT("DELETED", "b", "13") EVENT("ADDED", "c", "14")},
+                      {1, EVENT("MODIFIED", "a", "15")}, QUIET),
+        steps[2],
+        steps[3],
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.page_size = 0}, steps, COUNT_OF(steps), 1000,
+              2000);
+    assert_string_equal(scene.content, "a=15 b=2 c=14 ");
+    play_with(&scene, (struct reflector_config){.page_size = 0}, told, COUNT_OF(told), 1000,
+              2 * MINUTE);
+    assert_string_equal(scene.content, "a=15 c=14 d=11 ");
+    assert_int_equal(scene.changes, 6); /* nothing is taken twice */
 }
 
 /* ---- how events arrive ---- */
@@ -598,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_only_what_is_kept_takes_memory),
         cmocka_unit_test(test_a_watch_that_ends_goes_on),
         cmocka_unit_test(test_a_silent_watch_is_begun_anew),
+        cmocka_unit_test(test_catching_up_beside_a_watch_that_is_late),
         cmocka_unit_test(test_events_in_any_pieces),
         cmocka_unit_test(test_a_connection_lost_in_the_middle_of_an_event),
         cmocka_unit_test(test_events_that_come_twice),
