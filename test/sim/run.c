@@ -35,6 +35,7 @@ __attribute__((noreturn)) static void play(const struct run *run)
     limit_cpu();
     if (!run->config.trace)
         dup2(run->errors, STDERR_FILENO);
+    coverage_forget(); /* what the process that began this one has added up */
     sim_run(&run->config, &verdict);
     json_t *json =
         json_pack("{s:o, s:o}", "verdict", verdict_json(&verdict), "coverage", coverage_json());
