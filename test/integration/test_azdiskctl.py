@@ -225,9 +225,9 @@ def test_an_owner_that_is_gone(world, azure_sdk):
 
 
 def test_a_resource_group_that_may_not_be_listed(world, in_use, azure_sdk):
-    """The own one, which is listed first; another one, where a volume's disk is gone, is compared nevertheless."""
-    elsewhere = record(world, azure_sdk, "pvc-5").replace("/resourceGroups/rg/", "/resourceGroups/elsewhere/")
-    world.patch("azvolumes", "pvc-5", {"status": {"detail": {"volume_id": elsewhere}}}, status=True)
+    """Another one, which is gone with a volume's disk, is compared nevertheless."""
+    gone = record(world, azure_sdk, "pvc-5").replace("/resourceGroups/rg/", "/resourceGroups/gone/")
+    world.patch("azvolumes", "pvc-5", {"status": {"detail": {"volume_id": gone}}}, status=True)
     own, _, _ = simulator.disk_id("any").partition("/providers/")
     world.azure.fault("refuse", kind="disks.listByResourceGroup", code="AuthorizationFailed")
     assert differences(world, azure=True) == {f"DisksNotListed {own}", "VolumeWithoutDisk AzVolume/pvc-5"}

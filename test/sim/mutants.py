@@ -20,7 +20,7 @@ COPY = ROOT / "build" / "mutants"
 PROGRAM = "build/plain/bin/azdisk-sim"
 WHOLE = COPY / "build" / "azdisk-sim.whole"  # without a mutant
 JOBS = len(os.sched_getaffinity(0))
-SEEDS, CPU_MINUTES = 100, 2  # the most that one mutant gets
+SEEDS, CPU_MINUTES = 400, 6  # the most that one mutant gets
 
 
 def main() -> int:
