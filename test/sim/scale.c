@@ -374,7 +374,8 @@ static void fill_all(struct scale *scale)
     run_for(scale, SETTLE_MS);
 }
 
-/* The second one knows everything before it leads. */
+/* The second one knows everything before it leads. The first one stands still meanwhile, so that
+ * what it has is not counted as given back. */
 static void change_leader(struct scale *scale, struct scale_report *ret)
 {
     double before = resident_mib();
@@ -382,11 +383,11 @@ static void change_leader(struct scale *scale, struct scale_report *ret)
 
     run_for(scale, 60 * 1000);
     ret->standby_mib = resident_mib() - before;
-    controller_process_kill(scale->controller);
-    scale->controller = second;
-    before = resident_mib() - ret->standby_mib;
+    controller_process_pause(scale->controller, 2 * SETTLE_MS);
     run_for(scale, SETTLE_MS);
     ret->leader_mib = resident_mib() - before;
+    controller_process_kill(scale->controller);
+    scale->controller = second;
 }
 
 static void close_tasks(struct task *self, void *arg)

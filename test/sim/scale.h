@@ -10,7 +10,7 @@ struct scale_report {
     unsigned nodes, volumes, attachments;
     unsigned promotions;
     double promotion_cpu_ms_median, promotion_cpu_ms_most; /* from the publish call to the write */
-    double standby_mib, leader_mib; /* of live memory that one controller adds */
+    double standby_mib, leader_mib; /* of resident memory that one controller adds */
     double cpu_seconds;             /* of the whole run */
 };
 
