@@ -102,6 +102,14 @@ class World:
         self.create("azdrivernodes", {"metadata": {"name": name}, "spec": {"nodeName": name}})
         self.beat(name)
 
+    def add_small_nodes(self, *letters: str) -> None:
+        """Nodes with VMs that have four places for data disks."""
+        for letter in letters:
+            node = f"{self.namespace}-{letter}"
+            self.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
+            self.nodes.append(node)
+            self.add_node(node)
+
     def set_ready(self, name: str, ready: bool | str) -> None:
         condition = {"type": "Ready", "status": str(ready), "reason": "x", "message": "x"}
         self.core.patch_node_status(name, {"status": {"conditions": [condition]}})

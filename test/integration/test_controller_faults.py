@@ -232,11 +232,7 @@ def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
     """Two nodes with four places each: five pods run, and so do eight; the ninth is refused."""
     with World(tmp_path, apiserver, nodes=0, attach="100ms", detach="50ms", create="50ms") as world, \
             Controller(world) as controller:
-        for letter in "ab":
-            node = f"{world.namespace}-{letter}"
-            world.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
-            world.nodes.append(node)
-            world.add_node(node)
+        world.add_small_nodes("a", "b")
         first, second = world.nodes
         shared = {"skuName": "Premium_LRS", "maxShares": "2"}
         for i in range(4):

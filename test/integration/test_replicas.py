@@ -179,11 +179,7 @@ def test_replicas_of_the_least_important_pods_give_way_first(tmp_path, apiserver
     importance = {"pvc-0": 300, "pvc-1": 100, "pvc-2": 400, "pvc-3": 200}
     with World(tmp_path, apiserver, nodes=0, attach="100ms", detach="50ms", create="50ms") as world, \
             Controller(world) as controller:
-        for letter in "ab":
-            node = f"{world.namespace}-{letter}"
-            world.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
-            world.nodes.append(node)
-            world.add_node(node)
+        world.add_small_nodes("a", "b")
         shared = {"skuName": "Premium_LRS", "maxShares": "2"}
         with priority_classes(world, importance), no_volumes_left(world):
             for name in importance:

@@ -5,7 +5,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/json/parse.h"
-#include "test/unit/expect.h"
+#include "test/unit/object.h"
 
 enum { LIMIT_MS = 60 * 1000 };
 
@@ -37,34 +37,21 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct kube_object *object_of(const ProtobufCMessageDescriptor *type, char *text)
-{
-    CLEANUP(freep) char *json = text;
-    CLEANUP(json_decrefp) json_t *document = NULL;
-    struct kube_object *object;
-
-    for (char *quote = json; (quote = strchr(quote, '\''));)
-        *quote = '"';
-    assert_ok(json_parse_here(json, strlen(json), &document));
-    assert_ok(kube_object_decode(type, document, &object));
-    return object;
-}
-
 /* `ready` NULL: it goes. */
 static void set_node(struct world *world, const char *ready)
 {
     struct kube_object *before = world->node;
 
-    world->node = ready
-                      ? object_of(&api__node__descriptor,
-                                  mem_printf("{'metadata':{'name':'n','labels':{"
-                                             "'topology.disk.csi.azure.com/zone':'eastus-1',"
-                                             "'topology.kubernetes.io/zone':'2','agentpool':'blue',"
-                                             "'kubernetes.azure.com/scalesetpriority':'spot'}},"
-                                             "'status':{'conditions':[{'type':'DiskPressure',"
-                                             "'status':'False'},{'type':'Ready','status':'%s'}]}}",
-                                             ready))
-                      : NULL;
+    world->node =
+        ready ? object_taken(&api__node__descriptor,
+                             mem_printf("{'metadata':{'name':'n','labels':{"
+                                        "'topology.disk.csi.azure.com/zone':'eastus-1',"
+                                        "'topology.kubernetes.io/zone':'2','agentpool':'blue',"
+                                        "'kubernetes.azure.com/scalesetpriority':'spot'}},"
+                                        "'status':{'conditions':[{'type':'DiskPressure',"
+                                        "'status':'False'},{'type':'Ready','status':'%s'}]}}",
+                                        ready))
+              : NULL;
     node_table_node_changed(world->table, before, world->node);
     kube_object_unref(before);
 }
@@ -75,7 +62,7 @@ static void beat(struct world *world, bool ready)
     char now[TIMESTAMP_SIZE];
 
     timestamp_format_micro(loop_wall_us(world->loop), now);
-    world->plugin = object_of(
+    world->plugin = object_taken(
         &api__az_driver_node__descriptor,
         mem_printf("{'metadata':{'name':'n','namespace':'d'},'status':{'lastHeartbeatTime':'%s',"
                    "'readyForVolumeAllocation':%s,'slots':{'limit':4}}}",
@@ -180,10 +167,10 @@ static void test_silence(void **state)
 
 static struct kube_object *attachment(const char *role)
 {
-    return object_of(&api__az_volume_attachment__descriptor,
-                     mem_printf("{'metadata':{'name':'a','namespace':'d'},"
-                                "'spec':{'nodeName':'n','role':'%s'}}",
-                                role));
+    return object_taken(&api__az_volume_attachment__descriptor,
+                        mem_printf("{'metadata':{'name':'a','namespace':'d'},"
+                                   "'spec':{'nodeName':'n','role':'%s'}}",
+                                   role));
 }
 
 static void test_slots(void **state)

@@ -6,7 +6,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
-#include "test/unit/expect.h"
+#include "test/unit/object.h"
 
 /* ---- the cluster ---- */
 
@@ -30,22 +30,9 @@ static const char *const namespace_texts[] = {
     "{'metadata':{'name':'there','labels':{'team':'y'}}}",
 };
 
-static struct kube_object *object_from(const ProtobufCMessageDescriptor *type, const char *text)
-{
-    CLEANUP(freep) char *json = mem_strdup(text);
-    CLEANUP(json_decrefp) json_t *document = NULL;
-    struct kube_object *object;
-
-    for (char *quote = json; (quote = strchr(quote, '\''));)
-        *quote = '"';
-    assert_ok(json_parse_here(json, strlen(json), &document));
-    assert_ok(kube_object_decode(type, document, &object));
-    return object;
-}
-
 static void put(struct store *store, const ProtobufCMessageDescriptor *type, const char *text)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *object = object_from(type, text);
+    CLEANUP(kube_object_unrefp) struct kube_object *object = object_of(type, text);
 
     store_put(store, object);
 }
@@ -194,7 +181,7 @@ static struct kube_object *pod_with(const char *spec)
                             "'labels':{'app':'web'}},'spec':{'nodeName':'n1'%s%s}}",
                             *spec ? "," : "", spec);
 
-    return object_from(&api__pod__descriptor, text);
+    return object_of(&api__pod__descriptor, text);
 }
 
 static const Api__Node *node_of(const struct cluster *cluster, const char *name)
@@ -243,7 +230,7 @@ static void test_topology_of_volumes(void **state)
     CLEANUP(pod_constraints_freep) struct pod_constraints *constraints = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with("");
     CLEANUP(kube_object_unrefp)
-    struct kube_object *volume = object_from(
+    struct kube_object *volume = object_of(
         &api__persistent_volume__descriptor,
         "{'metadata':{'name':'pv'},'spec':{'nodeAffinity':{'required':{'nodeSelectorTerms':["
         "{'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]}]}}}}");

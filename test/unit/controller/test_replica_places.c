@@ -11,7 +11,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/json/parse.h"
-#include "test/unit/expect.h"
+#include "test/unit/object.h"
 
 #define DISK "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/"
 #define ZONE_LABEL "topology.disk.csi.azure.com/zone"
@@ -163,22 +163,9 @@ static unsigned slots_left(const struct cluster *cluster, unsigned node)
 
 /* ---- the objects ---- */
 
-static struct kube_object *object_of(const ProtobufCMessageDescriptor *type, char *text)
-{
-    CLEANUP(freep) char *json = text;
-    CLEANUP(json_decrefp) json_t *document = NULL;
-    struct kube_object *object;
-
-    for (char *quote = json; (quote = strchr(quote, '\''));)
-        *quote = '"';
-    assert_ok(json_parse_here(json, strlen(json), &document));
-    assert_ok(kube_object_decode(type, document, &object));
-    return object;
-}
-
 static void put(struct store *store, const ProtobufCMessageDescriptor *type, char *text)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *object = object_of(type, text);
+    CLEANUP(kube_object_unrefp) struct kube_object *object = object_taken(type, text);
 
     store_put(store, object);
 }
@@ -188,13 +175,13 @@ static void put_node(struct controller *c, unsigned i, const struct node *node)
     char heard[TIMESTAMP_SIZE];
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
-        object_of(&api__node__descriptor,
-                  mem_printf("{'metadata':{'name':'n%u','labels':{'" ZONE_LABEL
-                             "':'eastus-%d','colour':'%d'}},"
-                             "'spec':{'unschedulable':%s,'taints':[%s]},"
-                             "'status':{'conditions':[{'type':'Ready','status':'%s'}]}}",
-                             i, node->zone, node->colour, node->cordoned ? "true" : "false",
-                             taint_texts[node->taint], node->ready ? "True" : "False"));
+        object_taken(&api__node__descriptor,
+                     mem_printf("{'metadata':{'name':'n%u','labels':{'" ZONE_LABEL
+                                "':'eastus-%d','colour':'%d'}},"
+                                "'spec':{'unschedulable':%s,'taints':[%s]},"
+                                "'status':{'conditions':[{'type':'Ready','status':'%s'}]}}",
+                                i, node->zone, node->colour, node->cordoned ? "true" : "false",
+                                taint_texts[node->taint], node->ready ? "True" : "False"));
 
     store_put(c->nodes, object);
     node_table_node_changed(c->node_table, NULL, object);
@@ -202,11 +189,11 @@ static void put_node(struct controller *c, unsigned i, const struct node *node)
                            heard);
     CLEANUP(kube_object_unrefp)
     struct kube_object *plugin =
-        object_of(&api__az_driver_node__descriptor,
-                  mem_printf("{'metadata':{'name':'n%u','namespace':'d'},'status':{"
-                             "'lastHeartbeatTime':'%s','readyForVolumeAllocation':true,"
-                             "'slots':{'limit':%u}}}",
-                             i, heard, node->limit));
+        object_taken(&api__az_driver_node__descriptor,
+                     mem_printf("{'metadata':{'name':'n%u','namespace':'d'},'status':{"
+                                "'lastHeartbeatTime':'%s','readyForVolumeAllocation':true,"
+                                "'slots':{'limit':%u}}}",
+                                i, heard, node->limit));
     node_table_plugin_changed(c->node_table, NULL, plugin);
 }
 
@@ -215,7 +202,7 @@ static void put_attachment(struct controller *c, unsigned volume, unsigned node,
 {
     const char *role = presence == PRIMARY ? "Primary" : "Replica";
     CLEANUP(kube_object_unrefp)
-    struct kube_object *object = object_of(
+    struct kube_object *object = object_taken(
         &api__az_volume_attachment__descriptor,
         mem_printf("{'metadata':{'name':'v%u-n%u-attachment','namespace':'d'%s},"
                    "'spec':{'volumeName':'v%u','nodeName':'n%u','role':'%s'},"

@@ -2,7 +2,7 @@
 #include "node/attachment.h"
 
 #include "lib/base/alloc.h"
-#include "test/unit/node/object.h"
+#include "test/unit/object.h"
 
 #define UUID "617a646b-6e85-804c-ba1a-e367f410918d"
 #define META "'metadata':{'name':'data-n1-attachment'}"

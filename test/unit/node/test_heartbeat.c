@@ -3,7 +3,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
-#include "test/unit/node/object.h"
+#include "test/unit/object.h"
 
 #define NOW "2026-01-01T00:01:00Z"
 #define BEFORE "2026-01-01T00:00:30Z"

@@ -1,7 +1,7 @@
 #include "node/zone.h"
 
 #include "lib/base/alloc.h"
-#include "test/unit/node/object.h"
+#include "test/unit/object.h"
 
 static void test_metadata(void **state)
 {

@@ -1,9 +1,10 @@
-/* object.h - custom resources from a line of JSON, for the tests of this folder.
+/* object.h - custom resources from a line of JSON, for unit tests.
  */
 #pragma once
 
 #include <jansson.h>
 
+#include "lib/base/alloc.h"
 #include "lib/kube/object.h"
 #include "test/unit/expect.h"
 
@@ -32,4 +33,12 @@ static inline struct kube_object *object_of(const ProtobufCMessageDescriptor *ty
     assert_ok(kube_object_decode(type, json, &object));
     json_decref(json);
     return object;
+}
+
+/* The same of a text that is freed. */
+static inline struct kube_object *object_taken(const ProtobufCMessageDescriptor *type, char *text)
+{
+    CLEANUP(freep) char *taken = text;
+
+    return object_of(type, taken);
 }
