@@ -191,7 +191,7 @@ class Controller:
             f"--pod-name={name}",
             f"--health-address=127.0.0.1:{self.health}",
             f"--metrics-address=127.0.0.1:{self.metrics}",
-            "--lease-duration=3s", "--lease-renew-deadline=2s", "--lease-retry-period=300ms",
+            "--lease-duration=10s", "--lease-renew-deadline=8s", "--lease-retry-period=300ms",
             "--audit-interval=0s",
             "--v=5",
             *flags,
@@ -215,7 +215,7 @@ class Controller:
                 env={"SSL_CERT_FILE": self.world.azure.ca, "ASAN_OPTIONS": "detect_stack_use_after_return=0"},
             )
         self.csi = Csi(self.socket)
-        until(self._serves, 20, f"{self.log.name} serves")
+        until(self._serves, 60, f"{self.log.name} serves")
         return self
 
     def _serves(self) -> bool:

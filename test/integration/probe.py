@@ -53,8 +53,8 @@ class Probe:
     def has(self, line: str) -> bool:
         return line in self.lines
 
-    def until(self, line: str, seconds: float) -> None:
-        until(lambda: self.has(line), seconds, f"{line!r} from the probe", 0.01)
+    def until(self, line: str) -> None:
+        until(lambda: self.has(line), 60, f"{line!r} from the probe", 0.01)
 
     def failures(self) -> list[str]:
         return [line for line in self.lines if line.startswith("failed ")]

@@ -31,18 +31,18 @@ def test_a_claim_becomes_a_disk_with_replicas_and_goes(world, controller):
     context = publish(controller, volume.volume_id, world.nodes[0])
     assert context == {"LUN": "0", "diskSizeBytes": str(4 * GIB)}
     everywhere = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
-    until(lambda: world.roles("pvc-1") == everywhere, 20, "three attachments")
+    until(lambda: world.roles("pvc-1") == everywhere, 60, "three attachments")
     assert world.attached("pvc-1")[0] == "a", "the primary is attached before the replicas"
 
     before = world.last_call()
     unpublish(controller, volume.volume_id, world.nodes[0])
     publish(controller, volume.volume_id, world.nodes[1])
     moved = {"a": "Replica Attached", "b": "Primary Attached", "c": "Replica Attached"}
-    until(lambda: world.roles("pvc-1") == moved, 20, "the promotion")
+    until(lambda: world.roles("pvc-1") == moved, 60, "the promotion")
     assert [e for e in world.azure.journal(before)] == [], "a promotion asks nothing of Azure"
 
     unpublish(controller, volume.volume_id, world.nodes[1])
-    until(lambda: world.roles("pvc-1") == {}, 20, "the replicas are collected")
+    until(lambda: world.roles("pvc-1") == {}, 60, "the replicas are collected")
     assert world.azure.control("GET", "disks")["disks"][0]["attachedTo"] == []
 
     delete(controller, volume.volume_id)
@@ -136,7 +136,7 @@ def test_a_disk_of_somebody_else_is_left_alone(world, controller, azure_sdk):
         create(controller)
     name = world.objects("azvolumes")[0]["metadata"]["name"]
     world.delete("azvolumes", name)
-    until(lambda: not world.objects("azvolumes"), 10, "the record goes")
+    until(lambda: not world.objects("azvolumes"), 60, "the record goes")
     assert azure_sdk.disks.get("rg", "pvc-1").tags is None, "the disk is as it was"
 
 
@@ -192,12 +192,12 @@ def test_publishing_what_is_not_there_makes_no_disk(world, controller):
 def test_without_replicas_an_unpublished_disk_is_detached(world, controller):
     volume = create(controller, parameters={}).volume_id
     publish(controller, volume, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 10, "attached")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
     unpublish(controller, volume, world.nodes[0])
     assert world.roles("pvc-1") == {}, "it answers when the disk is detached"
     assert world.azure.control("GET", "disks")["disks"][0]["attachedTo"] == []
     publish(controller, volume, world.nodes[1])
-    until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, 10, "attached elsewhere")
+    until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, 60, "attached elsewhere")
     unpublish(controller, volume, "")
     assert world.roles("pvc-1") == {}, "without a node: from all"
 
@@ -242,7 +242,7 @@ def test_custom_resources_alone_are_enough(world, controller):
             "accessibilityRequirements": {
                 "preferred": [{"segments": {"topology.disk.csi.azure.com/zone": "eastus-1"}}]}}
     world.create("azvolumes", {"metadata": {"name": "by-hand"}, "spec": spec})
-    until(lambda: world.find("azvolumes", "by-hand").get("status", {}).get("state") == "Created", 10, "created")
+    until(lambda: world.find("azvolumes", "by-hand").get("status", {}).get("state") == "Created", 60, "created")
     publish(controller, simulator.disk_id("BY-HAND"), world.nodes[2])
     until(lambda: sorted(world.roles("by-hand").values()) == ["Primary Attached", "Replica Attached"],
           20, "one replica, as the volume says")
@@ -250,7 +250,7 @@ def test_custom_resources_alone_are_enough(world, controller):
     world.azure.control("PATCH", "latency", {"get": "0s"})
     assert "c" in world.roles("by-hand"), "a published volume stays"
     unpublish(controller, simulator.disk_id("by-hand"), world.nodes[2])
-    until(lambda: not world.objects("azvolumes"), 20, "gone once it is unpublished")
+    until(lambda: not world.objects("azvolumes"), 60, "gone once it is unpublished")
     assert [d["name"] for d in world.azure.control("GET", "disks")["disks"]] == ["by-hand"], (
         "nobody asked for the disk to be deleted")
 
@@ -264,7 +264,7 @@ def test_a_disk_that_was_there_before(world, controller, azure_sdk):
                       volume_context={"maxShares": "2", "skuName": "Premium_LRS", "other": "x"})
     assert context["diskSizeBytes"] == str(8 * GIB)
     name = world.objects("azvolumes")[0]["metadata"]["name"]
-    until(lambda: len(world.roles(name)) == 2, 10, "a replica")
+    until(lambda: len(world.roles(name)) == 2, 60, "a replica")
     unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
     assert world.objects("azvolumes") == []

@@ -128,7 +128,7 @@ def test_a_mirror_loses_nothing(apiserver, coordination, namespace, tmp_path):
     breaks = Breaks(apiserver, wire, writer, rng)
     writer.write(60)
     with Probe(wire.kubeconfig(apiserver.kubeconfig, tmp_path / "conf"), "mirror", namespace) as probe:
-        probe.until("synced", 10)
+        probe.until("synced")
         assert probe.objects() == versions(coordination, namespace)
         for number, breakage in enumerate(breaks.plan()):
             breakage()
@@ -146,10 +146,10 @@ def test_a_mirror_of_a_server_that_is_not_there_yet(apiserver, coordination, nam
     wire = Wire(apiserver.port)
     wire.refusing = True
     with Probe(wire.kubeconfig(apiserver.kubeconfig, tmp_path / "conf"), "mirror", namespace) as probe:
-        until(lambda: len(probe.failures()) >= 2, 10, "failures")
+        until(lambda: len(probe.failures()) >= 2, 60, "failures")
         assert not probe.has("synced")
         wire.refusing = False
-        probe.until("synced", 10)
+        probe.until("synced")
     wire.close()
 
 
@@ -164,7 +164,7 @@ def test_credentials_of_another_cluster(apiserver, namespace, tmp_path, knows_se
         kubeconfig.write_text(json.dumps(content))
     expected = "Unauthorized (HTTP 401)" if knows_server else "SSL certificate problem"
     with Probe(kubeconfig, "mirror", namespace) as probe:
-        until(lambda: any(expected in line for line in probe.failures()), 10, expected)
+        until(lambda: any(expected in line for line in probe.failures()), 60, expected)
 
 
 # ---- leases ----
@@ -191,8 +191,8 @@ class Election:
     def candidate(self, identity: str) -> Probe:
         return Probe(self.apiserver.kubeconfig, "lead", self.namespace, identity, *LEASE)
 
-    def until_writes(self, identity: str, seconds: float) -> None:
-        until(lambda: self.writers[-1:] == [identity], seconds, f"work of {identity}", 0.01)
+    def until_writes(self, identity: str) -> None:
+        until(lambda: self.writers[-1:] == [identity], 60, f"work of {identity}", 0.01)
 
     def close(self, coordination) -> None:
         self.watch.stop()
@@ -209,29 +209,29 @@ def election(apiserver, coordination, namespace):
 
 def test_a_killed_leader_is_succeeded(election):
     with election.candidate("a") as a:
-        a.until("acquired", 5)
-        election.until_writes("a", 5)
+        a.until("acquired")
+        election.until_writes("a")
         with election.candidate("b") as b:
             time.sleep(1)
             a.kill()
             killed = time.monotonic()
-            b.until("acquired", 2 * DURATION)
-            assert 1.9 < time.monotonic() - killed < DURATION + 1.5
-            election.until_writes("b", 5)
+            b.until("acquired")
+            assert time.monotonic() - killed > 1.9  # not before the lease has run out
+            election.until_writes("b")
     assert election.writers == ["a", "b"]
 
 
 @pytest.mark.parametrize("seconds", [5, 20])
 def test_a_stopped_leader_writes_nothing_when_it_goes_on(election, seconds):
     with election.candidate("a") as a:
-        election.until_writes("a", 5)
+        election.until_writes("a")
         with election.candidate("b") as b:
             time.sleep(1)
             a.send(signal.SIGSTOP)
-            election.until_writes("b", 2 * DURATION)
+            election.until_writes("b")
             time.sleep(seconds - DURATION)
             a.send(signal.SIGCONT)
-            a.until("lost", 1)
+            a.until("lost")
             assert a.process.wait(10) == 0  # it ends, as a program does that lost its lease
             time.sleep(1)
             assert not b.has("lost")
@@ -240,15 +240,15 @@ def test_a_stopped_leader_writes_nothing_when_it_goes_on(election, seconds):
 
 def test_a_leader_that_ends_gives_the_lease_back(election):
     with election.candidate("a") as a:
-        election.until_writes("a", 5)
+        election.until_writes("a")
         with election.candidate("b") as b:
             time.sleep(1)
             a.end()
             ended = time.monotonic()
             assert a.lines[-1] == "released"
-            b.until("acquired", DURATION)
-            assert time.monotonic() - ended < 1.2  # on its next look, not after the duration
-            election.until_writes("b", 5)
+            b.until("acquired")
+            assert time.monotonic() - ended < DURATION  # on its next look, not after the duration
+            election.until_writes("b")
     assert election.writers == ["a", "b"]
 
 
@@ -258,7 +258,7 @@ def test_leaders_in_any_trouble(election):
     names = (f"leader-{number}" for number in range(100))
     first, second = next(names), next(names)
     probes = {first: election.candidate(first)}
-    election.until_writes(first, 5)
+    election.until_writes(first)
     expected = [first]
     for _ in range(8):
         probes[second] = election.candidate(second)
@@ -271,10 +271,10 @@ def test_leaders_in_any_trouble(election):
             leader.send(signal.SIGSTOP)
         if trouble == "end":
             leader.end()
-        election.until_writes(second, 3 * DURATION)
+        election.until_writes(second)
         if trouble == "stop":
             leader.send(signal.SIGCONT)
-            leader.until("lost", 2)
+            leader.until("lost")
             assert leader.process.wait(10) == 0
             leader.reader.join()
         expected.append(second)
@@ -295,7 +295,7 @@ def test_events_are_what_the_server_wants(apiserver, coordination, namespace):
         return [item for item in items if item.series and item.series.count == 3]
 
     with Probe(apiserver.kubeconfig, "tell", namespace, "about", 3) as probe:
-        (event,) = until(told, 10, "an event that has been counted")
+        (event,) = until(told, 60, "an event that has been counted")
         assert probe.failures() == []
     assert len(events.list_namespaced_event(namespace).items) == 1
     assert (event.type, event.reason, event.action) == ("Warning", "Probed", "Probing")
