@@ -80,9 +80,9 @@ static bool exchange_holds(const struct wish *wish, const struct subject *now)
 }
 
 /* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
- * replica is to wait for its volume's primary, and a primary may come that needs its place. Then it
- * is asked for again, as it has become, or not at all. */
-static bool still_wanted(void *ctx)
+ * replica is to wait for its volume's primary, a primary may come that needs its place, and so may
+ * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
+static bool still_wanted(void *ctx, const struct cloud_instance *instance)
 {
     const struct wish *wish = ctx;
     const struct subject *s = wish->s;
@@ -90,8 +90,8 @@ static bool still_wanted(void *ctx)
 
     if (!subject_gather(s->controller, s->object->key, &now))
         return false;
-    now.in.looked = true; /* at the model by which it was decided */
-    now.in.instance = s->in.instance;
+    now.in.looked = true; /* if at nothing newer, at the model by which it was decided */
+    now.in.instance = instance ? instance : s->in.instance;
     return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
            now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
            attachment_next(&now.in).step == STEP_ATTACH && exchange_holds(wish, &now);
@@ -175,14 +175,14 @@ static struct err *give_up(struct task *self, struct subject *s)
 
 static struct err *no_slot(const struct subject *s)
 {
-    unsigned primaries = 0;
+    unsigned published = 0;
 
     for (size_t i = 0; i < s->n_neighbours; i++)
-        primaries += s->neighbours[i].primary && s->neighbours[i].lun != NO_LUN;
+        published += s->neighbours[i].published && s->neighbours[i].lun != NO_LUN;
     return err_new(ERR_EXHAUSTED,
                    "node %s: all %d places for data disks are taken, %u by volumes that are in use "
                    "there and none by a replica that could give way",
-                   s->attachment->spec->node_name, s->instance.max_disks, primaries);
+                   s->attachment->spec->node_name, s->instance.max_disks, published);
 }
 
 /* ---- steps ---- */

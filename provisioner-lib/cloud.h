@@ -96,8 +96,9 @@ struct cloud_attach {
     const char *const *in_exchange;
     size_t n_in_exchange;
     /* Asked while it waits for its turn, which may be minutes: if it is not, nothing is attached,
-     * and CONFLICT says so. Must not yield; NULL: it is wanted in any case. */
-    bool (*still_wanted)(void *ctx);
+     * and CONFLICT says so. `instance` is the machine's model as far as it is known, or NULL. Must
+     * not yield; NULL: it is wanted in any case. */
+    bool (*still_wanted)(void *ctx, const struct cloud_instance *instance);
     void *ctx;
 };
 

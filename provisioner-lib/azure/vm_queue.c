@@ -95,7 +95,7 @@ static void answer_unwanted(struct vm *vm, const char *disk_id)
         const struct vm_change *change = request->change;
 
         if (!change->still_wanted || (disk_id && !resource_id_equal(change->disk_id, disk_id)) ||
-            change->still_wanted(change->ctx))
+            change->still_wanted(change->ctx, vm->known ? &vm->model : NULL))
             continue;
         list_remove(&request->link);
         answer(vm, request,
@@ -345,8 +345,8 @@ static void next_change(struct task *self, struct vm *vm)
         answer_pending(vm, err);
         return;
     }
-    answer_unwanted(vm, NULL);
     answer_fulfilled(vm);
+    answer_unwanted(vm, NULL);
     vm_batch_take(vm, &batch);
     if (batch.n > 0) {
         uint64_t rest = carry_out(self, vm, &batch);

@@ -39,7 +39,7 @@ struct vm_change {
     enum caching_mode caching;
     const char *const *in_exchange; /* disks that go in the same change, if they are there */
     size_t n_in_exchange;
-    bool (*still_wanted)(void *ctx); /* as in cloud.h */
+    bool (*still_wanted)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
     void *ctx;
 };
 

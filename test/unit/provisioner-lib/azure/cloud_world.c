@@ -115,10 +115,11 @@ static struct err *create(struct task *self, struct wish *wish)
     return cloud->ops->disk_create(self, cloud, &spec, &disk);
 }
 
-static bool is_wanted(void *ctx)
+static bool is_wanted(void *ctx, const struct cloud_instance *instance)
 {
     const struct wish *wish = ctx;
 
+    (void)instance;
     return *wish->wanted;
 }
 
