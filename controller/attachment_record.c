@@ -11,7 +11,8 @@
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
 
 /* A write that failed may have taken effect all the same. Until it is known, what it would have
- * recorded stays claimed: another attachment must not get the same LUN, nor the same role. */
+ * recorded stays claimed: another attachment must not get the same LUN, nor the same role. After a
+ * conflict the mirror is behind, and whoever goes by it would write in vain again. */
 static void learn_outcome(struct task *self, struct controller *controller,
                           const struct kube_object *object)
 {
@@ -46,7 +47,7 @@ static struct err *patch_object(struct task *self, struct controller *controller
 
     if (!err)
         store_note(controller->attachments, written);
-    else if (err_kind(err) != ERR_CONFLICT && err_kind(err) != ERR_NOT_FOUND)
+    else if (err_kind(err) != ERR_NOT_FOUND)
         learn_outcome(self, controller, object);
     return err;
 }
