@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/pod_group.h"
 #include "controller/volume_view.h"
@@ -244,22 +245,22 @@ static void add_neighbour(struct subject *s, struct kube_object *object)
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const char *since = object->metadata->creation_timestamp;
     size_t n = s->n_neighbours;
+    bool primary = is_primary(attachment);
     struct neighbour neighbour = {
         .name = object->metadata->name,
         .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
         .lun = lun_of(attachment),
-        .primary = is_primary(attachment),
+        .published = primary || kubernetes_has_replica(s->controller, attachment),
         .since = since ? since : "",
     };
 
-    neighbour.leaving =
-        is_deleting(object) &&
-        (!neighbour.primary || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
+    neighbour.leaving = is_deleting(object) &&
+                        (!primary || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
         s->in.luns_taken[neighbour.lun] = true;
-    s->in.primaries_waiting += neighbour.primary && !is_deleting(object) && neighbour.lun == NO_LUN;
+    s->in.primaries_waiting += primary && !is_deleting(object) && neighbour.lun == NO_LUN;
     s->in.primary_arrives |= is_arriving(object);
-    if (!neighbour.primary && attachment->spec->volume_name)
+    if (!primary && attachment->spec->volume_name)
         gather_need(s->controller, attachment->spec->volume_name, &neighbour);
     ARRAY_ADD(s->neighbours, s->n_neighbours) = neighbour;
     ARRAY_ADD(s->neighbour_objects, n) = kube_object_ref(object);

@@ -104,6 +104,8 @@ static struct err *read_again(struct task *self, struct controller *controller,
     return csi_reread_attachment(self, controller, spec->volume_name, spec->node_name, io);
 }
 
+/* A replica is treated like the primary that recovery may be about to make of it: thereafter it is
+ * on record that it was unpublished, and who looked at it before cannot promote it. */
 static struct err *unpublish(struct task *self, struct rpc_call *call, const Api__AzVolume *volume,
                              const char *volume_id, struct kube_object *found)
 {
@@ -116,7 +118,7 @@ static struct err *unpublish(struct task *self, struct rpc_call *call, const Api
     enum attachment_phase phase = attachment_phase_of(controller, object);
     enum attachment_answer answer = unpublish_decide(phase, keeps);
     if (answer == ANSWER_NOTHING)
-        return NULL; /* gone, or a replica, by an earlier call or from the start */
+        return NULL; /* gone, or on its way to be a replica, by an earlier call */
     if (answer == ANSWER_DEMOTE) {
         TRY(may_stay(self, controller, volume, volume_id, as_attachment(object)->spec->node_name,
                      &keeps));

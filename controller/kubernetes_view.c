@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/api/names.h"
+
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
 {
     size_t n;
@@ -73,6 +75,18 @@ bool kubernetes_has_on_node(const struct controller *controller, const char *vol
             strcmp(as_volume_attachment(objects[i])->spec->node_name, node) == 0)
             return true;
     return false;
+}
+
+bool kubernetes_has_replica(const struct controller *controller,
+                            const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
+    const Api__ObjectMeta *metadata = attachment->metadata;
+    const char *change = KUBE_MAP_GET(metadata->labels, metadata->n_labels, LABEL_ROLE_CHANGE);
+
+    return spec && spec->volume_name && spec->node_name && !is_primary(attachment) &&
+           !(change && strcmp(change, ROLE_CHANGE_DEMOTED) == 0) &&
+           kubernetes_has_on_node(controller, spec->volume_name, spec->node_name);
 }
 
 bool kubernetes_has_in_use(const struct controller *controller, const char *volume_name)

@@ -25,5 +25,9 @@ bool volume_attachment_is_attached(const struct kube_object *object);
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node);
+/* A replica where Kubernetes has the volume, and has not unpublished it: recovery.h is about to
+ * make it the primary, and it gives way to nobody. */
+bool kubernetes_has_replica(const struct controller *controller,
+                            const Api__AzVolumeAttachment *attachment);
 /* It is on some node or is about to be, and stays. */
 bool kubernetes_has_in_use(const struct controller *controller, const char *volume_name);

@@ -205,13 +205,16 @@ static struct err *write_volume(struct task *self, struct view *s)
     return NULL;
 }
 
+/* As a replica, which is promoted after another look. A new object cannot be written under the
+ * condition that Kubernetes has the volume there still; what an unpublish marks as demoted is not
+ * promoted any more. */
 static struct err *write_attachment(struct task *self, struct view *s, size_t n)
 {
     struct controller *controller = s->controller;
     const char *node = as_volume_attachment(s->volume_attachments[n])->spec->node_name;
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
     CLEANUP(json_decrefp)
-    json_t *json = attachment_json(as_volume(s->volume), node, ROLE_PRIMARY);
+    json_t *json = attachment_json(as_volume(s->volume), node, ROLE_REPLICA);
 
     TRY(kube_create(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
                     controller->settings.namespace_, json, &created));

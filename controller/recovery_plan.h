@@ -46,7 +46,7 @@ enum recovery_step {
     RECOVERY_NONE,
     RECOVERY_WRITE_VOLUME,          /* of a claim */
     RECOVERY_WRITE_ATTACHED_VOLUME, /* because node `node` has it, claim or not */
-    RECOVERY_WRITE_ATTACHMENT,      /* of node `node` */
+    RECOVERY_WRITE_ATTACHMENT,      /* of node `node`, as a replica */
     RECOVERY_PROMOTE,               /* the attachment of node `node` */
     RECOVERY_KEEP,                  /* the same: take away a detach request that nobody made */
 };

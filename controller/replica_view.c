@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/node_table.h"
 #include "controller/pod_constraints.h"
@@ -38,6 +39,7 @@ void replica_view_gather(const struct controller *controller, const struct kube_
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
         bool leaving = is_deleting(objects[i]);
         bool primary = is_primary(attachment) && !leaving;
+        bool published = primary || (!leaving && kubernetes_has_replica(controller, attachment));
 
         if (!attachment->spec || !attachment->spec->node_name)
             continue;
@@ -46,7 +48,7 @@ void replica_view_gather(const struct controller *controller, const struct kube_
         ret->objects[ret->n_attachments] = kube_object_ref(objects[i]);
         ret->attachments[ret->n_attachments++] =
             (struct replica_attachment){.node = attachment->spec->node_name,
-                                        .primary = primary,
+                                        .primary = published,
                                         .leaving = leaving,
                                         .attached = is_attached(attachment)};
     }

@@ -5,7 +5,7 @@
  * it another node. Asked again with what is then seen, it names as many as are needed, one by one.
  *
  * Guarantees, for any input:
- *   - a primary never gives way, nor does what holds no place or is leaving already;
+ *   - what is published never gives way, nor does what holds no place or is leaving already;
  *   - a replica that nobody needs goes before one that somebody needs, then one of less important
  *     pods before one of more important ones, then one whose volume keeps another replica before
  *     the last one of its volume;
@@ -23,9 +23,9 @@ enum { NO_LUN = -1 };
 struct neighbour {
     const char *name;
     const char *disk_id;
-    int lun; /* on record; NO_LUN: it holds no place */
-    bool primary;
-    bool leaving; /* to be detached, and nothing keeps it from that */
+    int lun;        /* on record; NO_LUN: it holds no place */
+    bool published; /* it is to be the primary, or Kubernetes has the volume there all the same */
+    bool leaving;   /* to be detached, and nothing keeps it from that */
 
     bool needed;             /* its volume is published and has no more replicas than wanted */
     int32_t priority;        /* of the pods that use it; the highest counts */

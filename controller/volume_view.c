@@ -76,11 +76,12 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node, const cha
 
 json_t *attachment_role_json(const struct kube_object *attachment, const char *role)
 {
-    const char *change = strcmp(role, ROLE_PRIMARY) == 0 ? "promoted" : "demoted";
+    bool promoted = strcmp(role, ROLE_PRIMARY) == 0;
 
     return json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:s}}", "metadata", "resourceVersion",
                      attachment->metadata->resource_version, "labels", LABEL_ROLE, role,
-                     LABEL_ROLE_CHANGE, change, "spec", "role", role);
+                     LABEL_ROLE_CHANGE, promoted ? ROLE_CHANGE_PROMOTED : ROLE_CHANGE_DEMOTED,
+                     "spec", "role", role);
 }
 
 const char *attachment_word(const Api__AzVolumeAttachment *attachment)

@@ -13,6 +13,8 @@
 #define LABEL_VOLUME "disk.csi.azure.com/volume-name"
 #define LABEL_ROLE "disk.csi.azure.com/requested-role"
 #define LABEL_ROLE_CHANGE "disk.csi.azure.com/role-change"
+#define ROLE_CHANGE_PROMOTED "promoted"
+#define ROLE_CHANGE_DEMOTED "demoted" /* it was unpublished */
 #define LABEL_PV "disk.csi.azure.com/pv"
 #define LABEL_PVC "disk.csi.azure.com/pvc"
 #define LABEL_PVC_NAMESPACE "disk.csi.azure.com/pvc-namespace"

@@ -63,7 +63,10 @@ static void test_unpublish(void **state)
     assert_int_equal(unpublish_decide(PHASE_PRIMARY_ATTACHED, true), ANSWER_DEMOTE);
     assert_int_equal(unpublish_decide(PHASE_PRIMARY_ATTACHED, false), ANSWER_DETACH);
     assert_int_equal(unpublish_decide(PHASE_PRIMARY_ATTACHING, false), ANSWER_DETACH);
-    assert_int_equal(unpublish_decide(PHASE_REPLICA_ATTACHED, false), ANSWER_NOTHING);
+    /* It may be on record as a replica only until recovery has promoted it. */
+    assert_int_equal(unpublish_decide(PHASE_REPLICA_ATTACHED, true), ANSWER_DEMOTE);
+    assert_int_equal(unpublish_decide(PHASE_REPLICA_ATTACHED, false), ANSWER_DETACH);
+    assert_int_equal(unpublish_decide(PHASE_DEMOTING, true), ANSWER_NOTHING);
     assert_int_equal(unpublish_decide(PHASE_HELD, true), ANSWER_DETACH);
     assert_int_equal(unpublish_decide(PHASE_ABSENT, true), ANSWER_NOTHING);
 }

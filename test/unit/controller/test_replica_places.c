@@ -292,6 +292,12 @@ static void index_by_disk(const struct kube_object *object,
     emit(ctx, strrchr(id, '/') + 1);
 }
 
+static void index_by_pv(const struct kube_object *object,
+                        void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    emit(ctx, KUBE_AS(Api__VolumeAttachment, object)->spec->source->persistent_volume_name);
+}
+
 static void open_controller(struct controller *c, const struct cluster *cluster)
 {
     *c = (struct controller){
@@ -303,6 +309,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
         .namespaces = store_new(),
         .pods = store_new(),
         .persistent_volumes = store_new(),
+        .volume_attachments = store_new(),
     };
     c->node_table = node_table_new(c->loop, c->settings.driver_name, LIMIT_MS);
     c->attachments_by_volume = store_add_index(c->attachments, index_by_volume);
@@ -312,6 +319,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
     c->persistent_volumes_by_claim =
         store_add_index(c->persistent_volumes, persistent_volume_index_by_claim);
     c->persistent_volumes_by_volume = store_add_index(c->persistent_volumes, index_by_disk);
+    c->volume_attachments_by_pv = store_add_index(c->volume_attachments, index_by_pv);
     for (unsigned i = 0; i < cluster->n_nodes; i++)
         put_node(c, i, &cluster->nodes[i]);
     for (unsigned i = 0; i < cluster->n_volumes; i++)
@@ -328,6 +336,7 @@ static void close_controller(struct controller *c)
     store_free(c->namespaces);
     store_free(c->pods);
     store_free(c->persistent_volumes);
+    store_free(c->volume_attachments);
     node_table_free(c->node_table);
     loop_free(c->loop);
 }

@@ -48,7 +48,7 @@ static struct neighbour neighbour_from(const char *name, const char *letters)
     for (; *letters && *letters != '.'; letters++)
         switch (*letters) {
         case 'P':
-            neighbour.primary = true;
+            neighbour.published = true;
             break;
         case 'L':
             neighbour.leaving = true;
