@@ -10,6 +10,15 @@
 
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
 
+static bool is_gone(struct controller *controller, const struct kube_object *object,
+                    const struct err *err)
+{
+    if (err_kind(err) != ERR_NOT_FOUND)
+        return false;
+    store_forget(controller->attachments, object);
+    return true;
+}
+
 /* A write that failed may have taken effect all the same. Until it is known, what it would have
  * recorded stays claimed: another attachment must not get the same LUN, nor the same role. After a
  * conflict the mirror is behind, and whoever goes by it would write in vain again. */
@@ -27,7 +36,7 @@ static void learn_outcome(struct task *self, struct controller *controller,
 
         if (!err)
             store_note(controller->attachments, now);
-        known = !err || err_kind(err) == ERR_NOT_FOUND;
+        known = !err || is_gone(controller, object, err);
         if (!known)
             err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
     }
@@ -47,7 +56,7 @@ static struct err *patch_object(struct task *self, struct controller *controller
 
     if (!err)
         store_note(controller->attachments, written);
-    else if (err_kind(err) != ERR_NOT_FOUND)
+    else if (!is_gone(controller, object, err))
         learn_outcome(self, controller, object);
     return err;
 }

@@ -338,6 +338,14 @@ void store_note(struct store *store, struct kube_object *object)
         add_entry(store, object);
 }
 
+void store_forget(struct store *store, const struct kube_object *object)
+{
+    struct store_entry *entry = find_entry(store, object->key);
+
+    if (entry && strcmp(entry->object->metadata->uid, object->metadata->uid) == 0)
+        drop(store, entry);
+}
+
 void store_put(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);

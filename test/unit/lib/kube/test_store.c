@@ -94,6 +94,33 @@ static void test_notes(void **state)
     assert_string_equal(content(store), "b=15 ");
 }
 
+static void test_what_is_not_found(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *gone =
+        object_from(&api__node__descriptor,
+                    "{'metadata':{'name':'a','uid':'1','resourceVersion':'1'},"
+                    "'spec':{'providerID':'1'}}");
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *successor =
+        object_from(&api__node__descriptor,
+                    "{'metadata':{'name':'a','uid':'2','resourceVersion':'3'},"
+                    "'spec':{'providerID':'3'}}");
+
+    (void)state;
+    store_put(store, gone);
+    put(store, "b", 2, "2");
+    store_forget(store, gone);
+    assert_string_equal(content(store), "b=2 ");
+    store_forget(store, gone);
+    store_put(store, successor);
+    store_forget(store, gone); /* the answer was late */
+    assert_string_equal(content(store), "b=2 a=3 ");
+    take_away(store, "a", 4);
+    assert_string_equal(content(store), "b=2 ");
+}
+
 static void test_lists(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
@@ -396,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_what_is_not_found),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_objects_that_cannot_be_read),
         cmocka_unit_test(test_walks),
