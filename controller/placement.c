@@ -15,6 +15,7 @@ struct solver {
     unsigned *room;          /* beside the nodes: slots that the volumes may still take */
     unsigned *slots;         /* and those that they could have taken at first */
     bool *looked_at;         /* beside the nodes, in one search */
+    bool may_move_kept;      /* replicas from where they are */
     size_t *by_name;         /* indexes of nodes in their order; NULL until it is needed */
 };
 
@@ -261,6 +262,12 @@ static void shift(struct solver *solver, const struct step *steps, size_t last, 
     found->nodes[found->n++] = node;
 }
 
+static bool may_give(const struct solver *solver, size_t volume, size_t node)
+{
+    return is_placed_on(solver, volume, node) &&
+           (solver->may_move_kept || !is_useful(hold_on(&solver->in->volumes[volume], node)));
+}
+
 /* Adds those who could make room on a full node. */
 static void ask(struct solver *solver, size_t node, size_t before, struct step *steps, size_t *n)
 {
@@ -272,7 +279,7 @@ static void ask(struct solver *solver, size_t node, size_t before, struct step *
 
         for (size_t s = 0; s < *n; s++)
             asked |= steps[s].volume == v;
-        if (!asked && is_placed_on(solver, v, node))
+        if (!asked && may_give(solver, v, node))
             steps[(*n)++] = (struct step){v, node, before};
     }
 }
@@ -333,12 +340,21 @@ static bool make_room(struct solver *solver, size_t volume)
     return made;
 }
 
-static void place_singly(struct solver *solver)
+static void fill_places(struct solver *solver)
 {
-    keep_places(solver);
     for (size_t v = 0; v < solver->in->n_volumes; v++)
         while (is_open(solver, v) && make_room(solver, v))
             ;
+}
+
+/* What is somewhere is moved only if not all can be placed otherwise: else what was decided would
+ * be decided differently once a part of it has been carried out. */
+static void place_singly(struct solver *solver)
+{
+    keep_places(solver);
+    fill_places(solver);
+    solver->may_move_kept = true;
+    fill_places(solver);
 }
 
 void placement_solve(const struct placement_snapshot *in, struct placement *ret)

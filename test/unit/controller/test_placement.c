@@ -425,6 +425,69 @@ static void test_what_was_placed_stays(void **state)
     }
 }
 
+static bool is_found(const struct scene *scene, size_t v, size_t node)
+{
+    for (size_t i = 0; i < scene->found[v].n; i++)
+        if (scene->found[v].nodes[i] == node)
+            return true;
+    return false;
+}
+
+static void keep_primaries(struct scene *scene)
+{
+    for (size_t v = 0; v < scene->n_volumes; v++) {
+        size_t kept = 0;
+
+        for (size_t i = 0; i < scene->volumes[v].n_holds; i++)
+            if (scene->holds[v][i].primary)
+                scene->holds[v][kept++] = scene->holds[v][i];
+        scene->volumes[v].n_holds = kept;
+    }
+}
+
+/* One replica of those that were found and are not there yet; false if that is none, or if its node
+ * waits for another one to leave. */
+static bool attach_one(struct scene *scene, unsigned first)
+{
+    for (size_t k = 0; k < scene->n_volumes; k++) {
+        size_t v = (first + k) % scene->n_volumes;
+
+        for (size_t i = 0; i < scene->found[v].n; i++) {
+            size_t node = scene->found[v].nodes[i];
+
+            if (hold_of(scene, v, node) != '.' || scene->nodes[node].free_slots == 0)
+                continue;
+            scene->nodes[node].free_slots--;
+            scene->holds[v][scene->volumes[v].n_holds++] =
+                (struct placement_hold){.node = node, .useful = true};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Volumes of a pod get their replicas one by one: what the first one did by a common plan, it does
+ * not undo because the plan looks different with a part of it carried out. */
+static void test_what_is_half_done_is_not_undone(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 20000; seed++) {
+        struct scene scene;
+
+        fill(&scene, seed);
+        keep_primaries(&scene);
+        solve(&scene);
+        for (unsigned turn = 0; attach_one(&scene, seed + turn * (seed % 3)); turn++) {
+            solve(&scene);
+            for (size_t v = 0; v < scene.n_volumes; v++)
+                for (size_t i = 0; i < scene.volumes[v].n_holds; i++)
+                    if (!scene.holds[v][i].primary && !is_found(&scene, v, scene.holds[v][i].node))
+                        fail_msg("seed %u, turn %u: volume %zu is to leave %s", seed, turn, v,
+                                 scene.nodes[scene.holds[v][i].node].name);
+        }
+    }
+}
+
 /* The order of nodes decides nothing. */
 static void test_order_of_nodes(void **state)
 {
@@ -478,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_nothing_is_better),
         cmocka_unit_test(test_what_was_placed_stays),
+        cmocka_unit_test(test_what_is_half_done_is_not_undone),
         cmocka_unit_test(test_order_of_nodes),
         cmocka_unit_test(test_why_not),
     };
