@@ -102,8 +102,8 @@ MUTANTS = [
            "    return instance_leads(ctx);\n}\n\nstatic", "    return ctx != NULL;\n}\n\nstatic",
            "failovers", "leader-paused"),
     Mutant("own write not seen", RECORD,
-           "    if (!err)\n        store_note(controller->attachments, written);\n    else if (err_kind",
-           "    if (err && err_kind"),
+           "    if (!err)\n        store_note(controller->attachments, written);\n    else if (!is_gone",
+           "    if (err && !is_gone"),
     Mutant("status written over what somebody else wrote", RECORD,
            'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",\n'
            "                              object->metadata->resource_version,",
