@@ -44,6 +44,8 @@
     "Azure refuses the whole change of the VM: a pod waits for another try, its neighbours too."
 #define ONE_AT_A_TIME "I11 a disk is changed on one VM after the other", \
     "Azure refuses the whole change of the second VM: a pod waits for another try."
+#define KEPT_FOR_A_WHILE "I13 replicas stay for a while", \
+    "A pod that comes back waits for the cloud: its replicas went the moment it was gone."
 #define AT_ONCE "I12 what can go on goes on", \
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
 #define NO_LOOP "I10 nothing in a loop", \

@@ -5,6 +5,9 @@
 #include "test/azsim/model/attachment.h"
 #include "test/sim/invariant_check.h"
 
+/* What the driver's flag --replica-gc-delay has by default. */
+enum { COLLECTION_MS = 5 * 60 * 1000 };
+
 struct volume *volume_of_disk(const struct sim *sim, const char *disk)
 {
     LIST_FOREACH(&sim->world->volumes, link) {
@@ -82,6 +85,35 @@ static void check_shares(struct sim *sim, const struct volume_record *records)
                          records->name, held, volume->wish.max_shares);
 }
 
+static bool is_published_by_record(const struct volume_record *volume)
+{
+    LIST_FOREACH(&volume->attachments, link) {
+        if (RECORD_OF(link)->primary && !RECORD_OF(link)->deleting)
+            return true;
+    }
+    return false;
+}
+
+/* A replica of a volume that nobody has published; on a VM with room for others nothing but its
+ * collection can be why it is deleted. */
+static void check_kept(const struct invariants *invariants, const struct record *record)
+{
+    struct sim *sim = invariants->sim;
+    const struct volume_record *volume = record->volume;
+    const struct machine *machine = machine_find(sim->world, record->node);
+    const struct vm *vm = machine && machine->registered ? machine_vm(machine) : NULL;
+    uint64_t now = loop_now(sim->loop);
+
+    if (record->deleted != now || record->primary || record->detach_requested ||
+        strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
+        vm->data_disks.n >= vm->size->max_data_disks || is_published_by_record(volume))
+        return;
+    if (now < volume->published + COLLECTION_MS && is_calm(invariants))
+        verdict_violated(sim, KEPT_FOR_A_WHILE,
+                         "the replica of volume %s on %s goes %.3f s after its last primary",
+                         volume->name, record->node, (double)(now - volume->published) / 1000);
+}
+
 void check_record(struct invariants *invariants, const struct volume_record *volume)
 {
     if (!volume)
@@ -90,6 +122,7 @@ void check_record(struct invariants *invariants, const struct volume_record *vol
     check_shares(invariants->sim, volume);
     LIST_FOREACH(&volume->attachments, link) {
         check_luns(invariants->sim, RECORD_OF(link));
+        check_kept(invariants, RECORD_OF(link));
     }
 }
 

@@ -36,7 +36,7 @@ MUTANTS = [
            "{ON_UNPUBLISH_KEEPING, PHASE_PRIMARY_ATTACHED, ANSWER_NOTHING,"),
     Mutant("demoting ends other replicas", "controller/collection.c",
            "return (struct collection_plan){in->now_us < at ? COLLECTION_WAIT : COLLECTION_DUE, at};",
-           "return (struct collection_plan){COLLECTION_DUE, at};"),
+           "return (struct collection_plan){COLLECTION_DUE, at};", "rolling"),
     # ---- shares, places, LUNs ----
     Mutant("primary waits for a replica's place", PLAN,
            "plan.victim = slot_give_way(in->neighbours, in->n_neighbours);",
@@ -71,7 +71,8 @@ MUTANTS = [
            "if (in->looked)\n        return step(STEP_REMOVE_FINALIZER);"),
     Mutant("detach believed without a look", QUEUE,
            'return slot ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)',
-           'return slot && false ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)'),
+           'return slot && false ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)',
+           "azure-faults", "azure-detach-ignored"),
     Mutant("model from before the change believed", QUEUE,
            "    vm->known = false; /* whatever was read meanwhile may be from before */\n", ""),
     Mutant("failed VM not repaired", PLAN, "return step(STEP_REPAIR);", "return step(STEP_NONE);", "azure-faults"),

@@ -57,14 +57,16 @@ def files(root: Path) -> set[Path]:
 
 
 def copy_tree():
-    """With the times of the files, so that what has not changed is not built again."""
+    """What has not changed is not written, and so not built again. By content: a file that was
+    restored after a mutant is newer than what was built of the mutant, and has to stay so."""
     for path in files(COPY) - files(ROOT):
         (COPY / path).unlink()
     for path in files(ROOT):
         there = COPY / path
-        if not there.exists() or there.stat().st_mtime != (ROOT / path).stat().st_mtime:
+        content = (ROOT / path).read_bytes()
+        if not there.exists() or there.read_bytes() != content:
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / path, there)
+            there.write_bytes(content)
 
 
 def build() -> str:

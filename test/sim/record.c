@@ -115,6 +115,8 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     record->state = state;
     record->lun = lun_of(detail);
     record->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
+    if (record->deleting && !record->deleted)
+        record->deleted = now;
     record->detach_requested = member(status, "annotation", NOTE_DETACH_REQUEST) != NULL;
 }
 
@@ -134,6 +136,15 @@ static const char *role_word(const struct record *record)
     return record->deleting ? "deleting" : record->primary ? "primary" : "replica";
 }
 
+static bool has_primary(const struct volume_record *volume)
+{
+    LIST_FOREACH(&volume->attachments, link) {
+        if (RECORD_OF(link)->primary)
+            return true;
+    }
+    return false;
+}
+
 void records_see_attachment(struct records *records, const json_t *before, const json_t *after)
 {
     const json_t *json = after ? after : before;
@@ -142,6 +153,8 @@ void records_see_attachment(struct records *records, const json_t *before, const
     struct record *record = find(volume, node);
     uint64_t now = loop_now(records->sim->loop);
 
+    if (has_primary(volume))
+        volume->published = now;
     if (!after) {
         if (record)
             record_free(record);

@@ -20,6 +20,7 @@ struct volume_record {
     bool exists, deleting; /* the AzVolume */
     bool created;          /* ... says so */
     unsigned replicas;     /* that it wants */
+    uint64_t published;    /* loop_now of the world when it last had a primary */
     struct list attachments;
     UT_hash_handle hh;
 };
@@ -33,7 +34,8 @@ struct record {
     const char *state; /* "Attached"; "" for none; a literal */
     int lun;           /* -1: none */
     bool deleting, detach_requested;
-    uint64_t created;   /* loop_now of the world */
+    uint64_t deleted;   /* loop_now of the world when somebody did; 0: nobody has */
+    uint64_t created;   /* likewise */
     uint64_t since;     /* likewise: it has had its role, and whether it is attached, so long */
     uint64_t due_since; /* for invariant_wait.c; 0: it waits for something */
 };
