@@ -98,15 +98,13 @@ static void test_what_is_not_found(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
     CLEANUP(kube_object_unrefp)
-    struct kube_object *gone =
-        object_from(&api__node__descriptor,
-                    "{'metadata':{'name':'a','uid':'1','resourceVersion':'1'},"
-                    "'spec':{'providerID':'1'}}");
+    struct kube_object *gone = object_from(
+        &api__node__descriptor, "{'metadata':{'name':'a','uid':'1','resourceVersion':'1'},"
+                                "'spec':{'providerID':'1'}}");
     CLEANUP(kube_object_unrefp)
-    struct kube_object *successor =
-        object_from(&api__node__descriptor,
-                    "{'metadata':{'name':'a','uid':'2','resourceVersion':'3'},"
-                    "'spec':{'providerID':'3'}}");
+    struct kube_object *successor = object_from(
+        &api__node__descriptor, "{'metadata':{'name':'a','uid':'2','resourceVersion':'3'},"
+                                "'spec':{'providerID':'3'}}");
 
     (void)state;
     store_put(store, gone);
