@@ -104,6 +104,7 @@ void check_waits(struct invariants *invariants);
 bool is_calm(const struct invariants *invariants); /* nothing has been wrong for minutes */
 /* invariant_request.c: what the driver has asked of Azure */
 void check_request(struct invariants *invariants, const struct arm_record *record);
+bool vm_has_disk(const struct vm *vm, const char *disk);
 /* invariant_call.c: what was answered to CSI calls */
 void check_answer(struct invariants *invariants, const char *method,
                   const ProtobufCMessage *request, const ProtobufCMessage *response,

@@ -71,7 +71,7 @@ static bool waits_for_disk(const struct sim *sim, const struct arm_record *reque
            came_at(sim, request) > record->since + SETTLING_MS;
 }
 
-static bool vm_has(const struct vm *vm, const char *disk)
+bool vm_has_disk(const struct vm *vm, const char *disk)
 {
     for (size_t i = 0; i < vm->data_disks.n; i++) {
         const struct disk *one = data_disk_disk(vm->model, &vm->data_disks.items[i]);
@@ -95,7 +95,7 @@ static void check_place(struct invariants *invariants, const struct arm_record *
         const struct record *other = record_find(sim, volume->name, request->vm);
 
         if (other && waits_for_disk(sim, request, other) &&
-            !names(request->attached, volume->name) && !vm_has(vm, volume->name))
+            !names(request->attached, volume->name) && !vm_has_disk(vm, volume->name))
             verdict_violated(sim, PRIMARY_FIRST,
                              "replica %s takes the last place of %s, for which primary %s waits",
                              replica->volume->name, request->vm, volume->name);
@@ -112,7 +112,7 @@ static void check_share(struct invariants *invariants, const struct arm_record *
         const struct record *other = RECORD_OF(link);
         const struct vm *vm = vm_find_by_name(sim->azure, other->node);
 
-        if (waits_for_disk(sim, request, other) && vm && !vm_has(vm, replica->volume->name))
+        if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->name))
             verdict_violated(sim, PRIMARY_FIRST,
                              "volume %s gets a replica on %s, and its primary on %s waits",
                              replica->volume->name, replica->node, other->node);

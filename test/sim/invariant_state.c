@@ -94,6 +94,18 @@ static bool is_published_by_record(const struct volume_record *volume)
     return false;
 }
 
+/* Disks are attached to it, and more are to be, as many as it can take. */
+static bool is_full(const struct sim *sim, const struct vm *vm, const char *node)
+{
+    const struct records *records = invariants_records(sim->invariants);
+    size_t n = vm->data_disks.n;
+
+    HASH_FOREACH(records->volumes, volume) {
+        n += record_find(sim, volume->name, node) && !vm_has_disk(vm, volume->name);
+    }
+    return n >= vm->size->max_data_disks;
+}
+
 /* A replica of a volume that nobody has published; on a VM with room for others nothing but its
  * collection can be why it is deleted. */
 static void check_kept(const struct invariants *invariants, const struct record *record)
@@ -106,7 +118,7 @@ static void check_kept(const struct invariants *invariants, const struct record 
 
     if (record->deleted != now || record->primary || record->detach_requested ||
         strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
-        vm->data_disks.n >= vm->size->max_data_disks || is_published_by_record(volume))
+        is_published_by_record(volume) || is_full(sim, vm, record->node))
         return;
     if (now < volume->published + COLLECTION_MS && is_calm(invariants))
         verdict_violated(sim, KEPT_FOR_A_WHILE,
