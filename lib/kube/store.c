@@ -13,6 +13,15 @@ struct store_entry {
     UT_hash_handle hh;   /* by the object's key */
 };
 
+/* An object that is known to be gone before the server's events have come so far. Until they have,
+ * what they tell of it is from its life. */
+struct forgotten {
+    char *uid;
+    uint64_t version;    /* it had at least this one */
+    unsigned generation; /* of the list that it was last seen in */
+    UT_hash_handle hh;
+};
+
 /* The objects of an index that share a value. */
 struct bucket {
     char *value;
@@ -42,6 +51,7 @@ struct interest {
 
 struct store {
     struct store_entry *entries;
+    struct forgotten *forgotten;
     struct store_index *indexes;
     struct observer *observers;
     size_t n_observers;
@@ -73,6 +83,13 @@ static void free_index(struct store_index *index)
     free(index);
 }
 
+static void bury(struct store *store, struct forgotten *forgotten)
+{
+    HASH_DEL(store->forgotten, forgotten);
+    free(forgotten->uid);
+    free(forgotten);
+}
+
 void store_free(struct store *store)
 {
     if (!store)
@@ -87,6 +104,8 @@ void store_free(struct store *store)
         kube_object_unref(entry->object);
         free(entry);
     }
+    HASH_FOREACH(store->forgotten, forgotten)
+        bury(store, forgotten);
     free(store->observers);
     free(store);
 }
@@ -327,10 +346,21 @@ static void drop(struct store *store, struct store_entry *entry)
     notify(store, before->key, before, NULL);
 }
 
+static struct forgotten *find_forgotten(const struct store *store, const struct kube_object *object)
+{
+    struct forgotten *forgotten = NULL;
+
+    if (object->metadata->uid)
+        HASH_FIND_STR(store->forgotten, object->metadata->uid, forgotten);
+    return forgotten;
+}
+
 void store_note(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
 
+    if (find_forgotten(store, object))
+        return;
     if (entry && object->version > entry->object->version)
         replace(store, entry, object);
     /* What we have been told about and do not have was deleted since. */
@@ -341,16 +371,28 @@ void store_note(struct store *store, struct kube_object *object)
 void store_forget(struct store *store, const struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
+    struct forgotten *forgotten;
 
-    if (entry && strcmp(entry->object->metadata->uid, object->metadata->uid) == 0)
-        drop(store, entry);
+    if (!entry || strcmp(entry->object->metadata->uid, object->metadata->uid) != 0)
+        return;
+    forgotten = mem_alloc(sizeof *forgotten);
+    forgotten->uid = mem_strdup(object->metadata->uid);
+    forgotten->version = entry->object->version;
+    forgotten->generation = store->generation;
+    HASH_ADD_KEYPTR(hh, store->forgotten, forgotten->uid, strlen(forgotten->uid), forgotten);
+    drop(store, entry);
 }
 
 void store_put(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
+    struct forgotten *forgotten = find_forgotten(store, object);
 
     advance(store, object->version);
+    if (forgotten) {
+        forgotten->generation = store->generation;
+        return;
+    }
     if (!entry)
         entry = add_entry(store, object);
     else if (object->version > entry->object->version)
@@ -361,8 +403,11 @@ void store_put(struct store *store, struct kube_object *object)
 void store_remove(struct store *store, const struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
+    struct forgotten *forgotten = find_forgotten(store, object);
 
     advance(store, object->version);
+    if (forgotten)
+        bury(store, forgotten);
     /* A successor of the same name, noted before the event came, stays. */
     if (entry && entry->object->version <= object->version)
         drop(store, entry);
@@ -387,6 +432,9 @@ void store_end_list(struct store *store, uint64_t version)
     HASH_FOREACH(store->entries, entry)
         if (entry->generation != store->generation && entry->object->version <= version)
             drop(store, entry);
+    HASH_FOREACH(store->forgotten, forgotten)
+        if (forgotten->generation != store->generation && forgotten->version <= version)
+            bury(store, forgotten);
     advance(store, version);
     store->synced = true;
     waiters_wake(&store->synced_waiters);

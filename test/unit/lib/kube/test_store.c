@@ -119,6 +119,43 @@ static void test_what_is_not_found(void **state)
     assert_string_equal(content(store), "b=2 ");
 }
 
+/* Events come later than the answer, and tell of what was before. */
+static void test_what_is_forgotten_does_not_come_back(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *a = object_from(&api__node__descriptor,
+                                        "{'metadata':{'name':'a','uid':'1','resourceVersion':'5'},"
+                                        "'spec':{'providerID':'5'}}");
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *later =
+        object_from(&api__node__descriptor,
+                    "{'metadata':{'name':'a','uid':'1','resourceVersion':'7'},"
+                    "'spec':{'providerID':'7'}}");
+
+    (void)state;
+    store_put(store, a);
+    store_forget(store, a);
+    store_put(store, later);
+    store_note(store, later);
+    assert_string_equal(content(store), "");
+    store_begin_list(store); /* from before its end, and one from before its beginning */
+    store_put(store, later);
+    store_end_list(store, 7);
+    store_begin_list(store);
+    store_end_list(store, 4);
+    store_put(store, later);
+    assert_string_equal(content(store), "");
+    store_remove(store, later);
+    store_put(store, later); /* nothing of that kind happens, but nothing is remembered either */
+    assert_string_equal(content(store), "a=7 ");
+    store_forget(store, later);
+    store_begin_list(store);
+    store_end_list(store, 9);
+    store_put(store, later);
+    assert_string_equal(content(store), "a=7 ");
+}
+
 static void test_lists(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
@@ -422,6 +459,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_what_is_not_found),
+        cmocka_unit_test(test_what_is_forgotten_does_not_come_back),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_objects_that_cannot_be_read),
         cmocka_unit_test(test_walks),
