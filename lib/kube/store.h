@@ -80,7 +80,7 @@ struct err *store_wait_synced(struct task *self, struct store *store, uint64_t d
 /* What we just wrote and got back. It is ignored if the server has told us something newer, which
  * may be that the object is gone. */
 void store_note(struct store *store, struct kube_object *object);
-/* It was not found by a call of ours: what the store has, and may hear of it yet, is from before. */
+/* It was not found by a call of ours: what the store has, and may hear of it yet, is of before. */
 void store_forget(struct store *store, const struct kube_object *object);
 
 /* An event of a watch. */

@@ -128,10 +128,9 @@ static void test_what_is_forgotten_does_not_come_back(void **state)
                                         "{'metadata':{'name':'a','uid':'1','resourceVersion':'5'},"
                                         "'spec':{'providerID':'5'}}");
     CLEANUP(kube_object_unrefp)
-    struct kube_object *later =
-        object_from(&api__node__descriptor,
-                    "{'metadata':{'name':'a','uid':'1','resourceVersion':'7'},"
-                    "'spec':{'providerID':'7'}}");
+    struct kube_object *later = object_from(
+        &api__node__descriptor, "{'metadata':{'name':'a','uid':'1','resourceVersion':'7'},"
+                                "'spec':{'providerID':'7'}}");
 
     (void)state;
     store_put(store, a);
