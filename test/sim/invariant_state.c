@@ -7,7 +7,7 @@
 
 enum {
     COLLECTION_MS = 5 * 60 * 1000, /* by default, --replica-gc-delay */
-    ON_ITS_WAY_MS = 1000,          /* a deletion that was decided while it was published */
+    ON_ITS_WAY_MS = 25,            /* a deletion that was decided while it was published */
 };
 
 struct volume *volume_of_disk(const struct sim *sim, const char *disk)
