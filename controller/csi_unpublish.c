@@ -17,6 +17,8 @@
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 
+enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
+
 /* A disk that keeps replicas stays attached, so that a node that cannot answer holds nobody up. */
 static bool keeps_replicas(struct controller *controller, const Api__AzVolume *volume)
 {
@@ -105,18 +107,18 @@ static struct err *read_again(struct task *self, struct controller *controller,
 }
 
 /* A replica is treated like the primary that recovery may be about to make of it: thereafter it is
- * on record that it was unpublished, and who looked at it before cannot promote it. */
-static struct err *unpublish(struct task *self, struct rpc_call *call, const Api__AzVolume *volume,
-                             const char *volume_id, struct kube_object *found)
+ * on record that it was unpublished, and who looked at it before cannot promote it. `ret_again`:
+ * somebody has written to it since it was seen so. */
+static struct err *unpublish_as_seen(struct task *self, struct rpc_call *call,
+                                     const Api__AzVolume *volume, const char *volume_id,
+                                     struct kube_object *object, bool *ret_again)
 {
     struct controller *controller = call->ctx;
-    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
     bool keeps = keeps_replicas(controller, volume);
-
-    if (unpublish_decide(attachment_phase_of(controller, object), keeps) == ANSWER_NOTHING)
-        TRY(read_again(self, controller, &object));
     enum attachment_phase phase = attachment_phase_of(controller, object);
     enum attachment_answer answer = unpublish_decide(phase, keeps);
+
+    *ret_again = false;
     if (answer == ANSWER_NOTHING)
         return NULL; /* gone, or on its way to be a replica, by an earlier call */
     if (answer == ANSWER_DEMOTE) {
@@ -124,9 +126,29 @@ static struct err *unpublish(struct task *self, struct rpc_call *call, const Api
                      &keeps));
         answer = unpublish_decide(phase, keeps);
     }
-    if (answer == ANSWER_DEMOTE)
-        return csi_change_role(self, controller, object, ROLE_REPLICA);
-    return detach(self, call, object);
+    if (answer != ANSWER_DEMOTE)
+        return detach(self, call, object);
+    struct err *err = csi_change_role(self, controller, object, ROLE_REPLICA);
+    *ret_again = err && err_kind(err) == ERR_CONFLICT;
+    return err;
+}
+
+static struct err *unpublish(struct task *self, struct rpc_call *call, const Api__AzVolume *volume,
+                             const char *volume_id, struct kube_object *found)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
+    bool keeps = keeps_replicas(controller, volume), again;
+
+    if (unpublish_decide(attachment_phase_of(controller, object), keeps) == ANSWER_NOTHING)
+        TRY(read_again(self, controller, &object));
+    struct err *err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
+    for (int i = 0; i < UNPUBLISH_TRIES && again; i++) {
+        err_free(err);
+        TRY(read_again(self, controller, &object));
+        err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
+    }
+    return err;
 }
 
 /* Without a node the volume is unpublished from all. */
