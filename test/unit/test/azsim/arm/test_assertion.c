@@ -126,7 +126,7 @@ static void test_keys_that_are_not_registered(void **state)
     expect_refusal(azure, unknown, 401, 700027);
     expect_refusal(azure, forged, 401, 700027);
     expect_refusal(azure, anonymous, 401, 700027);
-    right[strlen(right) - 40] ^= 1;
+    right[strlen(right) - 40] = right[strlen(right) - 40] == 'A' ? 'B' : 'A';
     expect_refusal(azure, right, 401, 700027);
     azure_free(azure);
 }
