@@ -142,13 +142,14 @@ static struct err *unpublish(struct task *self, struct rpc_call *call, const Api
 
     if (unpublish_decide(attachment_phase_of(controller, object), keeps) == ANSWER_NOTHING)
         TRY(read_again(self, controller, &object));
-    struct err *err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
-    for (int i = 0; i < UNPUBLISH_TRIES && again; i++) {
+    for (int tries = 0;; tries++) {
+        struct err *err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
+
+        if (!again || tries == UNPUBLISH_TRIES)
+            return err;
         err_free(err);
         TRY(read_again(self, controller, &object));
-        err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
     }
-    return err;
 }
 
 /* Without a node the volume is unpublished from all. */
