@@ -10,8 +10,9 @@
 
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
 
-static bool is_gone(struct controller *controller, const struct kube_object *object,
-                    const struct err *err)
+/* Whether it failed because there is no such object; then the mirror has none either. */
+static bool forget_if_gone(struct controller *controller, const struct kube_object *object,
+                           const struct err *err)
 {
     if (err_kind(err) != ERR_NOT_FOUND)
         return false;
@@ -36,7 +37,7 @@ static void learn_outcome(struct task *self, struct controller *controller,
 
         if (!err)
             store_note(controller->attachments, now);
-        known = !err || is_gone(controller, object, err);
+        known = !err || forget_if_gone(controller, object, err);
         if (!known)
             err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
     }
@@ -56,7 +57,7 @@ static struct err *patch_object(struct task *self, struct controller *controller
 
     if (!err)
         store_note(controller->attachments, written);
-    else if (!is_gone(controller, object, err))
+    else if (!forget_if_gone(controller, object, err))
         learn_outcome(self, controller, object);
     return err;
 }

@@ -87,15 +87,6 @@ static void check_shares(struct sim *sim, const struct volume_record *records)
                          records->name, held, volume->wish.max_shares);
 }
 
-static bool is_published_by_record(const struct volume_record *volume)
-{
-    LIST_FOREACH(&volume->attachments, link) {
-        if (RECORD_OF(link)->primary && !RECORD_OF(link)->deleting)
-            return true;
-    }
-    return false;
-}
-
 /* Disks are attached to it, and more are to be, as many as it can take. */
 static bool is_full(const struct sim *sim, const struct vm *vm, const char *node)
 {
@@ -120,7 +111,7 @@ static void check_kept(const struct invariants *invariants, const struct record 
 
     if (record->deleted != now || record->primary || record->detach_requested ||
         strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
-        is_published_by_record(volume) || is_full(sim, vm, record->node))
+        is_full(sim, vm, record->node))
         return;
     if (now > volume->published + ON_ITS_WAY_MS && now < volume->published + COLLECTION_MS &&
         is_calm(invariants))

@@ -99,8 +99,8 @@ MUTANTS = [
            "    return instance_leads(ctx);\n}\n\nstatic", "    return ctx != NULL;\n}\n\nstatic",
            "failovers", "leader-paused"),
     Mutant("own write not seen", RECORD,
-           "    if (!err)\n        store_note(controller->attachments, written);\n    else if (!is_gone",
-           "    if (err && !is_gone"),
+           "    if (!err)\n        store_note(controller->attachments, written);\n    else if (!forget_if_gone",
+           "    if (err && !forget_if_gone"),
     Mutant("status written over what somebody else wrote", RECORD,
            'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",\n'
            "                              object->metadata->resource_version,",
