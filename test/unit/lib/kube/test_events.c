@@ -41,8 +41,8 @@ static void open_scene(struct scene *scene, const struct script_step *steps, siz
     script_init(&scene->script, scene->loop, steps, n);
     scene->kube = script_client(&scene->script, NULL);
     group_init(&scene->group, scene->loop);
-    scene->pod = object_from(&api__pod__descriptor,
-                             "{'metadata':{'namespace':'ns','name':'pod','uid':'u'}}");
+    scene->pod =
+        object_of(&api__pod__descriptor, "{'metadata':{'namespace':'ns','name':'pod','uid':'u'}}");
     scene->events = events_new(&scene->group, &(struct events_config){.kube = scene->kube,
                                                                       .controller = "driver",
                                                                       .instance = "me",
@@ -228,7 +228,7 @@ static void test_nobody_reads_more_than_this_about_one_object(void **state)
     struct script_step steps[53];
     CLEANUP(kube_object_unrefp)
     struct kube_object *other =
-        object_from(&api__pod__descriptor, "{'metadata':{'namespace':'ns','name':'p2','uid':'v'}}");
+        object_of(&api__pod__descriptor, "{'metadata':{'namespace':'ns','name':'p2','uid':'v'}}");
     struct scene scene;
 
     (void)state;
@@ -260,7 +260,7 @@ static void say_of(struct scene *scene, unsigned uid)
     CLEANUP(freep)
     char *json = mem_printf("{'metadata':{'namespace':'ns','name':'pod','uid':'%u'}}", uid);
     CLEANUP(kube_object_unrefp)
-    struct kube_object *object = object_from(&api__pod__descriptor, json);
+    struct kube_object *object = object_of(&api__pod__descriptor, json);
 
     events_record(scene->events, &PODS, object->metadata, EVENT_NORMAL, "Reason", "Action", "a");
 }

@@ -20,7 +20,7 @@ static void test_keys_and_versions(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct kube_object *object = object_from(&api__pod__descriptor, rows[i].json);
+        struct kube_object *object = object_of(&api__pod__descriptor, rows[i].json);
 
         assert_string_equal(object->key, rows[i].key);
         assert_int_equal(object->version, rows[i].version);
@@ -68,8 +68,8 @@ static void test_metadata(void **state)
 {
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
-        object_from(&api__pod__descriptor, "{'metadata':{'name':'a','labels':{'l':'1','empty':''},"
-                                           "'annotations':{'l':'2'},'finalizers':['f','g']}}");
+        object_of(&api__pod__descriptor, "{'metadata':{'name':'a','labels':{'l':'1','empty':''},"
+                                         "'annotations':{'l':'2'},'finalizers':['f','g']}}");
     const Api__ObjectMeta *metadata = object->metadata;
 
     (void)state;

@@ -17,7 +17,7 @@ static struct kube_object *pod_with(const char *spec)
     CLEANUP(freep)
     char *json = mem_printf("{'metadata':{'name':'p','namespace':'d'},'spec':{%s}}", spec);
 
-    return object_from(&api__pod__descriptor, json);
+    return object_of(&api__pod__descriptor, json);
 }
 
 static const Api__PodSpec *spec_of(const struct kube_object *object)
@@ -65,7 +65,7 @@ static void test_node_selectors(void **state)
          false},
     };
     CLEANUP(kube_object_unrefp)
-    struct kube_object *node = object_from(&api__node__descriptor, NODE);
+    struct kube_object *node = object_of(&api__node__descriptor, NODE);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -100,7 +100,7 @@ static void test_label_selectors(void **state)
          false},
     };
     CLEANUP(kube_object_unrefp)
-    struct kube_object *node = object_from(&api__node__descriptor, NODE);
+    struct kube_object *node = object_of(&api__node__descriptor, NODE);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -140,9 +140,9 @@ static void test_tolerations(void **state)
     };
     CLEANUP(kube_object_unrefp)
     struct kube_object *node =
-        object_from(&api__node__descriptor,
-                    "{'metadata':{'name':'n'},"
-                    "'spec':{'taints':[{'key':'key','value':'value','effect':'NoSchedule'}]}}");
+        object_of(&api__node__descriptor,
+                  "{'metadata':{'name':'n'},"
+                  "'spec':{'taints':[{'key':'key','value':'value','effect':'NoSchedule'}]}}");
     const Api__Taint *taint = KUBE_AS(Api__Node, node)->spec->taints[0];
 
     (void)state;

@@ -94,17 +94,22 @@ static void test_notes(void **state)
     assert_string_equal(content(store), "b=15 ");
 }
 
+/* The Node "a" of one life; its value is its version. */
+static struct kube_object *a_with_uid(const char *uid, int version)
+{
+    return object_taken(&api__node__descriptor,
+                        mem_printf("{'metadata':{'name':'a','uid':'%s','resourceVersion':'%d'},"
+                                   "'spec':{'providerID':'%d'}}",
+                                   uid, version, version));
+}
+
 static void test_what_is_not_found(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
     CLEANUP(kube_object_unrefp)
-    struct kube_object *gone = object_from(
-        &api__node__descriptor, "{'metadata':{'name':'a','uid':'1','resourceVersion':'1'},"
-                                "'spec':{'providerID':'1'}}");
+    struct kube_object *gone = a_with_uid("1", 1);
     CLEANUP(kube_object_unrefp)
-    struct kube_object *successor = object_from(
-        &api__node__descriptor, "{'metadata':{'name':'a','uid':'2','resourceVersion':'3'},"
-                                "'spec':{'providerID':'3'}}");
+    struct kube_object *successor = a_with_uid("2", 3);
 
     (void)state;
     store_put(store, gone);
@@ -124,13 +129,9 @@ static void test_what_is_forgotten_does_not_come_back(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
     CLEANUP(kube_object_unrefp)
-    struct kube_object *a = object_from(&api__node__descriptor,
-                                        "{'metadata':{'name':'a','uid':'1','resourceVersion':'5'},"
-                                        "'spec':{'providerID':'5'}}");
+    struct kube_object *a = a_with_uid("1", 5);
     CLEANUP(kube_object_unrefp)
-    struct kube_object *later = object_from(
-        &api__node__descriptor, "{'metadata':{'name':'a','uid':'1','resourceVersion':'7'},"
-                                "'spec':{'providerID':'7'}}");
+    struct kube_object *later = a_with_uid("1", 7);
 
     (void)state;
     store_put(store, a);
