@@ -240,7 +240,7 @@ static struct err *take_step(struct task *self, struct subject *s,
         *ret_go_on = false;
         return give_up(self, s);
     case STEP_NO_VM:
-        return err_new(ERR_NOT_FOUND, "node %s has no VM (%s)", s->attachment->spec->node_name,
+        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)", s->attachment->spec->node_name,
                        s->instance_id);
     case STEP_NO_SLOT:
         return no_slot(s);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/attachment_view.h"
 #include "controller/metrics.h"
 #include "controller/names.h"
 #include "controller/news.h"
@@ -165,6 +166,39 @@ static bool node_facts_changed(const struct controller *controller,
            strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
 }
 
+static const char *boot_of(const struct kube_object *object)
+{
+    const Api__NodeStatus *status = KUBE_AS(Api__Node, object)->status;
+
+    return status && status->node_info ? status->node_info->boot_id : NULL;
+}
+
+static bool node_booted(const struct kube_object *before, const struct kube_object *after)
+{
+    const char *was = before ? boot_of(before) : NULL, *is = after ? boot_of(after) : NULL;
+
+    return is && (!was || strcmp(was, is) != 0);
+}
+
+/* It may have booted as another VM of the same name, to which nothing is attached. */
+static void doubt_attachments(struct controller *controller, const struct kube_object *node)
+{
+    const struct cloud_ops *ops = controller->cloud->ops;
+    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+    CLEANUP(freep) char *id = NULL;
+    CLEANUP(err_freep)
+    struct err *err = ops->instance_id(controller->cloud, node->metadata->name,
+                                       spec ? spec->provider_id : NULL, &id);
+    size_t n;
+    struct kube_object *const *attachments =
+        store_find(controller->attachments_by_node, node->metadata->name, &n);
+
+    if (!err)
+        ops->instance_forget(controller->cloud, id);
+    for (size_t i = 0; i < n; i++)
+        attachment_set_verified(controller, attachments[i]->metadata->uid, false);
+}
+
 static void node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
     struct controller *controller = ctx;
@@ -172,8 +206,11 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     size_t n;
     struct kube_object *const *attachments = store_find(controller->attachments_by_node, name, &n);
 
-    if (!node_facts_changed(controller, before, after))
+    bool booted = node_booted(before, after);
+    if (!booted && !node_facts_changed(controller, before, after))
         return;
+    if (booted)
+        doubt_attachments(controller, after);
     enqueue(controller, controller->node_queue, name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);

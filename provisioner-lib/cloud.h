@@ -127,6 +127,8 @@ struct cloud_ops {
     /* The machine's model, not older than `max_age_ms` nor than the last change through here. */
     struct err *(*instance_get)(struct task *self, struct cloud *cloud, const char *instance_id,
                                 uint64_t max_age_ms, struct cloud_instance *ret);
+    /* The machine may be another one by now: what is kept of its model counts no more. */
+    void (*instance_forget)(struct cloud *cloud, const char *instance_id);
     /* The machine's model as it is now; a look of CLOUD_AUDIT, which others do not wait for. */
     struct err *(*instance_look)(struct task *self, struct cloud *cloud, const char *instance_id,
                                  struct cloud_instance *ret);

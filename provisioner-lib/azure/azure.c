@@ -100,6 +100,11 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
     return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, ret);
 }
 
+static void instance_forget(struct cloud *cloud, const char *id)
+{
+    vm_forget(azure_of(cloud)->vms, id);
+}
+
 static struct err *instance_look(struct task *self, struct cloud *cloud, const char *id,
                                  struct cloud_instance *ret)
 {
@@ -170,6 +175,7 @@ static const struct cloud_ops ops = {
     .disk_delete = delete,
     .instance_id = instance_id,
     .instance_get = instance_get,
+    .instance_forget = instance_forget,
     .instance_look = instance_look,
     .instance_expect = instance_expect,
     .disk_attach = attach,

@@ -136,6 +136,11 @@ static bool is_fresh(const struct vm *vm, uint64_t max_age_ms)
     return vm->known && vm->model.id && loop_now(vm->vms->loop) - vm->known_at <= limit;
 }
 
+void vm_forget(struct vms *vms, const char *id)
+{
+    vms_find(vms, id)->known = false;
+}
+
 struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
 {
     while (vm->reading || !is_fresh(vm, max_age_ms)) {

@@ -1,5 +1,7 @@
 """What CSI's callers, and those who watch an AzVolumeAttachment, see of its life from first to last."""
 
+import uuid
+
 import pytest
 from cluster.waiting import until
 from kubernetes import watch
@@ -114,3 +116,35 @@ def test_by_the_flag_a_volume_with_replicas_is_detached_too(world):
         until(lambda: len(world.roles("pvc-1")) == 3, 60, "replicas")
         unpublish(controller, volume, world.nodes[0])
         assert not on_vm(world, 0) and "a" not in world.roles("pvc-1")
+
+
+# ---- the node's machine ----
+
+def boot(world: World, node: str) -> None:
+    """As kubelet tells of it."""
+    world.core.patch_node_status(node, {"status": {"nodeInfo": {"bootID": str(uuid.uuid4())}}})
+
+
+def test_what_was_attached_to_the_vm_before_is_attached_to_its_successor(world, azure_sdk):
+    """Of the same name, so that only the boot tells them apart; a model of the former one is known."""
+    machine = world.nodes[0]
+    with Controller(world) as controller:
+        boot(world, machine)
+        publish(controller, create(controller, parameters=SINGLE).volume_id, machine)
+        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached")
+        azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()
+        world.azure.control("POST", "vms", {"name": machine, "size": "Standard_D4s_v5", "zone": "1"}, 201)
+        assert not on_vm(world, 0)
+        boot(world, machine)
+        until(lambda: on_vm(world, 0) and world.roles("pvc-1") == PUBLISHED, 30, "attached to the new VM")
+
+
+def test_a_vm_that_comes_late_is_waited_for(world, azure_sdk):
+    machine = world.nodes[0]
+    azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()
+    with Controller(world, "one", "--publish-wait=created") as controller:
+        publish(controller, create(controller, parameters=SINGLE).volume_id, machine)
+        until(lambda: world.roles("pvc-1") == {"a": "- AttachmentFailed"}, 60, "there is no VM")
+        assert "has no VM" in attachment(world, 0)["status"]["error"]["message"]
+        world.azure.control("POST", "vms", {"name": machine, "size": "Standard_D4s_v5", "zone": "1"}, 201)
+        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "the VM is there")

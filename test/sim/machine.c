@@ -73,6 +73,7 @@ static void connect(struct machine *machine)
 {
     machine->beat_due = loop_now(loop(machine));
     beat(machine);
+    node_report_boot(machine);
     machine_report_in_use(machine);
     waiters_wake(&machine->changed);
 }

@@ -84,6 +84,14 @@ void node_register(struct machine *machine)
     machine_report_in_use(machine);
 }
 
+void node_report_boot(struct machine *machine)
+{
+    CLEANUP(freep) char *boot_id = mem_printf("%s-%u", machine->name, machine->boots);
+
+    world_patch(machine->world, &NODES, NULL, machine->name, "status",
+                json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "bootID", boot_id));
+}
+
 void machine_unregister(struct machine *machine)
 {
     if (!machine->registered)

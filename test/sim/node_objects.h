@@ -9,6 +9,8 @@
 
 /* The Node of a machine that has none. */
 void node_register(struct machine *machine);
+/* The boot id, by which kubelet tells that the machine was started anew. */
+void node_report_boot(struct machine *machine);
 /* Renews the lease and writes the plug-in's heartbeat; a node that was not ready is ready again. */
 void node_beat(struct machine *machine);
 /* Places for disks on the VM that are not taken; -1 as long as the controller did not say how many

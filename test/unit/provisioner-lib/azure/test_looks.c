@@ -99,12 +99,38 @@ static void test_a_look_is_not_from_memory(void **state)
     world_free(world);
 }
 
+static void get(struct world *world)
+{
+    struct wish get = {.kind = LOOK, .vm = VM("vm1")};
+
+    begin(world, &get);
+    finish(world, &get, 1);
+    assert_ok(get.err);
+    cloud_instance_fini(&get.instance);
+}
+
+static void test_a_model_is_kept_until_it_is_to_be_forgotten(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    get(world);
+    int before = calls(world, "virtualMachines.get");
+    get(world);
+    assert_int_equal(calls(world, "virtualMachines.get"), before);
+    world->cloud->ops->instance_forget(world->cloud, VM("VM1"));
+    get(world);
+    assert_int_equal(calls(world, "virtualMachines.get"), before + 1);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_disks_page_by_page),
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
+        cmocka_unit_test(test_a_model_is_kept_until_it_is_to_be_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
