@@ -29,11 +29,14 @@ static struct err *identify(struct subject *s)
                                                &s->instance_id);
 }
 
-static struct err *look(struct task *self, struct subject *s, bool *ret_found)
+static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
 {
     struct controller *controller = s->controller;
+
+    cloud_instance_fini(&s->instance);
+    s->instance = (struct cloud_instance){0};
     struct err *err = controller->cloud->ops->instance_get(self, controller->cloud, s->instance_id,
-                                                           MODEL_AGE_MS, &s->instance);
+                                                           max_age_ms, &s->instance);
     *ret_found = !err;
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
@@ -197,7 +200,8 @@ static struct err *take_step(struct task *self, struct subject *s,
     *ret_go_on = true;
     switch (plan->step) {
     case STEP_NONE:
-    case STEP_LOOK: /* done by the caller */
+    case STEP_LOOK: /* both are done by the caller */
+    case STEP_LOOK_ANEW:
         *ret_go_on = false;
         return NULL;
     case STEP_LOOK_LATER:
@@ -253,6 +257,7 @@ static struct err *take_step(struct task *self, struct subject *s,
 /* From the first look at the VM until its change is asked for. */
 struct approach {
     struct cloud *cloud;
+    uint64_t began;    /* when the attachment was taken up */
     char *instance_id; /* NULL: it is not on its way */
 };
 
@@ -276,12 +281,13 @@ static void approach_end(struct approach *approach)
 
 /* Reads the VM's model. That takes time: the rest is gathered again, so that what is decided next
  * is decided on what is true now. False if the attachment is gone meanwhile. */
-static struct err *look_and_gather(struct task *self, struct subject *s, bool *ret_there)
+static struct err *look_and_gather(struct task *self, struct subject *s, uint64_t max_age_ms,
+                                   bool *ret_there)
 {
     struct subject fresh = {0};
     bool found = false;
 
-    TRY(look(self, s, &found));
+    TRY(look(self, s, max_age_ms, &found));
     *ret_there = subject_gather(s->controller, s->object->key, &fresh);
     if (!*ret_there) {
         subject_fini(&fresh);
@@ -308,12 +314,16 @@ static struct err *one_step(struct task *self, struct controller *controller, co
     if (!subject_gather(controller, key, &s))
         return NULL;
     struct attachment_plan plan = attachment_next(&s.in);
-    if (plan.step == STEP_LOOK) {
+    while (!err && there && (plan.step == STEP_LOOK || plan.step == STEP_LOOK_ANEW)) {
+        bool anew = plan.step == STEP_LOOK_ANEW;
+        uint64_t since_began = loop_now(controller->loop) - approach->began;
+
         err = identify(&s);
         if (!err) {
             approach_begin(approach, &s);
-            err = look_and_gather(self, &s, &there);
+            err = look_and_gather(self, &s, anew ? since_began : MODEL_AGE_MS, &there);
         }
+        s.in.looked_anew = anew;
         if (!err && there)
             plan = attachment_next(&s.in);
     }
@@ -327,7 +337,8 @@ static struct err *one_step(struct task *self, struct controller *controller, co
 struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
 {
     const struct controller *controller = ctx;
-    CLEANUP(approach_end) struct approach approach = {.cloud = controller->cloud};
+    CLEANUP(approach_end)
+    struct approach approach = {.cloud = controller->cloud, .began = loop_now(controller->loop)};
     bool go_on = true;
 
     for (int i = 0; go_on && i < MAX_STEPS; i++)

@@ -137,8 +137,10 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
         return step(STEP_NONE);
     if (!in->looked)
         return step(STEP_LOOK);
-    if (!in->instance || !slot_of(in, in->disk_id))
+    if (!in->instance)
         return step(STEP_REMOVE_FINALIZER);
+    if (!slot_of(in, in->disk_id)) /* by a model in which somebody else's attach may be missing? */
+        return step(in->looked_anew ? STEP_REMOVE_FINALIZER : STEP_LOOK_ANEW);
     if (in->state != ATTACHMENT_DETACHING)
         return step(STEP_RECORD_DETACHING);
     return step(leaves_in_exchange(in) ? STEP_LOOK_LATER : STEP_DETACH);

@@ -59,7 +59,8 @@ struct attachment_snapshot {
     unsigned primaries_waiting; /* of them: primaries without a place */
     bool primary_arrives;       /* one of them is a primary that is not attached yet, but will be */
 
-    bool looked;                           /* whether the next two mean anything */
+    bool looked; /* whether the next three mean anything */
+    bool looked_anew;
     const struct cloud_instance *instance; /* NULL: there is no such VM */
     const char *disk_id;
 };
@@ -68,7 +69,8 @@ enum attachment_step {
     STEP_NONE,          /* all is as it should be, or nothing can be done until something changes */
     STEP_ADD_FINALIZER, /* so that nothing is forgotten */
     STEP_REMOVE_FINALIZER, /* it is over */
-    STEP_LOOK,             /* read the VM's model */
+    STEP_LOOK,             /* read the VM's model, or take it as it was a moment ago */
+    STEP_LOOK_ANEW,        /* the same, but a model from before counts no more */
     STEP_LOOK_LATER,       /* it is changing: read it again in a while */
     STEP_RECORD_ATTACHING, /* a LUN for it: `lun` */
     STEP_ATTACH,           /* the disk to the VM, at `lun` */

@@ -127,13 +127,14 @@ static uint64_t changing_age(const struct vm *vm)
     return pace > CHANGING_AGE_MS ? pace : CHANGING_AGE_MS;
 }
 
-static bool is_fresh(const struct vm *vm, uint64_t max_age_ms)
+/* For who asked then: the reader that all wait for may have begun a moment earlier. */
+static bool is_fresh(const struct vm *vm, uint64_t asked_at, uint64_t max_age_ms)
 {
     uint64_t limit = max_age_ms;
 
     if (vm->model.state != CLOUD_INSTANCE_SETTLED && changing_age(vm) < max_age_ms)
         limit = changing_age(vm);
-    return vm->known && vm->model.id && loop_now(vm->vms->loop) - vm->known_at <= limit;
+    return vm->known && vm->model.id && (limit >= asked_at || vm->known_at >= asked_at - limit);
 }
 
 void vm_forget(struct vms *vms, const char *id)
@@ -143,7 +144,9 @@ void vm_forget(struct vms *vms, const char *id)
 
 struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
 {
-    while (vm->reading || !is_fresh(vm, max_age_ms)) {
+    uint64_t asked_at = loop_now(vm->vms->loop);
+
+    while (vm->reading || !is_fresh(vm, asked_at, max_age_ms)) {
         if (vm->reading) {
             TRY(wait_for_change(self, &vm->read, TIMER_NEVER));
             continue;

@@ -19,6 +19,7 @@ static const char *const step_names[] = {
     [STEP_ADD_FINALIZER] = "add-finalizer",
     [STEP_REMOVE_FINALIZER] = "remove-finalizer",
     [STEP_LOOK] = "look",
+    [STEP_LOOK_ANEW] = "look-anew",
     [STEP_LOOK_LATER] = "look-later",
     [STEP_RECORD_ATTACHING] = "record-attaching",
     [STEP_ATTACH] = "attach",
@@ -161,7 +162,7 @@ static const struct row rows[] = {
     {"again, if it is still leaving", "R", "R", "detaching", 1, "deleting", "ok 4: 1=D", "detach"},
     {"on a full VM that waits for the primary that takes its place", "R", "R", "detaching", 1,
      "deleting arrives", "ok 2: 0=x 1=d", "look-later"},
-    {"which takes it along", "R", "R", "detaching", 1, "deleting arrives", "ok 2: 0=x 2=x",
+    {"which takes it along", "R", "R", "detaching", 1, "deleting arrives anew", "ok 2: 0=x 2=x",
      "remove-finalizer"},
     {"and not where there is room", "R", "R", "detaching", 1, "deleting arrives", "ok 3: 0=x 1=d",
      "detach"},
@@ -169,7 +170,9 @@ static const struct row rows[] = {
      "deleting arrives primary-waits", "ok 2: 0=x 1=d", "detach"},
     {"nor while somebody waits for the unpublish", "P", "P", "detaching", 1,
      "deleting arrives requested", "ok 2: 0=x 1=d", "detach"},
-    {"when the model lacks it, it is over", "R", "R", "detaching", 1, "deleting", "ok 4: 0=x",
+    {"when the model lacks it, it may be one from before", "R", "R", "detaching", 1, "deleting",
+     "ok 4: 0=x", "look-anew"},
+    {"if that lacks it too, it is over", "R", "R", "detaching", 1, "deleting anew", "ok 4: 0=x",
      "remove-finalizer"},
     {"and when there is no VM", "R", "R", "detaching", 1, "deleting", "-", "remove-finalizer"},
     {"a primary that is published is not detached", "P", "P", "attached", 1, "deleting", NULL,
@@ -227,6 +230,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->primary_waits = strstr(flags, "primary-waits");
     in->role_taken = strstr(flags, "role-taken");
     in->primary_arrives = strstr(flags, "arrives");
+    in->looked_anew = strstr(flags, "anew");
     if ((value = strstr(flags, "shares=")))
         in->other_shares = (unsigned)strtoul(value + strlen("shares="), NULL, 10);
     if ((value = strstr(flags, "taken=")))
@@ -321,11 +325,13 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
     bool lost = rand_r(r) % 4 == 0; /* the step had no effect */
 
     w->in.looked = false;
-    if (lost && plan.step != STEP_LOOK)
+    if (lost && plan.step != STEP_LOOK && plan.step != STEP_LOOK_ANEW)
         return;
     switch (plan.step) {
     case STEP_LOOK:
+    case STEP_LOOK_ANEW:
         w->in.looked = true;
+        w->in.looked_anew = plan.step == STEP_LOOK_ANEW;
         w->in.instance = &w->vm;
         return;
     case STEP_ADD_FINALIZER:

@@ -66,6 +66,7 @@ static void put_into(struct world *w, enum attachment_phase phase)
         .primary_attached = in_phase[phase].wanted == ROLE_IS_REPLICA,
         .role_taken = phase == PHASE_PROMOTING,
         .looked = true,
+        .looked_anew = true,
         .instance = &w->vm,
         .disk_id = DISK,
     };

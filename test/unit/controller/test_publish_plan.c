@@ -151,7 +151,7 @@ static void gather(struct world *w, size_t here)
     node->vm = (struct cloud_instance){.state = CLOUD_INSTANCE_SETTLED, .max_disks = 4};
     node->vm.slots = &node->slot;
     node->vm.n_slots = node->slot.disk_id ? 1 : 0;
-    node->in.looked = true;
+    node->in.looked = node->in.looked_anew = true;
     node->in.instance = &node->vm;
     node->in.disk_id = "disk";
     for (size_t i = 0; i < NODES_THERE; i++) {
