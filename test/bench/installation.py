@@ -31,7 +31,7 @@ class Installation(World):
         empty, and take half an hour.
         """
         until(lambda: not any(map(_matters, self.azure.control("GET", "throttling")["buckets"])),
-              600, "full buckets", 1)
+              "full buckets", 600, interval=1)
 
     def attachments(self) -> int:
         return self.azure.control("GET", "summary")["attachments"]
@@ -54,7 +54,7 @@ class Driver(Controller):
 
     def start(self) -> "Driver":
         super().start()
-        until(self.leads, 60, "a leader")
+        until(self.leads, "a leader")
         return self
 
     def attached(self) -> dict[str, int]:

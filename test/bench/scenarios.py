@@ -42,7 +42,7 @@ class Bench:
             counts = self.driver.attached()
             return (counts.get("Primary", 0), counts.get("Replica", 0)) == (primaries, replicas)
 
-        until(is_done, PATIENCE_S, f"{primaries} primaries and {replicas} replicas", 0.25)
+        until(is_done, f"{primaries} primaries and {replicas} replicas", PATIENCE_S, interval=0.25)
 
     def measure(self, title: str, calls: list[Call], attached: tuple[int, int],
                 rounds: int) -> tuple[Figures, list[dict]]:

@@ -78,7 +78,7 @@ class ControlPlane:
         )
         kubectl = [self.tools / "kubectl", "--kubeconfig", path("admin.conf")]
         ready = [*kubectl, "--cache-dir", "/run/kubectl", "get", "--raw", "/readyz"]
-        until_it_works(lambda: self.machine.run(*ready), 60, "readiness of the API server")
+        until_it_works(lambda: self.machine.run(*ready), "readiness of the API server")
 
     def _start_controller_manager(self) -> None:
         subject = "/CN=system:kube-controller-manager"

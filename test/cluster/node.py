@@ -79,7 +79,7 @@ class Node:
         cgroup.create(cgroup.name(self.machine.state.id, self.name))
         self.machine.boot()
         self.machine.start("containerd", "containerd", "--config", self._path("containerd.toml"))
-        until_it_works(lambda: self.ctr("version"), 30, f"containerd on {self.name}")
+        until_it_works(lambda: self.ctr("version"), f"containerd on {self.name}", 30)
 
     def join(self) -> None:
         kubelet = self.machine.start(
@@ -91,7 +91,7 @@ class Node:
             "--node-labels=" + ",".join(f"{key}={value}" for key, value in LABELS.items()),
         )
         kube_proxy.start(self.machine, self.authority, self.tools, self.name)
-        until(lambda: self._stays(kubelet), 60, f"kubelet on {self.name}")
+        until(lambda: self._stays(kubelet), f"kubelet on {self.name}")
 
     def _stays(self, kubelet: Program) -> bool:
         """It ends at once where containerd, which answers already, still looks at the pods of its last

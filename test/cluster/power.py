@@ -72,10 +72,10 @@ def _shut(device: str, path: str) -> bool:
 def wait_for_release(devices: set[str]) -> None:
     """The kernel drops the mounts of dead processes in its own time; wait until it has."""
     until(
-        lambda: not devices & _devices(process.everyone()), 30, f"unmounting of {sorted(devices)}"
+        lambda: not devices & _devices(process.everyone()), f"unmounting of {sorted(devices)}", 30
     )
     for device in devices:
-        until(lambda: _free(device), 30, f"release of {device}")
+        until(lambda: _free(device), f"release of {device}", 30)
 
 
 def _devices(pids: Iterable[int]) -> set[str]:

@@ -82,7 +82,7 @@ def kill_all(processes: Iterable[Process]) -> None:
     for process in processes:
         process.signal(signal.SIGKILL)
     until(
-        lambda: not any(process.alive() for process in processes), 30, "death of killed processes"
+        lambda: not any(process.alive() for process in processes), "death of killed processes", 30
     )
 
 

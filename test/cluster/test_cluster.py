@@ -56,7 +56,7 @@ def fetched(run, *arguments: str) -> str:
     """What the web server at the last argument says, once kube-proxy has learned of it."""
     *place, address = arguments
     command = ["busybox", "timeout", "2", "busybox", "wget", "-qO-", f"http://{address}"]
-    return until_it_works(lambda: run(*place, *command), 20, f"an answer of {address}").strip()
+    return until_it_works(lambda: run(*place, *command), f"an answer of {address}", 20).strip()
 
 
 def test_a_socket_made_inside_stays_inside(cluster):

@@ -31,7 +31,7 @@ def start_up(directory: Path, table: str, key: str) -> tuple[subprocess.Popen, s
     def known() -> bool:
         return file.exists() and key in json.loads(file.read_text())[table]
 
-    until(known, 60, f"{table} {key}", interval=0.002)
+    until(known, f"{table} {key}", interval=0.002)
     return creator, json.loads(file.read_text())["id"]
 
 

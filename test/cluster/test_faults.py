@@ -27,13 +27,13 @@ def test_the_api_server_can_be_paused_killed_and_restarted(cluster):
     with pytest.raises(RuntimeError):
         ask()
     server.cont()
-    until_it_works(ask, 20, "the API server after its pause")
+    until_it_works(ask, "the API server after its pause", 20)
     server.kill()
     assert not server.alive()
     with pytest.raises(RuntimeError):
         ask()
     server.restart()
-    until_it_works(ask, 30, "the API server after its restart")
+    until_it_works(ask, "the API server after its restart", 30)
 
 
 def test_the_scheduler_takes_another_configuration(cluster, tmp_path):
@@ -87,7 +87,7 @@ def test_power_cut_and_return(cluster, disk, tmp_path, measured):
     """A StatefulSet's node loses power in the middle of a write. Nothing of it is left; the pod
     goes to another node; the node comes back without it."""
     cluster.apply(stateful_set("db", spec("sleep 123456")))
-    victim = until(lambda: ready_on(cluster, "db-0"), 30, "a Ready StatefulSet pod")
+    victim = until(lambda: ready_on(cluster, "db-0"), "a Ready StatefulSet pod", 30)
     machine = cluster.nodes[victim].machine
     write(machine, disk)
     doomed = machine.processes()
@@ -111,7 +111,7 @@ def test_power_cut_and_return(cluster, disk, tmp_path, measured):
     measured["power cut to NotReady"] = f"{time.monotonic() - start:.1f} s"
     start = time.monotonic()
     cluster.kubectl("taint", "node", victim, OUT_OF_SERVICE)
-    until(lambda: ready_on(cluster, "db-0", but=victim), 60, "the pod on another node")
+    until(lambda: ready_on(cluster, "db-0", but=victim), "the pod on another node")
     measured["out-of-service taint to Ready pod"] = f"{time.monotonic() - start:.1f} s"
 
     start = time.monotonic()

@@ -6,12 +6,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+PATIENCE_S = 60  # with a loaded machine: where time is the point, a test says how much
+
 
 class Timeout(RuntimeError):
     """What was waited for did not come in time."""
 
 
-def until(condition: Callable[[], T], seconds: float, what: str, interval: float = 0.05) -> T:
+def until(condition: Callable[[], T], what: str, seconds: float = PATIENCE_S, interval: float = 0.05) -> T:
     """The first true value of `condition`."""
     deadline = time.monotonic() + seconds
     while True:
@@ -23,7 +25,7 @@ def until(condition: Callable[[], T], seconds: float, what: str, interval: float
         time.sleep(interval)
 
 
-def until_it_works(action: Callable[[], T], seconds: float, what: str) -> T:
+def until_it_works(action: Callable[[], T], what: str, seconds: float = PATIENCE_S) -> T:
     """What `action` returns, once it raises no RuntimeError."""
     failures = [""]
 
@@ -35,6 +37,6 @@ def until_it_works(action: Callable[[], T], seconds: float, what: str) -> T:
             return None
 
     try:
-        return until(attempt, seconds, what)[0]
+        return until(attempt, what, seconds)[0]
     except Timeout as timeout:
         raise Timeout(f"{timeout}: {failures[-1]}") from None

@@ -55,12 +55,12 @@ class Story:
             for ledger in (self.shared, self.single):
                 ledger.apply()
             self.volumes = {ledger: ledger.volume() for ledger in (self.shared, self.single)}
-            until(self._scheduled, 60, "both pods have a node")
+            until(self._scheduled, "both pods have a node")
         self.say(f"Two databases start on {self.dead}: ledger (maxShares 3), ledger-single (maxShares 1)")
         for ledger in (self.shared, self.single):
             ledger.wait_ready(120)
         self.say("Both are ready; the replicas of ledger's disk are being attached")
-        until(lambda: self._attached(self.shared) == 3, 240, "three attachments", 0.5)
+        until(lambda: self._attached(self.shared) == 3, "three attachments", 240, interval=0.5)
         self.say("ledger's disk is attached to three nodes:")
         self._show_attachments()
 
@@ -81,7 +81,7 @@ class Story:
         for ledger in (self.shared, self.single):
             ledger.start_writing()
         until(lambda: min(l.client.acknowledged for l in (self.shared, self.single)) >= RECORDS,
-              60, "records are acknowledged")
+              "records are acknowledged")
         self.azure.latency(attach=ATTACH)
         self.say(f"From here on attaching a disk takes {ATTACH}")
         self.cut = PowerCut(self.driver, self.dead)
@@ -113,7 +113,7 @@ class Story:
     # ---- 5. repaired, collected, gone ----
 
     def repair(self) -> None:
-        until(lambda: self._useful_attachments() == 3, 180, "three attachments on living nodes", 0.5)
+        until(lambda: self._useful_attachments() == 3, "three attachments on living nodes", 180, interval=0.5)
         self.say("The replica on the dead node was replaced by one on a living node:")
         self._show_attachments()
         self.cut.end()
@@ -126,14 +126,14 @@ class Story:
     def collect(self) -> None:
         for ledger in (self.shared, self.single):
             ledger.scale(0)
-        until(lambda: not self.driver.roles(self.volumes[self.shared]), 180, "replicas are collected", 0.5)
+        until(lambda: not self.driver.roles(self.volumes[self.shared]), "replicas are collected", 180, interval=0.5)
         self.say(f"Nobody uses the disks any more; {REPLICA_GC_DELAY} later no disk is attached anywhere")
 
     def delete(self) -> None:
         for ledger in (self.shared, self.single):
             ledger.delete()
-        until(lambda: not self.cluster.get("pv")["items"], 60, "the volumes are deleted", 0.5)
-        until(self.azure.nothing_left, 60, "nothing is left in Azure", 0.5)
+        until(lambda: not self.cluster.get("pv")["items"], "the volumes are deleted", interval=0.5)
+        until(self.azure.nothing_left, "nothing is left in Azure", interval=0.5)
         left = self.cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"]
         if left:
             raise RuntimeError(f"custom resources are left: {[o['metadata']['name'] for o in left]}")

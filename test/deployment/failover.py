@@ -55,9 +55,9 @@ class PowerCut:
     def follow(self, timeline: Timeline, ledger: Ledger, seconds: float = 300) -> Failover:
         """Until the database is ready on another node. The timeline is older than the power cut."""
         volume = ledger.volume()
-        until(lambda: self.runs_elsewhere(ledger), seconds, f"{ledger.name} runs elsewhere", 0.2)
+        until(lambda: self.runs_elsewhere(ledger), f"{ledger.name} runs elsewhere", seconds, interval=0.2)
         node = ledger.node()
-        staged = until(lambda: stage_answered(self.driver, node, volume, self.at), 30, "the log tells of it")
+        staged = until(lambda: stage_answered(self.driver, node, volume, self.at), "the log tells of it", 30)
         deleted = timeline.first("Pod", ledger.pod, self.at, lambda c: c.type == "DELETED")
 
         def pod(holds) -> float | None:
@@ -71,7 +71,7 @@ class PowerCut:
             "VolumeAttachment is made": attachment["created"],
             "VolumeAttachment is attached": attachment["attached"],
             "volume is staged": staged,
-            "pod is ready": until(lambda: pod(condition("Ready", "True")), 30, "the pod is ready"),
+            "pod is ready": until(lambda: pod(condition("Ready", "True")), "the pod is ready", 30),
         }
         return Failover(
             events={event: moment - self.at for event, moment in moments.items()},

@@ -113,7 +113,7 @@ class Ledger:
         """The PersistentVolume, whose name is the AzVolume's and the disk's too."""
         return until(
             lambda: self._find("pvc", f"data-{self.pod}", "spec").get("volumeName"),
-            60, f"{self.name}'s claim is bound")
+            f"{self.name}'s claim is bound")
 
     def node(self) -> str | None:
         """Where its pod was scheduled to."""

@@ -46,7 +46,7 @@ class Fleet:
         claims = [f"pvc/{item['metadata']['name']}" for item in self._list("pvc")]
         for what in (f"statefulset/{self.name}", *claims, f"storageclass/{self.name}"):
             self.cluster.kubectl("delete", what, "--wait=false", "--ignore-not-found")
-        until(self.azure.nothing_left, LIMIT_SECONDS, "nothing is left in Azure", 0.5)
+        until(self.azure.nothing_left, "nothing is left in Azure", LIMIT_SECONDS, interval=0.5)
 
     # ---- its pods ----
 
@@ -63,7 +63,7 @@ class Fleet:
         return found if complete else None
 
     def wait_ready(self) -> dict[str, Member]:
-        return until(self.ready, LIMIT_SECONDS, f"{self.size} pods of {self.name} are ready", 0.3)
+        return until(self.ready, f"{self.size} pods of {self.name} are ready", LIMIT_SECONDS, interval=0.3)
 
     # ---- its disks ----
 
@@ -97,7 +97,7 @@ class Fleet:
     def wait_complete(self, nodes: Iterable[str]) -> None:
         what = f"all replicas of {self.name} are on {nodes}"
         try:
-            until(lambda: self.complete(nodes), LIMIT_SECONDS, what, 0.3)
+            until(lambda: self.complete(nodes), what, LIMIT_SECONDS, interval=0.3)
         except Timeout as timeout:
             raise Timeout(f"{timeout}; the disks are {self.roles()}") from None
 

@@ -42,7 +42,7 @@ class Departure:
             found = self.fleet.ready()
             return found if found and all(found[pod].uid != self.members[pod].uid for pod in pods) else None
 
-        found = until(others, LIMIT_SECONDS, f"{', '.join(pods)} are ready again", 0.3)
+        found = until(others, f"{', '.join(pods)} are ready again", LIMIT_SECONDS, interval=0.3)
         calls = self.fleet.azure.journal(self.request)
         return [self._move(pod, found[pod].node, calls) for pod in pods]
 

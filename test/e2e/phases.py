@@ -108,8 +108,8 @@ class Promotion(Phase):
         scene = self.scene
         for ledger in scene.ledgers:
             ledger.start_writing()
-        until(lambda: min(ledger.client.acknowledged for ledger in scene.ledgers) >= RECORDS, 120,
-              "records are acknowledged")
+        until(lambda: min(ledger.client.acknowledged for ledger in scene.ledgers) >= RECORDS,
+              "records are acknowledged", 120)
         scene.cut = PowerCut(scene.driver, scene.node)
         for ledger in scene.ledgers:
             ledger.stop_writing()

@@ -28,7 +28,7 @@ class Story:
         while self.ahead[0] is not kind:
             phase = self.ahead.pop(0)(self.scene)
             phase.begin()
-            until(phase.done, LIMIT_SECONDS, f"{type(phase).__name__}, undisturbed", 0.2)
+            until(phase.done, f"{type(phase).__name__}, undisturbed", LIMIT_SECONDS, interval=0.2)
             phase.finish()
         return self.ahead.pop(0)(self.scene)
 
@@ -45,13 +45,13 @@ def test_every_program_may_die(kind, story, driver, measured):
     phase = story.reach(kind)
     victims = Victims(driver)
     phase.begin()
-    until(phase.under_way, LIMIT_SECONDS, f"{kind.__name__} is under way")
+    until(phase.under_way, f"{kind.__name__} is under way", LIMIT_SECONDS)
     victims.kill(phase.asks_azure)
     assert not phase.done(), "it was over before everybody was killed"
     killed = time.monotonic()
-    until(phase.done, LIMIT_SECONDS, f"{kind.__name__} is completed", 0.2)
+    until(phase.done, f"{kind.__name__} is completed", LIMIT_SECONDS, interval=0.2)
     took = measured.setdefault("seconds from the kills to the end of the phase", {})
     took[kind.__name__.lower()] = round(time.monotonic() - killed, 1)
     phase.finish()
-    until(lambda: not victims.missing(), LIMIT_SECONDS, "everybody is back", 0.5)
+    until(lambda: not victims.missing(), "everybody is back", LIMIT_SECONDS, interval=0.5)
     assert story.witness.faults(MAX_SHARES) == []

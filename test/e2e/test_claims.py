@@ -33,7 +33,7 @@ def databases(cluster, azure, driver):
     with only_on(cluster, found.node):
         for ledger in found:
             ledger.apply()
-        until(lambda: all(ledger.node() for ledger in found), 120, "both pods have a node")
+        until(lambda: all(ledger.node() for ledger in found), "both pods have a node", 120)
     for ledger in found:
         ledger.wait_ready(120)
     yield found
@@ -44,7 +44,7 @@ def databases(cluster, azure, driver):
 @pytest.fixture(scope="module")
 def replicated(databases, driver) -> Databases:
     volume = databases.shared.volume()
-    until(lambda: attached(driver, volume) == 3, 60, "three attachments")
+    until(lambda: attached(driver, volume) == 3, "three attachments")
     return databases
 
 
@@ -53,7 +53,7 @@ def cut(replicated, azure, cluster, driver, timeline):
     """Power is cut on their node while both write, and an operator has said so."""
     for ledger in replicated:
         ledger.start_writing()
-    until(lambda: min(l.client.acknowledged for l in replicated) >= RECORDS, 120, "records are acknowledged")
+    until(lambda: min(l.client.acknowledged for l in replicated) >= RECORDS, "records are acknowledged", 120)
     azure.latency(attach=f"{ATTACH_SECONDS}s", detach="5s")
     cut = PowerCut(driver, replicated.node)
     for ledger in replicated:
@@ -72,7 +72,7 @@ def shared_failover(cut, timeline, replicated):
 @pytest.fixture(scope="module")
 def single_failover(cut, azure, timeline, replicated):
     volume = replicated.single.volume()
-    until(lambda: azure.attach_calls(volume, cut.requests), 120, "Azure attaches its disk")
+    until(lambda: azure.attach_calls(volume, cut.requests), "Azure attaches its disk", 120)
     azure.latency(attach="1s")  # from here on; this one takes what it was to take
     return cut.follow(timeline, replicated.single)
 
@@ -126,7 +126,7 @@ def test_processes_stay_small(driver, replicated, measured):
 
 def test_a_lost_replica_is_replaced(replicated, driver, cut, shared_failover):
     volume = replicated.shared.volume()
-    until(lambda: attached(driver, volume, but=cut.node) == 3, 120, "three attachments on living nodes", 0.5)
+    until(lambda: attached(driver, volume, but=cut.node) == 3, "three attachments on living nodes", 120, interval=0.5)
 
 
 def test_what_nobody_uses_is_collected_and_what_is_deleted_leaves_nothing(
@@ -136,11 +136,11 @@ def test_what_nobody_uses_is_collected_and_what_is_deleted_leaves_nothing(
     volumes = [ledger.volume() for ledger in replicated]
     for ledger in replicated:
         ledger.scale(0)
-    until(lambda: not any(driver.roles(volume) for volume in volumes), 120, "replicas are collected", 0.5)
+    until(lambda: not any(driver.roles(volume) for volume in volumes), "replicas are collected", 120, interval=0.5)
     assert azure.control("GET", "summary")["disks"] == 2, "a claim keeps its disk"
     for ledger in replicated:
         ledger.delete()
-    until(azure.nothing_left, 120, "nothing is left in Azure", 0.5)
-    until(lambda: not cluster.get("pv")["items"], 120, "no PersistentVolume is left", 0.5)
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"], 120,
-          "no custom resource is left", 0.5)
+    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
+    until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", 120, interval=0.5)
+    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
+          "no custom resource is left", 120, interval=0.5)

@@ -72,8 +72,8 @@ class Objects:
 
     def wait_for_heartbeats(self) -> None:
         before = self.heartbeats()
-        until(lambda: all(now > before[node] for node, now in self.heartbeats().items()), 60,
-              "every node plug-in is heard of again", 0.5)
+        until(lambda: all(now > before[node] for node, now in self.heartbeats().items()),
+              "every node plug-in is heard of again", interval=0.5)
 
 
 @pytest.fixture
@@ -82,10 +82,10 @@ def without_controller(cluster, driver):
     def controllers(*words: str) -> None:
         cluster.kubectl(*words, "deployment/csi-azuredisk-controller", "-n", NAMESPACE)
 
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"], 120,
-          "nothing is left of other tests", 0.5)
+    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
+          "nothing is left of other tests", 120, interval=0.5)
     controllers("scale", "--replicas=0")
-    until(lambda: not driver.pods("controller"), 120, "the controllers are gone", 0.5)
+    until(lambda: not driver.pods("controller"), "the controllers are gone", 120, interval=0.5)
     yield
     controllers("scale", "--replicas=2")
     controllers("rollout", "status", "--timeout=120s")
@@ -116,7 +116,7 @@ def growth(before: dict) -> int:
 
 
 def test_the_node_plugin_takes_no_note_of_volumes_elsewhere(objects, cluster, driver, measured):
-    plugins = until(lambda: settled(objects, driver), 120, "plug-ins that started lately have settled")
+    plugins = until(lambda: settled(objects, driver), "plug-ins that started lately have settled", 120)
     extenders = resident(driver, "/bin/azdisk-scheduler-extender")
     assert len(plugins) == len(cluster.nodes)
 

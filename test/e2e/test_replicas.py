@@ -71,8 +71,8 @@ def test_a_primary_takes_the_place_of_a_replica(fleet, witness):
         assert [disks(fleet, node) for node in crowded] == [SLOTS, SLOTS]
         fleet.scale(CROWD)
         fleet.wait_ready()
-        until(lambda: (fleet.count(PRIMARY), fleet.count(REPLICA)) == (CROWD, 2 * SLOTS - CROWD), LIMIT_SECONDS,
-              "every pod has a primary, and what is left of the places are replicas", 0.3)
+        until(lambda: (fleet.count(PRIMARY), fleet.count(REPLICA)) == (CROWD, 2 * SLOTS - CROWD),
+              "every pod has a primary, and what is left of the places are replicas", LIMIT_SECONDS, interval=0.3)
         assert [disks(fleet, node) for node in crowded] == [SLOTS, SLOTS]
     fleet.wait_complete(fleet.nodes)
 
@@ -112,7 +112,7 @@ def test_a_drained_node_keeps_neither_pods_nor_disks(number, fleet, cluster, wit
         cluster.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=120s")
         check(fleet, departure.arrival(*departure.on(node)), moves)
         fleet.wait_complete(others)
-        until(lambda: disks(fleet, node) == 0, LIMIT_SECONDS, f"{node} has no disk", 0.3)
+        until(lambda: disks(fleet, node) == 0, f"{node} has no disk", LIMIT_SECONDS, interval=0.3)
 
 
 def test_the_scheduler_finds_the_replicas_every_time(fleet, cluster, witness, moves, measured):

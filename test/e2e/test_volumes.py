@@ -107,9 +107,9 @@ def claims(cluster, azure):
     yield
     cluster.kubectl("delete", "pvc", *KINDS, "--timeout=120s")
     cluster.kubectl("delete", "storageclass", "ext4", "xfs")
-    until(azure.nothing_left, 120, "nothing is left in Azure", 0.5)
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"], 120,
-          "no custom resource is left", 0.5)
+    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
+    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
+          "no custom resource is left", 120, interval=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +170,7 @@ def test_a_wrong_parameter_is_told_to_the_user(cluster, azure, core):
             events = core.list_namespaced_event("default", field_selector="involvedObject.name=wrong")
         return [e.message for e in events.items if e.reason == "ProvisioningFailed"]
 
-    message = until(complaints, 60, "an event of the claim", 0.2)[0]
+    message = until(complaints, "an event of the claim", interval=0.2)[0]
     for word in ("cachingMode", "Sometimes", "None", "ReadOnly"):
         assert word in message
     assert azure.accepted("disks.createOrUpdate", before) == []

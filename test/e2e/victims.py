@@ -35,7 +35,7 @@ class Victims:
         azure.start()
         last = azure.last_request()
         if azure_is_asked:
-            until(lambda: azure.last_request() > last, 30, "the leader asks Azure again")
+            until(lambda: azure.last_request() > last, "the leader asks Azure again", 30)
         for program, running in self.running.items():
             doomed = [p for p, machine in running.items()
                       if program != "controller" or machine.name == self.leading_node]

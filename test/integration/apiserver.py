@@ -37,7 +37,7 @@ class ApiServer:
         self.kubeconfig = self.authority.kubeconfig("admin", "/O=system:masters/CN=admin")
         self._etcd = self._start_etcd()
         # kube-apiserver gives up after 20 s, which a busy disk can take to make etcd's files.
-        until(self._etcd_answers, 120, "readiness of etcd")
+        until(self._etcd_answers, "readiness of etcd", 120)
         self._server = self._start_server()
         self._until_ready()
 
@@ -134,7 +134,7 @@ class ApiServer:
         return path
 
     def _until_ready(self) -> None:
-        until(self._ready, 60, "readiness of the API server")
+        until(self._ready, "readiness of the API server")
 
     def _ready(self) -> bool:
         if self._server.poll() is not None:

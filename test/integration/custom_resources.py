@@ -23,8 +23,8 @@ def install(api: client.ApiClient) -> None:
             if error.status != 409:
                 raise
         name = definition["metadata"]["name"]
-        until(partial(_is_established, extensions, name), 60, f"{name} is established")
-        until(partial(_is_served, api, definition["spec"]), 60, f"{name} is served")
+        until(partial(_is_established, extensions, name), f"{name} is established")
+        until(partial(_is_served, api, definition["spec"]), f"{name} is served")
 
 
 def _is_established(extensions: client.ApiextensionsV1Api, name: str) -> bool:

@@ -215,7 +215,7 @@ class Controller:
                 env={"SSL_CERT_FILE": self.world.azure.ca, "ASAN_OPTIONS": "detect_stack_use_after_return=0"},
             )
         self.csi = Csi(self.socket)
-        until(self._serves, 60, f"{self.log.name} serves")
+        until(self._serves, f"{self.log.name} serves")
         return self
 
     def _serves(self) -> bool:

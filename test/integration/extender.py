@@ -82,7 +82,7 @@ class Extender:
         return self.listens() and self.request("GET", "/readyz")[0] == 200
 
     def until_ready(self) -> "Extender":
-        until(self.is_ready, 60, "readiness of the extender")
+        until(self.is_ready, "readiness of the extender")
         return self
 
     def metrics(self) -> dict[str, float]:

@@ -54,7 +54,7 @@ class Probe:
         return line in self.lines
 
     def until(self, line: str) -> None:
-        until(lambda: self.has(line), 60, f"{line!r} from the probe", 0.01)
+        until(lambda: self.has(line), f"{line!r} from the probe", interval=0.01)
 
     def failures(self) -> list[str]:
         return [line for line in self.lines if line.startswith("failed ")]

@@ -58,7 +58,7 @@ def test_what_a_publish_waits_for(world, wait, lun, there):
         context = publish(controller, volume, world.nodes[0])
         assert (world.roles("pvc-1") == PUBLISHED) == there
         assert not lun or context["LUN"] == "0"
-        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached in the end")
+        until(lambda: world.roles("pvc-1") == PUBLISHED, "attached in the end")
         assert publish(controller, volume, world.nodes[0])["LUN"] == "0", "asked again: what came of it"
 
 
@@ -66,10 +66,10 @@ def test_the_role_of_before_is_on_record(world):
     with Controller(world) as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: len([r for r in world.roles("pvc-1").values() if "Attached" in r]) == 3, 60, "replicas")
+        until(lambda: len([r for r in world.roles("pvc-1").values() if "Attached" in r]) == 3, "replicas")
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, world.nodes[1])
-        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "the promotion")
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", "the promotion")
         details = [attachment(world, node)["status"]["detail"] for node in (0, 1)]
         assert [(d["previous_role"], d["role"]) for d in details] == [
             ("Primary", "Replica"), ("Replica", "Primary")]
@@ -80,12 +80,12 @@ def test_a_device_for_one_node_has_replicas_and_one_for_many_may_be_everywhere(w
         volume = create(controller, capability=block()).volume_id
         publish(controller, volume, world.nodes[0], block())
         until(lambda: sorted(world.roles("pvc-1").values()) == [
-            "Primary Attached", "Replica Attached", "Replica Attached"], 60, "replicas of a block device")
+            "Primary Attached", "Replica Attached", "Replica Attached"], "replicas of a block device")
         many = block(MULTI_NODE_MULTI_WRITER)
         volume = create(controller, "pvc-2", capability=many).volume_id
         for node in world.nodes[:2]:
             publish(controller, volume, node, many)
-        until(lambda: world.roles("pvc-2") == {"a": "Primary Attached", "b": "Primary Attached"}, 60,
+        until(lambda: world.roles("pvc-2") == {"a": "Primary Attached", "b": "Primary Attached"},
               "two primaries, and no replica unless one is asked for")
 
 
@@ -96,11 +96,11 @@ def test_an_unpublish_is_seen_at_once_and_answered_when_the_disk_is_detached(wor
     with Controller(world, "one", "--on-unpublish=detach") as controller:
         volume = create(controller, parameters=SINGLE).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached")
+        until(lambda: world.roles("pvc-1") == PUBLISHED, "attached")
         world.azure.control("PATCH", "latency", {"detach": "3s"})
         call = controller.csi.begin("Controller/ControllerUnpublishVolume", volume_id=volume,
                                     node_id=world.nodes[0])
-        until(lambda: world.roles("pvc-1") == {"a": "Primary Detaching!"}, 60, "it is being detached")
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Detaching!"}, "it is being detached")
         assert on_vm(world, 0) and not call.done()
         call.result()
         assert not attachment(world, 0) and not on_vm(world, 0)
@@ -113,7 +113,7 @@ def test_by_the_flag_a_volume_with_replicas_is_detached_too(world):
     with Controller(world, "one", "--on-unpublish=detach") as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: len(world.roles("pvc-1")) == 3, 60, "replicas")
+        until(lambda: len(world.roles("pvc-1")) == 3, "replicas")
         unpublish(controller, volume, world.nodes[0])
         assert not on_vm(world, 0) and "a" not in world.roles("pvc-1")
 
@@ -131,12 +131,12 @@ def test_what_was_attached_to_the_vm_before_is_attached_to_its_successor(world, 
     with Controller(world) as controller:
         boot(world, machine)
         publish(controller, create(controller, parameters=SINGLE).volume_id, machine)
-        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "attached")
+        until(lambda: world.roles("pvc-1") == PUBLISHED, "attached")
         azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()
         world.azure.control("POST", "vms", {"name": machine, "size": "Standard_D4s_v5", "zone": "1"}, 201)
         assert not on_vm(world, 0)
         boot(world, machine)
-        until(lambda: on_vm(world, 0) and world.roles("pvc-1") == PUBLISHED, 30, "attached to the new VM")
+        until(lambda: on_vm(world, 0) and world.roles("pvc-1") == PUBLISHED, "attached to the new VM", 30)
 
 
 def test_a_vm_that_comes_late_is_waited_for(world, azure_sdk):
@@ -144,7 +144,7 @@ def test_a_vm_that_comes_late_is_waited_for(world, azure_sdk):
     azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()
     with Controller(world, "one", "--publish-wait=created") as controller:
         publish(controller, create(controller, parameters=SINGLE).volume_id, machine)
-        until(lambda: world.roles("pvc-1") == {"a": "- AttachmentFailed"}, 60, "there is no VM")
+        until(lambda: world.roles("pvc-1") == {"a": "- AttachmentFailed"}, "there is no VM")
         assert "has no VM" in attachment(world, 0)["status"]["error"]["message"]
         world.azure.control("POST", "vms", {"name": machine, "size": "Standard_D4s_v5", "zone": "1"}, 201)
-        until(lambda: world.roles("pvc-1") == PUBLISHED, 60, "the VM is there")
+        until(lambda: world.roles("pvc-1") == PUBLISHED, "the VM is there")

@@ -31,7 +31,7 @@ def controller(world, flags):
     with Controller(world, "one", "--audit-interval=50ms", *flags) as controller:
         volume = create(controller)
         publish(controller, volume.volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
             with volume_attachment(world, pv, world.nodes[0]):
                 yield controller
@@ -60,7 +60,7 @@ def events(world: World, kind: str, name: str) -> list[str]:
 
 def until_looked(controller: Controller, times: int) -> None:
     began = looks(controller)
-    until(lambda: looks(controller) >= began + times, 120, f"{times} looks")
+    until(lambda: looks(controller) >= began + times, f"{times} looks", 120)
 
 
 def until_looked_at_all(controller: Controller) -> None:
@@ -82,9 +82,9 @@ def test_a_cluster_in_order_is_left_alone(world, controller):
 def test_what_azure_decides_is_put_right(world, controller, azure_sdk, put_wrong, kind, node):
     name = attachment(world, node)
     put_wrong(world, azure_sdk)
-    until(lambda: events(world, "AzVolumeAttachment", name) == [kind], 60, "an event on the attachment")
-    until(lambda: counts(controller) == {}, 60, "it is put right")
-    until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all are attached")
+    until(lambda: events(world, "AzVolumeAttachment", name) == [kind], "an event on the attachment")
+    until(lambda: counts(controller) == {}, "it is put right")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "all are attached")
     attached = world.azure.control("GET", f"vms/{world.nodes[node]}")["attached"]
     status = world.find("azvolumeattachments", name)["status"]
     assert [str(a["lun"]) for a in attached] == [status["detail"]["publish_context"]["LUN"]]
@@ -94,7 +94,7 @@ def test_what_azure_decides_is_put_right(world, controller, azure_sdk, put_wrong
 def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_sdk):
     name = attachment(world, 2)
     detached_behind_its_back(world, azure_sdk)
-    until(lambda: events(world, "AzVolumeAttachment", name) == ["DiskNotAttached"], 60, "an event on the attachment")
+    until(lambda: events(world, "AzVolumeAttachment", name) == ["DiskNotAttached"], "an event on the attachment")
     before = world.last_call()
     until_looked(controller, 12)  # every other one is at what is doubtful
     assert counts(controller) == {"DiskNotAttached": 1}, "it lasts"
@@ -114,9 +114,9 @@ def test_what_people_must_decide_is_counted_and_told_once(world, controller, azu
         put_wrong(world, azure_sdk)
     # The second primary is not published either, which two_primaries cannot help.
     expected = {kind: 1 for kind, *_ in told.values()} | {"PrimaryWithoutPublication": 1}
-    until(lambda: counts(controller) == expected, 120, "all are counted")
+    until(lambda: counts(controller) == expected, "all are counted", 120)
     for kind, *about in told.values():
-        until(lambda: kind in events(world, *about), 60, f"an event {kind}")
+        until(lambda: kind in events(world, *about), f"an event {kind}")
     until_looked_at_all(controller)
     assert counts(controller) == expected, "they last"
     for kind, *about in told.values():
@@ -125,7 +125,7 @@ def test_what_people_must_decide_is_counted_and_told_once(world, controller, azu
 
 def test_what_was_mended_is_counted_no_longer(world, controller, azure_sdk):
     a_volume_whose_disk_is_gone(world, azure_sdk)
-    until(lambda: counts(controller) == {"VolumeWithoutDisk": 1}, 60, "it is counted")
+    until(lambda: counts(controller) == {"VolumeWithoutDisk": 1}, "it is counted")
     world.patch("azvolumes", "pvc-3", {"metadata": {"finalizers": None}})
     world.delete("azvolumes", "pvc-3")
-    until(lambda: counts(controller) == {}, 60, "it is mended")
+    until(lambda: counts(controller) == {}, "it is mended")

@@ -28,7 +28,7 @@ def in_use(world):
     with Controller(world) as controller:
         volume = create(controller)
         publish(controller, volume.volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
     with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
         with volume_attachment(world, pv, world.nodes[0]) as attachment:
             yield pv, attachment
@@ -220,7 +220,7 @@ def test_an_owner_that_is_gone(world, azure_sdk):
     attached_to_a_stranger(world, azure_sdk)
     world.azure.control("PATCH", "latency", {"ownership": "1h"})
     world.azure.control("DELETE", "vms/stranger", expect=202)
-    until(lambda: "stranger" not in [vm["name"] for vm in world.azure.control("GET", "vms")["vms"]], 60, "it is gone")
+    until(lambda: "stranger" not in [vm["name"] for vm in world.azure.control("GET", "vms")["vms"]], "it is gone")
     assert differences(world, azure=True) == {"OwnerGone AzVolume/pvc-4"}
 
 

@@ -39,10 +39,10 @@ def test_a_disk_moves_and_goes_while_it_names_its_former_owner(late, owner):
         volume = create(controller, parameters={}).volume_id
         for letter, node in zip("aba", (late.nodes[0], late.nodes[1], late.nodes[0]), strict=True):
             publish(controller, volume, node)
-            until(lambda: late.roles("pvc-1") == {letter: "Primary Attached"}, 60, f"on {letter}")
-            until(lambda: owner() == node, 60, "the disk says so")
+            until(lambda: late.roles("pvc-1") == {letter: "Primary Attached"}, f"on {letter}")
+            until(lambda: owner() == node, "the disk says so")
             unpublish(controller, volume, node)
-        until(lambda: late.roles("pvc-1") == {}, 60, "detached")
+        until(lambda: late.roles("pvc-1") == {}, "detached")
         assert owner() == late.nodes[0]
         before = late.last_call()
         delete(controller, volume)
@@ -55,9 +55,9 @@ def test_replicas_come_and_go_while_the_disk_names_others(late):
     with Controller(late, "one", "--replica-gc-delay=1s") as controller:
         volume = create(controller).volume_id
         publish(controller, volume, late.nodes[0])
-        until(lambda: late.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: late.roles("pvc-1") == EVERYWHERE, "three attachments")
         unpublish(controller, volume, late.nodes[0])
-        until(lambda: late.roles("pvc-1") == {}, 60, "collected")
+        until(lambda: late.roles("pvc-1") == {}, "collected")
         delete(controller, volume)
         assert sorted(late.attached("pvc-1")) == ["a", "b", "c"], "each once"
         assert late.azure.control("GET", "summary")["nothingLeft"]
@@ -82,14 +82,14 @@ def condition(world) -> tuple[str, str]:
 def test_where_limits_are_from_is_told(world):
     cache = f"--cloud-cache={world.folder / 'skus.json'}"
     with Controller(world, "told", cache):
-        until(lambda: condition(world) == ("True", "SkuList"), 60, "told by Azure")
+        until(lambda: condition(world) == ("True", "SkuList"), "told by Azure")
     world.azure.fault("refuse", kind="skus.list", code="AuthorizationFailed")
     before = world.last_call()
     with Controller(world, "kept", cache):
-        until(lambda: condition(world) == ("True", "KeptSkuList"), 60, "kept from the last time")
+        until(lambda: condition(world) == ("True", "KeptSkuList"), "kept from the last time")
         assert not [e for e in world.azure.journal(before) if e.get("kind") == "skus.list"]
     with Controller(world, "alone") as controller:
-        until(lambda: condition(world) == ("False", "BuiltInTable"), 60, "what is built in")
+        until(lambda: condition(world) == ("False", "BuiltInTable"), "what is built in")
         assert "what is built in counts: " in controller.said()
 
 

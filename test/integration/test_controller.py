@@ -31,18 +31,18 @@ def test_a_claim_becomes_a_disk_with_replicas_and_goes(world, controller):
     context = publish(controller, volume.volume_id, world.nodes[0])
     assert context == {"LUN": "0", "diskSizeBytes": str(4 * GIB)}
     everywhere = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
-    until(lambda: world.roles("pvc-1") == everywhere, 60, "three attachments")
+    until(lambda: world.roles("pvc-1") == everywhere, "three attachments")
     assert world.attached("pvc-1")[0] == "a", "the primary is attached before the replicas"
 
     before = world.last_call()
     unpublish(controller, volume.volume_id, world.nodes[0])
     publish(controller, volume.volume_id, world.nodes[1])
     moved = {"a": "Replica Attached", "b": "Primary Attached", "c": "Replica Attached"}
-    until(lambda: world.roles("pvc-1") == moved, 60, "the promotion")
+    until(lambda: world.roles("pvc-1") == moved, "the promotion")
     assert [e for e in world.azure.journal(before)] == [], "a promotion asks nothing of Azure"
 
     unpublish(controller, volume.volume_id, world.nodes[1])
-    until(lambda: world.roles("pvc-1") == {}, 60, "the replicas are collected")
+    until(lambda: world.roles("pvc-1") == {}, "the replicas are collected")
     assert world.azure.control("GET", "disks")["disks"][0]["attachedTo"] == []
 
     delete(controller, volume.volume_id)
@@ -56,11 +56,11 @@ def test_a_publish_may_meet_the_collection_of_replicas(world):
     with Controller(world, "one", "--replica-gc-delay=0s") as controller:
         volume = create(controller).volume_id
         for node in (0, 1, 0, 1, 0, 1):
-            until(lambda: published(controller, volume, world.nodes[node]), 60, "the publish")
-            until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", 60, "the primary")
-            until(lambda: len(world.roles("pvc-1")) == 3, 60, "replicas")
+            until(lambda: published(controller, volume, world.nodes[node]), "the publish")
+            until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", "the primary")
+            until(lambda: len(world.roles("pvc-1")) == 3, "replicas")
             unpublish(controller, volume, world.nodes[node])
-        until(lambda: world.roles("pvc-1") == {}, 60, "all are collected")
+        until(lambda: world.roles("pvc-1") == {}, "all are collected")
 
 
 def published(controller, volume: str, node: str) -> bool:
@@ -136,7 +136,7 @@ def test_a_disk_of_somebody_else_is_left_alone(world, controller, azure_sdk):
         create(controller)
     name = world.objects("azvolumes")[0]["metadata"]["name"]
     world.delete("azvolumes", name)
-    until(lambda: not world.objects("azvolumes"), 60, "the record goes")
+    until(lambda: not world.objects("azvolumes"), "the record goes")
     assert azure_sdk.disks.get("rg", "pvc-1").tags is None, "the disk is as it was"
 
 
@@ -192,12 +192,12 @@ def test_publishing_what_is_not_there_makes_no_disk(world, controller):
 def test_without_replicas_an_unpublished_disk_is_detached(world, controller):
     volume = create(controller, parameters={}).volume_id
     publish(controller, volume, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "attached")
     unpublish(controller, volume, world.nodes[0])
     assert world.roles("pvc-1") == {}, "it answers when the disk is detached"
     assert world.azure.control("GET", "disks")["disks"][0]["attachedTo"] == []
     publish(controller, volume, world.nodes[1])
-    until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, 60, "attached elsewhere")
+    until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, "attached elsewhere")
     unpublish(controller, volume, "")
     assert world.roles("pvc-1") == {}, "without a node: from all"
 
@@ -219,7 +219,7 @@ def test_unpublished_while_it_is_attached_it_is_published_elsewhere(world, contr
     unpublish(controller, volume, world.nodes[0])
     publish(controller, volume, world.nodes[1])
     everywhere = {"a": "Replica Attached", "b": "Primary Attached", "c": "Replica Attached"}
-    until(lambda: world.roles("pvc-1") == everywhere, 60, "one primary, where it was published last")
+    until(lambda: world.roles("pvc-1") == everywhere, "one primary, where it was published last")
     assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
 
 
@@ -242,15 +242,15 @@ def test_custom_resources_alone_are_enough(world, controller):
             "accessibilityRequirements": {
                 "preferred": [{"segments": {"topology.disk.csi.azure.com/zone": "eastus-1"}}]}}
     world.create("azvolumes", {"metadata": {"name": "by-hand"}, "spec": spec})
-    until(lambda: world.find("azvolumes", "by-hand").get("status", {}).get("state") == "Created", 60, "created")
+    until(lambda: world.find("azvolumes", "by-hand").get("status", {}).get("state") == "Created", "created")
     publish(controller, simulator.disk_id("BY-HAND"), world.nodes[2])
     until(lambda: sorted(world.roles("by-hand").values()) == ["Primary Attached", "Replica Attached"],
-          20, "one replica, as the volume says")
+          "one replica, as the volume says", 20)
     world.delete("azvolumes", "by-hand")
     world.azure.control("PATCH", "latency", {"get": "0s"})
     assert "c" in world.roles("by-hand"), "a published volume stays"
     unpublish(controller, simulator.disk_id("by-hand"), world.nodes[2])
-    until(lambda: not world.objects("azvolumes"), 60, "gone once it is unpublished")
+    until(lambda: not world.objects("azvolumes"), "gone once it is unpublished")
     assert [d["name"] for d in world.azure.control("GET", "disks")["disks"]] == ["by-hand"], (
         "nobody asked for the disk to be deleted")
 
@@ -264,7 +264,7 @@ def test_a_disk_that_was_there_before(world, controller, azure_sdk):
                       volume_context={"maxShares": "2", "skuName": "Premium_LRS", "other": "x"})
     assert context["diskSizeBytes"] == str(8 * GIB)
     name = world.objects("azvolumes")[0]["metadata"]["name"]
-    until(lambda: len(world.roles(name)) == 2, 60, "a replica")
+    until(lambda: len(world.roles(name)) == 2, "a replica")
     unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
     assert world.objects("azvolumes") == []

@@ -23,7 +23,7 @@ def world(tmp_path, apiserver):
 def pair(world):
     """A leader, and one that waits for its place."""
     with Controller(world, "leader") as leader:
-        until(leader.leads, 60, "a leader")
+        until(leader.leads, "a leader")
         with Controller(world, "follower") as follower:
             yield leader, follower
             if leader.process.poll() is not None:
@@ -31,7 +31,7 @@ def pair(world):
 
 
 def asked(world, kind: str, count: int = 1):
-    until(lambda: len(world.calls(kind)) >= count, 60, f"{kind} is asked of Azure")
+    until(lambda: len(world.calls(kind)) >= count, f"{kind} is asked of Azure")
 
 
 # ---- leaders ----
@@ -62,11 +62,11 @@ def test_a_leader_lost_while_it_attaches(world, pair, end):
     context = publish(follower, volume, world.nodes[0])
     asked(world, "virtualMachines.attachDetachDataDisks")
     getattr(leader, end)()
-    until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", 60, "attached by the next leader")
+    until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", "attached by the next leader")
     assert world.find("azvolumeattachments", f"pvc-1-{world.nodes[0]}-attachment")["status"]["detail"][
         "publish_context"] == context, "at the same LUN"
     world.azure.control("PATCH", "latency", {"attach": "100ms"})
-    until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "its replicas")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "its replicas")
     if end == "pause":
         leader.resume()
         assert leader.process.wait(20) == 1
@@ -76,10 +76,10 @@ def test_a_leader_lost_while_it_attaches(world, pair, end):
 def test_a_leader_that_ends_gives_its_place_away(world):
     lease = ["--lease-duration=120s", "--lease-renew-deadline=100s"]
     with Controller(world, "leader", *lease) as leader:
-        until(leader.leads, 60, "a leader")
+        until(leader.leads, "a leader")
         with Controller(world, "follower", *lease) as follower:
             leader.end()
-            until(follower.leads, 60, "the next one leads without waiting for the lease to run out")
+            until(follower.leads, "the next one leads without waiting for the lease to run out")
             leader.start()
 
 
@@ -87,18 +87,18 @@ def test_the_deadline_of_collection_outlives_the_leader(world, tmp_path):
     with Controller(world, "first", "--replica-gc-delay=20s") as first:
         volume = create(first).volume_id
         publish(first, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         unpublish(first, volume, world.nodes[0])
         note = "disk.csi.azure.com/collect-after"
-        until(lambda: note in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), 60, "a deadline")
+        until(lambda: note in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), "a deadline")
         deadline = world.find("azvolumes", "pvc-1")["status"]["annotation"][note]
         first.kill()
         with Controller(world, "second", "--replica-gc-delay=1h") as second:
-            until(second.leads, 60, "another leader")
+            until(second.leads, "another leader")
             assert world.find("azvolumes", "pvc-1")["status"]["annotation"][note] == deadline
-            until(lambda: world.roles("pvc-1") == {}, 60, "collected at the first one's deadline")
+            until(lambda: world.roles("pvc-1") == {}, "collected at the first one's deadline")
             publish(second, volume, world.nodes[1])
-            until(lambda: len(world.roles("pvc-1")) == 3, 60, "published again")
+            until(lambda: len(world.roles("pvc-1")) == 3, "published again")
             assert note not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {})
         first.start()
 
@@ -107,13 +107,13 @@ def test_published_again_in_time_nothing_is_collected(world):
     with Controller(world, "one", "--replica-gc-delay=30s") as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, world.nodes[2])
         note = "disk.csi.azure.com/collect-after"
-        until(lambda: note not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), 60, "no deadline")
+        until(lambda: note not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}), "no deadline")
         before = world.last_call()
-        until(lambda: world.roles("pvc-1")["c"] == "Primary Attached", 60, "promoted")
+        until(lambda: world.roles("pvc-1")["c"] == "Primary Attached", "promoted")
         assert not world.calls("virtualMachines.attachDetachDataDisks", before)
 
 
@@ -131,7 +131,7 @@ def test_azure_away_for_a_while(world):
                 {"mount": {}, "access_mode": {"mode": 1}}])
         assert error.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
         world.azure.start()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all attached")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "all attached")
         assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
 
 
@@ -142,7 +142,7 @@ def test_the_api_server_away_for_a_while(world, apiserver):
         publish(controller, volume, world.nodes[0])
         asked(world, "virtualMachines.attachDetachDataDisks")
         apiserver.restart()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all attached")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "all attached")
         assert sorted(world.attached("pvc-1")) == ["a", "b", "c"], "each once"
 
 
@@ -152,28 +152,28 @@ def test_a_node_that_is_gone(world):
     with Controller(world) as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         world.core.delete_node(world.nodes[1])
-        until(lambda: not world.find("azdrivernodes", world.nodes[1]), 60, "its AzDriverNode goes")
-        until(lambda: "b" not in world.roles("pvc-1"), 60, "its attachment goes")
+        until(lambda: not world.find("azdrivernodes", world.nodes[1]), "its AzDriverNode goes")
+        until(lambda: "b" not in world.roles("pvc-1"), "its attachment goes")
         assert world.find("azdrivernodes", world.nodes[0])
 
 
 def test_a_node_gone_while_nobody_led(world):
     with Controller(world) as controller:
         publish(controller, create(controller).volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         controller.end()
         world.core.delete_node(world.nodes[2])
         controller.start()
-        until(lambda: sorted(world.roles("pvc-1")) == ["a", "b"], 60, "swept at the start")
+        until(lambda: sorted(world.roles("pvc-1")) == ["a", "b"], "swept at the start")
         assert not world.find("azdrivernodes", world.nodes[2])
 
 
 def test_a_silent_node_keeps_its_replica_until_it_can_be_replaced(world):
     with Controller(world) as controller:
         publish(controller, create(controller).volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         before = world.last_call()
         world.set_ready(world.nodes[1], False)
         world.set_ready(world.nodes[1], True)
@@ -184,17 +184,17 @@ def test_a_silent_node_keeps_its_replica_until_it_can_be_replaced(world):
         world.nodes.append(new)
         world.add_node(new)
         repaired = {"a": "Primary Attached", "c": "Replica Attached", "d": "Replica Attached"}
-        until(lambda: world.roles("pvc-1") == repaired, 60, "another node takes its place")
+        until(lambda: world.roles("pvc-1") == repaired, "another node takes its place")
 
 
 def test_the_number_of_replicas_follows_the_volume(world):
     with Controller(world) as controller:
         publish(controller, create(controller).volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "two replicas")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "two replicas")
         world.patch("azvolumes", "pvc-1", {"spec": {"maxMountReplicaCount": 1}})
-        until(lambda: len(world.roles("pvc-1")) == 2, 60, "one replica")
+        until(lambda: len(world.roles("pvc-1")) == 2, "one replica")
         world.patch("azvolumes", "pvc-1", {"spec": {"maxMountReplicaCount": 2}})
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "two again")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "two again")
 
 
 def test_a_primary_takes_the_share_of_a_replica(world):
@@ -203,13 +203,13 @@ def test_a_primary_takes_the_share_of_a_replica(world):
     with Controller(world) as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments, which is all")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments, which is all")
         world.nodes.append(new)
         world.add_node(new)
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, new)
-        until(lambda: world.roles("pvc-1").get("d") == "Primary Attached", 60, "the primary has its share")
-        until(lambda: len(world.roles("pvc-1")) == 3, 60, "one of the others gave way")
+        until(lambda: world.roles("pvc-1").get("d") == "Primary Attached", "the primary has its share")
+        until(lambda: len(world.roles("pvc-1")) == 3, "one of the others gave way")
 
 
 # ---- Azure's own troubles ----
@@ -220,16 +220,16 @@ def test_a_full_vm(world):
     world.nodes.append(small)
     world.add_node(small)
     with Controller(world) as controller:
-        limit = until(lambda: world.find("azdrivernodes", small)["status"].get("slots", {}).get("limit"), 60, "slots")
+        limit = until(lambda: world.find("azdrivernodes", small)["status"].get("slots", {}).get("limit"), "slots")
         for i in range(limit):
             publish(controller, create(controller, f"pvc-{i}", {}).volume_id, small)
         one_more = create(controller, "pvc-x", {}).volume_id
         with refused("RESOURCE_EXHAUSTED", small, str(limit)):
             publish(controller, one_more, small)
-        until(lambda: not world.roles("pvc-x"), 60, "nothing is left of what was refused")
+        until(lambda: not world.roles("pvc-x"), "nothing is left of what was refused")
         unpublish(controller, simulator.disk_id("pvc-0"), small)
         publish(controller, one_more, small)
-        until(lambda: world.roles("pvc-x").get("s") == "Primary Attached", 60, "attached once there is a place")
+        until(lambda: world.roles("pvc-x").get("s") == "Primary Attached", "attached once there is a place")
 
 
 def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
@@ -242,11 +242,11 @@ def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
         for i in range(4):
             publish(controller, create(controller, f"pvc-{i}", shared).volume_id, first)
         everywhere = {"a": "Primary Attached", "b": "Replica Attached"}
-        until(lambda: all(world.roles(f"pvc-{i}") == everywhere for i in range(4)), 90, "every place is taken")
+        until(lambda: all(world.roles(f"pvc-{i}") == everywhere for i in range(4)), "every place is taken", 90)
 
         before = world.last_call()
         publish(controller, create(controller, "pvc-4", shared).volume_id, second)
-        until(lambda: world.roles("pvc-4").get("b") == "Primary Attached", 90, "the fifth has a place")
+        until(lambda: world.roles("pvc-4").get("b") == "Primary Attached", "the fifth has a place", 90)
         kept = [i for i in range(4) if world.roles(f"pvc-{i}") == everywhere]
         assert len(kept) == 3, "one replica gave way, and no primary"
         changes = world.calls("virtualMachines.attachDetachDataDisks", before)
@@ -254,10 +254,10 @@ def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
 
         for i in range(5, 8):
             publish(controller, create(controller, f"pvc-{i}", shared).volume_id, second)
-        until(lambda: all(world.roles(f"pvc-{i}").get("b") == "Primary Attached" for i in range(4, 8)), 90,
-              "primaries have all places of the second node")
-        until(lambda: all(world.roles(f"pvc-{i}") == {"a": "Primary Attached"} for i in range(4)), 90,
-              "the replicas are gone, the primaries of the first node are not")
+        until(lambda: all(world.roles(f"pvc-{i}").get("b") == "Primary Attached" for i in range(4, 8)),
+              "primaries have all places of the second node", 90)
+        until(lambda: all(world.roles(f"pvc-{i}") == {"a": "Primary Attached"} for i in range(4)),
+              "the replicas are gone, the primaries of the first node are not", 90)
         one_more = create(controller, "pvc-x", shared).volume_id
         with refused("RESOURCE_EXHAUSTED", second, "4 places", "4 by volumes"):
             publish(controller, one_more, second)
@@ -269,27 +269,27 @@ def test_a_promotion_waits_for_no_call_to_azure(world):
     with Controller(world) as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
         controller.end()
         world.azure.control("PATCH", "latency", {"get": "20s"})
         before = world.last_call()
         controller.start()
-        until(lambda: world.calls("entra.token", before), 60, "the new leader asks Azure")
+        until(lambda: world.calls("entra.token", before), "the new leader asks Azure")
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, world.nodes[1])
-        until(lambda: world.roles("pvc-1")["b"] == "Primary Attached", 15,
-              "promoted, while the new leader still looks whether Azure agrees")
+        until(lambda: world.roles("pvc-1")["b"] == "Primary Attached",
+              "promoted, while the new leader still looks whether Azure agrees", 15)
 
 
 def test_a_disk_that_somebody_else_detached(world):
     with Controller(world) as controller:
         publish(controller, create(controller, parameters={}).volume_id, world.nodes[0])
-        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "attached")
         controller.end()
         world.azure.control("POST", f"vms/{world.nodes[0]}/deallocate")
         world.azure.control("DELETE", f"vms/{world.nodes[0]}", None, 202)
-        until(lambda: world.azure.control("GET", "summary")["vms"] == 2, 60, "the VM is gone")
+        until(lambda: world.azure.control("GET", "summary")["vms"] == 2, "the VM is gone")
         world.azure.control("POST", "vms", {"name": world.nodes[0], "size": "Standard_D4s_v5", "zone": "1"}, 201)
         controller.start()
-        until(lambda: world.azure.control("GET", "summary")["attachments"] == 1, 60, "attached again")
-        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "and on record")
+        until(lambda: world.azure.control("GET", "summary")["attachments"] == 1, "attached again")
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "and on record")

@@ -47,7 +47,7 @@ def core_of(controller) -> bytes:
 def used(world) -> bytes:
     """The core of a controller that has logged in, and has nothing under way."""
     with Shipped(world) as controller:
-        until(controller.leads, 60, "a leader")
+        until(controller.leads, "a leader")
         delete(controller, create(controller, parameters={}).volume_id)
         assert world.azure.control("GET", "summary")["nothingLeft"]
         core = core_of(controller)

@@ -39,7 +39,7 @@ def extender(apiserver, objects, tmp_path):
 
 def expect(extender: Extender, claims: list[str], scores: list[int]) -> None:
     """Once the extender has heard of a change."""
-    until(lambda: extender.scores(claims, NODES) == scores, 60, f"scores {scores}", 0.01)
+    until(lambda: extender.scores(claims, NODES) == scores, f"scores {scores}", interval=0.01)
 
 
 # ---- what the answers follow ----
@@ -91,7 +91,7 @@ def test_a_plug_in_grows_old_by_itself(apiserver, objects, tmp_path):
     with Extender(tmp_path / "log", limit, kubeconfig=apiserver.kubeconfig) as extender:
         extender.until_ready()
         expect(extender, ["one"], [10, 0, 0])
-        until(lambda: extender.scores(["one"], NODES) == NEUTRAL, 60, "old age")
+        until(lambda: extender.scores(["one"], NODES) == NEUTRAL, "old age")
 
 
 def test_pods_that_are_not_ours_get_equal_scores(extender, objects):
@@ -130,9 +130,9 @@ def test_filter_refuses_a_node_that_says_it_is_not_ready(extender, objects):
     objects.plugin("a", silent=150)
     objects.plugin("b", ready=False)
     refusal = {"b": "AzDriverNode for b is not ready."}
-    until(lambda: extender.refused(["one"], asked) == refusal, 60, "refusal of b", 0.01)
+    until(lambda: extender.refused(["one"], asked) == refusal, "refusal of b", interval=0.01)
     objects.plugin("b", ready=False, silent=150)
-    until(lambda: extender.refused(["one"], asked) == {}, 60, "old news forgotten", 0.01)
+    until(lambda: extender.refused(["one"], asked) == {}, "old news forgotten", interval=0.01)
 
 
 def test_answers_go_on_while_the_api_server_does_not(extender, objects, apiserver):
@@ -144,7 +144,7 @@ def test_answers_go_on_while_the_api_server_does_not(extender, objects, apiserve
     finally:
         apiserver.cont()
     objects.attachment("one", "b", "Attached")
-    until(lambda: extender.scores(["one"], NODES) == [10, 10, 0], 60, "news after the pause")
+    until(lambda: extender.scores(["one"], NODES) == [10, 10, 0], "news after the pause")
 
 
 # ---- forms ----
@@ -270,7 +270,7 @@ def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
         )
     )
     with Extender(tmp_path / "log", kubeconfig=kubeconfig) as extender:
-        until(extender.listens, 60, "listening")
+        until(extender.listens, "listening")
         unready = (503, b"the cluster has not been read yet\n")
         assert extender.request("GET", "/readyz") == unready
         assert extender.request("GET", "/healthz") == (200, b"ok\n")

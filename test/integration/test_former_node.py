@@ -28,7 +28,7 @@ def in_use(world: World, node: str, volume: str) -> None:
 def published(world: World, controller: Controller) -> str:
     volume = create(controller).volume_id
     publish(controller, volume, world.nodes[0])
-    until(lambda: list(world.roles("pvc-1").values()).count("Replica Attached") == 2, 60, "both replicas")
+    until(lambda: list(world.roles("pvc-1").values()).count("Replica Attached") == 2, "both replicas")
     in_use(world, world.nodes[0], volume)
     return volume
 
@@ -49,8 +49,8 @@ def test_a_node_that_may_write_loses_the_disk_before_another_is_primary(world, c
     unpublish(controller, volume, world.nodes[0])
     assert detached(world, before) == ["a"] and "a" not in world.roles("pvc-1")
     publish(controller, volume, world.nodes[1])
-    until(lambda: world.roles("pvc-1")["b"] == "Primary Attached", 60, "the replica is promoted")
-    note = until(lambda: told(world), 60, "it is told")[0]
+    until(lambda: world.roles("pvc-1")["b"] == "Primary Attached", "the replica is promoted")
+    note = until(lambda: told(world), "it is told")[0]
     assert world.nodes[0] in note and "volumesInUse" in note
 
 
@@ -60,7 +60,7 @@ def test_a_node_out_of_service_keeps_its_disk_and_no_call_is_made(world, control
     world.core.patch_node(world.nodes[0], {"spec": {"taints": [taint]}})
     before = world.last_call()
     unpublish(controller, volume, world.nodes[0])
-    until(lambda: world.roles("pvc-1")["a"] == "Replica Attached", 60, "it is a replica")
+    until(lambda: world.roles("pvc-1")["a"] == "Replica Attached", "it is a replica")
     assert detached(world, before) == [] and told(world) == []
 
 

@@ -36,7 +36,7 @@ def written(world, controller) -> str:
 
 def attaches(world, controller, client_id: str) -> None:
     publish(controller, create(controller, parameters={}).volume_id, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "attached")
     assert {e["principal"] for e in world.calls("disks.createOrUpdate")} == {client_id}
 
 

@@ -135,7 +135,7 @@ def test_a_mirror_loses_nothing(apiserver, coordination, namespace, tmp_path):
             writer.write(3)
             truth = versions(coordination, namespace)
             what = f"the mirror is equal after break {number}, {breakage.__name__}"
-            until(lambda: probe.objects() == truth, 60, what, 0.02)
+            until(lambda: probe.objects() == truth, what, interval=0.02)
         failures = probe.failures()
     wire.close()
     assert any("(HTTP 410)" in failure for failure in failures), failures
@@ -146,7 +146,7 @@ def test_a_mirror_of_a_server_that_is_not_there_yet(apiserver, coordination, nam
     wire = Wire(apiserver.port)
     wire.refusing = True
     with Probe(wire.kubeconfig(apiserver.kubeconfig, tmp_path / "conf"), "mirror", namespace) as probe:
-        until(lambda: len(probe.failures()) >= 2, 60, "failures")
+        until(lambda: len(probe.failures()) >= 2, "failures")
         assert not probe.has("synced")
         wire.refusing = False
         probe.until("synced")
@@ -164,7 +164,7 @@ def test_credentials_of_another_cluster(apiserver, namespace, tmp_path, knows_se
         kubeconfig.write_text(json.dumps(content))
     expected = "Unauthorized (HTTP 401)" if knows_server else "SSL certificate problem"
     with Probe(kubeconfig, "mirror", namespace) as probe:
-        until(lambda: any(expected in line for line in probe.failures()), 60, expected)
+        until(lambda: any(expected in line for line in probe.failures()), expected)
 
 
 # ---- leases ----
@@ -192,7 +192,7 @@ class Election:
         return Probe(self.apiserver.kubeconfig, "lead", self.namespace, identity, *LEASE)
 
     def until_writes(self, identity: str) -> None:
-        until(lambda: self.writers[-1:] == [identity], 60, f"work of {identity}", 0.01)
+        until(lambda: self.writers[-1:] == [identity], f"work of {identity}", interval=0.01)
 
     def close(self, coordination) -> None:
         self.watch.stop()
@@ -295,7 +295,7 @@ def test_events_are_what_the_server_wants(apiserver, coordination, namespace):
         return [item for item in items if item.series and item.series.count == 3]
 
     with Probe(apiserver.kubeconfig, "tell", namespace, "about", 3) as probe:
-        (event,) = until(told, 60, "an event that has been counted")
+        (event,) = until(told, "an event that has been counted")
         assert probe.failures() == []
     assert len(events.list_namespaced_event(namespace).items) == 1
     assert (event.type, event.reason, event.action) == ("Warning", "Probed", "Probing")

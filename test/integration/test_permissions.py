@@ -64,22 +64,22 @@ def a_volume_is_promoted_and_goes(world: World, controller: Controller) -> None:
         publish(controller, volume, "nowhere")
     for node in (0, 1, 0, 1, 0):  # an event, and the same event again
         publish(controller, volume, world.nodes[node])
-        until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", 60, "the primary")
-        until(lambda: len(world.roles("pvc-1")) == 3, 60, "the replicas")
+        until(lambda: world.roles("pvc-1").get("ab"[node]) == "Primary Attached", "the primary")
+        until(lambda: len(world.roles("pvc-1")) == 3, "the replicas")
         unpublish(controller, volume, world.nodes[node])
-    until(lambda: world.roles("pvc-1") == {}, 60, "the replicas go")
+    until(lambda: world.roles("pvc-1") == {}, "the replicas go")
     delete(controller, volume)
 
 
 def a_volume_is_recovered(world: World, controller: Controller) -> None:
     volume = create(controller, name="lost", parameters={})
     publish(controller, volume.volume_id, world.nodes[0])
-    until(lambda: world.roles("lost") == {"a": "Primary Attached"}, 60, "the primary")
+    until(lambda: world.roles("lost") == {"a": "Primary Attached"}, "the primary")
     with persistent_volume(world, volume.volume_id, {}) as pv, volume_attachment(world, pv, world.nodes[0]):
         for plural in ("azvolumes", "azvolumeattachments"):
             forget(world, plural)
-            until(lambda: world.objects(plural), 60, "they are there again")
-        until(lambda: world.roles("lost") == {"a": "Primary Attached"}, 60, "the primary")
+            until(lambda: world.objects(plural), "they are there again")
+        until(lambda: world.roles("lost") == {"a": "Primary Attached"}, "the primary")
     unpublish(controller, volume.volume_id, world.nodes[0])
     delete(controller, volume.volume_id)
 
@@ -93,7 +93,7 @@ def a_volume_that_failed_is_made(controller: Controller) -> None:
 
 def a_node_goes(world: World) -> None:
     world.core.delete_node(world.nodes[2])
-    until(lambda: not world.find("azdrivernodes", world.nodes[2]), 60, "its AzDriverNode goes")
+    until(lambda: not world.find("azdrivernodes", world.nodes[2]), "its AzDriverNode goes")
 
 
 def sidecar(release: Release, controller: Controller, name: str) -> subprocess.Popen:
@@ -121,21 +121,21 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
         return next((pv for pv in core.list_persistent_volume().items
                      if pv.spec.claim_ref and pv.spec.claim_ref.namespace == release.namespace), None)
 
-    name = until(volume, 90, "the PersistentVolume").metadata.name
+    name = until(volume, "the PersistentVolume", 90).metadata.name
     attachment = {"metadata": {"name": f"{name}-a"},
                   "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": name}}}
     storage.create_volume_attachment(attachment)
-    until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, 90, "the attachment")
+    until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, "the attachment", 90)
     storage.delete_volume_attachment(f"{name}-a")
     until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
-          90, "the attachment goes")
+          "the attachment goes", 90)
 
     free = {"metadata": {"finalizers": None}}
     core.delete_namespaced_persistent_volume_claim("claim", release.namespace)
     core.patch_namespaced_persistent_volume_claim("claim", release.namespace, free)
     core.patch_persistent_volume_status(name, {"status": {"phase": "Released"}})
-    until(lambda: not world.find("azvolumes", name), 90, "the disk goes")
-    until(lambda: volume() is None or _only_protected(core, name), 90, "the PersistentVolume goes")
+    until(lambda: not world.find("azvolumes", name), "the disk goes", 90)
+    until(lambda: volume() is None or _only_protected(core, name), "the PersistentVolume goes", 90)
     for process in sidecars:
         process.kill()
         process.wait()

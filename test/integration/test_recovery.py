@@ -33,7 +33,7 @@ def in_use(world, controller):
     """A volume with two replicas that a pod uses on the first node, as Kubernetes has it too; its id."""
     volume = create(controller)
     publish(controller, volume.volume_id, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "three attachments")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
     with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
         with volume_attachment(world, pv, world.nodes[0]):
             yield volume.volume_id
@@ -62,14 +62,14 @@ def test_all_custom_resources_of_a_published_volume_are_lost(world, controller):
         forget(world, "azvolumes")
         before = world.last_call()
         controller.start()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "everything is on record again")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "everything is on record again")
         assert lun(world) == had, "at the LUN that the VM has it at"
         assert world.find("azvolumes", "pvc-1")["spec"]["maxMountReplicaCount"] == 2
         assert untouched(world, before)
 
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, world.nodes[1])
-        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "and is promoted like any other")
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", "and is promoted like any other")
         assert untouched(world, before)
 
 
@@ -78,15 +78,15 @@ def test_the_primary_is_lost_while_the_leader_looks(world, controller):
         before, uid = world.last_call(), primary(world)["metadata"]["uid"]
         world.delete("azvolumeattachments", primary(world)["metadata"]["name"])
         world.patch("azvolumeattachments", primary(world)["metadata"]["name"], {"metadata": {"finalizers": None}})
-        until(lambda: (primary(world) or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid, 60, "another one")
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "attached")
+        until(lambda: (primary(world) or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid, "another one")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "attached")
         assert untouched(world, before)
 
 
 def test_what_is_being_unpublished_is_not_published_again(world, controller):
     volume = create(controller, parameters={})
     publish(controller, volume.volume_id, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "attached")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "attached")
     with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
         with volume_attachment(world, pv, world.nodes[0]) as attachment:
             unpublishing(world, attachment)
@@ -94,7 +94,7 @@ def test_what_is_being_unpublished_is_not_published_again(world, controller):
             before = world.last_call()
             world.core.patch_persistent_volume(pv, {"metadata": {"labels": {"looked": "at"}}})
             publish(controller, volume.volume_id, world.nodes[1])
-            until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, 60, "only where it was published")
+            until(lambda: world.roles("pvc-1") == {"b": "Primary Attached"}, "only where it was published")
             assert world.attached("pvc-1", before) == ["b"]
 
 
@@ -109,9 +109,9 @@ def test_what_is_in_use_is_not_collected(world, controller):
         world.delete("azvolumeattachments", name)
         before = world.last_call()
         controller.start()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "the primary is on record again, the replicas still")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "the primary is on record again, the replicas still")
         until(lambda: f"{GROUP}/collect-after" not in world.find("azvolumes", "pvc-1")["status"].get("annotation", {}),
-              60, "and their time is not over")
+              "and their time is not over")
         assert untouched(world, before)
 
 
@@ -125,7 +125,7 @@ def test_a_record_that_stopped_halfway_makes_no_second_disk(world, controller):
         world.create("azvolumes", {"metadata": {"name": "pvc-1"}, "spec": volume["spec"]})
         before = world.last_call()
         controller.start()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "everything is on record again")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "everything is on record again")
         assert untouched(world, before)
 
 
@@ -137,11 +137,11 @@ def test_a_volume_whose_record_is_deleted_by_hand_stays_in_use(world, controller
         if at_once:
             world.patch("azvolumes", "pvc-1", {"metadata": {"finalizers": None}})
         world.delete("azvolumes", "pvc-1")
-        until(lambda: is_another(world.find("azvolumes", "pvc-1"), uid), 60, "another AzVolume, of the same disk")
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "with its attachments")
+        until(lambda: is_another(world.find("azvolumes", "pvc-1"), uid), "another AzVolume, of the same disk")
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "with its attachments")
         unpublish(controller, volume, world.nodes[0])
         publish(controller, volume, world.nodes[1])
-        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "and is promoted like any other")
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", "and is promoted like any other")
         assert untouched(world, before)
 
 
@@ -156,7 +156,7 @@ MARK = {"k8s-azure-created-by": "kubernetes-azure-dd"}
 
 def lose(world) -> None:
     world.delete("azvolumes", "pvc-1")
-    until(lambda: not world.find("azvolumes", "pvc-1"), 60, "no AzVolume")
+    until(lambda: not world.find("azvolumes", "pvc-1"), "no AzVolume")
 
 
 def disks(world) -> list[str]:
@@ -205,7 +205,7 @@ def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
     unmarked = make_disk(azure_sdk, "data", {})
     by_hand = make_disk(azure_sdk, "marked", MARK)
     with persistent_volume(world, by_hand, {}, False):
-        until(lambda: world.objects("azvolumes"), 60, "it is adopted")
+        until(lambda: world.objects("azvolumes"), "it is adopted")
         delete(controller, by_hand)
         delete(controller, unmarked)
     assert sorted(disks(world)) == ["data", "marked"]
@@ -280,8 +280,8 @@ def test_custom_resources_of_upstreams_driver_are_taken_over(world, controller):
             detail={"role": "Replica", "previous_role": "Primary", "publish_context": {"LUN": luns[third]}})
         before = world.last_call()
         controller.start()
-        until(lambda: world.roles("pvc-1") == EVERYWHERE, 60, "all are attached, on record too")
-        until(lambda: f"{GROUP}/volume-detach-request" not in primary(world)["status"]["annotation"], 60,
+        until(lambda: world.roles("pvc-1") == EVERYWHERE, "all are attached, on record too")
+        until(lambda: f"{GROUP}/volume-detach-request" not in primary(world)["status"]["annotation"],
               "what nobody asks for any more is forgotten")
         assert primary(world)["status"]["detail"]["publish_context"] == {
             "LUN": luns[first], "diskSizeBytes": str(status["detail"]["capacity_bytes"])}
@@ -290,12 +290,12 @@ def test_custom_resources_of_upstreams_driver_are_taken_over(world, controller):
 
         unpublish(controller, volume, first)
         publish(controller, volume, third)
-        until(lambda: world.roles("pvc-1").get("c") == "Primary Attached", 60, "promoted")
+        until(lambda: world.roles("pvc-1").get("c") == "Primary Attached", "promoted")
         assert untouched(world, before)
 
         world.delete("azvolumeattachments", f"pvc-1-{second}-attachment")
-        until(lambda: not untouched(world, before), 60, "the replica is detached")
-        until(lambda: world.roles("pvc-1").get("b") == "Replica Attached", 60, "and attached anew")
+        until(lambda: not untouched(world, before), "the replica is detached")
+        until(lambda: world.roles("pvc-1").get("b") == "Replica Attached", "and attached anew")
 
 
 # ---- from version 1 ----
@@ -330,8 +330,8 @@ def test_a_volume_of_version_1_is_adopted_under_its_pod(world, azure_sdk, provis
         with Controller(world) as controller:
             before = world.last_call()
             with volume_attachment(world, pv, world.nodes[0]) as attachment:
-                name = until(lambda: world.objects("azvolumes"), 60, "an AzVolume")[0]["metadata"]["name"]
-                until(lambda: world.roles(name) == {"a": "Primary Attached"}, 60, "the pod's node has it")
+                name = until(lambda: world.objects("azvolumes"), "an AzVolume")[0]["metadata"]["name"]
+                until(lambda: world.roles(name) == {"a": "Primary Attached"}, "the pod's node has it")
                 assert lun(world, name) == "3"
                 assert untouched(world, before)
                 unpublishing(world, attachment)
@@ -352,7 +352,7 @@ def test_a_volume_of_version_1_is_unpublished_before_it_is_adopted(world, azure_
         unpublishing(world, attachment)
         world.core.patch_persistent_volume_status(pv, {"status": {"phase": "Released"}})
         with Controller(world) as controller:
-            until(lambda: is_unpublished(controller, volume, node), 60, "it is unpublished")
+            until(lambda: is_unpublished(controller, volume, node), "it is unpublished")
             assert world.azure.control("GET", "summary")["attachments"] == 0
             assert world.attached("pvc-old", 0) == ["a"], "by hand, and not again"
 

@@ -87,7 +87,7 @@ def replicas(world: World, volume: str = "pvc-1") -> str:
 
 def until_replicas(world: World, nodes: str, *volumes: str) -> None:
     for volume in volumes or ("pvc-1",):
-        until(lambda: replicas(world, volume) == nodes, 60, f"the replicas of {volume} on {nodes}")
+        until(lambda: replicas(world, volume) == nodes, f"the replicas of {volume} on {nodes}")
 
 
 def complaints(world: World, volume: str = "pvc-1") -> list[str]:
@@ -111,7 +111,7 @@ def test_a_replica_honours_a_node_selector_and_leaves_a_cordoned_node(world, con
     assert world.attached("pvc-1", before) == ["e"]
 
     cordon(world, 4)  # now there is no place for it; it stays, and the volume's owner is told
-    until(lambda: complaints(world), 60, "an event")
+    until(lambda: complaints(world), "an event")
     assert complaints(world) == [
         "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes: 1 already the volume's own, 2 cordoned, "
         "2 not selected by the pod's node selector or affinity. It is tried again when a node changes or a place "
@@ -159,7 +159,7 @@ def test_all_volumes_of_a_pod_have_their_replicas_on_the_same_nodes(world, contr
     run(world, names, world.nodes[0])
     until_replicas(world, "b", *names)
     cordon(world, 1)
-    until(lambda: len({replicas(world, name) for name in names}) == 1 and replicas(world) in "cde", 60,
+    until(lambda: len({replicas(world, name) for name in names}) == 1 and replicas(world) in "cde",
           "all together elsewhere")
 
 
@@ -168,9 +168,9 @@ def test_switched_off_replicas_go_and_the_primary_stays(world, controller):
     publish(controller, volume, world.nodes[0])
     until_replicas(world, "b")
     world.patch("azvolumes", "pvc-1", {"spec": {"maxMountReplicaCount": 0}})
-    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, 60, "only the primary is left")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "only the primary is left")
     unpublish(controller, volume, world.nodes[0])
-    until(lambda: world.roles("pvc-1") == {}, 60, "that one is detached, for nothing is kept")
+    until(lambda: world.roles("pvc-1") == {}, "that one is detached, for nothing is kept")
 
 
 def test_replicas_of_the_least_important_pods_give_way_first(tmp_path, apiserver):
@@ -187,11 +187,11 @@ def test_replicas_of_the_least_important_pods_give_way_first(tmp_path, apiserver
                 bind(world, name, volume)
                 run(world, [name], world.nodes[0], name, priorityClassName=f"{world.namespace}-{name}")
                 publish(controller, volume, world.nodes[0])
-            until(lambda: all(replicas(world, name) == "b" for name in importance), 90, "every place is taken")
+            until(lambda: all(replicas(world, name) == "b" for name in importance), "every place is taken", 90)
             gone = []
             for number in range(4):
                 publish(controller, create(controller, f"new-{number}", shared).volume_id, world.nodes[1])
-                until(lambda: world.roles(f"new-{number}").get("b") == "Primary Attached", 90, "it has a place")
+                until(lambda: world.roles(f"new-{number}").get("b") == "Primary Attached", "it has a place", 90)
                 gone += until(lambda: [name for name in importance if name not in gone and not replicas(world, name)],
-                              90, "a replica is gone")
+                              "a replica is gone", 90)
             assert gone == sorted(importance, key=importance.get)

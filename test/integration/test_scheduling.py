@@ -90,7 +90,7 @@ def landed(objects: Placement, names: list[str], seconds: float = 60) -> dict[st
         found = {name: objects.node_of(name) for name in names}
         return found if all(found.values()) else None
 
-    return until(all_of_them, seconds, f"{len(names)} pods to be bound", 0.2)
+    return until(all_of_them, f"{len(names)} pods to be bound", seconds, interval=0.2)
 
 
 def failures(objects: Placement) -> list[str]:
@@ -106,7 +106,7 @@ def test_pods_land_on_their_replicas(apiserver, objects, extender, tmp_path, nod
         objects.bound(name)
         objects.attachment(name, node, "Attached")
     everything = {"AzVolumeAttachment": 20, "PersistentVolumeClaim": 20, "PersistentVolume": 20}
-    until(lambda: has_read(extender, everything), 60, "reading of the objects")
+    until(lambda: has_read(extender, everything), "reading of the objects")
     with scheduler(tmp_path, extender, apiserver.kubeconfig, node_cache_capable):
         schedule(objects, list(wanted))
         assert landed(objects, list(wanted)) == wanted
@@ -136,7 +136,7 @@ def test_no_pod_lands_where_the_plug_in_is_not_ready(apiserver, objects, extende
         objects.bound(name)
         objects.attachment(name, "a", "Attached")
     objects.plugin("a", ready=False)
-    until(lambda: extender.refused(["db-9"], ["a"]), 60, "refusal of node a")
+    until(lambda: extender.refused(["db-9"], ["a"]), "refusal of node a")
     with scheduler(tmp_path, extender, apiserver.kubeconfig):
         schedule(objects, names)
         assert "a" not in landed(objects, names).values()
@@ -149,7 +149,7 @@ def test_the_extender_is_killed_while_pods_are_scheduled(apiserver, objects, ext
             objects.bound(name)
             objects.attachment(name, "b", "Attached")
         schedule(objects, before)
-        until(lambda: objects.node_of(before[3]), 60, "some pods to be bound")
+        until(lambda: objects.node_of(before[3]), "some pods to be bound")
         extender.kill()
         schedule(objects, after)
         landed(objects, before + after)

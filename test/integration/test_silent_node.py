@@ -23,13 +23,13 @@ def test_a_volume_stays_on_a_silent_node_until_kubernetes_releases_it(world):
     with Controller(world, "one", "--heartbeat-limit=2s") as controller:
         volume = create(controller).volume_id
         publish(controller, volume, world.nodes[0])
-        until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", 60, "the primary")
+        until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", "the primary")
         silent, before = world.nodes[0], world.last_call()
         assert not notes(world, "Node", silent, "NodeSilent")
         world.set_ready(silent, False)
-        told = until(lambda: notes(world, "AzVolume", "pvc-1", "PublishedOnSilentNode"), 60, "it is told")
+        told = until(lambda: notes(world, "AzVolume", "pvc-1", "PublishedOnSilentNode"), "it is told")
         assert silent in told[0] and "out-of-service" in told[0]
-        told = until(lambda: notes(world, "Node", silent, "NodeSilent"), 60, "of the node too")
+        told = until(lambda: notes(world, "Node", silent, "NodeSilent"), "of the node too")
         assert "1 published volume" in told[0]
         with refused("FAILED_PRECONDITION", silent):
             publish(controller, volume, world.nodes[1])
@@ -38,4 +38,4 @@ def test_a_volume_stays_on_a_silent_node_until_kubernetes_releases_it(world):
 
         unpublish(controller, volume, silent)
         publish(controller, volume, world.nodes[1])
-        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", 60, "released, it goes on elsewhere")
+        until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", "released, it goes on elsewhere")

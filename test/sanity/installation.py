@@ -104,5 +104,5 @@ def installed(folder: Path, apiserver: ApiServer, zone: str) -> Iterator[Install
         stack.enter_context(installation.controller)
         stack.callback(installation.plugin.close)
         installation.plugin.run(f"--object-namespace={world.namespace}")
-        until(installation.knows_its_limit, 60, "the node's limit")
+        until(installation.knows_its_limit, "the node's limit")
         yield installation

@@ -62,14 +62,14 @@ class NodePlugin:
     def serve(self, *flags: str, **kwargs):
         """Started, and listening."""
         self.start(*flags, **kwargs)
-        until(self._listens, 60, "the plug-in's socket")
+        until(self._listens, "the plug-in's socket")
         return self
 
     def run(self, *flags: str, **kwargs):
         """Started, registered, and ready for volumes."""
         self.serve(*flags, **kwargs)
         self.register()
-        until(lambda: self.get("/readyz")[0] == 200, 60, "readiness of the plug-in")
+        until(lambda: self.get("/readyz")[0] == 200, "readiness of the plug-in")
         return self
 
     def stop(self) -> int:
@@ -179,7 +179,7 @@ class NodePlugin:
     def knows_attachments(self, n: int) -> None:
         """Waits until the plug-in has heard of so many attachments of its node."""
         series = 'azuredisk_slots{kind="used"}'
-        until(lambda: self.metrics().get(series) == n, 60, f"{n} attachments in the plug-in's mirror")
+        until(lambda: self.metrics().get(series) == n, f"{n} attachments in the plug-in's mirror")
 
 
 def until_done(call, *arguments, seconds: float = 120) -> None:

@@ -40,7 +40,7 @@ class SlowMkfs:
         self.begun, self.may_go_on = folder / "begun", folder / "go"
 
     def await_begin(self) -> None:
-        until(self.begun.exists, 60, "mkfs")
+        until(self.begun.exists, "mkfs")
 
     def runs(self) -> int:
         return len(self.begun.read_text().splitlines())
@@ -141,7 +141,7 @@ def test_killed_before_the_record(stopped, cloud, installed, disk_of):
     stopped.knows_attachments(1)
     installed.stop()
     staging = stopped.later(v.stage)
-    until(lambda: signature(v.disk), 60, "the file system")
+    until(lambda: signature(v.disk), "the file system")
     time.sleep(0.5)
     assert not staging.done()
     assert stopped.machine.mounts(v.staging) == 0

@@ -31,10 +31,10 @@ def test_registration(stopped, cloud):
     assert list(info.supported_versions) == ["1.0.0"]
     status, reason = stopped.get("/readyz")
     assert status == 503
-    until(lambda: "kubelet has not registered" in stopped.get("/readyz")[1], 60, "the reason")
+    until(lambda: "kubelet has not registered" in stopped.get("/readyz")[1], "the reason")
     assert stopped.get("/healthz") == (200, "ok\n")
     stopped.register()
-    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
+    until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def test_registration_that_failed(stopped, cloud, kubelet_of):
     kubelet = kubelet_of(stopped, [why, why])
     stopped.serve()
     reason = f"kubelet could not register the plug-in: {why}"
-    until(lambda: stopped.get("/readyz") == (503, f"{reason}\n"), 60, "the reason")
+    until(lambda: stopped.get("/readyz") == (503, f"{reason}\n"), "the reason")
     assert stopped.get("/healthz") == (200, "ok\n")
-    until(lambda: reason in str(cloud.status().get("conditions")), 60, "the reason in the object")
+    until(lambda: reason in str(cloud.status().get("conditions")), "the reason in the object")
     assert kubelet.content.wait(60)
-    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
+    until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
     first, second, third = kubelet.asked
     assert second - first >= 1 and third - second >= 2
     assert stopped.log.read_text().count(reason) == 1
@@ -76,7 +76,7 @@ def test_registration_that_fails_later(stopped, cloud, kubelet_of):
     kubelet = kubelet_of(stopped, [])
     stopped.unstage("v", stopped.folder / "nothing")
     assert kubelet.content.wait(60)
-    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
+    until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
     assert stopped.stop() == 0
     assert not stopped.registration_socket.exists()
 
@@ -86,14 +86,14 @@ def test_registration_that_fails_later(stopped, cloud, kubelet_of):
 
 def test_the_life_of_a_driver_node(stopped, cloud):
     stopped.serve("--heartbeat-interval=1s")
-    until(lambda: cloud.status().get("statusMessage") == "Driver node initializing.", 60, "the object")
+    until(lambda: cloud.status().get("statusMessage") == "Driver node initializing.", "the object")
     assert cloud.driver_node()["spec"] == {"nodeName": NODE}
     assert cloud.status()["readyForVolumeAllocation"] is False
     assert cloud.status()["conditions"][0]["status"] == "False"
     uid = cloud.driver_node()["metadata"]["uid"]
 
     stopped.register()
-    until(lambda: cloud.status()["readyForVolumeAllocation"], 60, "readiness")
+    until(lambda: cloud.status()["readyForVolumeAllocation"], "readiness")
     status = cloud.status()
     (condition,) = status["conditions"]
     assert status["statusMessage"] == "Driver node healthy."
@@ -108,7 +108,7 @@ def test_the_life_of_a_driver_node(stopped, cloud):
         time.sleep(0.1)
     assert len(beats) == 4
     assert cloud.status()["conditions"][0]["lastTransitionTime"] == condition["lastTransitionTime"]
-    until(lambda: stopped.metrics()["azuredisk_heartbeat_age_seconds"] < 3, 60, "a young heartbeat")
+    until(lambda: stopped.metrics()["azuredisk_heartbeat_age_seconds"] < 3, "a young heartbeat")
 
     assert stopped.stop() == 0
     status = cloud.status()
@@ -117,33 +117,33 @@ def test_the_life_of_a_driver_node(stopped, cloud):
     assert status["conditions"][0]["reason"] == "Stopping"
 
     stopped.run()
-    until(lambda: cloud.status()["readyForVolumeAllocation"], 60, "readiness again")
+    until(lambda: cloud.status()["readyForVolumeAllocation"], "readiness again")
     assert cloud.driver_node()["metadata"]["uid"] == uid
 
 
 def test_a_driver_node_that_is_deleted(plugin, cloud):
-    until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "readiness")
+    until(lambda: cloud.status().get("readyForVolumeAllocation"), "readiness")
     uid = cloud.driver_node()["metadata"]["uid"]
     cloud.delete_driver_node()
-    until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "a new one")
+    until(lambda: cloud.status().get("readyForVolumeAllocation"), "a new one")
     assert cloud.driver_node()["metadata"]["uid"] != uid
 
 
 def test_free_slots(plugin, cloud):
-    until(lambda: cloud.driver_node(), 60, "the object")
+    until(lambda: cloud.driver_node(), "the object")
     assert "slots" not in cloud.status()
     cloud.set_limit(4)
-    until(lambda: cloud.status()["slots"] == {"limit": 4, "free": 4}, 60, "free slots")
+    until(lambda: cloud.status()["slots"] == {"limit": 4, "free": 4}, "free slots")
     for i in range(3):
         cloud.publish(f"disk-{i}", lun=i, size=MIB)
         cloud.publish(f"disk-{i}", "node-b", lun=i, size=MIB)
-    until(lambda: cloud.status()["slots"]["free"] == 1, 60, "three less")
+    until(lambda: cloud.status()["slots"]["free"] == 1, "three less")
     cloud.report("disk-0", state="Detached")
-    until(lambda: cloud.status()["slots"]["free"] == 2, 60, "one more")
+    until(lambda: cloud.status()["slots"]["free"] == 2, "one more")
     cloud.unpublish("disk-1")
-    until(lambda: cloud.status()["slots"]["free"] == 3, 60, "another one")
+    until(lambda: cloud.status()["slots"]["free"] == 3, "another one")
     cloud.set_limit(0)
-    until(lambda: cloud.status()["slots"] == {"limit": 0, "free": 0}, 60, "no slots")
+    until(lambda: cloud.status()["slots"] == {"limit": 0, "free": 0}, "no slots")
 
 
 def test_a_start_without_an_api_server(stopped, cloud, installed):
@@ -158,8 +158,8 @@ def test_a_start_without_an_api_server(stopped, cloud, installed):
         Code.DEADLINE_EXCEEDED, "the API server has not been read yet",
     )  # fmt: skip
     installed.restart()
-    until(lambda: stopped.get("/readyz")[0] == 200, 60, "readiness")
-    until(lambda: cloud.status().get("readyForVolumeAllocation"), 60, "the object")
+    until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
+    until(lambda: cloud.status().get("readyForVolumeAllocation"), "the object")
 
 
 # ---- NodeGetInfo ----

@@ -195,6 +195,6 @@ def test_only_this_nodes_attachments_are_mirrored(plugin, cloud):
         cloud.publish(f"of-others-{i}", "node-b", lun=0, size=MIB)
     cloud.publish("own", lun=0, size=MIB)
     cloud.set_limit(8)
-    until(lambda: plugin.metrics().get('azuredisk_slots{kind="used"}') == 1, 60, "its own attachment")
+    until(lambda: plugin.metrics().get('azuredisk_slots{kind="used"}') == 1, "its own attachment")
     failure = refused(plugin.stage, disk_id("of-others-0"), plugin.folder / "x")
     assert failure.code() == Code.NOT_FOUND

@@ -20,7 +20,7 @@ def refused(call, *arguments, **kwargs) -> grpc.RpcError:
 
 def refused_in_time(call, code: Code, message: str) -> None:
     """By the plug-in, before the caller's time is over; on a busy machine perhaps not at once."""
-    until(lambda: _told(refused(call), code, message), 60, f"{code.name}: {message}")
+    until(lambda: _told(refused(call), code, message), f"{code.name}: {message}")
 
 
 def _told(failure: grpc.RpcError, code: Code, message: str) -> bool:
