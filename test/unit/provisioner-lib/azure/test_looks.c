@@ -1,5 +1,5 @@
-/* What the audit reads of Azure: all disks page by page, and a VM's model without a word to anybody
- * else. */
+/* What is read of Azure: for the audit all disks page by page, and a VM's model without a word to
+ * anybody else; for the rest a model that is kept, and read once for all who wait for it. */
 #include "lib/base/alloc.h"
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
@@ -124,6 +124,38 @@ static void test_a_model_is_kept_until_it_is_to_be_forgotten(void **state)
     world_free(world);
 }
 
+static void get_anew(struct task *self, void *arg)
+{
+    struct look *look = arg;
+    struct cloud *cloud = look->world->cloud;
+
+    look->err = cloud->ops->instance_get(self, cloud, look->vm, 0, &look->machine);
+    look->ended = true;
+}
+
+static void test_those_who_ask_at_one_moment_share_a_read(void **state)
+{
+    struct world *world = world_new();
+    struct look looks[3];
+
+    (void)state;
+    get(world);
+    assert_ok(latencies_set(&world->azure->model->latencies, "get=100ms"));
+    int before = calls(world, "virtualMachines.get");
+    for (size_t i = 0; i < COUNT_OF(looks); i++) {
+        looks[i] = (struct look){.world = world, .vm = VM("vm1")};
+        loop_spawn(world->azure->loop, "look", get_anew, &looks[i]);
+    }
+    loop_advance(world->azure->loop, 60 * 1000);
+    for (size_t i = 0; i < COUNT_OF(looks); i++) {
+        assert_true(looks[i].ended);
+        assert_ok(looks[i].err);
+        cloud_instance_fini(&looks[i].machine);
+    }
+    assert_int_equal(calls(world, "virtualMachines.get"), before + 1);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +163,7 @@ int main(void)
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
         cmocka_unit_test(test_a_model_is_kept_until_it_is_to_be_forgotten),
+        cmocka_unit_test(test_those_who_ask_at_one_moment_share_a_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
