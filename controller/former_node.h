@@ -1,8 +1,8 @@
-/* former_node.h - whether the node that a volume is unpublished from may write to it still.
+/* former_node.h - whether a node that a volume is or was unpublished from may write to it still.
  *
  * Kubernetes unpublishes a volume from a node that it has not heard of for a while, whether or not
  * that node lives on. While it may, its attachment must not become a replica: another node would
- * become the primary, and there would be two writers.
+ * become the primary, and there would be two writers. For the same reason none is placed there.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ enum former_node {
 };
 
 /* A pure function. `node` NULL: there is none. */
-enum former_node former_node_of(const Api__Node *node, const char *driver_name,
+enum former_node former_node_of(const struct kube_object *node, const char *driver_name,
                                 const char *volume_id);
 
 /* Asks the API server, never the mirror. UNAVAILABLE if it does not say. */

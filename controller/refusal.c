@@ -16,6 +16,7 @@ static const char *const words[N_REFUSALS] = {
     [REFUSAL_VOLUMES] = "where another volume of the pod cannot be used",
     [REFUSAL_AFFINITY] = "without the pods that the pod is to be with",
     [REFUSAL_ANTI_AFFINITY] = "with pods that the pod must not be with",
+    [REFUSAL_IN_USE] = "where kubelet has not let go of the volume yet",
     [REFUSAL_ZONE] = "outside of the disk's zone",
     [REFUSAL_NO_SLOT] = "without a free place for a disk",
 };

@@ -16,7 +16,8 @@ enum refusal {
     REFUSAL_VOLUMES,  /* another volume of the pod cannot be used there */
     REFUSAL_AFFINITY,
     REFUSAL_ANTI_AFFINITY,
-    REFUSAL_ZONE, /* the disk's */
+    REFUSAL_IN_USE, /* kubelet has a volume of the pod there still, which is published elsewhere */
+    REFUSAL_ZONE,   /* the disk's */
     REFUSAL_NO_SLOT,
     N_REFUSALS,
 };

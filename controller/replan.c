@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "controller/names.h"
 #include "controller/node_table.h"
 #include "controller/pod_company.h"
 #include "controller/pod_group.h"
 #include "controller/shortage.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/audit/cluster_view.h"
 
 enum { SILENCE_LOOK_MS = 1000 };
 
@@ -114,6 +116,26 @@ static void follow_health(struct controller *controller, const char *name, struc
         shortage_retry(controller, SHORTAGE_ALL);
 }
 
+/* Where kubelet had it mounted there was no place for a replica. */
+static void follow_unmounts(struct controller *controller, const struct kube_object *before,
+                            const struct kube_object *after)
+{
+    const char *driver_name = controller->settings.driver_name;
+
+    for (size_t i = 0; before && after && i < node_count_in_use(before); i++) {
+        const char *handle = node_volume_in_use(before, driver_name, i);
+        CLEANUP(freep) char *volume = NULL;
+
+        if (!handle || node_uses_volume(after, driver_name, handle))
+            continue;
+        CLEANUP(err_freep) struct err *err = volume_name_of_id(handle, &volume);
+        if (err)
+            continue; /* it has no AzVolume either */
+        replan(controller, volume);
+        replan_siblings(controller, volume);
+    }
+}
+
 static void node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
     struct controller *controller = ctx;
@@ -122,6 +144,7 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
 
     node_table_node_changed(controller->node_table, before, after);
     follow_health(controller, name, health);
+    follow_unmounts(controller, before, after);
     if (same_node(before, after))
         return;
     replan_on_node(controller, name);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/former_node.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/node_table.h"
@@ -295,6 +296,31 @@ static bool is_settled(const struct scene *scene)
 
 /* ---- nodes ---- */
 
+/* A node that comes back has its pods' volumes mounted until it has ended them. Their disks were
+ * detached meanwhile, and must not come to be under those mounts again. */
+static bool is_still_used(const struct scene *scene, const struct node_row *row)
+{
+    const char *driver_name = scene->controller->settings.driver_name;
+
+    for (size_t v = 0; v < scene->group.n_volumes; v++) {
+        const Api__AzVolume *volume = as_volume(scene->group.volumes[v]);
+
+        if (volume_is_created(volume) &&
+            former_node_of(row->node, driver_name, volume->status->detail->volume__id) ==
+                FORMER_NODE_USES)
+            return true;
+    }
+    return false;
+}
+
+static enum refusal refusal_of(const struct scene *scene, const struct node_row *row)
+{
+    if (!node_row_is_well(scene->controller->node_table, row))
+        return REFUSAL_NOT_READY;
+    enum refusal refusal = judge(scene, row);
+    return !refusal && is_still_used(scene, row) ? REFUSAL_IN_USE : refusal;
+}
+
 static void gather_nodes(struct scene *scene)
 {
     const struct node_table *table = scene->controller->node_table;
@@ -303,7 +329,7 @@ static void gather_nodes(struct scene *scene)
     scene->nodes = mem_alloc(n * sizeof *scene->nodes);
     for (size_t i = 0; i < n; i++) {
         const struct node_row *row = node_table_row(table, i);
-        enum refusal refusal = node_row_is_well(table, row) ? judge(scene, row) : REFUSAL_NOT_READY;
+        enum refusal refusal = refusal_of(scene, row);
 
         scene->nodes[i] = (struct placement_node){
             .name = row->name,

@@ -1,7 +1,7 @@
 #include "controller/former_node.h"
 
 #include "lib/base/alloc.h"
-#include "test/unit/expect.h"
+#include "test/unit/object.h"
 
 #define DRIVER "disk.csi.azure.com"
 #define DISK "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/"
@@ -26,19 +26,15 @@ static const struct {
 
 static enum former_node ask(const char *in_use, const char *key)
 {
-    Api__Taint taint = API__TAINT__INIT;
-    Api__NodeSpec spec = API__NODE_SPEC__INIT;
-    Api__NodeStatus status = API__NODE_STATUS__INIT;
-    Api__Node node = API__NODE__INIT;
+    CLEANUP(freep) char *used = in_use ? mem_printf("'%s'", in_use) : mem_strdup("");
+    CLEANUP(freep) char *taint = key ? mem_printf("{'key':'%s'}", key) : mem_strdup("");
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *node = object_taken(
+        &api__node__descriptor, mem_printf("{'metadata':{'name':'n'},'spec':{'taints':[%s]},"
+                                           "'status':{'volumesInUse':[%s]}}",
+                                           taint, used));
 
-    taint.key = (char *)(uintptr_t)key;
-    spec.taints = &(Api__Taint *){&taint};
-    spec.n_taints = key ? 1 : 0;
-    status.volumes_in_use = &(char *){(char *)(uintptr_t)in_use};
-    status.n_volumes_in_use = in_use ? 1 : 0;
-    node.spec = &spec;
-    node.status = &status;
-    return former_node_of(&node, DRIVER, DISK "pvc-1");
+    return former_node_of(node, DRIVER, DISK "pvc-1");
 }
 
 static void test_table(void **state)
@@ -56,10 +52,11 @@ static void test_table(void **state)
 /* Of a Node that says nothing, as it is before its first kubelet, nothing is mounted. */
 static void test_empty_node(void **state)
 {
-    Api__Node node = API__NODE__INIT;
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *node = object_of(&api__node__descriptor, "{'metadata':{'name':'n'}}");
 
     (void)state;
-    assert_int_equal(former_node_of(&node, DRIVER, DISK "pvc-1"), FORMER_NODE_DONE);
+    assert_int_equal(former_node_of(node, DRIVER, DISK "pvc-1"), FORMER_NODE_DONE);
 }
 
 int main(void)

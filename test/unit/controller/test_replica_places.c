@@ -13,6 +13,7 @@
 #include "lib/json/parse.h"
 #include "test/unit/object.h"
 
+#define DRIVER "disk.csi.azure.com"
 #define DISK "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/"
 #define ZONE_LABEL "topology.disk.csi.azure.com/zone"
 
@@ -57,6 +58,7 @@ struct node {
     enum taint taint;
     bool cordoned, ready, silent;
     unsigned limit; /* data disks */
+    unsigned used;  /* the volume that kubelet has there still; MAX_VOLUMES: none */
 };
 
 struct pod {
@@ -111,6 +113,7 @@ static void fill(struct cluster *cluster, unsigned seed)
             .ready = below(&seed, 8) != 0,
             .silent = below(&seed, 8) == 0,
             .limit = below(&seed, 5),
+            .used = below(&seed, 8) ? MAX_VOLUMES : below(&seed, MAX_VOLUMES),
         };
     cluster->home = below(&seed, cluster->n_nodes);
     for (unsigned i = 0; i < cluster->n_pods; i++)
@@ -143,7 +146,7 @@ static bool pods_may_run_on(const struct cluster *cluster, unsigned node)
 static bool may_take(const struct cluster *cluster, const struct volume *volume, unsigned node)
 {
     const struct node *n = &cluster->nodes[node];
-    bool well = n->ready && !n->silent, stays = !n->silent;
+    bool well = n->ready && !n->silent && n->used >= cluster->n_volumes, stays = !n->silent;
 
     if (volume->on[node] == PRIMARY || volume->on[node] == LEAVING)
         return false;
@@ -173,15 +176,20 @@ static void put(struct store *store, const ProtobufCMessageDescriptor *type, cha
 static void put_node(struct controller *c, unsigned i, const struct node *node)
 {
     char heard[TIMESTAMP_SIZE];
+    CLEANUP(freep)
+    char *used = node->used < MAX_VOLUMES
+                     ? mem_printf("'kubernetes.io/csi/" DRIVER "^" DISK "v%u'", node->used)
+                     : mem_strdup("");
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
         object_taken(&api__node__descriptor,
                      mem_printf("{'metadata':{'name':'n%u','labels':{'" ZONE_LABEL
                                 "':'eastus-%d','colour':'%d'}},"
                                 "'spec':{'unschedulable':%s,'taints':[%s]},"
-                                "'status':{'conditions':[{'type':'Ready','status':'%s'}]}}",
+                                "'status':{'conditions':[{'type':'Ready','status':'%s'}],"
+                                "'volumesInUse':[%s]}}",
                                 i, node->zone, node->colour, node->cordoned ? "true" : "false",
-                                taint_texts[node->taint], node->ready ? "True" : "False"));
+                                taint_texts[node->taint], node->ready ? "True" : "False", used));
 
     store_put(c->nodes, object);
     node_table_node_changed(c->node_table, NULL, object);
@@ -236,7 +244,7 @@ static void put_volume(struct controller *c, unsigned i, const struct volume *vo
                    i, i, volume->shares - 1, volume->shares, i, zone));
     put(c->persistent_volumes, &api__persistent_volume__descriptor,
         mem_printf("{'metadata':{'name':'pv%u'},'spec':{'claimRef':{'namespace':'n','name':'c%u'},"
-                   "'csi':{'driver':'disk.csi.azure.com','volumeHandle':'" DISK "v%u'}%s},"
+                   "'csi':{'driver':'" DRIVER "','volumeHandle':'" DISK "v%u'}%s},"
                    "'status':{'phase':'Bound'}}",
                    i, i, i, affinity));
     for (unsigned node = 0; node < MAX_NODES; node++)
@@ -302,7 +310,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
 {
     *c = (struct controller){
         .loop = loop_new_virtual(0),
-        .settings = {.driver_name = "disk.csi.azure.com", .namespace_ = "d"},
+        .settings = {.driver_name = DRIVER, .namespace_ = "d"},
         .volumes = store_new(),
         .attachments = store_new(),
         .nodes = store_new(),
