@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/resource.h"
 #include "test/sim/world.h"
 
 #define PREFIX "foreign-"
@@ -17,9 +18,9 @@ struct change {
 };
 
 /* Refused while the VM is changing, or full: then somebody tries again later. */
-static void ask(struct vm *vm, const char *what, const struct disk *disk)
+static void ask(struct vm *vm, const char *what, const char *disk_id)
 {
-    CLEANUP(json_decrefp) json_t *body = json_pack("{s:[{s:s}]}", what, "diskId", disk->id);
+    CLEANUP(json_decrefp) json_t *body = json_pack("{s:[{s:s}]}", what, "diskId", disk_id);
     struct operation *operation;
 
     refusal_free(vm_attach_detach(vm, body, &operation));
@@ -48,9 +49,9 @@ static struct disk *make_disk(struct machine *machine)
     return disk;
 }
 
-static bool is_foreign(const struct disk *disk)
+static bool is_foreign(const char *disk_name)
 {
-    return strncmp(disk->name, PREFIX, strlen(PREFIX)) == 0;
+    return strncmp(disk_name, PREFIX, strlen(PREFIX)) == 0;
 }
 
 static struct err *attach(struct task *self, const struct change *change)
@@ -68,19 +69,24 @@ static struct err *attach(struct task *self, const struct change *change)
             disk = disk_find(machine->world->sim->azure, key);
             if (!vm || !disk || attachment_find(vm, disk))
                 break;
-            ask(vm, "dataDisksToAttach", disk);
+            ask(vm, "dataDisksToAttach", disk->id);
             TRY(task_sleep(self, RETRY_MS));
         }
     }
     return NULL;
 }
 
-static struct disk *any_foreign(const struct vm *vm)
+/* The id of one that is there, or that the VM's model has: it comes with the next change. NULL if
+ * there is none. */
+static const char *any_foreign(const struct vm *vm)
 {
     LIST_FOREACH(&vm->attachments, link) {
-        if (is_foreign(ATTACHMENT_OF_VM(link)->disk))
-            return ATTACHMENT_OF_VM(link)->disk;
+        if (is_foreign(ATTACHMENT_OF_VM(link)->disk->name))
+            return ATTACHMENT_OF_VM(link)->disk->id;
     }
+    for (size_t i = 0; i < vm->data_disks.n; i++)
+        if (is_foreign(resource_text(vm->data_disks.items[i].entry, "name", "")))
+            return resource_text(vm->data_disks.items[i].entry, "managedDisk.id", NULL);
     return NULL;
 }
 
@@ -90,11 +96,11 @@ static struct err *detach(struct task *self, const struct change *change)
 
     for (;;) {
         struct vm *vm = machine_vm(machine);
-        struct disk *disk = vm ? any_foreign(vm) : NULL;
+        const char *disk_id = vm ? any_foreign(vm) : NULL;
 
-        if (!disk || machine->foreign)
+        if (!disk_id || machine->foreign)
             return NULL;
-        ask(vm, "dataDisksToDetach", disk);
+        ask(vm, "dataDisksToDetach", disk_id);
         TRY(task_sleep(self, RETRY_MS));
     }
 }
