@@ -118,16 +118,22 @@ static void answer_fulfilled(struct vm *vm)
     }
 }
 
-/* A first request needs no model; one that depends on what is there does, and so does one for which
- * there was no room in the model of before. */
+/* One that depends on what is there: on what became of it before, on the disks that leave for it,
+ * or, as a replica's, on whether the place is left over. */
+static bool depends_on_model(const struct vm_request *request)
+{
+    return request->retried || request->change->n_in_exchange > 0 ||
+           request->change->urgency == CLOUD_FOR_REPLICA;
+}
+
+/* A primary's first request needs no model, unless there was no room for it in that of before. */
 static bool needs_model(const struct vm *vm)
 {
     LIST_FOREACH(&vm->pending, link) {
         const struct vm_request *request = vm_request_of(link);
         bool older = vm->known_at < request->since;
 
-        if (!vm->known ? request->retried || request->change->n_in_exchange > 0
-                       : older && vm_lacks_room(vm))
+        if (!vm->known ? depends_on_model(request) : older && vm_lacks_room(vm))
             return true;
     }
     return false;

@@ -107,6 +107,25 @@ static void test_what_is_given_up_while_it_waits_for_company(void **state)
     world_free(world);
 }
 
+/* Of a VM that nobody has looked at yet. */
+static int looks_for(enum cloud_urgency urgency)
+{
+    struct world *world = world_new();
+
+    make_disks(world, names, COUNT_OF(names), 1);
+    assert_ok(wish(
+        world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .urgency = urgency}));
+    int looks = calls(world, "virtualMachines.get");
+    world_free(world);
+    return looks;
+}
+
+static void test_only_a_replica_waits_for_a_look(void **state)
+{
+    (void)state;
+    assert_int_equal(looks_for(CLOUD_FOR_REPLICA), looks_for(CLOUD_FOR_PRIMARY) + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +133,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so),
         cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
         cmocka_unit_test(test_what_is_given_up_while_it_waits_for_company),
+        cmocka_unit_test(test_only_a_replica_waits_for_a_look),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
