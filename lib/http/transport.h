@@ -39,10 +39,13 @@ struct http_stream {
     void (*close)(struct http_stream *stream);
 };
 
+/* Whoever was cancelled while something else kept it waiting sends nothing any more. */
 static inline struct err *http_exchange(struct task *self, struct http_transport *transport,
                                         const struct http_request *request,
                                         struct http_response *ret)
 {
+    if (task_is_cancelled(self))
+        return err_new(ERR_CANCELED, "%s: not sent", request->url);
     return transport->exchange(transport, self, request, ret);
 }
 
