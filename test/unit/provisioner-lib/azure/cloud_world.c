@@ -199,6 +199,16 @@ struct err *wish(struct world *world, struct wish one)
     return one.err;
 }
 
+struct cloud_instance model_of(struct world *world, const char *vm)
+{
+    struct wish look = {.kind = LOOK, .vm = vm};
+
+    begin(world, &look);
+    finish(world, &look, 1);
+    assert_ok(look.err);
+    return look.instance;
+}
+
 void make_disks(struct world *world, const char *const *names, size_t n, int max_shares)
 {
     for (size_t i = 0; i < n; i++)

@@ -76,6 +76,8 @@ void begin(struct world *world, struct wish *wish);
 /* Until all of them have ended; at most two minutes. */
 void finish(struct world *world, struct wish *wishes, size_t n);
 struct err *wish(struct world *world, struct wish one);
+/* The VM's model, at most a minute old, for cloud_instance_fini. */
+struct cloud_instance model_of(struct world *world, const char *vm);
 /* Disks of 10 GiB; what that took is forgotten. */
 void make_disks(struct world *world, const char *const *names, size_t n, int max_shares);
 

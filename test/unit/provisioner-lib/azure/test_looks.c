@@ -101,12 +101,34 @@ static void test_a_look_is_not_from_memory(void **state)
 
 static void get(struct world *world)
 {
-    struct wish get = {.kind = LOOK, .vm = VM("vm1")};
+    struct cloud_instance model = model_of(world, VM("vm1"));
 
-    begin(world, &get);
-    finish(world, &get, 1);
-    assert_ok(get.err);
-    cloud_instance_fini(&get.instance);
+    cloud_instance_fini(&model);
+}
+
+/* It is read while the change goes on, the last time a moment before its end. */
+static void test_a_model_from_before_a_change_ended_is_not_its_outcome(void **state)
+{
+    static const char *const names[] = {"d1"};
+    struct world *world = world_new();
+    struct wish detach = {.kind = DETACH, .disk = "d1", .vm = VM("vm1")};
+
+    (void)state;
+    make_disks(world, names, COUNT_OF(names), 1);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .disk = "d1", .vm = VM("vm1")}));
+    begin(world, &detach);
+    for (int looks = 0; looks < 600 && !detach.ended; looks++) {
+        struct wish look = {.kind = LOOK, .vm = VM("vm1")};
+
+        begin(world, &look);
+        loop_advance(world->azure->loop, 100);
+        assert_true(look.ended);
+        assert_ok(look.err);
+        cloud_instance_fini(&look.instance);
+    }
+    assert_true(detach.ended);
+    assert_ok(detach.err);
+    world_free(world);
 }
 
 static void test_a_model_is_kept_until_it_is_to_be_forgotten(void **state)
@@ -162,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_all_disks_page_by_page),
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
+        cmocka_unit_test(test_a_model_from_before_a_change_ended_is_not_its_outcome),
         cmocka_unit_test(test_a_model_is_kept_until_it_is_to_be_forgotten),
         cmocka_unit_test(test_those_who_ask_at_one_moment_share_a_read),
     };
