@@ -281,13 +281,14 @@ static void approach_end(struct approach *approach)
 
 /* Reads the VM's model. That takes time: the rest is gathered again, so that what is decided next
  * is decided on what is true now. False if the attachment is gone meanwhile. */
-static struct err *look_and_gather(struct task *self, struct subject *s, uint64_t max_age_ms,
-                                   bool *ret_there)
+static struct err *look_and_gather(struct task *self, struct subject *s,
+                                   const struct approach *approach, bool anew, bool *ret_there)
 {
+    uint64_t since_began = loop_now(s->controller->loop) - approach->began;
     struct subject fresh = {0};
     bool found = false;
 
-    TRY(look(self, s, max_age_ms, &found));
+    TRY(look(self, s, anew ? since_began : MODEL_AGE_MS, &found));
     *ret_there = subject_gather(s->controller, s->object->key, &fresh);
     if (!*ret_there) {
         subject_fini(&fresh);
@@ -299,7 +300,25 @@ static struct err *look_and_gather(struct task *self, struct subject *s, uint64_
     subject_fini(s);
     *s = fresh;
     s->in.looked = true;
+    s->in.looked_anew = anew;
     s->in.instance = found ? &s->instance : NULL;
+    return NULL;
+}
+
+/* What to do, by as many looks as it takes to know. */
+static struct err *decide(struct task *self, struct subject *s, struct approach *approach,
+                          struct attachment_plan *ret, bool *ret_there)
+{
+    *ret_there = true;
+    *ret = attachment_next(&s->in);
+    while (ret->step == STEP_LOOK || ret->step == STEP_LOOK_ANEW) {
+        TRY(identify(s));
+        approach_begin(approach, s);
+        TRY(look_and_gather(self, s, approach, ret->step == STEP_LOOK_ANEW, ret_there));
+        if (!*ret_there)
+            return NULL;
+        *ret = attachment_next(&s->in);
+    }
     return NULL;
 }
 
@@ -307,26 +326,13 @@ static struct err *one_step(struct task *self, struct controller *controller, co
                             struct approach *approach, bool *ret_go_on)
 {
     CLEANUP(subject_fini) struct subject s = {0};
-    struct err *err = NULL;
-    bool there = true;
+    struct attachment_plan plan;
+    bool there;
 
     *ret_go_on = false;
     if (!subject_gather(controller, key, &s))
         return NULL;
-    struct attachment_plan plan = attachment_next(&s.in);
-    while (!err && there && (plan.step == STEP_LOOK || plan.step == STEP_LOOK_ANEW)) {
-        bool anew = plan.step == STEP_LOOK_ANEW;
-        uint64_t since_began = loop_now(controller->loop) - approach->began;
-
-        err = identify(&s);
-        if (!err) {
-            approach_begin(approach, &s);
-            err = look_and_gather(self, &s, anew ? since_began : MODEL_AGE_MS, &there);
-        }
-        s.in.looked_anew = anew;
-        if (!err && there)
-            plan = attachment_next(&s.in);
-    }
+    struct err *err = decide(self, &s, approach, &plan, &there);
     if (plan.step != STEP_RECORD_ATTACHING && plan.step != STEP_RECORD_DETACHING)
         approach_end(approach);
     if (!err && there)

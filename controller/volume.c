@@ -9,6 +9,7 @@
 #include "controller/failed_creation.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/volume_attachments.h"
 #include "controller/volume_plan.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -315,29 +316,7 @@ static void look_later(const struct subject *s)
                  loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
 }
 
-/* ---- attachments ---- */
-
-static struct err *release_attachments(struct task *self, struct subject *s)
-{
-    struct controller *controller = s->controller;
-    size_t n;
-    struct kube_object *const *found =
-        attachments_of_volume(controller, s->object->metadata->name, &n);
-
-    for (size_t i = 0; i < n; i++) {
-        if (is_deleting(found[i]) || is_primary(as_attachment(found[i])))
-            continue;
-        /* The list may change with the next yield: one at a time. */
-        CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
-        struct err *err =
-            kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object);
-        if (err && err_kind(err) != ERR_NOT_FOUND)
-            return err;
-        err_free(err);
-        found = attachments_of_volume(controller, s->object->metadata->name, &n);
-    }
-    return NULL;
-}
+/* ---- the filesystem ---- */
 
 static struct err *record_filesystem(struct task *self, struct subject *s)
 {
@@ -375,9 +354,11 @@ static struct err *take_step(struct task *self, struct subject *s, enum volume_s
     case VOLUME_RECORD_FILESYSTEM:
         return record_filesystem(self, s);
     case VOLUME_RELEASE:
-        return release_attachments(self, s);
+        return volume_release_attachments(self, s->controller, s->object->metadata->name);
     case VOLUME_DELETE:
         return delete_disk(self, s);
+    case VOLUME_CHECK_UNATTACHED:
+        return volume_check_unattached(self, s->controller, s->object->metadata->name);
     case VOLUME_LOOK_LATER:
         look_later(s);
         return NULL;
@@ -433,7 +414,7 @@ static bool is_last(enum volume_step step)
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
-    bool disk_deleted = false;
+    bool disk_deleted = false, unattached = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
         CLEANUP(subject_fini) struct subject s = {0};
@@ -441,6 +422,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
         if (!gather(controller, key, &s))
             return NULL;
         s.in.disk_deleted = disk_deleted;
+        s.in.unattached = unattached;
         enum volume_step step = volume_next(&s.in);
         struct err *err = take_step(self, &s, step);
         if (err)
@@ -448,6 +430,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
         if (is_last(step))
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
+        unattached |= step == VOLUME_CHECK_UNATTACHED;
     }
     return NULL;
 }

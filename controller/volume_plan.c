@@ -14,7 +14,7 @@ static enum volume_step next_of_deleting(const struct volume_snapshot *in)
         return VOLUME_NONE;
     if (in->delete_requested && !in->pre_provisioned && !in->disk_deleted)
         return VOLUME_DELETE;
-    return VOLUME_REMOVE_FINALIZER;
+    return in->unattached ? VOLUME_REMOVE_FINALIZER : VOLUME_CHECK_UNATTACHED;
 }
 
 enum volume_step volume_next(const struct volume_snapshot *in)

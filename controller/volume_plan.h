@@ -3,7 +3,8 @@
  * A pure function, like attachment_plan.h. Guarantees, for any input:
  *   - a disk is deleted only when DeleteVolume asked for it, it was not there before the volume,
  * and no attachment is left;
- *   - no attachment that is published is ever deleted from here;
+ *   - no attachment that is published is ever deleted from here, and none is left without its
+ *     volume, where nobody would take it away;
  *   - the finalizer goes only when there is nothing left to do in the cloud, or from a record that
  *     is written anew at once: one that somebody deleted under its claim must not stay, since
  *     nothing is attached for a volume that is being deleted;
@@ -25,6 +26,7 @@ struct volume_snapshot {
     bool delete_requested;
     bool claimed;       /* a claim has it: without an AzVolume it would be recovered */
     bool disk_deleted;  /* in this go */
+    bool unattached;    /* in this go, the API server has said so too */
     unsigned primaries; /* attachments that are published, or about to be */
     unsigned others;    /* attachments that may be released */
     unsigned leaving;
@@ -39,8 +41,9 @@ enum volume_step {
     VOLUME_CREATE, /* the disk, and record it */
     VOLUME_ADOPT,  /* record the disk that is there */
     VOLUME_RECORD_FILESYSTEM,
-    VOLUME_RELEASE, /* delete the attachments that may go */
-    VOLUME_DELETE,  /* the disk */
+    VOLUME_RELEASE,          /* delete the attachments that may go */
+    VOLUME_DELETE,           /* the disk */
+    VOLUME_CHECK_UNATTACHED, /* the attachments above are those that a watch has told of */
     VOLUME_LOOK_LATER,
     VOLUME_FORGET, /* delete the AzVolume itself */
 };

@@ -15,6 +15,7 @@ struct vm {
     struct vms *vms;
 
     struct list pending; /* requests that no change carries yet, the most urgent first */
+    struct list busy;    /* disks of the change that is under way */
     bool working;        /* its task runs */
     unsigned expected;   /* requests that are on their way */
     struct waiters finished;
@@ -32,9 +33,9 @@ struct vm {
 
 /* A disk that a change under way concerns. */
 struct busy_disk {
+    struct list link; /* in its VM's list */
     char *disk;
     const struct vm *vm; /* whose change it is */
-    unsigned n;          /* requests of that change */
     UT_hash_handle hh;
 };
 

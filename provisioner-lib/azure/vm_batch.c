@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/azure/vm_model.h"
@@ -28,28 +29,29 @@ bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
     return false;
 }
 
-static void occupy(const struct vm *vm, const char *disk)
+static void occupy(struct vm *vm, const char *disk)
 {
-    struct busy_disk *busy = find_busy(vm->vms, disk);
+    if (find_busy(vm->vms, disk))
+        return; /* two of its requests concern it */
+    struct busy_disk *busy = mem_alloc(sizeof *busy);
 
-    if (!busy) {
-        busy = mem_alloc(sizeof *busy);
-        *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
-        HASH_ADD_KEYPTR(hh, vm->vms->busy, busy->disk, strlen(busy->disk), busy);
-    }
-    busy->n++;
+    *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
+    HASH_ADD_KEYPTR(hh, vm->vms->busy, busy->disk, strlen(busy->disk), busy);
+    list_append(&vm->busy, &busy->link);
 }
 
-static void release(struct vms *vms, const char *disk)
+void vm_release_disks(struct vm *vm)
 {
-    struct busy_disk *busy = find_busy(vms, disk);
+    struct list *link;
 
-    if (--busy->n > 0)
-        return;
-    HASH_DEL(vms->busy, busy);
-    free(busy->disk);
-    free(busy);
-    waiters_wake(&vms->changed);
+    while ((link = list_take_first(&vm->busy))) {
+        struct busy_disk *busy = CONTAINER_OF(link, struct busy_disk, link);
+
+        HASH_DEL(vm->vms->busy, busy);
+        free(busy->disk);
+        free(busy);
+    }
+    waiters_wake(&vm->vms->changed);
 }
 
 /* ---- places ---- */
@@ -148,9 +150,44 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
             occupy(vm, batch->requests[i]->disks[k]);
 }
 
-void vm_batch_release(struct vm *vm, const struct vm_batch *batch)
+/* ---- as one update ---- */
+
+static void add_detach(struct vm_batch_update *whole, const char *disk_id)
 {
-    for (size_t i = 0; i < batch->n; i++)
-        for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
-            release(vm->vms, batch->requests[i]->disks[k]);
+    for (size_t i = 0; i < whole->update.n_detach; i++)
+        if (strcasecmp(whole->detach[i], disk_id) == 0)
+            return;
+    if (whole->update.n_detach < COUNT_OF(whole->detach))
+        whole->detach[whole->update.n_detach++] = disk_id;
+}
+
+/* Of what goes in exchange only what is there: Azure refuses to detach what is not. */
+static void add_exchange(const struct vm *vm, struct vm_batch_update *whole,
+                         const struct vm_change *change)
+{
+    for (size_t i = 0; i < change->n_in_exchange; i++)
+        if (vm_model_find(&vm->model, change->in_exchange[i]))
+            add_detach(whole, change->in_exchange[i]);
+}
+
+struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch)
+{
+    struct vm_batch_update *whole = mem_alloc(sizeof *whole);
+
+    whole->update = (struct vm_update){
+        .attach = whole->attach, .detach = whole->detach, .urgency = CLOUD_COLLECTION};
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct vm_change *change = batch->requests[i]->change;
+
+        if (change->urgency < whole->update.urgency)
+            whole->update.urgency = change->urgency;
+        if (change->kind == VM_DETACH)
+            add_detach(whole, change->disk_id);
+        if (change->kind != VM_ATTACH)
+            continue;
+        whole->attach[whole->update.n_attach++] =
+            (struct vm_attach){change->disk_id, change->lun, change->caching};
+        add_exchange(vm, whole, change);
+    }
+    return whole;
 }

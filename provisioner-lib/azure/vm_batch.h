@@ -46,7 +46,18 @@ int vm_room(const struct vm *vm);
 /* More is asked for than there is. */
 bool vm_lacks_room(const struct vm *vm);
 
-/* Takes what can go out now from what waits, and its disks are under change until it is released.
- * A repair goes alone. */
+/* Takes what can go out now from what waits. A repair goes alone. The disks are under change from
+ * then until they are released, which is later than the requests are answered if nobody knows what
+ * became of the change. */
 void vm_batch_take(struct vm *vm, struct vm_batch *batch);
-void vm_batch_release(struct vm *vm, const struct vm_batch *batch);
+void vm_release_disks(struct vm *vm);
+
+/* All that the batch asks for; the disks' ids belong to the requests. */
+struct vm_batch_update {
+    struct vm_attach attach[MAX_BATCH];
+    const char *detach[2 * MAX_BATCH];
+    struct vm_update update; /* of these lists */
+};
+
+/* free() it. */
+struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch);

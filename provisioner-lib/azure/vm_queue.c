@@ -12,7 +12,14 @@
 #include "provisioner-lib/azure/vm_batch.h"
 #include "provisioner-lib/azure/vm_model.h"
 
-enum { SETTLE_TRIES = 5, SETTLE_PAUSE_MS = 2000, COMPANY_MS = 2000 };
+enum {
+    COMPANY_MS = 2000,
+    SETTLE_MS = 10 * 1000,
+    SETTLE_PAUSE_MS = 2000,
+    /* A change that Azure tells nothing of is taken to have ended then. It goes on longer less than
+     * once in a thousand, and Azure refuses what comes too early. */
+    UNKNOWN_MS = 2 * 60 * 1000,
+};
 
 /* ---- waiting and answering ---- */
 
@@ -164,52 +171,6 @@ static bool refuse_surplus(struct vm *vm)
 
 /* ---- one change on its way ---- */
 
-struct update_lists {
-    struct vm_attach attach[MAX_BATCH];
-    const char *detach[2 * MAX_BATCH];
-    struct vm_update update;
-};
-
-static void add_detach(struct update_lists *lists, const char *disk_id)
-{
-    for (size_t i = 0; i < lists->update.n_detach; i++)
-        if (strcasecmp(lists->detach[i], disk_id) == 0)
-            return;
-    if (lists->update.n_detach < COUNT_OF(lists->detach))
-        lists->detach[lists->update.n_detach++] = disk_id;
-}
-
-/* Of what goes in exchange only what is there: Azure refuses to detach what is not. */
-static void add_exchange(const struct vm *vm, struct update_lists *lists,
-                         const struct vm_change *change)
-{
-    for (size_t i = 0; i < change->n_in_exchange; i++)
-        if (vm_model_find(&vm->model, change->in_exchange[i]))
-            add_detach(lists, change->in_exchange[i]);
-}
-
-static struct update_lists *lists_of(const struct vm *vm, const struct vm_batch *batch)
-{
-    struct update_lists *lists = mem_alloc(sizeof *lists);
-
-    lists->update = (struct vm_update){
-        .attach = lists->attach, .detach = lists->detach, .urgency = CLOUD_COLLECTION};
-    for (size_t i = 0; i < batch->n; i++) {
-        const struct vm_change *change = batch->requests[i]->change;
-
-        if (change->urgency < lists->update.urgency)
-            lists->update.urgency = change->urgency;
-        if (change->kind == VM_DETACH)
-            add_detach(lists, change->disk_id);
-        if (change->kind != VM_ATTACH)
-            continue;
-        lists->attach[lists->update.n_attach++] =
-            (struct vm_attach){change->disk_id, change->lun, change->caching};
-        add_exchange(vm, lists, change);
-    }
-    return lists;
-}
-
 static struct err *send(struct task *self, struct vm *vm, const struct vm_update *update)
 {
     vm->known = false;
@@ -249,8 +210,8 @@ static void observe(const struct vm *vm, const struct vm_batch *batch,
 
 static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
-    CLEANUP(freep) struct update_lists *lists = lists_of(vm, batch);
-    const struct vm_update *update = &lists->update;
+    CLEANUP(freep) struct vm_batch_update *whole = vm_batch_update_of(vm, batch);
+    const struct vm_update *update = &whole->update;
 
     observe(vm, batch, update);
     struct err *err = send(self, vm, update);
@@ -278,16 +239,40 @@ static void requeue(struct vm *vm, const struct vm_batch *batch, size_t company,
     }
 }
 
-/* An update that finds nothing to do is no operation that could be followed, but the model says for
- * a moment that it is changing. */
-static struct err *settle(struct task *self, struct vm *vm)
+/* Until the model no longer says that it is changing, or for so long. */
+static struct err *settle(struct task *self, struct vm *vm, uint64_t for_ms)
 {
+    uint64_t deadline = loop_now(vm->vms->loop) + for_ms, pause = SETTLE_PAUSE_MS;
+
     TRY(vm_refresh(self, vm, UINT64_MAX));
-    for (int i = 0; i < SETTLE_TRIES && vm->model.state == CLOUD_INSTANCE_CHANGING; i++) {
-        TRY(task_sleep(self, SETTLE_PAUSE_MS));
+    while (vm->model.state == CLOUD_INSTANCE_CHANGING && loop_now(vm->vms->loop) < deadline) {
+        TRY(task_sleep(self, pause));
         TRY(vm_refresh(self, vm, 0));
+        pause *= 2;
     }
     return NULL;
+}
+
+/* The change may go on, and then Azure refuses the whole of any other that concerns its disks. */
+static bool is_unknown(const struct err *err)
+{
+    return err_kind(err) == ERR_UNAVAILABLE || err_kind(err) == ERR_TIMEOUT ||
+           err_kind(err) == ERR_INTERNAL;
+}
+
+static void see_it_end(struct task *self, struct vm *vm)
+{
+    uint64_t deadline = loop_now(vm->vms->loop) + UNKNOWN_MS, now, pause = SETTLE_PAUSE_MS;
+
+    while (!task_is_cancelled(self) && (now = loop_now(vm->vms->loop)) < deadline) {
+        CLEANUP(err_freep) struct err *err = settle(self, vm, deadline - now);
+
+        if (!err || err_kind(err) == ERR_NOT_FOUND)
+            return;
+        answer_pending(vm, err);
+        err_free(task_sleep(self, pause));
+        pause *= 2;
+    }
 }
 
 /* Returns how long the VM is to rest then. */
@@ -295,6 +280,7 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
 {
     bool repair = batch->requests[0]->change->kind == VM_REPAIR;
     CLEANUP(err_freep) struct err *err = send_batch(self, vm, batch);
+    bool unknown = err && is_unknown(err);
 
     if (err && err_kind(err) == ERR_THROTTLED) {
         log_info("%s: %zu changes wait: %s", vm->id, batch->n, err_message(err));
@@ -305,10 +291,14 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
         requeue(vm, batch, (batch->n + 1) / 2 - 1, "halved");
         return 0;
     }
+    /* A repair that finds nothing to do is no operation that could be followed, but the model says
+     * for a moment that it is changing. */
     if (!err)
-        err = repair ? settle(self, vm) : vm_refresh(self, vm, UINT64_MAX);
+        err = repair ? settle(self, vm, SETTLE_MS) : vm_refresh(self, vm, UINT64_MAX);
     for (size_t i = 0; i < batch->n; i++)
         answer(vm, batch->requests[i], err ? copy_of(err) : verify(vm, batch->requests[i]->change));
+    if (unknown)
+        see_it_end(self, vm);
     return 0;
 }
 
@@ -357,7 +347,7 @@ static void next_change(struct task *self, struct vm *vm)
     if (batch.n > 0) {
         uint64_t rest = carry_out(self, vm, &batch);
 
-        vm_batch_release(vm, &batch); /* at once: other VMs may have use for the disks meanwhile */
+        vm_release_disks(vm); /* at once: other VMs may have use for them meanwhile */
         if (rest > 0)
             err_free(task_sleep(self, rest));
     } else if (!refuse_surplus(vm) && !list_is_empty(&vm->pending)) {

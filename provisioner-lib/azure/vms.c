@@ -54,6 +54,7 @@ struct vm *vms_find(struct vms *vms, const char *id)
     vm = mem_alloc(sizeof *vm);
     *vm = (struct vm){.key = TAKE_PTR(key), .id = mem_strdup(id), .vms = vms};
     list_init(&vm->pending);
+    list_init(&vm->busy);
     waiters_init(&vm->finished);
     waiters_init(&vm->read);
     HASH_ADD_KEYPTR(hh, vms->vms, vm->key, strlen(vm->key), vm);

@@ -54,7 +54,7 @@ def remove(group: str) -> None:
     """The group and all below it; its tasks are dead, but the kernel may still be at it."""
     for hierarchy in hierarchies():
         top = hierarchy / group.strip("/")
-        until(lambda: _removed(top), f"removal of control group {top}", 10)
+        until(lambda: _removed(top), f"removal of control group {top}")
 
 
 def _removed(top: Path) -> bool:

@@ -82,7 +82,7 @@ class Cluster:
             node.install()
         self._on_each(self.nodes.values(), self._boot)
         # Nodes may be faster than the controllers; without this no pod is admitted.
-        self.kubectl("wait", "serviceaccount/default", "--for=create", "--timeout=30s")
+        self.kubectl("wait", "serviceaccount/default", "--for=create", "--timeout=60s")
         step(f"{len(self.nodes)} nodes Ready")
 
     def down(self) -> None:

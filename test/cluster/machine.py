@@ -76,7 +76,7 @@ class Machine:
         init = Process.of(int(answer))
         if init:
             self.state.put("machines", self.name, [init.pid, init.started])
-        until(self._booted, f"boot of {self.name}", 10)
+        until(self._booted, f"boot of {self.name}")
 
     def _reaper(self) -> Path:
         return self.state.directory / "pause"

@@ -79,7 +79,7 @@ class Node:
         cgroup.create(cgroup.name(self.machine.state.id, self.name))
         self.machine.boot()
         self.machine.start("containerd", "containerd", "--config", self._path("containerd.toml"))
-        until_it_works(lambda: self.ctr("version"), f"containerd on {self.name}", 30)
+        until_it_works(lambda: self.ctr("version"), f"containerd on {self.name}")
 
     def join(self) -> None:
         kubelet = self.machine.start(

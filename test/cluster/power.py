@@ -9,7 +9,6 @@ import fcntl
 import os
 import struct
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from . import process
 from .process import Process
@@ -21,11 +20,7 @@ NOLOGFLUSH = struct.pack("I", 2)
 
 def _mounts(pid: int) -> Iterator[tuple[str, str]]:
     """(device as major:minor, mount point) of everything mounted in the process's namespace."""
-    try:
-        lines = Path(f"/proc/{pid}/mountinfo").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
+    for line in process.mount_table(pid).splitlines():
         fields = line.split()
         if os.path.exists(f"/sys/dev/block/{fields[2]}"):
             yield fields[2], fields[4].encode().decode("unicode_escape")
@@ -71,11 +66,9 @@ def _shut(device: str, path: str) -> bool:
 
 def wait_for_release(devices: set[str]) -> None:
     """The kernel drops the mounts of dead processes in its own time; wait until it has."""
-    until(
-        lambda: not devices & _devices(process.everyone()), f"unmounting of {sorted(devices)}", 30
-    )
+    until(lambda: not devices & _devices(process.everyone()), f"unmounting of {sorted(devices)}")
     for device in devices:
-        until(lambda: _free(device), f"release of {device}", 30)
+        until(lambda: _free(device), f"release of {device}")
 
 
 def _devices(pids: Iterable[int]) -> set[str]:

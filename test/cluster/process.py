@@ -81,9 +81,7 @@ def kill_all(processes: Iterable[Process]) -> None:
     processes = list(processes)
     for process in processes:
         process.signal(signal.SIGKILL)
-    until(
-        lambda: not any(process.alive() for process in processes), "death of killed processes", 30
-    )
+    until(lambda: not any(process.alive() for process in processes), "death of killed processes")
 
 
 def namespace(pid: int | str, kind: str) -> int | None:
@@ -92,6 +90,14 @@ def namespace(pid: int | str, kind: str) -> int | None:
         return os.stat(f"/proc/{pid}/ns/{kind}").st_ino
     except OSError:
         return None
+
+
+def mount_table(pid: int) -> str:
+    """As in proc_pid_mountinfo(5); nothing of a process that is gone."""
+    try:
+        return Path(f"/proc/{pid}/mountinfo").read_text()
+    except OSError:
+        return ""
 
 
 def everyone() -> Iterator[int]:

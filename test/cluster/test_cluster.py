@@ -56,7 +56,7 @@ def fetched(run, *arguments: str) -> str:
     """What the web server at the last argument says, once kube-proxy has learned of it."""
     *place, address = arguments
     command = ["busybox", "timeout", "2", "busybox", "wget", "-qO-", f"http://{address}"]
-    return until_it_works(lambda: run(*place, *command), f"an answer of {address}", 20).strip()
+    return until_it_works(lambda: run(*place, *command), f"an answer of {address}").strip()
 
 
 def test_a_socket_made_inside_stays_inside(cluster):
@@ -124,7 +124,7 @@ def test_the_drivers_image_carries_what_its_programs_need(cluster):
     tools["containers"][0]["image"] = image.name
     cluster.apply(pod("tools", tools))
     succeeded = "--for=jsonpath={.status.phase}=Succeeded"
-    cluster.kubectl("wait", "pod/tools", succeeded, "--timeout=30s")
+    cluster.kubectl("wait", "pod/tools", succeeded, "--timeout=60s")
     assert cluster.kubectl("logs", "tools").endswith("complete\n")
     cluster.kubectl("delete", "pod", "tools")
 

@@ -50,7 +50,7 @@ def remains(directory: Path, cluster_id: str) -> list[str]:
     for hierarchy in cgroup.hierarchies():
         found += hierarchy.glob(f"azd-{cluster_id}*")
     for backing_file in Path("/sys/block").glob("loop*/loop/backing_file"):
-        if str(directory) in backing_file.read_text():
+        if mentions(backing_file, str(directory)):
             found.append(backing_file)
     for pid in process.everyone():
         tables = [Path(f"/proc/{pid}/{name}") for name in ("cmdline", "mountinfo")]

@@ -6,6 +6,7 @@ PLAN = "controller/attachment_plan.c"
 VIEW = "controller/attachment_view.c"
 RECORD = "controller/attachment_record.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
+BATCH = "provisioner-lib/azure/vm_batch.c"
 
 
 class Mutant(NamedTuple):
@@ -53,7 +54,7 @@ MUTANTS = [
     Mutant("shares counted without those that leave", VIEW,
            "s->in.other_shares += holds_share(other);",
            "s->in.other_shares += !is_deleting(objects[i]) && holds_share(other);"),
-    Mutant("a disk changed on two VMs at once", "provisioner-lib/azure/vm_batch.c",
+    Mutant("a disk changed on two VMs at once", BATCH,
            "if (busy && busy->vm != vm)", "if (busy && busy->vm != vm && !vm)"),
     Mutant("sibling not told", "controller/mirror.c",
            "        enqueue_attachment(controller, siblings[i]);", "        (void)siblings;",
@@ -78,6 +79,12 @@ MUTANTS = [
     Mutant("detach of what is on a VM that is gone", PLAN,
            "if (!in->instance)\n        return step(STEP_REMOVE_FINALIZER);\n    if (!slot_of(",
            "if (in->instance && !slot_of("),
+    Mutant("disks let go although nobody knows what became of them", QUEUE,
+           "    if (unknown)\n        see_it_end(self, vm);\n", "    (void)unknown, (void)see_it_end;\n",
+           "azure-faults", "azure-operation-unknown,azure-token-refused"),
+    Mutant("AzVolume removed before an attachment that is not heard of yet",
+           "controller/volume_plan.c", "in->unattached ? VOLUME_REMOVE_FINALIZER", "in ? VOLUME_REMOVE_FINALIZER",
+           "churn", "watch-late"),
     Mutant("AzVolume removed before its disk", "controller/volume_plan.c",
            "!in->disk_deleted)\n        return VOLUME_DELETE;",
            "!in->disk_deleted && false)\n        return VOLUME_DELETE;"),
@@ -88,10 +95,10 @@ MUTANTS = [
            "case CLOUD_INSTANCE_CHANGING:\n        return step(STEP_LOOK_LATER);",
            "case CLOUD_INSTANCE_CHANGING:\n"
            "        return step_at(STEP_RECORD_ATTACHED, slot->lun);", "azure-faults"),
-    Mutant("what is at the first LUN is detached to make room", QUEUE,
+    Mutant("what is at the first LUN is detached to make room", BATCH,
            "if (vm_model_find(&vm->model, change->in_exchange[i]))\n"
-           "            add_detach(lists, change->in_exchange[i]);",
-           "if (vm->model.n_slots > 0)\n            add_detach(lists, vm->model.slots[0].disk_id);"),
+           "            add_detach(whole, change->in_exchange[i]);",
+           "if (vm->model.n_slots > 0)\n            add_detach(whole, vm->model.slots[0].disk_id);"),
     Mutant("what is on record is not looked at", PLAN,
            "return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);",
            "return step(there ? STEP_VERIFIED : STEP_NONE);", "by-hand"),

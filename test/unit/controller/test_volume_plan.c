@@ -16,6 +16,7 @@ static const char *const step_names[] = {
     [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
     [VOLUME_RELEASE] = "release",
     [VOLUME_DELETE] = "delete",
+    [VOLUME_CHECK_UNATTACHED] = "check-unattached",
     [VOLUME_LOOK_LATER] = "look-later",
     [VOLUME_FORGET] = "forget",
 };
@@ -43,15 +44,19 @@ static const struct {
     {"its replicas go first", "finalizer created deleting requested other leaving", "release"},
     {"and are waited for", "finalizer created deleting requested leaving", "none"},
     {"then the disk", "finalizer created deleting requested", "delete"},
-    {"then the record", "finalizer created deleting requested disk-gone", "remove-finalizer"},
+    {"then whoever knows is asked whether anything is left",
+     "finalizer created deleting requested disk-gone", "check-unattached"},
+    {"then the record", "finalizer created deleting requested disk-gone unattached",
+     "remove-finalizer"},
     {"a disk that may exist although it is on no record", "finalizer failed deleting requested",
      "delete"},
-    {"without a request the disk stays", "finalizer created deleting", "remove-finalizer"},
+    {"without a request the disk stays", "finalizer created deleting unattached",
+     "remove-finalizer"},
     {"what a claim has is written anew, whoever uses it",
      "finalizer created deleting claimed primary other leaving", "remove-finalizer"},
     {"but not what is to be deleted", "finalizer created deleting requested claimed", "delete"},
-    {"a disk that was there before stays", "finalizer created deleting requested pre-provisioned",
-     "remove-finalizer"},
+    {"a disk that was there before stays",
+     "finalizer created deleting requested pre-provisioned unattached", "remove-finalizer"},
     {"nothing of ours holds it", "created deleting requested", "none"},
 };
 
@@ -73,6 +78,7 @@ static void test_table(void **state)
             .delete_requested = strstr(words, "requested"),
             .claimed = strstr(words, "claimed"),
             .disk_deleted = strstr(words, "disk-gone"),
+            .unattached = strstr(words, "unattached"),
             .primaries = strstr(words, "primary") ? 1 : 0,
             .others = strstr(words, "other") ? 1 : 0,
             .leaving = strstr(words, "leaving") ? 1 : 0,
@@ -89,7 +95,7 @@ static void test_table(void **state)
 static void test_a_disk_goes_only_when_it_may(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 1u << 14; bits++) {
+    for (unsigned bits = 0; bits < 1u << 15; bits++) {
         struct volume_snapshot in = {
             .deleting = bits & 1,
             .has_finalizer = bits & 2,
@@ -106,6 +112,7 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             .goes = bits & 4096,
             .goes_now = bits & 4096,
             .claimed = bits & 8192,
+            .unattached = bits & 16384,
         };
         enum volume_step step = volume_next(&in);
         unsigned attachments = in.primaries + in.others + in.leaving;
@@ -113,7 +120,8 @@ static void test_a_disk_goes_only_when_it_may(void **state)
         if (step == VOLUME_DELETE)
             assert_true(in.deleting && in.delete_requested && !in.pre_provisioned && !attachments);
         if (step == VOLUME_REMOVE_FINALIZER)
-            assert_true(in.deleting && (!attachments || (in.claimed && !in.delete_requested)));
+            assert_true(in.deleting &&
+                        ((!attachments && in.unattached) || (in.claimed && !in.delete_requested)));
         if (step == VOLUME_RELEASE)
             assert_true(in.deleting && !in.primaries);
         if (step == VOLUME_FORGET)

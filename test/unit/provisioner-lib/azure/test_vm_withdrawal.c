@@ -44,6 +44,33 @@ static void test_a_refused_attach_does_not_hold_its_disk(void **state)
     world_free(world);
 }
 
+/* The change goes on, for all that is known, until its VM's model can be read. */
+static void test_a_change_that_cannot_be_followed_holds_its_disk(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct wish b = {.kind = ATTACH, .vm = VM("vm2"), .disk = "a"};
+
+    (void)state;
+    make_disks(world, names, 1, 2);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 500);
+    world->network.stand_in = (struct stand_in){
+        .text = "/subscriptions/", .method = "GET", .times = 14, .status = 500, .body = "{}"};
+    finish(world, &a, 1);
+    assert_int_equal(err_kind(a.err), ERR_UNAVAILABLE);
+    err_free(a.err);
+    assert_in_range(world->network.stand_in.times, 1, 10);
+    begin(world, &b);
+    while (world->network.stand_in.times > 0) {
+        assert_int_equal(calls(world, CHANGES), 1);
+        loop_advance(world->azure->loop, 1000);
+    }
+    finish(world, &b, 1);
+    assert_ok(b.err);
+    world_free(world);
+}
+
 static void test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so(void **state)
 {
     struct world *world = world_new();
@@ -130,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_refused_attach_does_not_hold_its_disk),
+        cmocka_unit_test(test_a_change_that_cannot_be_followed_holds_its_disk),
         cmocka_unit_test(test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so),
         cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
         cmocka_unit_test(test_what_is_given_up_while_it_waits_for_company),
