@@ -78,19 +78,38 @@ static bool can_attach(const struct invariants *invariants, const struct record 
            !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
 }
 
-/* What could go on at once. */
-static bool is_due(const struct invariants *invariants, const struct record *record)
+/* Azure has done what was asked of it. */
+static bool is_there(const struct invariants *invariants, const struct record *record)
+{
+    const struct machine *machine = machine_find(invariants->sim->world, record->node);
+    const struct vm *vm = machine ? machine_vm(machine) : NULL;
+
+    if (!vm || vm->operation)
+        return false;
+    LIST_FOREACH(&vm->attachments, link) {
+        const struct attachment *attachment = ATTACHMENT_OF_VM(link);
+
+        if (strcmp(attachment->disk->name, record->volume->name) == 0)
+            return attachment->attached && attachment->lun == (unsigned)record->lun;
+    }
+    return false;
+}
+
+/* What could go on at once; NULL if nothing could. */
+static const char *due(const struct invariants *invariants, const struct record *record)
 {
     const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
-    bool attached = strcmp(record->state, "Attached") == 0;
 
-    if (!record->primary || record->deleting || !volume || record->volume->deleting ||
-        (attached ? record->is_primary : record->lun >= 0))
-        return false;
+    if (!record->primary || record->deleting || !volume || record->volume->deleting)
+        return NULL;
     struct shares shares = count_shares(record);
     if (shares.role_taken && !volume->wish.block)
-        return false;
-    return attached || can_attach(invariants, record, volume, &shares);
+        return NULL;
+    if (strcmp(record->state, "Attached") == 0)
+        return record->is_primary ? NULL : "be primary of";
+    if (record->lun >= 0)
+        return is_there(invariants, record) ? "be said to have" : NULL;
+    return can_attach(invariants, record, volume, &shares) ? "attach" : NULL;
 }
 
 /* ---- for how long ---- */
@@ -112,8 +131,9 @@ bool is_calm(const struct invariants *invariants)
 static void check_wait(const struct invariants *invariants, struct record *record, uint64_t now)
 {
     uint64_t calm = calm_since(invariants);
+    const char *what = due(invariants, record);
 
-    if (!is_due(invariants, record)) {
+    if (!what) {
         record->due_since = 0;
         return;
     }
@@ -122,8 +142,7 @@ static void check_wait(const struct invariants *invariants, struct record *recor
     uint64_t since = record->due_since > calm ? record->due_since : calm;
     if (now > since + MOST_MS)
         verdict_violated(invariants->sim, AT_ONCE, "%s could %s %s since %.3f s", record->node,
-                         record->lun >= 0 ? "be primary of" : "attach", record->volume->name,
-                         (double)record->due_since / 1000);
+                         what, record->volume->name, (double)record->due_since / 1000);
 }
 
 void check_waits(struct invariants *invariants)
