@@ -89,6 +89,12 @@ struct err *err_with_code(struct err *err, const char *code)
     return err;
 }
 
+struct err *err_as(struct err *err, enum err_kind kind)
+{
+    err->kind = kind;
+    return err;
+}
+
 void err_free(struct err *err)
 {
     if (!err)

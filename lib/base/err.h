@@ -69,6 +69,11 @@ struct err *err_throttled(uint64_t after_ms, const char *format, ...)
 struct err *err_with_code(struct err *err, const char *code)
     __attribute__((returns_nonnull, warn_unused_result));
 
+/* The same error as another kind: what is an author's mistake in a file is an accident in an
+ * answer, which comes better the next time. */
+struct err *err_as(struct err *err, enum err_kind kind)
+    __attribute__((returns_nonnull, warn_unused_result));
+
 /* The same error with "format: " put before its message. Takes ownership of `cause`, which must not
  * be NULL. */
 struct err *err_wrap(struct err *cause, const char *format, ...)

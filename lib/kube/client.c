@@ -299,7 +299,8 @@ static struct err *interpret(struct task *self, const struct http_response *resp
         return json_is_object(json) ? kube_status_err(response->status, json)
                                     : foreign_err(response);
     }
-    TRY(err);
+    if (err) /* cut off on the way; it comes whole when it is asked for again */
+        return err_as(err, ERR_UNAVAILABLE);
     *ret_json = TAKE_PTR(json);
     return NULL;
 }
@@ -343,7 +344,8 @@ static struct err *exchange_object(struct task *self, struct kube *kube, const s
     CLEANUP(json_decrefp) json_t *json = NULL;
 
     TRY(exchange(self, kube, call, &json));
-    return ret ? failed(kube, call, kube_object_decode(resource->type, json, ret)) : NULL;
+    struct err *err = ret ? kube_object_decode(resource->type, json, ret) : NULL;
+    return err ? failed(kube, call, err_as(err, ERR_UNAVAILABLE)) : NULL;
 }
 
 struct err *kube_get(struct task *self, struct kube *kube, const struct api_resource *resource,

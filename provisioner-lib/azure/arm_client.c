@@ -175,7 +175,8 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
     return NULL;
 }
 
-/* An empty body is no document, and an error page of a gateway is none either. */
+/* An empty body is no document, and an error page of a gateway is none either; nor is what was cut
+ * off on the way, which comes whole when it is asked for again. */
 static struct err *document_of(struct task *self, struct arm_client *arm,
                                const struct http_response *response, json_t **ret_json)
 {
@@ -188,7 +189,7 @@ static struct err *document_of(struct task *self, struct arm_client *arm,
         err_free(err);
         return arm_error(response, *ret_json, loop_wall_us(arm->loop));
     }
-    return err;
+    return err ? err_as(err, ERR_UNAVAILABLE) : NULL;
 }
 
 static struct err *exchange(struct task *self, struct arm_client *arm,
@@ -236,7 +237,7 @@ static struct err *ask_end_points(struct task *self, struct arm_client *arm)
         &response));
     TRY(document_of(self, arm, &response, &json));
     struct err *err = cloud_endpoints_take(arm->config, json);
-    return err ? err_wrap(err, "GET %s", url) : NULL;
+    return err ? err_wrap(err_as(err, ERR_UNAVAILABLE), "GET %s", url) : NULL;
 }
 
 /* One asks for all who come meanwhile; if that fails, the next of them does. */
@@ -333,7 +334,7 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
     if (!json) /* a proxy's answer, perhaps; nothing is known of the object */
         return wrap(err_new(ERR_UNAVAILABLE, "a success without a body"), request);
     struct err *err = json_decode(type, json, arena, ret);
-    return err ? wrap(err, request) : NULL;
+    return err ? wrap(err_as(err, ERR_UNAVAILABLE), request) : NULL;
 }
 
 /* ---- operations ---- */

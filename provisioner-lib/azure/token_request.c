@@ -287,7 +287,7 @@ static struct err *take_token(const json_t *json, struct token *ret)
     TRY(json_decode(&arm__token__descriptor, json, arena, &decoded));
     const Arm__Token *token = (const Arm__Token *)decoded;
     if (!token->access__token || !token->has_expires__in)
-        return err_new(ERR_INTERNAL, "the token's answer lacks access_token or expires_in");
+        return err_new(ERR_INTERNAL, "it lacks access_token or expires_in");
     CLEANUP(buffer_fini) struct buffer authorization = {.limit = LONGEST_TOKEN};
     uint64_t lasts = milliseconds_of(&token->expires__in);
     size_t length = strlen(token->access__token);
@@ -319,7 +319,7 @@ struct err *token_request(struct task *self, struct token_source *source, const 
         err_free(err);
         return refused(&response, json, loop_wall_us(loop_of(self)));
     }
-    if (err)
-        return err_wrap(err, "the token's answer");
-    return take_token(json, ret);
+    if (!err)
+        err = take_token(json, ret);
+    return err ? err_wrap(err_as(err, ERR_UNAVAILABLE), "the token's answer") : NULL;
 }

@@ -63,12 +63,15 @@ static bool names(const json_t *list, const char *name)
     return false;
 }
 
-/* And did so already when the request came. */
+/* And whoever sent the request had heard of it. */
 static bool waits_for_disk(const struct sim *sim, const struct arm_record *request,
                            const struct record *record)
 {
+    uint64_t late_until = kube_server_late_until(sim->kube, &AZ_VOLUME_ATTACHMENTS);
+    uint64_t since = record->since > late_until ? record->since : late_until;
+
     return record->primary && !record->deleting && strcmp(record->state, "Attached") != 0 &&
-           came_at(sim, request) > record->since + SETTLING_MS;
+           came_at(sim, request) > since + SETTLING_MS;
 }
 
 bool vm_has_disk(const struct vm *vm, const char *disk)

@@ -134,7 +134,7 @@ MUTANTS = [
            "store_end_list(reflector->config.store, strtoull(version, NULL, 10));",
            "store_end_list(reflector->config.store, 0);", "bad-api"),
     Mutant("watched from now on, not from the list on", "lib/kube/reflector.c",
-           "        .resource_version = reflector->version,\n", "", "churn", "watches-broken"),
+           "        .resource_version = reflector->version,\n", "", "churn", "history-compacted"),
     Mutant("new leader waits for changes", "controller/leader.c",
            "    mirror_enqueue_all(controller);", "    (void)mirror_enqueue_all;"),
     # ---- calls ----

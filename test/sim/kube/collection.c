@@ -143,6 +143,8 @@ void collection_record(struct collection *collection, struct version *event)
     uint64_t now = loop_now(collection->loop);
     uint64_t seen = time_to_see(collection, now);
 
+    if (seen > now)
+        collection->late_until = seen;
     if (!collection->ring)
         collection->ring = mem_alloc(HISTORY * sizeof *collection->ring);
     if (collection->next - collection->oldest == HISTORY)

@@ -29,7 +29,8 @@ struct collection {
     uint64_t oldest, next, published;
     uint64_t forgotten; /* the revision up to which changes have left the ring, or were compacted */
 
-    uint64_t delay_ms; /* from a change to its publication */
+    uint64_t delay_ms;   /* from a change to its publication */
+    uint64_t late_until; /* when the last change is published that was not at once */
     struct timer publication;
     struct waiters watchers; /* woken at each publication */
 };

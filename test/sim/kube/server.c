@@ -245,6 +245,12 @@ void kube_server_delay_watches(struct kube_server *server, const struct api_reso
     server->collections[kind_index(resource)].delay_ms = ms;
 }
 
+uint64_t kube_server_late_until(const struct kube_server *server,
+                                const struct api_resource *resource)
+{
+    return server->collections[kind_index(resource)].late_until;
+}
+
 void kube_server_compact(struct kube_server *server)
 {
     for (unsigned i = 0; i < KIND_COUNT; i++)

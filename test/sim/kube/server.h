@@ -84,6 +84,9 @@ struct kube_server_behaviour *kube_server_behaviour(struct kube_server *server);
 /* How long watches of a kind wait for what happens; lists with resourceVersion=0 do too. */
 void kube_server_delay_watches(struct kube_server *server, const struct api_resource *resource,
                                uint64_t ms);
+/* When watches have last told of something later than it happened. */
+uint64_t kube_server_late_until(const struct kube_server *server,
+                                const struct api_resource *resource);
 /* Forgets all history: watches and pages from before it are answered with 410. */
 void kube_server_compact(struct kube_server *server);
 /* Breaks the watches of a kind; NULL: of all. */

@@ -334,12 +334,12 @@ static void meet_nonsense(struct task *self, struct kube *kube)
 
     assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_UNAVAILABLE,
                  "the connection broke");
-    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_INVALID,
+    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_UNAVAILABLE,
                  "GET /api/v1/nodes/n: not JSON: line 1, column 0: unexpected token near end of "
                  "file");
-    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_INVALID,
+    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_UNAVAILABLE,
                  "GET /api/v1/nodes/n: Node: spec: expected an object, not a list");
-    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_INVALID,
+    assert_fails(kube_get(self, kube, &NODES, NULL, "n", &object), ERR_UNAVAILABLE,
                  "GET /api/v1/nodes/n: Node without metadata.name");
     assert_null(object);
     assert_fails(kube_list_page(self, kube, &NODES, NULL, &(struct kube_query){.limit = 1}, &list),

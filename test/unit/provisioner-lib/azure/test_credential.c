@@ -162,8 +162,8 @@ static void test_refusals(void **state)
          ERR_THROTTLED,
          "slow_down",
          "(HTTP 429)"},
-        {{200, NULL, NULL, "{}"}, ERR_INTERNAL, "", "lacks access_token"},
-        {{200, NULL, NULL, "not JSON"}, ERR_INVALID, "", "the token's answer"},
+        {{200, NULL, NULL, "{}"}, ERR_UNAVAILABLE, "", "lacks access_token"},
+        {{200, NULL, NULL, "not JSON"}, ERR_UNAVAILABLE, "", "the token's answer"},
         {{307, "Location", "https://elsewhere", ""}, ERR_DENIED, "", "(HTTP 307)"},
     };
 
