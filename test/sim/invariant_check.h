@@ -48,6 +48,8 @@
     "A pod that comes back waits for the cloud: its replicas went the moment it was gone."
 #define AT_ONCE "I12 what can go on goes on", \
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
+#define NO_BLIND_WRITE "I14 nothing is written over unseen", \
+    "What somebody else has just recorded is lost: a pod is sent to a LUN of before."
 #define NO_LOOP "I10 nothing in a loop", \
     "The API server is flooded, and everything else in the cluster waits for it."
 #define NO_SECRETS "I9 no secret is written down", \

@@ -81,6 +81,22 @@ static void check_loop(const struct pace *pace, struct subject *subject, uint64_
                          subject->sent);
 }
 
+/* ---- I14 ---- */
+
+/* Several write to an attachment: each names the version that it has seen. */
+static void check_version(const struct pace *pace, const struct http_request *request)
+{
+    if (!request->method || strcmp(request->method, "PATCH") != 0 ||
+        !strstr(request->url, "/azvolumeattachments/"))
+        return;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_loadb(request->body, request->body_length, 0, NULL);
+    const json_t *metadata = json_object_get(patch, "metadata");
+
+    if (!json_object_get(metadata, "resourceVersion"))
+        verdict_violated(pace->sim, NO_BLIND_WRITE, "PATCH %s names no version", request->url);
+}
+
 /* ---- I6 ---- */
 
 /* By the Lease as the API server has it. Who is about to send has asked its own clock, which the
@@ -145,6 +161,7 @@ static struct err *exchange(struct http_transport *http, struct task *self,
     check_refusal(pace, subject, loop_now(loop_of(self)));
     if (is_about_one(request))
         check_loop(pace, subject, loop_now(loop_of(self)));
+    check_version(pace, request);
     if (!pace->flags)
         return http_exchange(self, pace->inner, request, ret);
     if (is_a_change(request))

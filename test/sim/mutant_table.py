@@ -116,8 +116,7 @@ MUTANTS = [
     Mutant("status written over what somebody else wrote", RECORD,
            'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",\n'
            "                              object->metadata->resource_version,",
-           'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "name", object->metadata->name,',
-           "bad-api", "leader-paused"),
+           'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "name", object->metadata->name,'),
     Mutant("outcome of a lost write not learned", RECORD,
            "        learn_outcome(self, controller, object);", "        (void)learn_outcome;", "bad-api", "watch-late"),
     Mutant("recovered as the primary at once", "controller/recovery.c",
