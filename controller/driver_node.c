@@ -56,33 +56,28 @@ static struct err *delete_attachment(struct task *self, struct controller *contr
         err = request_detach(self, controller, io);
     if (!err)
         err = kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, *io);
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    /* Until the watch shows it as going, asking again would find it again. */
+    err = store_wait(self, controller->attachments, (*io)->key,
+                     loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS);
+    if (err && err_kind(err) == ERR_CANCELED)
         return err;
     err_free(err);
     return NULL;
 }
 
-static struct err *delete_attachments(struct task *self, struct controller *controller,
-                                      const char *node)
+/* Referenced; NULL if there is none that is to go. */
+static struct kube_object *next_attachment(const struct controller *controller, const char *node)
 {
-    for (;;) {
-        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-        size_t n;
-        struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
+    size_t n;
+    struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
 
-        for (size_t i = 0; i < n && !object; i++)
-            if (answer_of(controller, found[i]) != ANSWER_NOTHING)
-                object = kube_object_ref(found[i]);
-        if (!object)
-            return NULL;
-        TRY(delete_attachment(self, controller, &object));
-        /* Until the watch shows it as going, asking again would find it again. */
-        CLEANUP(err_freep)
-        struct err *err = store_wait(self, controller->attachments, object->key,
-                                     loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS);
-        if (err && err_kind(err) == ERR_CANCELED)
-            return TAKE_PTR(err);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (answer_of(controller, found[i]) != ANSWER_NOTHING)
+            return kube_object_ref(found[i]);
+    return NULL;
 }
 
 /* The mirror may be behind: only the API server itself is believed that a node is gone. */
@@ -98,15 +93,23 @@ static struct err *is_gone(struct task *self, struct controller *controller, con
     return NULL;
 }
 
+/* Before each of its attachments the node is looked for again: meanwhile one of that name may have
+ * come back, and what is published there stays. */
 static struct err *clear_away(struct task *self, struct controller *controller, const char *node,
                               const struct kube_object *object)
 {
-    bool gone;
+    for (;;) {
+        CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
+        bool gone;
 
-    TRY(is_gone(self, controller, node, &gone));
-    if (!gone)
-        return NULL;
-    TRY(delete_attachments(self, controller, node));
+        TRY(is_gone(self, controller, node, &gone));
+        if (!gone)
+            return NULL;
+        attachment = next_attachment(controller, node);
+        if (!attachment)
+            break;
+        TRY(delete_attachment(self, controller, &attachment));
+    }
     if (!object)
         return NULL;
     struct err *err = kube_delete(self, controller->leader_kube, &AZ_DRIVER_NODES,
