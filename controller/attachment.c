@@ -145,12 +145,7 @@ static struct err *wait_deleting(struct task *self, struct controller *controlle
 static struct err *release(struct task *self, struct controller *controller,
                            const struct kube_object *object)
 {
-    struct err *err =
-        kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object);
-
-    if (err && err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
+    TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
     return wait_deleting(self, controller, object);
 }
 

@@ -90,12 +90,8 @@ static struct err *collect(struct task *self, struct controller *controller, con
 
     while ((found = find_collectable(controller, volume))) {
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
-        struct err *err =
-            kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object);
 
-        if (err && err_kind(err) != ERR_NOT_FOUND)
-            return err;
-        err_free(err);
+        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
         while (store_get(controller->attachments, object->key) == object)
             TRY(store_wait(self, controller->attachments, object->key,
                            loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS));

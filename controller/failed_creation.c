@@ -58,9 +58,5 @@ struct err *failed_creation_forget(struct task *self, struct controller *control
 
     TRY(annotate(self, controller, controller->leader_kube, volume, NOTE_DELETE_REQUEST,
                  "creation-failed", &written));
-    struct err *err = kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUMES, written);
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
+    return kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUMES, written);
 }

@@ -36,15 +36,9 @@ static struct err *carry_out(struct task *self, struct controller *controller,
                              const Api__AzVolume *volume, const struct replica_view *view,
                              const struct replica_plan *plan)
 {
-    for (size_t i = 0; i < plan->n_release; i++) {
-        /* Not if it was promoted meanwhile. */
-        struct err *err = kube_delete_unchanged(
-            self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, view->objects[plan->release[i]]);
-
-        if (err && err_kind(err) != ERR_NOT_FOUND)
-            return err;
-        err_free(err);
-    }
+    for (size_t i = 0; i < plan->n_release; i++) /* not if it was promoted meanwhile */
+        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                  view->objects[plan->release[i]]));
     for (size_t i = 0; i < plan->n_attach; i++) {
         struct err *err =
             create_replica(self, controller, volume, view->targets[plan->attach[i]].node);

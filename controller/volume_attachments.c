@@ -14,11 +14,8 @@ struct err *volume_release_attachments(struct task *self, struct controller *con
             continue;
         /* The list may change with the next yield: one at a time. */
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
-        struct err *err =
-            kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object);
-        if (err && err_kind(err) != ERR_NOT_FOUND)
-            return err;
-        err_free(err);
+
+        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
         found = attachments_of_volume(controller, volume, &n);
     }
     return NULL;

@@ -176,6 +176,9 @@ def timed(name, job, *arguments):
         f" {f'{failed:3} failed' if failed else '':10} {time.monotonic() - begin:7.1f} s  {name}",
         flush=True,
     )
+    for result in results:
+        if result.outcome == "failed":
+            print(f"     failed: {result.name}", flush=True)
     return results
 
 
@@ -207,10 +210,12 @@ def run_all(arguments):
 
 
 def show(results):
-    for outcome in ("skipped", "failed"):
-        for result in results:
-            if result.outcome == outcome:
-                print(f"\n---- {outcome}: {result.name}\n{result.output.strip()}")
+    for result in results:
+        if result.outcome == "skipped":
+            print(f"skipped: {result.name}: {result.output.strip()}")
+    for result in results:
+        if result.outcome == "failed":
+            print(f"\n---- failed: {result.name}\n{result.output.strip()}")
     print(f"\n{count(results, 'passed')} passed, {count(results, 'failed')} failed")
 
 

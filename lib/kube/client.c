@@ -418,9 +418,13 @@ struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
                                   const struct kube_object *object)
 {
     const Api__ObjectMeta *metadata = object->metadata;
+    struct err *err = delete_if(self, kube, resource, metadata->namespace_, metadata->name,
+                                metadata->uid, metadata->resource_version);
 
-    return delete_if(self, kube, resource, metadata->namespace_, metadata->name, metadata->uid,
-                     metadata->resource_version);
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
 }
 
 struct err *kube_list_page(struct task *self, struct kube *kube,

@@ -16,8 +16,8 @@ enum {
     COMPANY_MS = 2000,
     SETTLE_MS = 10 * 1000,
     SETTLE_PAUSE_MS = 2000,
-    /* A change that Azure tells nothing of is taken to have ended then. It goes on longer less than
-     * once in a thousand, and Azure refuses what comes too early. */
+    /* A change that Azure tells nothing of is taken to have ended then: what comes too early is
+     * only refused, and whoever waits for a disk must not wait for ever. */
     UNKNOWN_MS = 2 * 60 * 1000,
 };
 

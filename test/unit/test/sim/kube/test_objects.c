@@ -80,6 +80,7 @@ static void refuses_stale_patches(struct task *self, struct stage *stage)
     assert_int_equal(err_kind(err), ERR_CONFLICT);
     err_free(err);
     assert_ok(kube_delete(self, stage->kube, &LEASES, NS, "l", read->metadata->uid));
+    assert_ok(kube_delete_unchanged(self, stage->kube, &LEASES, read)); /* gone already */
     err = kube_get(self, stage->kube, &LEASES, NS, "l", NULL);
     assert_int_equal(err_kind(err), ERR_NOT_FOUND);
     err_free(err);
