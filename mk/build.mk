@@ -17,8 +17,10 @@ PROGRAMS := \
     azsim:test/azsim \
     azdisk-sim:test/sim
 
-# The simulation's json_parse() is in test/sim/known_json.c; sanitizers have an allocator of their own.
-LDFLAGS_azdisk-sim := -Wl,--wrap=json_parse,--undefined=__wrap_json_parse
+# The simulation's json_parse() is in test/sim/known_json.c, its json_to_text() in written_json.c;
+# sanitizers have an allocator of their own.
+LDFLAGS_azdisk-sim := -Wl,--wrap=json_parse,--undefined=__wrap_json_parse \
+    -Wl,--wrap=json_to_text,--undefined=__wrap_json_to_text
 LIBS_plain_azdisk-sim := -Wl,--no-as-needed -lmimalloc
 
 LIBS := -luv -lcurl -lmicrohttpd -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/json/parse.h"
 #include "test/sim/kube/parsed.h"
 
 const char *const change_prefixes[CHANGE_TYPE_COUNT] = {
@@ -47,24 +48,6 @@ void version_unref(struct version *version)
     free(version);
 }
 
-struct line {
-    char *data;
-    size_t length, capacity;
-};
-
-static int append(const char *data, size_t length, void *ctx)
-{
-    struct line *line = ctx;
-
-    if (line->length + length > line->capacity) {
-        line->capacity = 2 * (line->length + length);
-        line->data = mem_grow(line->data, line->capacity);
-    }
-    memcpy(line->data + line->length, data, length);
-    line->length += length;
-    return 0;
-}
-
 /* What readers of the line and of the object will find in them. */
 static void remember_parsed(const struct version *version)
 {
@@ -77,20 +60,23 @@ static void remember_parsed(const struct version *version)
                     json_incref(version->json));
 }
 
+static void write_line(struct version *version)
+{
+    CLEANUP(freep) char *text = json_to_text(version->json);
+    const char *begin = change_prefixes[version->born];
+    size_t prefix = strlen(begin), length = strlen(text), suffix = strlen(CHANGE_SUFFIX);
+
+    version->line_length = prefix + length + suffix;
+    version->line = mem_grow(NULL, version->line_length);
+    memcpy(version->line, begin, prefix);
+    memcpy(version->line + prefix, text, length);
+    memcpy(version->line + prefix + length, CHANGE_SUFFIX, suffix);
+}
+
 const char *version_line(struct version *version, size_t *ret_length)
 {
-    enum { USUAL_LINE = 2048 };
-
     if (!version->line) {
-        const char *prefix = change_prefixes[version->born];
-        struct line line = {.data = mem_grow(NULL, USUAL_LINE), .capacity = USUAL_LINE};
-
-        append(prefix, strlen(prefix), &line);
-        if (json_dump_callback(version->json, append, &line, JSON_COMPACT) != 0)
-            abort();
-        append(CHANGE_SUFFIX, strlen(CHANGE_SUFFIX), &line);
-        version->line = mem_grow(line.data, line.length);
-        version->line_length = line.length;
+        write_line(version);
         remember_parsed(version);
     }
     *ret_length = version->line_length;
