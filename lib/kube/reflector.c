@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "lib/base/hash.h"
 #include "lib/json/parse.h"
 #include "lib/json/select.h"
 #include "lib/rt/backoff.h"
@@ -95,12 +96,6 @@ static void put(struct reflector *reflector, struct kube_object *object, bool wh
         store_keep(reflector->config.store, object);
 }
 
-static void note(struct reflector *reflector, struct kube_object *object, bool whole)
-{
-    if (whole)
-        store_note(reflector->config.store, object);
-}
-
 typedef void take_fn(struct reflector *reflector, struct kube_object *object, bool whole);
 
 static void take_items(struct reflector *reflector, const json_t *list, take_fn *take)
@@ -178,12 +173,62 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
     return NULL;
 }
 
+/* ---- a list beside the reflector's own ---- */
+
+/* An object that is in the list. */
+struct listed {
+    char *key;
+    UT_hash_handle hh;
+};
+
+struct catch_up {
+    struct reflector reader;
+    struct listed *listed;
+};
+
+static void note(struct reflector *reader, struct kube_object *object, bool whole)
+{
+    struct catch_up *catch_up = CONTAINER_OF(reader, struct catch_up, reader);
+    struct listed *listed = mem_alloc(sizeof *listed);
+
+    listed->key = mem_strdup(object->key);
+    HASH_ADD_KEYPTR(hh, catch_up->listed, listed->key, strlen(listed->key), listed);
+    if (whole)
+        store_note(reader->config.store, object);
+}
+
+/* What the store has from before the list, and the list does not. */
+static void forget_gone(const struct catch_up *catch_up, uint64_t version)
+{
+    struct store *store = catch_up->reader.config.store;
+    struct kube_object *object;
+    struct store_walk walk;
+
+    store_walk_begin(&walk, store);
+    while ((object = store_walk_next(&walk))) {
+        const struct listed *listed;
+
+        HASH_FIND_STR(catch_up->listed, object->key, listed);
+        if (!listed && object->version <= version)
+            store_forget(store, object);
+    }
+    store_walk_end(&walk);
+}
+
 struct err *reflector_catch_up(struct task *self, const struct reflector_config *config)
 {
-    struct reflector passing = {.config = *config, .wants_newest = true};
+    struct catch_up catch_up = {.reader = {.config = *config, .wants_newest = true}};
     CLEANUP(freep) char *version = NULL;
+    struct err *err = read_pages(self, &catch_up.reader, note, &version);
 
-    return read_pages(self, &passing, note, &version);
+    if (!err)
+        forget_gone(&catch_up, strtoull(version, NULL, 10));
+    HASH_FOREACH(catch_up.listed, listed) {
+        HASH_DEL(catch_up.listed, listed);
+        free(listed->key);
+        free(listed);
+    }
+    return err;
 }
 
 /* ---- watch ---- */

@@ -35,6 +35,6 @@ void reflector_start(struct task_group *group, const struct reflector_config *co
 
 /* Puts into the store, beside its reflector, what there is now: for who is about to act for all and
  * must know what others have written before, while the reflector may still wait for a watch that
- * nobody answers. What is gone stays until the reflector hears of it. */
+ * nobody answers. What is gone by then is forgotten. */
 struct err *reflector_catch_up(struct task *self, const struct reflector_config *config)
     __attribute__((warn_unused_result));
