@@ -193,6 +193,7 @@ class Controller:
             f"--metrics-address=127.0.0.1:{self.metrics}",
             "--lease-duration=10s", "--lease-renew-deadline=8s", "--lease-retry-period=300ms",
             "--audit-interval=0s",
+            "--heartbeat-limit=1h",  # World.beat() is all that is heard of a node
             "--v=5",
             *flags,
         ]

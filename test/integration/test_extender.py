@@ -85,11 +85,11 @@ def test_scores_follow_the_health_of_plug_ins(extender, objects):
 
 def test_a_plug_in_grows_old_by_itself(apiserver, objects, tmp_path):
     objects.attachment("one", "a", "Attached")
-    for node in NODES:
-        objects.plugin(node)
-    limit = "--heartbeat-limit=3s"
+    limit = "--heartbeat-limit=5s"
     with Extender(tmp_path / "log", limit, kubeconfig=apiserver.kubeconfig) as extender:
         extender.until_ready()
+        for node in NODES:
+            objects.plugin(node)
         expect(extender, ["one"], [10, 0, 0])
         until(lambda: extender.scores(["one"], NODES) == NEUTRAL, "old age")
 
