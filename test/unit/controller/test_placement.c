@@ -514,6 +514,48 @@ static void test_order_of_nodes(void **state)
     }
 }
 
+static size_t find_emptiest(const struct scene *scene)
+{
+    size_t found = 0;
+
+    for (size_t i = 1; i < scene->n_nodes; i++)
+        if (scene->nodes[i].free_slots > scene->nodes[found].free_slots)
+            found = i;
+    return found;
+}
+
+/* Volumes come one after the other, each to the emptiest node, until all places are taken: none of
+ * them is where no replica can use it. */
+static void test_a_cluster_that_becomes_full(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 3000; seed++) {
+        unsigned r = seed, n_nodes = 2 + rand_r(&r) % (MAX_NODES - 1), slots = 2 + rand_r(&r) % 7;
+        unsigned replicas = 1 + rand_r(&r) % (n_nodes - 1), places = n_nodes * slots;
+        struct scene scene = {.n_nodes = n_nodes};
+
+        for (size_t i = 0; i < n_nodes; i++)
+            scene.nodes[i] = (struct placement_node){.name = names[i], .free_slots = slots};
+        complete(&scene);
+        for (; places >= 1 + replicas; places -= 1 + replicas) {
+            char there[MAX_NODES + 1] = "......";
+            size_t primary = find_emptiest(&scene);
+
+            there[n_nodes] = '\0';
+            there[primary] = 'P';
+            scene.nodes[primary].free_slots--;
+            scene.n_volumes = 0;
+            add_volume(&scene, &(struct volume){there, replicas, ""});
+            solve(&scene);
+            if (scene.found[0].n < replicas)
+                fail_msg("seed %u: %zu of %u replicas, with %u places left", seed, scene.found[0].n,
+                         replicas, places - 1);
+            for (size_t i = 0; i < replicas; i++)
+                scene.nodes[scene.found[0].nodes[i]].free_slots--;
+        }
+    }
+}
+
 static void test_why_not(void **state)
 {
     struct scene scene = {.nodes = {NODE(.name = "a", .free_slots = 9),
@@ -543,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_what_was_placed_stays),
         cmocka_unit_test(test_what_is_half_done_is_not_undone),
         cmocka_unit_test(test_order_of_nodes),
+        cmocka_unit_test(test_a_cluster_that_becomes_full),
         cmocka_unit_test(test_why_not),
     };
 
