@@ -11,12 +11,15 @@
 
 #define ACTION "/attachDetachDataDisks"
 
+enum { GIVEN_UP_MS = 2 * 60 * 1000 }; /* as provisioner-lib/azure/vm_queue.c has it */
+
 struct turn {
     struct list link;
     char *vm;
     json_t *body; /* names the disks */
     char *url;    /* of the operation; NULL: not answered yet */
     uint64_t began;
+    uint64_t looked; /* the last time that somebody could */
 };
 
 #define TURN_OF(item) CONTAINER_OF(item, struct turn, link)
@@ -71,12 +74,15 @@ static const char *common_disk(const json_t *list, const json_t *body)
 }
 
 /* One whose operation nobody looks at any more, because its outcome could not be learned, ends when
- * Azure ends it. */
+ * Azure ends it, or when nobody could look for so long that it is given up. */
 static bool is_over(const struct turns *turns, const struct turn *turn)
 {
     const struct vm *vm = vm_find_by_name(turns->sim->azure, turn->vm);
 
-    return turn->url && (!vm || !vm->operation || !strstr(turn->url, vm->operation->id));
+    if (!turn->url)
+        return false;
+    return !vm || !vm->operation || !strstr(turn->url, vm->operation->id) ||
+           turn->looked + GIVEN_UP_MS <= loop_now(turns->sim->loop);
 }
 
 static void check_turn(const struct turns *turns, const struct turn *new, const struct turn *other)
@@ -105,6 +111,7 @@ struct turn *turns_begin(struct turns *turns, const struct http_request *request
     *turn = (struct turn){.vm = mem_strdup(strrchr(path, '/') + 1),
                           .body = json_loadb(request->body, request->body_length, 0, NULL),
                           .began = loop_now(turns->sim->loop)};
+    turn->looked = turn->began;
     LIST_FOREACH(&turns->under_way, link) {
         if (TURN_OF(link)->began >= turns->sim->invariants->led_since &&
             !is_over(turns, TURN_OF(link)))
@@ -136,7 +143,10 @@ void turns_looked(struct turns *turns, const char *url, const struct http_respon
     LIST_FOREACH(&turns->under_way, link) {
         struct turn *turn = TURN_OF(link);
 
-        if (turn->url && strcmp(turn->url, url) == 0 && !goes_on(response))
+        if (!turn->url || strcmp(turn->url, url) != 0)
+            continue;
+        turn->looked = loop_now(turns->sim->loop);
+        if (!goes_on(response))
             turn_free(turn);
     }
 }

@@ -29,8 +29,9 @@ struct machine {
     /* As the API server has it. */
     bool registered; /* there is a Node */
     bool ready, cordoned, out_of_service;
-    uint64_t renewed;         /* the lease, loop_now time */
-    uint64_t unready_since;   /* meaningful while not ready */
+    uint64_t registered_since; /* loop_now time; meaningful while it is registered */
+    uint64_t renewed;          /* the lease, loop_now time */
+    uint64_t unready_since;    /* meaningful while not ready */
     struct list publications; /* struct publication, by_machine: what VolumeAttachments want here */
 
     struct volume **in_use; /* node.status.volumesInUse, as last written */

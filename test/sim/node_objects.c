@@ -77,6 +77,7 @@ static json_t *csi_node_json(const struct machine *machine)
 void node_register(struct machine *machine)
 {
     machine->registered = machine->ready = true;
+    machine->registered_since = world_now(machine->world);
     machine->cordoned = machine->out_of_service = false;
     world_create(machine->world, &NODES, NULL, node_json(machine));
     world_create(machine->world, &CSI_NODES, NULL, csi_node_json(machine));
