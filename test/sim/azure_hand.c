@@ -6,9 +6,11 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/resource.h"
+#include "test/sim/invariant_check.h"
+#include "test/sim/machine.h"
+#include "test/sim/mount.h"
 #include "test/sim/record.h"
 #include "test/sim/sim.h"
-#include "test/sim/invariant_check.h"
 
 enum { PATIENCE_MS = 10 * 1000 }; /* of a person who was refused */
 
@@ -78,10 +80,20 @@ static bool has_share(const struct disk *disk)
     return taken > 0 && taken < disk->spec.max_shares;
 }
 
+/* A node that was cut off when its pod went on elsewhere has the file system open still. Whoever
+ * attaches the disk to it again destroys it, and no driver can help that. */
+static bool is_mounted(const struct sim *sim, const struct vm *vm, const struct disk *disk)
+{
+    const struct machine *machine = machine_find(sim->world, vm->spec.name);
+    const struct volume *volume = volume_of_disk(sim, disk->name);
+
+    return machine && volume && machine_mount(machine, volume);
+}
+
 static bool attach(struct sim *sim, struct vm *vm, const struct disk *disk)
 {
     if (!has_share(disk) || attachment_find(vm, disk) ||
-        record_find(sim, disk->name, vm->spec.name))
+        record_find(sim, disk->name, vm->spec.name) || is_mounted(sim, vm, disk))
         return false;
     sim_note(sim, "by hand: disk %s is attached to %s", disk->name, vm->spec.name);
     return change(vm, json_pack("{s:[{s:s}]}", "dataDisksToAttach", "diskId", disk->id));

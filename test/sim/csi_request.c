@@ -154,6 +154,7 @@ struct duplicate {
     const ProtobufCMessage *request;
     uint64_t timeout_ms;
     bool done;
+    bool failed; /* if done */
     struct waiters ended;
 };
 
@@ -179,13 +180,18 @@ static void send_again(struct task *self, void *arg)
     struct duplicate *duplicate = arg;
 
     err_free(task_sleep(self, world_draw(duplicate->world, 0, 500)));
-    if (!task_is_cancelled(self))
-        err_free(send_once(self, duplicate->world, duplicate->method, duplicate->request,
-                           duplicate->timeout_ms, NULL));
+    CLEANUP(err_freep)
+    struct err *err = task_is_cancelled(self)
+                          ? err_new(ERR_CANCELED, "%s: the simulation ends", duplicate->method)
+                          : send_once(self, duplicate->world, duplicate->method, duplicate->request,
+                                      duplicate->timeout_ms, NULL);
+    duplicate->failed = err != NULL;
     duplicate->done = true;
     waiters_wake(&duplicate->ended);
 }
 
+/* Who asked twice and was told that it failed and that it was done does not know, and asks again.
+ */
 static struct err *send_twice(struct task *self, struct world *world, const char *method,
                               const ProtobufCMessage *request, uint64_t timeout_ms,
                               ProtobufCMessage **ret_response)
@@ -195,11 +201,11 @@ static struct err *send_twice(struct task *self, struct world *world, const char
 
     waiters_init(&duplicate.ended);
     if (!group_spawn(&world->sim->tasks, "CSI call again", send_again, &duplicate))
-        duplicate.done = true;
+        duplicate.done = duplicate.failed = true;
     struct err *err = send_once(self, world, method, request, timeout_ms, ret_response);
     while (!duplicate.done)
         wait_through(self, &duplicate.ended);
-    return err;
+    return err && !duplicate.failed ? err_as(err, ERR_TIMEOUT) : err;
 }
 
 struct err *csi_request_send(struct task *self, struct world *world, const char *method,
