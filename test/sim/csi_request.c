@@ -153,8 +153,7 @@ struct duplicate {
     const char *method;
     const ProtobufCMessage *request;
     uint64_t timeout_ms;
-    bool done;
-    bool failed; /* if done */
+    bool done, failed;
     struct waiters ended;
 };
 
@@ -180,28 +179,30 @@ static void send_again(struct task *self, void *arg)
     struct duplicate *duplicate = arg;
 
     err_free(task_sleep(self, world_draw(duplicate->world, 0, 500)));
-    CLEANUP(err_freep)
-    struct err *err = task_is_cancelled(self)
-                          ? err_new(ERR_CANCELED, "%s: the simulation ends", duplicate->method)
-                          : send_once(self, duplicate->world, duplicate->method, duplicate->request,
-                                      duplicate->timeout_ms, NULL);
-    duplicate->failed = err != NULL;
+    if (!task_is_cancelled(self)) {
+        CLEANUP(err_freep)
+        struct err *err = send_once(self, duplicate->world, duplicate->method, duplicate->request,
+                                    duplicate->timeout_ms, NULL);
+        duplicate->failed = err != NULL;
+    }
     duplicate->done = true;
     waiters_wake(&duplicate->ended);
 }
 
-/* Who asked twice and was told that it failed and that it was done does not know, and asks again.
- */
+/* Who was told once that it failed and once that it is done does not know, and asks again. */
 static struct err *send_twice(struct task *self, struct world *world, const char *method,
                               const ProtobufCMessage *request, uint64_t timeout_ms,
                               ProtobufCMessage **ret_response)
 {
-    struct duplicate duplicate = {
-        .world = world, .method = method, .request = request, .timeout_ms = timeout_ms};
+    struct duplicate duplicate = {.world = world,
+                                  .method = method,
+                                  .request = request,
+                                  .timeout_ms = timeout_ms,
+                                  .failed = true};
 
     waiters_init(&duplicate.ended);
     if (!group_spawn(&world->sim->tasks, "CSI call again", send_again, &duplicate))
-        duplicate.done = duplicate.failed = true;
+        duplicate.done = true;
     struct err *err = send_once(self, world, method, request, timeout_ms, ret_response);
     while (!duplicate.done)
         wait_through(self, &duplicate.ended);

@@ -8,33 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
 #include "lib/base/cleanup.h"
 #include "lib/json/parse.h"
 
 char *__wrap_json_to_text(const json_t *json);
 char *__real_json_to_text(const json_t *json);
 
-enum { USUAL_TEXT = 2048, COMPARE_ONE_OF = 128 };
+enum { LONGEST_TEXT = 64 * 1024 * 1024, COMPARE_ONE_OF = 128 };
 
-struct text {
-    char *data;
-    size_t length, capacity;
-};
+static void write_value(struct buffer *text, const json_t *json);
 
-static void write_value(struct text *text, const json_t *json);
-
-static void append(struct text *text, const char *data, size_t length)
+static void append(struct buffer *text, const char *data, size_t length)
 {
-    if (text->length + length > text->capacity) {
-        text->capacity = 2 * (text->length + length);
-        text->data = mem_grow(text->data, text->capacity);
-    }
-    memcpy(text->data + text->length, data, length);
-    text->length += length;
+    if (!buffer_append(text, data, length))
+        abort();
 }
 
-static void append_byte(struct text *text, char byte)
+static void append_byte(struct buffer *text, char byte)
 {
     append(text, &byte, 1);
 }
@@ -44,7 +35,7 @@ static bool is_plain(char byte)
     return (unsigned char)byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
-static void write_escaped(struct text *text, char byte)
+static void write_escaped(struct buffer *text, char byte)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *found = byte ? strchr(named, byte) : NULL;
@@ -57,7 +48,7 @@ static void write_escaped(struct text *text, char byte)
     append(text, escaped, strlen(escaped));
 }
 
-static void write_string(struct text *text, const char *string, size_t length)
+static void write_string(struct buffer *text, const char *string, size_t length)
 {
     append_byte(text, '"');
     for (size_t i = 0, plain; i < length; i += plain) {
@@ -70,7 +61,7 @@ static void write_string(struct text *text, const char *string, size_t length)
     append_byte(text, '"');
 }
 
-static void write_object(struct text *text, const json_t *object)
+static void write_object(struct buffer *text, const json_t *object)
 {
     json_t *members = (json_t *)(uintptr_t)object; /* the library's loop takes no const */
     const char *name;
@@ -89,7 +80,7 @@ static void write_object(struct text *text, const json_t *object)
     append_byte(text, '}');
 }
 
-static void write_array(struct text *text, const json_t *array)
+static void write_array(struct buffer *text, const json_t *array)
 {
     append_byte(text, '[');
     for (size_t i = 0; i < json_array_size(array); i++) {
@@ -100,14 +91,14 @@ static void write_array(struct text *text, const json_t *array)
     append_byte(text, ']');
 }
 
-static void write_scalar(struct text *text, const json_t *json)
+static void write_scalar(struct buffer *text, const json_t *json)
 {
     CLEANUP(freep) char *scalar = __real_json_to_text(json);
 
     append(text, scalar, strlen(scalar));
 }
 
-static void write_integer(struct text *text, json_int_t integer)
+static void write_integer(struct buffer *text, json_int_t integer)
 {
     char digits[24];
 
@@ -115,7 +106,7 @@ static void write_integer(struct text *text, json_int_t integer)
     append(text, digits, strlen(digits));
 }
 
-static void write_value(struct text *text, const json_t *json)
+static void write_value(struct buffer *text, const json_t *json)
 {
     switch (json_typeof(json)) {
     case JSON_OBJECT:
@@ -148,10 +139,9 @@ static void compare(const char *text, const json_t *json)
 
 char *__wrap_json_to_text(const json_t *json)
 {
-    struct text text = {.data = mem_grow(NULL, USUAL_TEXT), .capacity = USUAL_TEXT};
+    struct buffer text = {.limit = LONGEST_TEXT};
 
     write_value(&text, json);
-    append_byte(&text, '\0');
     compare(text.data, json);
-    return mem_grow(text.data, text.length);
+    return buffer_take(&text);
 }
