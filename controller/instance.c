@@ -20,6 +20,7 @@ void instance_init(struct instance *instance, struct loop *loop, const struct fl
     list_init(&instance->controller.claims);
     semaphore_init(&instance->controller.publishes, MOST_PUBLISHES);
     group_init(&instance->background, loop);
+    group_init(&instance->cloud_tasks, loop);
 }
 
 static bool may_write(void *ctx)
@@ -56,7 +57,7 @@ void instance_connect_cloud(struct instance *instance, struct azure_config *conf
 {
     http_guard_init(&instance->cloud_guard, resource_manager, may_write, instance);
     instance->controller.cloud =
-        azure_cloud_new(&instance->background, config, instance->flags->cloud_cache,
+        azure_cloud_new(&instance->cloud_tasks, config, instance->flags->cloud_cache,
                         &instance->cloud_guard.transport, metadata);
 }
 
@@ -93,7 +94,12 @@ bool instance_leads(const struct instance *instance)
 
 void instance_step_down(struct task *self, struct instance *instance)
 {
-    leader_stop(self, TAKE_PTR(instance->leader));
+    struct leader *leader = TAKE_PTR(instance->leader); /* from here on nothing is sent */
+
+    /* What Azure is doing goes on without being watched, or the next leader would have to wait for
+     * it: it finds in the models what becomes of it, as after a crash. */
+    group_close(self, &instance->cloud_tasks);
+    leader_stop(self, leader);
 }
 
 void instance_close(struct task *self, struct instance *instance)

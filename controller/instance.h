@@ -17,7 +17,8 @@
 struct instance {
     struct controller controller;
     const struct flags *flags;
-    struct task_group background; /* reflectors, events, queues of VMs */
+    struct task_group background;  /* reflectors, events */
+    struct task_group cloud_tasks; /* queues of VMs, tokens */
     struct http_guard kube_guard, cloud_guard;
     char *identity; /* as a candidate */
     struct leader *leader;

@@ -39,6 +39,13 @@ static bool is_of_what_is_gone(const struct err *err)
     return err_kind(err) == ERR_NOT_FOUND && reason && strcmp(reason, "NotFound") == 0;
 }
 
+/* Somebody was faster, or this process ends. */
+static bool is_no_failure(const struct err *err)
+{
+    return err_kind(err) == ERR_CONFLICT || err_kind(err) == ERR_CANCELED ||
+           is_of_what_is_gone(err);
+}
+
 static void finished(void *ctx, const struct queue *queue, const char *key, const struct err *err,
                      uint64_t duration_ms)
 {
@@ -47,8 +54,8 @@ static void finished(void *ctx, const struct queue *queue, const char *key, cons
     (void)ctx;
     metric_add(&METRIC_RECONCILES, 1, name, err ? err_kind_reason(err_kind(err)) : "ok");
     metric_observe(&METRIC_RECONCILE_SECONDS, (double)duration_ms / 1000, name);
-    if (err && (err_kind(err) == ERR_CONFLICT || is_of_what_is_gone(err)))
-        log_debug("%s %s: %s", name, key, err_message(err)); /* somebody was faster; look again */
+    if (err && is_no_failure(err))
+        log_debug("%s %s: %s", name, key, err_message(err));
     else if (err)
         log_warning("%s %s: %s", name, key, err_message(err));
 }

@@ -83,6 +83,20 @@ def test_a_leader_that_ends_gives_its_place_away(world):
             leader.start()
 
 
+def test_a_leader_that_ends_does_not_wait_for_azure(world):
+    lease = ["--lease-duration=120s", "--lease-renew-deadline=100s"]
+    with Controller(world, "leader", *lease) as leader:
+        until(leader.leads, "a leader")
+        with Controller(world, "follower", *lease) as follower:
+            volume = create(leader).volume_id
+            world.azure.control("PATCH", "latency", {"attach": "1h"})
+            publish(leader, volume, world.nodes[0])
+            asked(world, "virtualMachines.attachDetachDataDisks")
+            leader.end()
+            until(follower.leads, "the next one leads although an attach is under way")
+            leader.start()
+
+
 def test_the_deadline_of_collection_outlives_the_leader(world, tmp_path):
     with Controller(world, "first", "--replica-gc-delay=20s") as first:
         volume = create(first).volume_id

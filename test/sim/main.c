@@ -192,7 +192,7 @@ static struct err *run_batch(const struct arguments *from, bool *ret_good)
     return write_report(json, from->report);
 }
 
-static struct err *measure_scale(const struct arguments *from, bool *ret_good)
+static struct err *measure_scale(const struct arguments *from)
 {
     struct scale_report report;
     unsigned nodes, volumes;
@@ -200,7 +200,7 @@ static struct err *measure_scale(const struct arguments *from, bool *ret_good)
     if (sscanf(from->scale, "%u:%u", &nodes, &volumes) != 2 || nodes == 0 || volumes < 100)
         return err_new(ERR_INVALID, "--scale: \"%s\" is not NODES:VOLUMES, 100 volumes at least",
                        from->scale);
-    *ret_good = scale_run(nodes, volumes, &report);
+    scale_run(nodes, volumes, &report);
     CLEANUP(json_decrefp) json_t *json = scale_json(&report);
     CLEANUP(freep) char *text = json_dumps(json, JSON_INDENT(1));
     puts(text);
@@ -220,7 +220,7 @@ int main(int argc, char *argv[])
         return 0;
     }
     CLEANUP(err_freep)
-    struct err *err = arguments.scale       ? measure_scale(&arguments, &good)
+    struct err *err = arguments.scale       ? measure_scale(&arguments)
                       : arguments.incidents ? replay(&arguments, &good)
                                             : run_batch(&arguments, &good);
     if (err)

@@ -22,7 +22,7 @@ enum {
     CALLERS = 100, /* worker threads of external-provisioner and external-attacher */
     CALL_TIMEOUT_MS = 60 * 1000,
     BEAT_MS = 60 * 1000,
-    FILL_MS = 60 * 60 * 1000,
+    FILL_MS = 4 * 60 * 60 * 1000, /* Azure takes 500 changes of VMs a minute */
     SETTLE_MS = 10 * 60 * 1000,
     PROMOTIONS = 100,
     PROC_BYTES = 4096,
@@ -334,11 +334,28 @@ static void run_for(struct scale *scale, uint64_t ms)
     clockwork_run(&scale->sim.clockwork, loop_now(scale->sim.loop) + ms);
 }
 
-/* Two attached replicas for each volume. */
+/* Each volume with its primary and two replicas, all attached. */
 static bool is_full(const struct scale *scale)
 {
-    return scale->next == scale->volumes &&
-           kube_server_count(scale->sim.kube, &AZ_VOLUME_ATTACHMENTS) == 3 * (size_t)scale->volumes;
+    const struct kube_server *kube = scale->sim.kube;
+    size_t n = kube_server_count(kube, &AZ_VOLUME_ATTACHMENTS);
+
+    if (n != 3 * (size_t)scale->volumes)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char *state =
+            member(kube_server_at(kube, &AZ_VOLUME_ATTACHMENTS, i), "status", "state");
+
+        if (!state || strcmp(state, "Attached") != 0)
+            return false;
+    }
+    return true;
+}
+
+static void must_be_full(const struct scale *scale)
+{
+    if (!is_full(scale))
+        must(err_new(ERR_TIMEOUT, "%u volumes are not attached as they should be", scale->volumes));
 }
 
 static void begin(struct scale *scale)
@@ -371,6 +388,7 @@ static void fill_all(struct scale *scale)
         group_spawn(&scale->sim.tasks, "caller", fill, scale);
     for (uint64_t ms = 0; ms < FILL_MS && !is_full(scale); ms += 60 * 1000)
         run_for(scale, 60 * 1000);
+    must_be_full(scale);
     run_for(scale, SETTLE_MS);
 }
 
@@ -411,7 +429,7 @@ static void end(struct scale *scale)
     free(scale->ids);
 }
 
-bool scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret)
+void scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret)
 {
     struct scale scale = {.nodes = nodes, .volumes = volumes};
     struct promotions promotions = {.scale = &scale};
@@ -427,12 +445,9 @@ bool scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret)
     ret->promotion_cpu_ms_median = promotions.ms[PROMOTIONS / 2];
     ret->promotion_cpu_ms_most = promotions.ms[PROMOTIONS - 1];
     ret->cpu_seconds = cpu_seconds();
-    if (promotions.err)
-        fprintf(stderr, "scale: %s\n", err_message(promotions.err));
-    bool good = !promotions.err && is_full(&scale);
-    err_free(promotions.err);
+    must(promotions.err);
+    must_be_full(&scale);
     end(&scale);
-    return good;
 }
 
 json_t *scale_json(const struct scale_report *report)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 struct scale_report {
     unsigned nodes, volumes, attachments;
@@ -14,7 +13,7 @@ struct scale_report {
     double cpu_seconds;             /* of the whole run */
 };
 
-/* False if the cluster did not come to rest, with a line on standard error that says why. */
-bool scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret);
+/* Ends the program, with a line on standard error, if the cluster does not come to rest. */
+void scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret);
 /* Its members by name. */
 json_t *scale_json(const struct scale_report *report);
