@@ -17,10 +17,10 @@ PROGRAMS := \
     azsim:test/azsim \
     azdisk-sim:test/sim
 
-# The simulation's json_parse() is in test/sim/known_json.c, its json_to_text() in written_json.c;
-# sanitizers have an allocator of their own.
-LDFLAGS_azdisk-sim := -Wl,--wrap=json_parse,--undefined=__wrap_json_parse \
-    -Wl,--wrap=json_to_text,--undefined=__wrap_json_to_text
+# The simulation's json_parse() is in test/sim/known_json.c, its json_to_text() in written_json.c and
+# its token_read() in known_token.c; sanitizers have an allocator of their own.
+LDFLAGS_azdisk-sim := $(foreach name,json_parse json_to_text token_read, \
+    -Wl,--wrap=$(name),--undefined=__wrap_$(name))
 LIBS_plain_azdisk-sim := -Wl,--no-as-needed -lmimalloc
 
 LIBS := -luv -lcurl -lmicrohttpd -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \

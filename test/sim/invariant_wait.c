@@ -98,15 +98,18 @@ static bool is_there(const struct invariants *invariants, const struct record *r
 /* What could go on at once; NULL if nothing could. */
 static const char *due(const struct invariants *invariants, const struct record *record)
 {
-    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
+    bool attached = strcmp(record->state, "Attached") == 0;
 
-    if (!record->primary || record->deleting || !volume || record->volume->deleting)
+    if (!record->primary || record->deleting || (attached && record->is_primary))
+        return NULL;
+    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
+    if (!volume || record->volume->deleting)
         return NULL;
     struct shares shares = count_shares(record);
     if (shares.role_taken && !volume->wish.block)
         return NULL;
-    if (strcmp(record->state, "Attached") == 0)
-        return record->is_primary ? NULL : "be primary of";
+    if (attached)
+        return "be primary of";
     if (record->lun >= 0)
         return is_there(invariants, record) ? "be said to have" : NULL;
     return can_attach(invariants, record, volume, &shares) ? "attach" : NULL;

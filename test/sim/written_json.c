@@ -3,31 +3,41 @@
  * a table; that was a seventh of the simulation's time. Its text is the same, and one of many is
  * compared with it. */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/buffer.h"
+#include "lib/base/alloc.h"
 #include "lib/base/cleanup.h"
 #include "lib/json/parse.h"
 
 char *__wrap_json_to_text(const json_t *json);
 char *__real_json_to_text(const json_t *json);
 
-enum { LONGEST_TEXT = 64 * 1024 * 1024, COMPARE_ONE_OF = 128 };
+enum { COMPARE_ONE_OF = 128, LONGEST_ESCAPED = 6, LONGEST_INTEGER = 24 };
 
-static void write_value(struct buffer *text, const json_t *json);
+/* The one that is being written. It is copied when it is whole, so that it need not grow anew. */
+static struct {
+    char *data;
+    size_t length, capacity;
+} text;
 
-static void append(struct buffer *text, const char *data, size_t length)
+static void write_value(const json_t *json);
+
+/* Where the next `most` bytes go; text.length counts what came of them. */
+static char *room(size_t most)
 {
-    if (!buffer_append(text, data, length))
-        abort();
+    if (text.length + most > text.capacity) {
+        text.capacity = 2 * (text.length + most);
+        text.data = mem_grow(text.data, text.capacity);
+    }
+    return text.data + text.length;
 }
 
-static void append_byte(struct buffer *text, char byte)
+static void write_byte(char byte)
 {
-    append(text, &byte, 1);
+    *room(1) = byte;
+    text.length++;
 }
 
 static bool is_plain(char byte)
@@ -35,33 +45,31 @@ static bool is_plain(char byte)
     return (unsigned char)byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
-static void write_escaped(struct buffer *text, char byte)
+static char *escape(char *end, char byte)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *found = byte ? strchr(named, byte) : NULL;
-    char escaped[8];
 
-    if (found)
-        snprintf(escaped, sizeof escaped, "\\%c", letters[found - named]);
-    else
-        snprintf(escaped, sizeof escaped, "\\u%04X", (unsigned char)byte);
-    append(text, escaped, strlen(escaped));
+    return end + (found ? snprintf(end, 3, "\\%c", letters[found - named])
+                        : snprintf(end, LONGEST_ESCAPED + 1, "\\u%04X", (unsigned char)byte));
 }
 
-static void write_string(struct buffer *text, const char *string, size_t length)
+static void write_string(const char *string, size_t length)
 {
-    append_byte(text, '"');
-    for (size_t i = 0, plain; i < length; i += plain) {
-        for (plain = 0; i + plain < length && is_plain(string[i + plain]); plain++)
-            ;
-        append(text, string + i, plain);
-        if (i + plain < length)
-            write_escaped(text, string[i + plain++]);
+    char *end = room(LONGEST_ESCAPED * length + 3); /* and the NUL of the last that is escaped */
+
+    *end++ = '"';
+    for (size_t i = 0; i < length; i++) {
+        if (is_plain(string[i]))
+            *end++ = string[i];
+        else
+            end = escape(end, string[i]);
     }
-    append_byte(text, '"');
+    *end++ = '"';
+    text.length = (size_t)(end - text.data);
 }
 
-static void write_object(struct buffer *text, const json_t *object)
+static void write_object(const json_t *object)
 {
     json_t *members = (json_t *)(uintptr_t)object; /* the library's loop takes no const */
     const char *name;
@@ -69,79 +77,81 @@ static void write_object(struct buffer *text, const json_t *object)
     char before = '{';
 
     json_object_foreach(members, name, value) {
-        append_byte(text, before);
-        write_string(text, name, strlen(name));
-        append_byte(text, ':');
-        write_value(text, value);
+        write_byte(before);
+        write_string(name, strlen(name));
+        write_byte(':');
+        write_value(value);
         before = ',';
     }
     if (before == '{')
-        append_byte(text, before);
-    append_byte(text, '}');
+        write_byte(before);
+    write_byte('}');
 }
 
-static void write_array(struct buffer *text, const json_t *array)
+static void write_array(const json_t *array)
 {
-    append_byte(text, '[');
+    write_byte('[');
     for (size_t i = 0; i < json_array_size(array); i++) {
         if (i > 0)
-            append_byte(text, ',');
-        write_value(text, json_array_get(array, i));
+            write_byte(',');
+        write_value(json_array_get(array, i));
     }
-    append_byte(text, ']');
+    write_byte(']');
 }
 
-static void write_scalar(struct buffer *text, const json_t *json)
+static void write_scalar(const json_t *json)
 {
     CLEANUP(freep) char *scalar = __real_json_to_text(json);
+    size_t length = strlen(scalar);
 
-    append(text, scalar, strlen(scalar));
+    memcpy(room(length), scalar, length);
+    text.length += length;
 }
 
-static void write_integer(struct buffer *text, json_int_t integer)
+static void write_integer(json_int_t integer)
 {
-    char digits[24];
+    int length = snprintf(room(LONGEST_INTEGER), LONGEST_INTEGER, "%" JSON_INTEGER_FORMAT, integer);
 
-    snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT, integer);
-    append(text, digits, strlen(digits));
+    text.length += (size_t)length;
 }
 
-static void write_value(struct buffer *text, const json_t *json)
+static void write_value(const json_t *json)
 {
     switch (json_typeof(json)) {
     case JSON_OBJECT:
-        write_object(text, json);
+        write_object(json);
         break;
     case JSON_ARRAY:
-        write_array(text, json);
+        write_array(json);
         break;
     case JSON_STRING:
-        write_string(text, json_string_value(json), json_string_length(json));
+        write_string(json_string_value(json), json_string_length(json));
         break;
     case JSON_INTEGER:
-        write_integer(text, json_integer_value(json));
+        write_integer(json_integer_value(json));
         break;
     default:
-        write_scalar(text, json);
+        write_scalar(json);
     }
 }
 
-static void compare(const char *text, const json_t *json)
+static void compare(const char *ours, const json_t *json)
 {
     static unsigned n_written;
 
     if (++n_written % COMPARE_ONE_OF != 0)
         return;
     CLEANUP(freep) char *theirs = __real_json_to_text(json);
-    if (strcmp(text, theirs) != 0)
+    if (strcmp(ours, theirs) != 0)
         abort();
 }
 
 char *__wrap_json_to_text(const json_t *json)
 {
-    struct buffer text = {.limit = LONGEST_TEXT};
+    text.length = 0;
+    write_value(json);
 
-    write_value(&text, json);
-    compare(text.data, json);
-    return buffer_take(&text);
+    char *ours = mem_strndup(text.data, text.length);
+    compare(ours, json);
+    return ours;
 }
