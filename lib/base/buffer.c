@@ -63,14 +63,19 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
     va_list args;
 
+    /* Most texts have room where they are to be. */
+    size_t room = buffer->data ? buffer->capacity - buffer->length : 0;
+
     va_start(args, format);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(room ? buffer->data + buffer->length : NULL, room, format, args);
     va_end(args);
     if (length < 0 || !reserve(buffer, (size_t)length))
         abort();
-    va_start(args, format);
-    vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, args);
-    va_end(args);
+    if ((size_t)length >= room) {
+        va_start(args, format);
+        vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, args);
+        va_end(args);
+    }
     buffer->length += (size_t)length;
 }
 

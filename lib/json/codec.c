@@ -41,9 +41,9 @@ static void *member_at(const void *message, size_t offset)
     return (char *)(uintptr_t)message + offset;
 }
 
-/* disk_size_GB -> diskSizeGB, volume__id -> volume_id. Field names are ours and short; a longer one
- * is a bug. */
-static void json_name(const field_descriptor *field, char name[128])
+/* disk_size_GB -> diskSizeGB, volume__id -> volume_id; returns the length. Field names are ours and
+ * short; a longer one is a bug. */
+static size_t json_name(const field_descriptor *field, char name[128])
 {
     size_t length = 0;
     bool raise = false;
@@ -62,6 +62,7 @@ static void json_name(const field_descriptor *field, char name[128])
             c++;
     }
     name[length] = '\0';
+    return length;
 }
 
 /* protobuf-c shows a map as a list of messages named ...Entry with the fields key and value. */
@@ -299,9 +300,9 @@ static struct err *decode_message(struct arena *arena, const message_descriptor 
 
     for (unsigned i = 0; i < type->n_fields; i++) {
         char name[128];
-        json_name(&type->fields[i], name);
+        size_t length = json_name(&type->fields[i], name);
 
-        const json_t *value = json_object_get(json, name);
+        const json_t *value = json_object_getn(json, name, length);
         struct place here = {.parent = place, .member = name, .depth = place->depth + 1};
 
         if (value && !json_is_null(value))

@@ -3,6 +3,7 @@
  * a table; that was a seventh of the simulation's time. Its text is the same, and one of many is
  * compared with it. */
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,12 @@ static char *room(size_t most)
         text.data = mem_grow(text.data, text.capacity);
     }
     return text.data + text.length;
+}
+
+static void write_bytes(const char *bytes, size_t length)
+{
+    memcpy(room(length), bytes, length);
+    text.length += length;
 }
 
 static void write_byte(char byte)
@@ -102,17 +109,22 @@ static void write_array(const json_t *array)
 static void write_scalar(const json_t *json)
 {
     CLEANUP(freep) char *scalar = __real_json_to_text(json);
-    size_t length = strlen(scalar);
 
-    memcpy(room(length), scalar, length);
-    text.length += length;
+    write_bytes(scalar, strlen(scalar));
 }
 
 static void write_integer(json_int_t integer)
 {
-    int length = snprintf(room(LONGEST_INTEGER), LONGEST_INTEGER, "%" JSON_INTEGER_FORMAT, integer);
+    char digits[LONGEST_INTEGER], *first = digits + sizeof digits;
+    uint64_t rest = integer < 0 ? -(uint64_t)integer : (uint64_t)integer;
 
-    text.length += (size_t)length;
+    do {
+        *--first = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (integer < 0)
+        *--first = '-';
+    write_bytes(first, (size_t)(digits + sizeof digits - first));
 }
 
 static void write_value(const json_t *json)

@@ -22,6 +22,23 @@ static void test_pieces_are_joined_and_end_in_nul(void **state)
     assert_string_equal(buffer.data + 1000, "-end");
 }
 
+/* Texts that end one byte before the room for them does, with it, and beyond it. */
+static void test_text_that_is_printed_is_whole(void **state)
+{
+    (void)state;
+    for (int length = 0; length < 600; length++) {
+        CLEANUP(buffer_fini) struct buffer buffer = {.limit = 10000};
+
+        buffer_printf(&buffer, "%s", "before ");
+        buffer_printf(&buffer, "%0*d", length, 0);
+        buffer_printf(&buffer, "%s", " after");
+        assert_int_equal(buffer.length, strlen(buffer.data));
+        assert_int_equal(strspn(buffer.data + 7, "0"), length ? length : 1);
+        assert_memory_equal(buffer.data, "before ", 7);
+        assert_string_equal(buffer.data + buffer.length - 6, " after");
+    }
+}
+
 static void test_the_limit_holds_to_the_byte(void **state)
 {
     CLEANUP(buffer_fini) struct buffer buffer;
@@ -76,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_are_joined_and_end_in_nul),
+        cmocka_unit_test(test_text_that_is_printed_is_whole),
         cmocka_unit_test(test_the_limit_holds_to_the_byte),
         cmocka_unit_test(test_consume_from_the_front),
         cmocka_unit_test(test_take_leaves_an_empty_buffer_with_its_limit),
