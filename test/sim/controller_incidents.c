@@ -1,4 +1,4 @@
-/* CONTROLLER_INCIDENTS: controllers are killed, stand still, and lose each other. */
+/* CONTROLLER_INCIDENTS: controllers are killed, end, stand still, and lose each other. */
 
 #include "lib/base/alloc.h"
 #include "test/sim/controller_process.h"
@@ -50,6 +50,14 @@ static void kill_all(struct sim *sim, const struct incident *incident)
         kill_one(sim, i);
 }
 
+static void end_leader(struct sim *sim, const struct incident *incident)
+{
+    size_t i = leader_or(sim, any(incident));
+
+    if (sim->controllers[i])
+        controller_process_end(sim->controllers[i]);
+}
+
 static void pause_leader(struct sim *sim, const struct incident *incident)
 {
     pause_one(sim, leader_or(sim, any(incident)), incident->duration_ms);
@@ -68,6 +76,7 @@ static void go_on(struct sim *sim, const struct incident *incident)
 
 static const struct incident_kind rows[] = {
     {.name = "leader-killed", .begin = kill_leader, .bad = true},
+    {.name = "leader-ended", .begin = end_leader},
     {.name = "controller-killed", .begin = kill_any, .bad = true},
     {.name = "controllers-killed", .begin = kill_all, .bad = true},
     {.name = "leader-paused",

@@ -155,6 +155,12 @@ void controller_process_kill(struct controller_process *process)
     group_spawn(&sim->tasks, "close", close_wires, process);
 }
 
+void controller_process_end(struct controller_process *process)
+{
+    sim_note(process->sim, "%s is told to end", process->name);
+    stop_process(process);
+}
+
 void controller_process_pause(struct controller_process *process, uint64_t ms)
 {
     sim_note(process->sim, "%s stands still for %lu ms", process->name, (unsigned long)ms);

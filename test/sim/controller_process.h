@@ -19,6 +19,7 @@ struct controller_process *controller_process_start(struct sim *sim, const char 
 /* Nothing that it still wants to say gets out. Frees it; calls under way are UNAVAILABLE. Not from
  * one of its own tasks. */
 void controller_process_kill(struct controller_process *process);
+void controller_process_end(struct controller_process *process); /* as by SIGTERM */
 void controller_process_pause(struct controller_process *process, uint64_t ms);
 
 bool controller_process_leads(const struct controller_process *process); /* as it believes */

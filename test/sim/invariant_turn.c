@@ -133,9 +133,15 @@ void turns_answered(struct turn *turn, const struct http_response *response)
         turn_free(turn);
 }
 
-static bool goes_on(const struct http_response *response)
+/* No answer, a refusal and an answer without a word of Azure's leave open what becomes of it. */
+static bool says_it_ended(const struct http_response *response)
 {
-    return response && response->status == 200 && strstr(response->body, "\"InProgress\"");
+    static const char *const ends[] = {"\"Succeeded\"", "\"Failed\"", "\"Canceled\""};
+
+    for (size_t i = 0; response && response->status == 200 && i < COUNT_OF(ends); i++)
+        if (strstr(response->body, ends[i]))
+            return true;
+    return false;
 }
 
 void turns_looked(struct turns *turns, const char *url, const struct http_response *response)
@@ -146,7 +152,7 @@ void turns_looked(struct turns *turns, const char *url, const struct http_respon
         if (!turn->url || strcmp(turn->url, url) != 0)
             continue;
         turn->looked = loop_now(turns->sim->loop);
-        if (!goes_on(response))
+        if (says_it_ended(response))
             turn_free(turn);
     }
 }
