@@ -133,8 +133,10 @@ static bool leaves_in_exchange(const struct attachment_snapshot *in)
 
 static struct attachment_plan next_of_deleting(const struct attachment_snapshot *in)
 {
-    if (!in->has_finalizer || attachment_phase(in) == PHASE_HELD)
+    if (!in->has_finalizer)
         return step(STEP_NONE);
+    if (attachment_phase(in) == PHASE_HELD) /* the record goes, and the disk stays */
+        return step(STEP_REMOVE_FINALIZER);
     if (!in->looked)
         return step(STEP_LOOK);
     if (!in->instance)

@@ -9,6 +9,7 @@
 #include "controller/az_error.h"
 #include "controller/csi_attachment.h"
 #include "controller/csi_service.h"
+#include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/publish_plan.h"
 #include "controller/volume_view.h"
@@ -119,6 +120,37 @@ static struct err *check_node(struct task *self, struct controller *controller, 
                    node);
 }
 
+/* Kubernetes has had the answer that it is published there, and the record is lost, or made anew
+ * just now (recovery.h). */
+static bool is_published_off_record(const struct controller *controller, const char *volume,
+                                    const struct kube_object *volume_attachment)
+{
+    const char *node = as_volume_attachment(volume_attachment)->spec->node_name;
+    CLEANUP(freep) char *name = attachment_name_of(volume, node);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+
+    return volume_attachment_is_ours(controller, volume_attachment) &&
+           volume_attachment_is_attached(volume_attachment) && !is_deleting(volume_attachment) &&
+           store_get(controller->nodes, node) && !store_get(controller->attachments, key);
+}
+
+/* Another node than `node` where that is so, borrowed; NULL if there is none. */
+static const char *find_off_record(const struct controller *controller, const char *volume,
+                                   const char *node)
+{
+    const struct kube_object *pv = kubernetes_pv(controller, volume);
+    size_t n = 0;
+    struct kube_object *const *found = pv ? volume_attachments_of_pv(controller, pv, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *elsewhere = as_volume_attachment(found[i])->spec->node_name;
+
+        if (strcmp(elsewhere, node) != 0 && is_published_off_record(controller, volume, found[i]))
+            return elsewhere;
+    }
+    return NULL;
+}
+
 /* `ret_holder` is the node of what stands in the way, borrowed. */
 static enum attachment_answer decide(const struct controller *controller,
                                      const Api__AzVolume *volume, const struct kube_object *here,
@@ -127,8 +159,9 @@ static enum attachment_answer decide(const struct controller *controller,
     size_t n;
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
-    CLEANUP(freep) enum attachment_phase *phases = mem_alloc(n * sizeof *phases);
-    CLEANUP(freep) const char **nodes = mem_alloc(n * sizeof *nodes);
+    CLEANUP(freep) enum attachment_phase *phases = mem_alloc((n + 1) * sizeof *phases);
+    CLEANUP(freep) const char **nodes = mem_alloc((n + 1) * sizeof *nodes);
+    const char *off_record = find_off_record(controller, volume->metadata->name, node);
     struct publish_snapshot in = {.here = attachment_phase_of(controller, here),
                                   .on_record = attachment_is_on_record(here),
                                   .elsewhere = phases,
@@ -139,6 +172,10 @@ static enum attachment_answer decide(const struct controller *controller,
             continue;
         phases[in.n_elsewhere] = attachment_phase_of(controller, objects[i]);
         nodes[in.n_elsewhere++] = as_attachment(objects[i])->spec->node_name;
+    }
+    if (off_record) {
+        phases[in.n_elsewhere] = PHASE_HELD;
+        nodes[in.n_elsewhere++] = off_record;
     }
     struct publish_plan plan = publish_decide(&in);
     *ret_holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : node;
@@ -168,7 +205,8 @@ static struct err *write_primary(struct task *self, struct controller *controlle
                        "volume %s is published to node %s; it must be unpublished there first",
                        name, holder);
     case ANSWER_BUSY:
-        return err_new(ERR_BUSY, "volume %s is still being detached from node %s", name, node);
+        return err_new(ERR_BUSY, "the attachment of volume %s to node %s is still being deleted",
+                       name, node);
     default:
         return NULL;
     }

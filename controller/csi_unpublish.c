@@ -44,13 +44,21 @@ static struct err *wait_detached(struct task *self, struct rpc_call *call, const
     }
 }
 
+/* Not by a detach: by somebody's hand, which leaves the disk attached. The next call finds out. */
+static struct err *record_lost(const struct kube_object *object)
+{
+    return err_new(ERR_BUSY, "%s is gone, and nobody had asked for its disk to be detached",
+                   object->key);
+}
+
 static struct err *detach(struct task *self, struct rpc_call *call, struct kube_object *object)
 {
+    bool asked = attachment_note(as_attachment(object), NOTE_DETACH_REQUEST) != NULL;
     struct err *err = csi_request_detach(self, call->ctx, object);
 
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
-        return NULL;
+        return asked ? NULL : record_lost(object);
     }
     TRY(err);
     return wait_detached(self, call, object->key, object->metadata->uid);
@@ -149,6 +157,8 @@ static struct err *unpublish(struct task *self, struct rpc_call *call, const Api
             return err;
         err_free(err);
         TRY(read_again(self, controller, &object));
+        if (!object)
+            return record_lost(found);
     }
 }
 

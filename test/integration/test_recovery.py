@@ -73,14 +73,45 @@ def test_all_custom_resources_of_a_published_volume_are_lost(world, controller):
         assert untouched(world, before)
 
 
-def test_the_primary_is_lost_while_the_leader_looks(world, controller):
+def lose_primary(world, at_once: bool) -> None:
+    name = primary(world)["metadata"]["name"]
+    if at_once:
+        world.patch("azvolumeattachments", name, {"metadata": {"finalizers": None}})
+    world.delete("azvolumeattachments", name)
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["finalizer", "no-finalizer"])
+def test_a_primary_whose_record_is_deleted_by_hand_stays_attached(world, controller, at_once):
     with in_use(world, controller):
         before, uid = world.last_call(), primary(world)["metadata"]["uid"]
-        world.delete("azvolumeattachments", primary(world)["metadata"]["name"])
-        world.patch("azvolumeattachments", primary(world)["metadata"]["name"], {"metadata": {"finalizers": None}})
+        lose_primary(world, at_once)
         until(lambda: (primary(world) or {"metadata": {"uid": uid}})["metadata"]["uid"] != uid, "another one")
         until(lambda: world.roles("pvc-1") == EVERYWHERE, "attached")
         assert untouched(world, before)
+
+
+def test_an_attach_whose_record_is_deleted_by_hand_is_asked_for_again(world, controller):
+    volume = create(controller, parameters={}).volume_id
+    world.azure.control("PATCH", "latency", {"attach": "3s"})
+    publish(controller, volume, world.nodes[0])
+    lose_primary(world, False)
+    until(lambda: not primary(world), "it goes, although nothing was detached")
+    publish(controller, volume, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "attached, in the end")
+
+
+def test_what_a_lost_record_had_published_is_not_published_elsewhere(world):
+    """While nobody leads who could write it again."""
+    lease = ["--lease-duration=120s", "--lease-renew-deadline=100s"]
+    with Controller(world, "leader", *lease) as leader, in_use(world, leader) as volume:
+        with Controller(world, "follower", *lease) as follower:
+            leader.pause()
+            lose_primary(world, True)
+            for _ in range(20):  # before and after the follower has heard of it
+                with refused("FAILED_PRECONDITION", world.nodes[0]):
+                    publish(follower, volume, world.nodes[1])
+            leader.resume()
+            until(lambda: world.roles("pvc-1") == EVERYWHERE, "it is on record again")
 
 
 def test_what_is_being_unpublished_is_not_published_again(world, controller):

@@ -130,6 +130,12 @@ void invariants_answered(struct sim *sim, const char *method, const ProtobufCMes
         check_answer(sim->invariants, method, request, response, err);
 }
 
+void invariants_deleted_by_hand(struct sim *sim, const char *volume, const char *node)
+{
+    if (sim->invariants)
+        note_deleted_by_hand(sim->invariants, volume, node);
+}
+
 /* ---- life ---- */
 
 struct invariants *invariants_new(struct sim *sim)

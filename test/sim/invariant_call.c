@@ -102,7 +102,17 @@ void note_question(struct invariants *invariants, const char *method,
 
 void note_record(struct invariants *invariants, const char *volume, const char *node)
 {
-    get(invariants, volume, node)->recorded = invariants->sim->azure->sequence;
+    struct publishing *publishing = get(invariants, volume, node);
+    const struct record *record = record_find(invariants->sim, volume, node);
+
+    publishing->recorded = invariants->sim->azure->sequence;
+    if (record && record->primary && !record->deleting)
+        publishing->deleted_by_hand = false;
+}
+
+void note_deleted_by_hand(struct invariants *invariants, const char *volume, const char *node)
+{
+    get(invariants, volume, node)->deleted_by_hand = true;
 }
 
 /* ---- what was answered ---- */

@@ -72,8 +72,9 @@ struct publishing {
     uint64_t since; /* world's time of the answer that it is published; 0: it is not */
     unsigned publishes, unpublishes; /* calls under way */
     bool crossed;                    /* an unpublish began while a publish was under way */
-    uint64_t recorded; /* the model's sequence when it last was on record: what is attached since
-                        * then, somebody else has attached */
+    uint64_t recorded;    /* the model's sequence when it last was on record: what is attached since
+                           * then, somebody else has attached */
+    bool deleted_by_hand; /* the AzVolumeAttachment; until there is one of a primary again */
     UT_hash_handle hh;
 };
 
@@ -115,4 +116,5 @@ void note_question(struct invariants *invariants, const char *method,
                    const ProtobufCMessage *request);
 /* There is an AzVolumeAttachment, or has been until now. */
 void note_record(struct invariants *invariants, const char *volume, const char *node);
+void note_deleted_by_hand(struct invariants *invariants, const char *volume, const char *node);
 void calls_fini(struct invariants *invariants);

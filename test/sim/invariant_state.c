@@ -144,7 +144,8 @@ static void check_mount(struct invariants *invariants, const struct mount *mount
     if (attachment && name && strcmp(attachment->disk->name, name) != 0)
         verdict_violated(sim, RIGHT_DISK, "%s has disk %s mounted as volume %s", node,
                          attachment->disk->name, name);
-    if (!name || !is_published(invariants, name, node))
+    if (!name || !is_published(invariants, name, node) ||
+        publishing_find(invariants, name, node)->deleted_by_hand)
         return;
     if (!record || !record->primary || record->deleting)
         verdict_violated(sim, REPLICA_NOT_MOUNTED,

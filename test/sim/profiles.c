@@ -16,8 +16,8 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
     }
 /* A little of what goes wrong, so that what a profile is about does not come alone. */
 #define SOME_TROUBLE                                                                               \
-    {"leader-killed", 2}, {"leader-paused", 2}, {"controller-killed", 1}, {"api-network-bad", 1},  \
-        {"azure-network-bad", 1}, {"watches-uneven", 1},                                           \
+    {"leader-killed", 2}, {"leader-paused", 2}, {"leader-ended", 2}, {"controller-killed", 1},     \
+        {"api-network-bad", 1}, {"azure-network-bad", 1}, {"watches-uneven", 1},                   \
     {                                                                                              \
         "watches-broken", 2                                                                        \
     }
@@ -52,8 +52,8 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, SOME_TROUBLE, {"node-drain*", 12}, {"node-add*", 4}, {"node-remove*", 4},
            {"cluster-*", 6})},
     {"failovers", 45 * MINUTE_MS, QUIET_MS,
-     RATES(SOME_WORK, {"leader-killed", 15}, {"leader-paused", 12}, {"controllers-killed", 3},
-           {"controller-paused", 6}, {"node-*", 3}, {"pod-move", 10})},
+     RATES(SOME_WORK, {"leader-killed", 12}, {"leader-ended", 6}, {"leader-paused", 12},
+           {"controllers-killed", 3}, {"controller-paused", 6}, {"node-*", 3}, {"pod-move", 10})},
     {"bad-api", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, {"api-*", 6}, {"watch*", 8}, {"lists-stale", 5}, {"history-compacted", 6},
            {"leader-killed", 4}, {"leader-paused", 4}, {"node-*", 2})},
@@ -63,7 +63,8 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, SOME_TROUBLE, {"azure-*", 1}, {"azure-unreachable", 0.2}, {"node-*", 1})},
     {"by-hand", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
-           {"volume-attached-by-hand", 6}, {"volume-record-deleted-by-hand", 6}, {"node-*", 1})},
+           {"volume-attached-by-hand", 6}, {"volume-record-deleted-by-hand", 6},
+           {"attachment-record-deleted-by-hand", 6}, {"node-*", 1})},
     {"everything", 60 * MINUTE_MS, 30 * MINUTE_MS,
      RATES(SOME_WORK, {"node-*", 2}, {"zone-*", 1}, {"azure-*", 0.3}, {"api-*", 1}, {"watch*", 1},
            {"lists-stale", 1}, {"history-compacted", 1}, {"leader-*", 2}, {"controller*", 1},

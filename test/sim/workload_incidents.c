@@ -1,7 +1,12 @@
 /* What people do to workloads. */
 
+#include <string.h>
+
+#include "controller/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/attach_detach.h"
+#include "test/sim/invariant.h"
+#include "test/sim/kube/kinds.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
 
@@ -207,6 +212,33 @@ static void delete_az_volume(struct sim *sim, const struct incident *incident)
     world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name);
 }
 
+/* A primary's finalizer may be taken away too: the object is gone at once, and the disk stays where
+ * it is. (Of a replica that is so lost, nobody could know whose its disk is.) */
+static void delete_attachment(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    size_t n = kube_server_count(sim->kube, &AZ_VOLUME_ATTACHMENTS);
+
+    sim_choices(incident, &random);
+    if (n == 0)
+        return;
+    const json_t *object =
+        kube_server_at(sim->kube, &AZ_VOLUME_ATTACHMENTS, (size_t)random_below(&random, n));
+    const json_t *spec = json_object_get(object, "spec");
+    const json_t *metadata = json_object_get(object, "metadata");
+    CLEANUP(freep) char *name = mem_strdup(json_string_value(json_object_get(metadata, "name")));
+    bool forced = strcmp(json_string_value(json_object_get(spec, "role")), ROLE_PRIMARY) == 0 &&
+                  !json_object_get(metadata, "deletionTimestamp") && random_below(&random, 2) == 0;
+    sim_note(sim, "by hand: AzVolumeAttachment %s is deleted%s", name,
+             forced ? ", and its finalizer" : "");
+    invariants_deleted_by_hand(sim, json_string_value(json_object_get(spec, "volumeName")),
+                               json_string_value(json_object_get(spec, "nodeName")));
+    world_delete(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
+    if (forced)
+        world_patch(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, NULL,
+                    json_pack("{s:{s:n}}", "metadata", "finalizers"));
+}
+
 static const struct incident_kind workload_kinds[] = {
     {.name = "workload-create", .begin = create},
     {.name = "workload-create-block", .begin = create_block},
@@ -219,6 +251,7 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "pod-force-delete", .begin = force, .bad = true},
     {.name = "volume-attached-by-hand", .begin = attach_elsewhere, .bad = true},
     {.name = "volume-record-deleted-by-hand", .begin = delete_az_volume, .bad = true},
+    {.name = "attachment-record-deleted-by-hand", .begin = delete_attachment, .bad = true},
 };
 
 const struct incident_table WORKLOAD_INCIDENTS = {.kinds = workload_kinds,

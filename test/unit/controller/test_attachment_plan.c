@@ -175,8 +175,8 @@ static const struct row rows[] = {
     {"if that lacks it too, it is over", "R", "R", "detaching", 1, "deleting anew", "ok 4: 0=x",
      "remove-finalizer"},
     {"and when there is no VM", "R", "R", "detaching", 1, "deleting", "-", "remove-finalizer"},
-    {"a primary that is published is not detached", "P", "P", "attached", 1, "deleting", NULL,
-     "none"},
+    {"of a primary that is published the record goes, and the disk stays", "P", "P", "attached", 1,
+     "deleting", NULL, "remove-finalizer"},
     {"once it is unpublished it is", "P", "P", "attached", 1, "deleting requested", NULL, "look"},
     {"or its node is gone", "P", "P", "attached", 1, "deleting no-node", NULL, "look"},
     {"or it was unpublished by demoting it", "R", "P", "attached", 1, "deleting", NULL, "look"},
@@ -407,7 +407,7 @@ static void test_settles_whatever_is_lost(void **state)
         assert_int_equal(attachment_next(&w.in).step, STEP_NONE);
 
         w.in.deleting = true;
-        assert_int_equal(attachment_next(&w.in).step, STEP_NONE);
+        assert_int_equal(attachment_next(&w.in).step, STEP_REMOVE_FINALIZER);
         w.in.detach_requested = true;
         for (steps = 0; !w.gone; steps++) {
             assert_in_range(steps, 0, 200);
