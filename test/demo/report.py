@@ -26,6 +26,7 @@ class Report:
             return {
                 "attach_calls": failover.attach_calls,
                 "storage_seconds": round(failover.storage_seconds, 3),
+                "driver_seconds": round(failover.driver_seconds, 3),
             }
 
         phases = {name: round(time, 3) for name, time in self.failover.events.items()}
@@ -54,6 +55,8 @@ class Report:
                 [
                     ("VolumeAttachment made -> NodeStageVolume answered",
                      f"{with_.storage_seconds:7.2f} s", f"{without.storage_seconds:7.2f} s"),
+                    ("of it without kubelet's looking for the volume",
+                     f"{with_.driver_seconds:7.2f} s", f"{without.driver_seconds:7.2f} s"),
                     ("attach calls to Azure", f"{with_.attach_calls:7d}  ", f"{without.attach_calls:7d}  "),
                     ("detach calls to Azure", f"{with_.detach_calls:7d}  ", f"{without.detach_calls:7d}  "),
                 ],

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -53,16 +54,19 @@ class Azure(simulator.Azsim):
     def last_request(self) -> int:
         return self.control("GET", "summary")["requests"]
 
-    def attach_calls(self, disk: str, after: int = 0, before: float = math.inf) -> int:
-        """Requests since number `after`, and before a time, that asked for this disk to be attached."""
-        return self._calls("attached", disk, after, before)
+    def attach_calls(self, disk: str, after: int = 0, before: float = math.inf, vm: str | None = None) -> int:
+        """Requests since number `after`, and before a time, that asked for this disk to be attached, to any VM
+        if none is named."""
+        entries = (entry for entry in self.journal(after) if vm in (None, entry.get("vm")))
+        return self._calls("attached", disk, entries, before)
 
     def detach_calls(self, disk: str, after: int = 0, before: float = math.inf) -> int:
-        return self._calls("detached", disk, after, before)
+        return self._calls("detached", disk, self.journal(after), before)
 
-    def _calls(self, what: str, disk: str, after: int, before: float) -> int:
-        entries = (entry for entry in self.journal(after) if disk in entry.get(what, []))
-        return sum(datetime.fromisoformat(entry["time"]).timestamp() < before for entry in entries)
+    @staticmethod
+    def _calls(what: str, disk: str, entries: Iterable[dict], before: float) -> int:
+        about_it = (entry for entry in entries if disk in entry.get(what, []))
+        return sum(datetime.fromisoformat(entry["time"]).timestamp() < before for entry in about_it)
 
     def accepted(self, kind: str, after: int = 0) -> list[dict]:
         """Requests since number `after` that were not refused; kinds such as "disks.createOrUpdate"."""

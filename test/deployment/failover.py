@@ -7,7 +7,7 @@ from cluster.waiting import until
 
 from .driver import Driver
 from .ledger import Ledger
-from .timeline import Timeline, condition, stage_answered
+from .timeline import Timeline, condition, kubelet_began, stage_answered
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 
@@ -16,16 +16,23 @@ OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
 class Failover:
     """One pod's way from its dead node to the next; times in seconds since the power cut."""
 
-    attach_calls: int  # to Azure for its disk, until it was staged
-    detach_calls: int
+    attach_calls: int  # to Azure, for its disk on the next node, until it was staged
+    detach_calls: int  # for its disk, until the VolumeAttachment was attached; what repairs comes after that
     events: dict[str, float]  # in order
     volume_attachment: float  # when the VolumeAttachment was made
+    attached: float  # when it was attached, by its status
+    kubelet_began: float  # when kubelet looked for the volume
     staged: float  # when NodeStageVolume was answered
 
     @property
     def storage_seconds(self) -> float:
-        """From the VolumeAttachment's creation to NodeStageVolume's answer: what the driver takes."""
+        """From the VolumeAttachment's creation to NodeStageVolume's answer."""
         return self.staged - self.volume_attachment
+
+    @property
+    def driver_seconds(self) -> float:
+        """The driver's part of it: without the time in which kubelet had not looked for an attached volume."""
+        return self.attached - self.volume_attachment + self.staged - max(self.attached, self.kubelet_began)
 
 
 class PowerCut:
@@ -64,21 +71,26 @@ class PowerCut:
             return timeline.first("Pod", ledger.pod, deleted, holds)
 
         attachment = timeline.attachment(volume, node, self.at)
+        attached = attachment["attached"]
+        began = kubelet_began(self.cluster, node, volume, self.at)
         moments = {
             "node is NotReady": timeline.first("Node", self.node, self.at, condition("Ready", "Unknown")),
             "pod is deleted": deleted,
             "pod has a new node": pod(lambda c: c.object["spec"].get("nodeName") == node),
+            "kubelet looks for its volume": began,
             "VolumeAttachment is made": attachment["created"],
-            "VolumeAttachment is attached": attachment["attached"],
+            "VolumeAttachment is attached": attached,
             "volume is staged": staged,
             "pod is ready": until(lambda: pod(condition("Ready", "True")), "the pod is ready", 30),
         }
         return Failover(
             events={event: moment - self.at for event, moment in moments.items()},
             volume_attachment=attachment["created"] - self.at,
+            attached=attached - self.at,
+            kubelet_began=began - self.at,
             staged=staged - self.at,
-            attach_calls=self.azure.attach_calls(volume, self.requests, staged),
-            detach_calls=self.azure.detach_calls(volume, self.requests, staged),
+            attach_calls=self.azure.attach_calls(volume, self.requests, staged, node),
+            detach_calls=self.azure.detach_calls(volume, self.requests, attached),
         )
 
     def runs_elsewhere(self, ledger: Ledger) -> bool:

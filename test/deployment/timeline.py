@@ -100,9 +100,21 @@ def condition(name: str, status: str):
 
 def stage_answered(driver: Driver, node: str, volume: str, after: float) -> float | None:
     """When the node plug-in answered the first NodeStageVolume of a volume after a time."""
-    for line in driver.log("node", node).splitlines():
+    return _logged(driver.log("node", node), "is staged at", volume, after)
+
+
+def kubelet_began(cluster: Cluster, node: str, volume: str, after: float) -> float | None:
+    """When kubelet first looked for a volume after a time. It may look late: until the API server's authorizer
+    has heard which node the pod has, kubelet is refused its claim, and it asks again only after many seconds."""
+    log = cluster.nodes[node].machine.log("kubelet").read_text()
+    return _logged(log, "VerifyControllerAttachedVolume started", volume, after)
+
+
+def _logged(log: str, words: str, volume: str, after: float) -> float | None:
+    """When a log, of klog's format, first has such a line about a volume after a time."""
+    for line in log.splitlines():
         stamp = re.match(r"[IWE](\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d+)", line)
-        if stamp and "is staged at" in line and volume in line.lower():
+        if stamp and words in line and volume in line.lower():
             month, day, *clock, fraction = (int(n) for n in stamp.groups())
             year = time.gmtime().tm_year
             moment = calendar.timegm((year, month, day, *clock)) + fraction / 10 ** len(stamp[6])
