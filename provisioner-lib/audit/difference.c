@@ -45,12 +45,14 @@ const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS] = {
         {"PublishedWithoutPrimary", SEVERITY_DANGER, false,
          "Kubernetes counts the volume as attached to a node, and no primary is on record there.",
          "The pod's disk may be detached or promoted elsewhere while it is in use.",
-         "Look whether the AzVolumeAttachment was deleted by hand; azdiskctl why names the pod."},
+         "Nothing, if the AzVolumeAttachment was deleted by hand: it is written again at once. "
+         "Else azdiskctl why names the pod and the cause."},
     [PRIMARY_WITHOUT_PUBLICATION] =
         {"PrimaryWithoutPublication", SEVERITY_WARNING, false,
          "A primary is on record, and Kubernetes has no VolumeAttachment for it.",
          "The disk stays attached for nobody, and is not given to another node.",
-         "If no pod uses the volume on that node, delete the AzVolumeAttachment."},
+         "If no pod uses the volume on that node, delete the AzVolumeAttachment, which leaves the "
+         "disk where it is; then detach it: az vm disk detach."},
     [ATTACHMENT_WITHOUT_VOLUME] =
         {"AttachmentWithoutVolume", SEVERITY_WARNING, false,
          "An AzVolumeAttachment belongs to an AzVolume that does not exist.",
