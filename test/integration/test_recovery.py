@@ -106,11 +106,13 @@ def test_what_a_lost_record_had_published_is_not_published_elsewhere(world):
     with Controller(world, "leader", *lease) as leader, in_use(world, leader) as volume:
         with Controller(world, "follower", *lease) as follower:
             leader.pause()
-            lose_primary(world, True)
-            for _ in range(20):  # before and after the follower has heard of it
-                with refused("FAILED_PRECONDITION", world.nodes[0]):
-                    publish(follower, volume, world.nodes[1])
-            leader.resume()
+            try:
+                lose_primary(world, True)
+                for _ in range(20):  # before and after the follower has heard of it
+                    with refused("FAILED_PRECONDITION", world.nodes[0]):
+                        publish(follower, volume, world.nodes[1])
+            finally:
+                leader.resume()
             until(lambda: world.roles("pvc-1") == EVERYWHERE, "it is on record again")
 
 
