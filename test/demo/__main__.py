@@ -45,7 +45,7 @@ def verdict(report) -> int:
         broken.append("Azure was asked to attach a disk in the failover")
     if report.failover.driver_seconds > 2:
         broken.append("the driver took more than 2 s of the failover")
-    if report.without_replicas.driver_seconds < 30:
+    if report.without_replicas.storage_seconds < 30:
         broken.append("without replicas the disk cannot have been attached in less than 30 s")
     if report.missing:
         broken.append("acknowledged records are missing")

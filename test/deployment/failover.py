@@ -77,9 +77,9 @@ class PowerCut:
             "node is NotReady": timeline.first("Node", self.node, self.at, condition("Ready", "Unknown")),
             "pod is deleted": deleted,
             "pod has a new node": pod(lambda c: c.object["spec"].get("nodeName") == node),
-            "kubelet looks for its volume": began,
             "VolumeAttachment is made": attachment["created"],
             "VolumeAttachment is attached": attached,
+            "kubelet looks for the volume": began,
             "volume is staged": staged,
             "pod is ready": until(lambda: pod(condition("Ready", "True")), "the pod is ready", 30),
         }
