@@ -42,6 +42,7 @@ struct attachment_snapshot {
     enum attachment_role wanted, role;
     enum attachment_state state;
     int lun;               /* on record; NO_LUN if none */
+    bool published;        /* a replica where Kubernetes has it: recovery.h is to promote it */
     bool detach_requested; /* by ControllerUnpublishVolume */
     bool node_exists;
     bool verified; /* since this process leads, the cloud was seen to agree with "attached" */

@@ -209,7 +209,7 @@ enum attachment_phase attachment_phase(const struct attachment_snapshot *in)
     bool primary = in->wanted == ROLE_IS_PRIMARY;
 
     /* Deleted by somebody, but CSI's caller still has it published. */
-    if (in->deleting && primary && !in->detach_requested && in->node_exists)
+    if (in->deleting && (primary || in->published) && !in->detach_requested && in->node_exists)
         return PHASE_HELD;
     if (in->deleting)
         return PHASE_LEAVING;

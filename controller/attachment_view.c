@@ -125,6 +125,7 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
     in->wanted = role_of(spec->role);
     in->role = recorded_role(attachment);
+    in->published = kubernetes_has_replica(controller, attachment);
     in->state = state_of(attachment);
     in->lun = lun_of(attachment);
     in->detach_requested = attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL;
@@ -254,8 +255,9 @@ static void add_neighbour(struct subject *s, struct kube_object *object)
         .since = since ? since : "",
     };
 
-    neighbour.leaving = is_deleting(object) &&
-                        (!primary || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
+    neighbour.leaving =
+        is_deleting(object) &&
+        (!neighbour.published || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
         s->in.luns_taken[neighbour.lun] = true;
     s->in.primaries_waiting += primary && !is_deleting(object) && neighbour.lun == NO_LUN;

@@ -263,6 +263,22 @@ static void test_a_published_disk_stays(void **state)
         }
 }
 
+/* A record that was deleted by hand and is being made anew, deleted by hand again. */
+static void test_what_is_to_be_promoted_stays_too(void **state)
+{
+    struct world w;
+
+    (void)state;
+    put_into(&w, PHASE_REPLICA_ATTACHED);
+    w.in.published = true;
+    assert_int_equal(attachment_phase(&w.in), PHASE_REPLICA_ATTACHED);
+    w.in.deleting = true;
+    assert_int_equal(attachment_phase(&w.in), PHASE_HELD);
+    assert_int_equal(attachment_next(&w.in).step, STEP_REMOVE_FINALIZER);
+    w.in.detach_requested = true;
+    assert_int_equal(attachment_phase(&w.in), PHASE_LEAVING);
+}
+
 /* A volume that is deleted releases what the volume's own plan releases. */
 static void test_a_volume_that_goes(void **state)
 {
@@ -287,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cell),
         cmocka_unit_test(test_a_published_disk_stays),
+        cmocka_unit_test(test_what_is_to_be_promoted_stays_too),
         cmocka_unit_test(test_a_volume_that_goes),
     };
 
