@@ -145,9 +145,13 @@ enum attachment_phase attachment_phase_of(const struct controller *controller,
     return attachment_phase(&in);
 }
 
-bool attachment_is_on_record(const struct kube_object *object)
+struct publish_standing attachment_standing_of(const struct controller *controller,
+                                               const struct kube_object *object)
 {
-    return object && recorded_role(as_attachment(object)) == ROLE_IS_PRIMARY;
+    return (struct publish_standing){
+        .phase = attachment_phase_of(controller, object),
+        .on_record = object && recorded_role(as_attachment(object)) == ROLE_IS_PRIMARY,
+    };
 }
 
 static void gather_volume(struct subject *s)

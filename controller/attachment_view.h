@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "controller/attachment_states.h"
 #include "controller/controller.h"
+#include "controller/publish_plan.h"
 
 struct subject {
     struct controller *controller;
@@ -31,8 +31,8 @@ void subject_fini(struct subject *subject);
 /* Where an attachment is, by what is on record; NULL is none. */
 enum attachment_phase attachment_phase_of(const struct controller *controller,
                                           const struct kube_object *object);
-/* It is the primary on record, whatever it is to be. */
-bool attachment_is_on_record(const struct kube_object *object);
+struct publish_standing attachment_standing_of(const struct controller *controller,
+                                               const struct kube_object *object);
 
 /* Since this process leads, the cloud was seen to agree with what is on record. */
 void attachment_set_verified(struct controller *controller, const char *uid, bool yes);

@@ -120,90 +120,81 @@ static struct err *check_node(struct task *self, struct controller *controller, 
                    node);
 }
 
-/* Kubernetes has had the answer that it is published there, and the record is lost, or made anew
- * just now (recovery.h). */
-static bool is_published_off_record(const struct controller *controller, const char *volume,
-                                    const struct kube_object *volume_attachment)
-{
-    const char *node = as_volume_attachment(volume_attachment)->spec->node_name;
-    CLEANUP(freep) char *name = attachment_name_of(volume, node);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+/* ---- one writer ---- */
 
-    return volume_attachment_is_ours(controller, volume_attachment) &&
-           volume_attachment_is_attached(volume_attachment) && !is_deleting(volume_attachment) &&
-           store_get(controller->nodes, node) && !store_get(controller->attachments, key);
-}
+/* By the mirror; the holder is borrowed. */
+struct verdict {
+    enum attachment_answer answer;
+    const char *holder; /* of ANSWER_REFUSE: the node that has the volume */
+    bool gives_back;    /* likewise; see publish_plan.h */
+};
 
-/* Another node than `node` where that is so, borrowed; NULL if there is none. */
-static const char *find_off_record(const struct controller *controller, const char *volume,
-                                   const char *node)
-{
-    const struct kube_object *pv = kubernetes_pv(controller, volume);
-    size_t n = 0;
-    struct kube_object *const *found = pv ? volume_attachments_of_pv(controller, pv, &n) : NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        const char *elsewhere = as_volume_attachment(found[i])->spec->node_name;
-
-        if (strcmp(elsewhere, node) != 0 && is_published_off_record(controller, volume, found[i]))
-            return elsewhere;
-    }
-    return NULL;
-}
-
-/* `ret_holder` is the node of what stands in the way, borrowed. */
-static enum attachment_answer decide(const struct controller *controller,
-                                     const Api__AzVolume *volume, const struct kube_object *here,
-                                     const char *node, const char **ret_holder)
+static struct verdict decide(const struct controller *controller, const Api__AzVolume *volume,
+                             const struct kube_object *here, const char *node)
 {
     size_t n;
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
-    CLEANUP(freep) enum attachment_phase *phases = mem_alloc((n + 1) * sizeof *phases);
+    CLEANUP(freep) struct publish_standing *elsewhere = mem_alloc((n + 1) * sizeof *elsewhere);
     CLEANUP(freep) const char **nodes = mem_alloc((n + 1) * sizeof *nodes);
-    const char *off_record = find_off_record(controller, volume->metadata->name, node);
-    struct publish_snapshot in = {.here = attachment_phase_of(controller, here),
-                                  .on_record = attachment_is_on_record(here),
-                                  .elsewhere = phases,
+    const char *off_record = kubernetes_has_off_record(controller, volume->metadata->name, node);
+    struct publish_snapshot in = {.here = attachment_standing_of(controller, here),
+                                  .elsewhere = elsewhere,
                                   .single_writer = !volume_is_multi_node(volume)};
 
     for (size_t i = 0; i < n; i++) {
         if (is_on_node(as_attachment(objects[i]), node))
             continue;
-        phases[in.n_elsewhere] = attachment_phase_of(controller, objects[i]);
+        elsewhere[in.n_elsewhere] = attachment_standing_of(controller, objects[i]);
         nodes[in.n_elsewhere++] = as_attachment(objects[i])->spec->node_name;
     }
     if (off_record) {
-        phases[in.n_elsewhere] = PHASE_HELD;
+        elsewhere[in.n_elsewhere] = (struct publish_standing){.phase = PHASE_HELD};
         nodes[in.n_elsewhere++] = off_record;
     }
     struct publish_plan plan = publish_decide(&in);
-    *ret_holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : node;
-    return plan.answer;
+    return (struct verdict){.answer = plan.answer,
+                            .holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : NULL,
+                            .gives_back = plan.gives_back};
+}
+
+static struct err *refuse(struct task *self, struct controller *controller,
+                          const Api__AzVolume *volume, const struct kube_object *here,
+                          const struct verdict *verdict)
+{
+    struct err *refusal = err_new(ERR_PRECONDITION,
+                                  "volume %s is published to node %s; it must be unpublished there "
+                                  "first",
+                                  volume->metadata->name, verdict->holder);
+    struct err *err =
+        verdict->gives_back ? csi_change_role(self, controller, here, ROLE_REPLICA) : NULL;
+
+    if (!err)
+        return refusal;
+    err_free(refusal);
+    return err; /* the next call gives it back */
 }
 
 static struct err *write_primary(struct task *self, struct controller *controller,
                                  const Api__AzVolume *volume, const char *node)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    const char *name = volume->metadata->name, *holder = NULL;
+    const char *name = volume->metadata->name;
 
     TRY(csi_find_attachment(self, controller, name, node, &object));
-    enum attachment_answer answer = decide(controller, volume, object, node, &holder);
-    if (answer == ANSWER_WAIT) { /* by the mirror: it may have been unpublished since */
+    struct verdict verdict = decide(controller, volume, object, node);
+    if (verdict.answer == ANSWER_WAIT) { /* by the mirror: it may have been unpublished since */
         kube_object_unref(TAKE_PTR(object));
         TRY(csi_reread_attachment(self, controller, name, node, &object));
-        answer = decide(controller, volume, object, node, &holder);
+        verdict = decide(controller, volume, object, node);
     }
-    switch (answer) {
+    switch (verdict.answer) {
     case ANSWER_CREATE:
         return csi_create_attachment(self, controller, volume, node, ROLE_PRIMARY, NULL);
     case ANSWER_PROMOTE:
         return csi_change_role(self, controller, object, ROLE_PRIMARY);
     case ANSWER_REFUSE: /* a disk has one writer */
-        return err_new(ERR_PRECONDITION,
-                       "volume %s is published to node %s; it must be unpublished there first",
-                       name, holder);
+        return refuse(self, controller, volume, object, &verdict);
     case ANSWER_BUSY:
         return err_new(ERR_BUSY, "the attachment of volume %s to node %s is still being deleted",
                        name, node);
@@ -212,55 +203,63 @@ static struct err *write_primary(struct task *self, struct controller *controlle
     }
 }
 
-/* Is the attachment as far as a caller has to wait for? */
-static bool is_far_enough(const struct controller *controller,
-                          const Api__AzVolumeAttachment *attachment)
+/* ---- waiting ---- */
+
+/* Is the attachment as far as a caller has to wait for? Of two that are published at once, only the
+ * one that the leader has put on record as the primary is. */
+static bool is_far_enough(const struct controller *controller, const struct kube_object *object)
 {
-    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(as_attachment(object));
+    bool on_record = attachment_standing_of(controller, object).on_record;
 
     switch ((enum publish_wait)controller->settings.publish_wait) {
     case PUBLISH_WAIT_CREATED:
         return true;
     case PUBLISH_WAIT_LUN:
-        return detail && detail->n_publish__context > 0;
+        return on_record && detail->n_publish__context > 0;
     case PUBLISH_WAIT_ATTACHED:
-        return detail && detail->role && strcmp(detail->role, ROLE_PRIMARY) == 0 &&
-               strcmp(attachment_word(attachment), STATE_ATTACHED) == 0;
+        return on_record && strcmp(attachment_word(as_attachment(object)), STATE_ATTACHED) == 0;
     }
     return true;
 }
 
-static struct err *wait_published(struct task *self, struct rpc_call *call, const char *volume,
-                                  const char *node, struct kube_object **ret)
+static struct err *wait_published(struct task *self, struct rpc_call *call,
+                                  const Api__AzVolume *volume, const char *node,
+                                  struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
-    CLEANUP(freep) char *name = attachment_name_of(volume, node);
+    CLEANUP(freep) char *name = attachment_name_of(volume->metadata->name, node);
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
 
     for (;;) {
         struct kube_object *object = store_get(controller->attachments, key);
 
-        if (!object || is_deleting(object))
-            return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile", volume,
-                           node);
+        if (!object || is_deleting(object) || !is_primary(as_attachment(object)))
+            return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile",
+                           volume->metadata->name, node);
         const Api__AzVolumeAttachment *attachment = as_attachment(object);
-        if (is_far_enough(controller, attachment)) {
-            *ret = kube_object_ref(object);
+        CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
+        if (is_far_enough(controller, object)) {
+            *ret = TAKE_PTR(seen);
             return NULL;
         }
         if (strcmp(attachment_word(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
             attachment->status->error)
             return az_error_take(attachment->status->error);
-        CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
-        struct err *err = store_wait(self, controller->attachments, key, csi_wait_deadline(call));
-        const Api__AzVolumeAttachmentStatus *status = as_attachment(seen)->status;
-        if (err && err_kind(err) == ERR_TIMEOUT && status && status->error) {
+        struct verdict verdict = decide(controller, volume, seen, node);
+        if (verdict.gives_back)
+            return refuse(self, controller, volume, seen, &verdict);
+        struct err *err = store_wait_found(self, controller->attachments_by_volume,
+                                           volume->metadata->name, csi_wait_deadline(call));
+        if (err && err_kind(err) == ERR_TIMEOUT && attachment->status &&
+            attachment->status->error) {
             err_free(err);
-            return az_error_take(status->error);
+            return az_error_take(attachment->status->error);
         }
         if (err)
-            return err_wrap(err, "volume %s on node %s is %s", volume, node,
-                            attachment_word(as_attachment(seen)));
+            return err_wrap(err, "volume %s on node %s is \"%s\", and %s on record as the primary",
+                            volume->metadata->name, node, attachment_word(attachment),
+                            attachment_standing_of(controller, seen).on_record ? "is" : "not yet");
     }
 }
 
@@ -313,7 +312,7 @@ static struct err *publish(struct task *self, struct rpc_call *call,
     struct err *err = write_primary(self, controller, as_volume(volume), request->node_id);
     semaphore_give(&controller->publishes);
     TRY(err);
-    err = wait_published(self, call, volume->metadata->name, request->node_id, ret);
+    err = wait_published(self, call, as_volume(volume), request->node_id, ret);
     if (err && err_kind(err) == ERR_EXHAUSTED)
         withdraw(self, controller, volume->metadata->name, request->node_id);
     return err;

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "controller/names.h"
 #include "lib/api/names.h"
+#include "lib/base/alloc.h"
 
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
 {
@@ -75,6 +77,33 @@ bool kubernetes_has_on_node(const struct controller *controller, const char *vol
             strcmp(as_volume_attachment(objects[i])->spec->node_name, node) == 0)
             return true;
     return false;
+}
+
+static bool is_on_record(const struct controller *controller, const char *volume_name,
+                         const char *node)
+{
+    CLEANUP(freep) char *name = attachment_name_of(volume_name, node);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+
+    return store_get(controller->attachments, key) != NULL;
+}
+
+const char *kubernetes_has_off_record(const struct controller *controller, const char *volume_name,
+                                      const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const char *there = as_volume_attachment(objects[i])->spec->node_name;
+
+        if (volume_attachment_is_ours(controller, objects[i]) &&
+            volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
+            strcmp(there, node) != 0 && store_get(controller->nodes, there) &&
+            !is_on_record(controller, volume_name, there))
+            return there;
+    }
+    return NULL;
 }
 
 bool kubernetes_has_replica(const struct controller *controller,

@@ -25,6 +25,11 @@ bool volume_attachment_is_attached(const struct kube_object *object);
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node);
+/* Another node than `node` that Kubernetes has had the answer of that the volume is published
+ * there, while there is no AzVolumeAttachment: it is lost, and recovery.h makes it anew. NULL if
+ * there is none. */
+const char *kubernetes_has_off_record(const struct controller *controller, const char *volume_name,
+                                      const char *node);
 /* A replica where Kubernetes has the volume, and has not unpublished it: recovery.h is about to
  * make it the primary, and it gives way to nobody. */
 bool kubernetes_has_replica(const struct controller *controller,

@@ -69,7 +69,7 @@ struct view {
     struct kube_object **volume_attachments; /* referenced; beside the nodes */
     struct kube_object **attachments;        /* the same; NULL where there is none */
     struct recovery_node *nodes;
-    enum attachment_phase *others;
+    struct publish_standing *others;
     struct recovery_snapshot in;
 };
 
@@ -112,8 +112,7 @@ static void add_node(struct view *s, struct kube_object *object)
         .attached = volume_attachment_is_attached(object),
         .leaving = is_deleting(object),
         .node_exists = store_get(controller->nodes, node) != NULL,
-        .phase = attachment_phase_of(controller, attachment),
-        .on_record = attachment_is_on_record(attachment),
+        .standing = attachment_standing_of(controller, attachment),
         .detach_requested =
             attachment && attachment_note(as_attachment(attachment), NOTE_DETACH_REQUEST) != NULL,
     };
@@ -124,7 +123,7 @@ static void add_other(struct view *s, const struct kube_object *attachment)
     for (size_t i = 0; i < s->in.n_nodes; i++)
         if (s->attachments[i] == attachment)
             return;
-    ARRAY_ADD(s->others, s->in.n_others) = attachment_phase_of(s->controller, attachment);
+    ARRAY_ADD(s->others, s->in.n_others) = attachment_standing_of(s->controller, attachment);
 }
 
 /* False if Kubernetes has no such volume. */

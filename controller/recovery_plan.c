@@ -1,22 +1,20 @@
 #include "controller/recovery_plan.h"
 
-#include "controller/publish_plan.h"
 #include "lib/base/alloc.h"
 
 /* What ControllerPublishVolume would do there, which Kubernetes has had an answer to. */
 static enum attachment_answer publish_again(const struct recovery_snapshot *in, size_t here)
 {
     CLEANUP(freep)
-    enum attachment_phase *elsewhere =
-        mem_alloc((in->n_nodes + in->n_others) * sizeof(enum attachment_phase));
-    struct publish_snapshot publish = {.here = in->nodes[here].phase,
-                                       .on_record = in->nodes[here].on_record,
+    struct publish_standing *elsewhere =
+        mem_alloc((in->n_nodes + in->n_others) * sizeof *elsewhere);
+    struct publish_snapshot publish = {.here = in->nodes[here].standing,
                                        .elsewhere = elsewhere,
                                        .single_writer = in->single_writer};
 
     for (size_t i = 0; i < in->n_nodes; i++)
         if (i != here)
-            elsewhere[publish.n_elsewhere++] = in->nodes[i].phase;
+            elsewhere[publish.n_elsewhere++] = in->nodes[i].standing;
     for (size_t i = 0; i < in->n_others; i++)
         elsewhere[publish.n_elsewhere++] = in->others[i];
     return publish_decide(&publish).answer;

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "controller/attachment_states.h"
+#include "controller/publish_plan.h"
 
 enum recovery_volume {
     RECOVERY_NO_VOLUME,
@@ -27,8 +27,7 @@ enum recovery_volume {
 struct recovery_node {
     bool attached, leaving; /* by its status; it is being deleted */
     bool node_exists;
-    enum attachment_phase phase; /* of the AzVolumeAttachment */
-    bool on_record;              /* it is the primary on record */
+    struct publish_standing standing; /* of the AzVolumeAttachment */
     bool detach_requested;
 };
 
@@ -38,7 +37,7 @@ struct recovery_snapshot {
     bool single_writer;
     const struct recovery_node *nodes;
     size_t n_nodes;
-    const enum attachment_phase *others; /* attachments on other nodes than those */
+    const struct publish_standing *others; /* attachments on other nodes than those */
     size_t n_others;
 };
 

@@ -30,23 +30,24 @@ struct bucket {
     UT_hash_handle hh;
 };
 
+/* Those who wait for one key, or one value of an index. */
+struct interest {
+    char *key;
+    unsigned users;
+    struct waiters waiters;
+    UT_hash_handle hh;
+};
+
 struct store_index {
     store_index_fn *fn;
     struct bucket *buckets;
+    struct interest *interests;
     struct store_index *next;
 };
 
 struct observer {
     store_observer_fn *fn;
     void *ctx;
-};
-
-/* Those who wait for one key. */
-struct interest {
-    char *key;
-    unsigned users;
-    struct waiters waiters;
-    UT_hash_handle hh;
 };
 
 struct store {
@@ -74,6 +75,7 @@ struct store *store_new(void)
 
 static void free_index(struct store_index *index)
 {
+    assert(!index->interests);
     HASH_FOREACH(index->buckets, bucket) {
         HASH_DEL(index->buckets, bucket);
         free(bucket->value);
@@ -266,25 +268,37 @@ void store_observe(struct store *store, store_observer_fn *fn, void *ctx)
     ARRAY_ADD(store->observers, store->n_observers) = (struct observer){fn, ctx};
 }
 
-struct err *store_wait(struct task *self, struct store *store, const char *key, uint64_t deadline)
+static struct err *wait_interested(struct task *self, struct interest **interests, const char *key,
+                                   uint64_t deadline)
 {
     struct interest *interest;
 
-    HASH_FIND_STR(store->interests, key, interest);
+    HASH_FIND_STR(*interests, key, interest);
     if (!interest) {
         interest = mem_alloc(sizeof *interest);
         interest->key = mem_strdup(key);
         waiters_init(&interest->waiters);
-        HASH_ADD_KEYPTR(hh, store->interests, interest->key, strlen(interest->key), interest);
+        HASH_ADD_KEYPTR(hh, *interests, interest->key, strlen(interest->key), interest);
     }
     interest->users++;
     struct err *err = wait_for_change(self, &interest->waiters, deadline);
     if (--interest->users == 0) {
-        HASH_DEL(store->interests, interest);
+        HASH_DEL(*interests, interest);
         free(interest->key);
         free(interest);
     }
     return err;
+}
+
+struct err *store_wait(struct task *self, struct store *store, const char *key, uint64_t deadline)
+{
+    return wait_interested(self, &store->interests, key, deadline);
+}
+
+struct err *store_wait_found(struct task *self, struct store_index *index, const char *value,
+                             uint64_t deadline)
+{
+    return wait_interested(self, &index->interests, value, deadline);
 }
 
 struct err *store_wait_synced(struct task *self, struct store *store, uint64_t deadline)
@@ -294,16 +308,28 @@ struct err *store_wait_synced(struct task *self, struct store *store, uint64_t d
     return NULL;
 }
 
+/* `ctx` is the interests. */
+static void wake(void *ctx, const char *key)
+{
+    struct interest *interests = ctx, *interest;
+
+    HASH_FIND_STR(interests, key, interest);
+    if (interest)
+        waiters_wake(&interest->waiters);
+}
+
 static void notify(struct store *store, const char *key, struct kube_object *before,
                    struct kube_object *after)
 {
-    struct interest *interest;
-
     for (size_t i = 0; i < store->n_observers; i++)
         store->observers[i].fn(store->observers[i].ctx, before, after);
-    HASH_FIND_STR(store->interests, key, interest);
-    if (interest)
-        waiters_wake(&interest->waiters);
+    wake(store->interests, key);
+    for (struct store_index *index = store->indexes; index; index = index->next) {
+        if (before && index->interests)
+            index->fn(before, wake, index->interests);
+        if (after && index->interests)
+            index->fn(after, wake, index->interests);
+    }
 }
 
 /* ---- writing ---- */

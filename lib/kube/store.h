@@ -72,6 +72,9 @@ void store_observe(struct store *store, store_observer_fn *fn, void *ctx);
 /* Waits until the object with this key appears, changes or goes. TIMEOUT, CANCELED. */
 struct err *store_wait(struct task *self, struct store *store, const char *key, uint64_t deadline)
     __attribute__((warn_unused_result));
+/* The same of any object that the index has under the value, or had until then. */
+struct err *store_wait_found(struct task *self, struct store_index *index, const char *value,
+                             uint64_t deadline) __attribute__((warn_unused_result));
 struct err *store_wait_synced(struct task *self, struct store *store, uint64_t deadline)
     __attribute__((warn_unused_result));
 

@@ -6,8 +6,8 @@ import pytest
 from cluster.waiting import until
 from kubernetes import watch
 
-from .calls import create, publish, unpublish
-from .csi import MULTI_NODE_MULTI_WRITER, block
+from .calls import create, publish, refused, unpublish
+from .csi import MULTI_NODE_MULTI_WRITER, block, mounted
 from .driver_world import GROUP, VERSION, Controller, World
 
 SINGLE = {"skuName": "Premium_LRS"}
@@ -87,6 +87,34 @@ def test_a_device_for_one_node_has_replicas_and_one_for_many_may_be_everywhere(w
             publish(controller, volume, node, many)
         until(lambda: world.roles("pvc-2") == {"a": "Primary Attached", "b": "Primary Attached"},
               "two primaries, and no replica unless one is asked for")
+
+
+def test_of_two_publishes_that_cross_the_one_on_record_goes_on(world):
+    """A controller that has not heard of the other one writes that its own node is to have the volume."""
+    lease = ["--lease-duration=120s", "--lease-renew-deadline=100s"]
+    replicas = {"a": "Replica Attached", "b": "Replica Attached", "c": "Replica Attached"}
+    with Controller(world, "leader", *lease) as leader, Controller(world, "follower", *lease) as follower:
+        volume = create(leader).volume_id
+        publish(leader, volume, world.nodes[0])
+        until(lambda: len([r for r in world.roles("pvc-1").values() if "Attached" in r]) == 3, "replicas")
+        unpublish(leader, volume, world.nodes[0])
+        until(lambda: world.roles("pvc-1") == replicas, "nobody has it")
+        leader.pause()
+        try:
+            call = follower.csi.begin("Controller/ControllerPublishVolume", volume_id=volume,
+                                      node_id=world.nodes[1], volume_capability=mounted())
+            until(lambda: attachment(world, 1)["spec"]["role"] == "Primary", "it is to be")
+            assert not call.done(), "which it is when a leader says so"
+            other = attachment(world, 0)["metadata"]["name"]
+            world.patch("azvolumeattachments", other, {"spec": {"role": "Primary"}})
+            world.patch("azvolumeattachments", other, {"status": {"detail": {"role": "Primary"}}}, status=True)
+            with refused("FAILED_PRECONDITION", world.nodes[0]):
+                call.result()
+            assert attachment(world, 1)["spec"]["role"] == "Replica"
+        finally:
+            leader.resume()
+        assert publish(follower, volume, world.nodes[0])["LUN"] == "0"
+        until(lambda: world.roles("pvc-1") == replicas | PUBLISHED, "one primary")
 
 
 # ---- unpublishing ----

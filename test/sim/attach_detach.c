@@ -37,7 +37,7 @@ void publication_free(struct publication *publication)
     free(publication);
 }
 
-void publication_new(struct machine *machine, struct volume *volume)
+static struct publication *publication_new(struct machine *machine, struct volume *volume)
 {
     struct world *world = machine->world;
     struct publication *publication = mem_alloc(sizeof *publication);
@@ -55,6 +55,23 @@ void publication_new(struct machine *machine, struct volume *volume)
                            publication->name, "spec", "attacher", WORLD_DRIVER, "nodeName",
                            machine->name, "source", "persistentVolumeName", volume->pv));
     attacher_start(publication);
+    return publication;
+}
+
+void publication_by_hand(struct volume *volume, uint64_t duration_ms)
+{
+    struct world *world = volume->world;
+
+    LIST_FOREACH(&world->machines, link) {
+        struct machine *machine = MACHINE_OF(link);
+
+        if (machine->registered && machine->ready && machine_vm(machine) &&
+            !publication_find(machine, volume)) {
+            publication_new(machine, volume)->by_hand_until = world_now(world) + duration_ms;
+            attach_detach_poke(world);
+            return;
+        }
+    }
 }
 
 /* First the node must no longer read that it is attached. */
@@ -81,6 +98,8 @@ static bool is_wanted(const struct publication *publication)
 {
     const struct world *world = publication->volume->world;
 
+    if (world_now(world) < publication->by_hand_until)
+        return true;
     LIST_FOREACH(&world->pods, link) {
         const struct pod *pod = POD_OF(link);
 
@@ -90,17 +109,30 @@ static bool is_wanted(const struct publication *publication)
     return false;
 }
 
-/* A volume of one node waits until all others are done with it. */
+/* A volume of one node waits until all others are done with it, as far as Kubernetes knows. */
 static bool may_be_attached(const struct world *world, const struct machine *machine,
                             const struct volume *volume)
 {
     LIST_FOREACH(&world->publications, link) {
         const struct publication *other = PUBLICATION_OF(link);
 
-        if (other->volume == volume && (!volume->wish.block || other->machine == machine))
+        bool waits = other->machine == machine ||
+                     (!volume->wish.block && world_now(world) >= other->by_hand_until);
+
+        if (other->volume == volume && waits)
             return false;
     }
     return machine->registered && volume->phase == VOLUME_BOUND;
+}
+
+static void attach(struct machine *machine, struct volume *volume)
+{
+    uint64_t by_hand_ms = volume->by_hand_ms;
+
+    publication_new(machine, volume);
+    volume->by_hand_ms = 0;
+    if (by_hand_ms > 0)
+        publication_by_hand(volume, by_hand_ms);
 }
 
 static void attach_wanted(struct world *world)
@@ -110,7 +142,7 @@ static void attach_wanted(struct world *world)
 
         for (size_t i = 0; pod->machine && i < pod->n_volumes; i++)
             if (may_be_attached(world, pod->machine, pod->volumes[i]))
-                publication_new(pod->machine, pod->volumes[i]);
+                attach(pod->machine, pod->volumes[i]);
     }
 }
 

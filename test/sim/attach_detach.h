@@ -17,16 +17,17 @@ struct publication {
     struct list by_machine; /* machine->publications */
     struct volume *volume;
     struct machine *machine;
-    char *name;            /* of the VolumeAttachment */
-    bool held;             /* has external-attacher's finalizer */
-    bool tried;            /* a ControllerPublishVolume was sent */
-    bool attached;         /* ... and answered with success: status.attached */
-    bool reported;         /* in node.status.volumesAttached */
-    bool deleting;         /* has a deletionTimestamp */
-    bool unpublishing;     /* a ControllerUnpublishVolume was sent: the disk may go */
-    bool forced;           /* deleted though the node had not let go */
-    uint64_t unused_since; /* loop_now: no pod wants it; 0: one does */
-    char *error;           /* of the last call that failed; NULL: it did not */
+    char *name;             /* of the VolumeAttachment */
+    bool held;              /* has external-attacher's finalizer */
+    bool tried;             /* a ControllerPublishVolume was sent */
+    bool attached;          /* ... and answered with success: status.attached */
+    bool reported;          /* in node.status.volumesAttached */
+    bool deleting;          /* has a deletionTimestamp */
+    bool unpublishing;      /* a ControllerUnpublishVolume was sent: the disk may go */
+    bool forced;            /* deleted though the node had not let go */
+    uint64_t unused_since;  /* loop_now: no pod wants it; 0: one does */
+    uint64_t by_hand_until; /* likewise: a person keeps it there; 0: nobody does */
+    char *error;            /* of the last call that failed; NULL: it did not */
     struct waiters changed;
 };
 
@@ -34,8 +35,8 @@ struct publication {
 void attach_detach_poke(struct world *world);
 /* The loop of the attach/detach controller, a task of the sim; `arg` is the world. */
 void attach_detach_run(struct task *self, void *arg);
-/* Makes the VolumeAttachment, wherever else the volume is. */
-void publication_new(struct machine *machine, struct volume *volume);
+/* A person makes a VolumeAttachment for another node, and leaves it there for so long. */
+void publication_by_hand(struct volume *volume, uint64_t duration_ms);
 struct publication *publication_find(const struct machine *machine, const struct volume *volume);
 void publication_free(struct publication *publication);
 /* As CSI says it: published, and no unpublish was sent since. */

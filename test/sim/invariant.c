@@ -65,7 +65,7 @@ void invariants_incident_ended(struct sim *sim, const struct incident *incident)
     if (!sim->invariants || !incident->kind->bad)
         return;
     sim->invariants->troubles--;
-    sim->invariants->trouble_at = loop_now(sim->loop);
+    sim->invariants->trouble_at = sim->invariants->mended = loop_now(sim->loop);
 }
 
 /* ---- after each step ---- */

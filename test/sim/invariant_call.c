@@ -138,15 +138,36 @@ static void check_published(struct invariants *invariants, const publish_request
 
     if (!machine || !machine->registered || !machine_vm(machine))
         return;
-    if (!record || !record->primary || record->deleting)
+    if (!record || !record->primary || record->deleting || !record->is_primary)
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was published to %s, and its attachment %s",
                          volume, node,
                          !record            ? "is not there"
                          : record->deleting ? "is going"
+                         : record->primary  ? "is not its primary on record"
                                             : "is a replica");
     else if (!lun[0] || (strtol(lun, NULL, 10) != record->lun && is_calm(invariants)))
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was published to %s as LUN \"%s\" of %d",
                          volume, node, lun, record->lun);
+}
+
+/* Published elsewhere, which is on record: then it is not to be published here any more. A
+ * controller that has not heard of that record does not know. */
+static void check_refused(const struct invariants *invariants, const publish_request *request)
+{
+    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
+    const struct record *record = record_find(invariants->sim, volume, node);
+
+    if (!record || !record->primary || record->deleting ||
+        may_be_behind(invariants, loop_now(invariants->sim->loop)))
+        return;
+    LIST_FOREACH(&record->volume->attachments, link) {
+        const struct record *other = RECORD_OF(link);
+
+        if (other != record && other->primary && other->is_primary && !other->deleting)
+            verdict_violated(invariants->sim, ONE_PRIMARY,
+                             "volume %s was refused to %s, which is to be its primary beside %s",
+                             volume, node, other->node);
+    }
 }
 
 static void check_unpublished(struct invariants *invariants, const unpublish_request *request)
@@ -222,7 +243,9 @@ void check_answer(struct invariants *invariants, const char *method,
         bool crossed = publishing->crossed;
 
         note_answer(invariants, publishing, publish, !err);
-        if (!err && !crossed && publish)
+        if (err && publish && err_kind(err) == ERR_PRECONDITION)
+            check_refused(invariants, question);
+        else if (!err && !crossed && publish)
             check_published(invariants, question, answer);
         else if (!err && !crossed)
             check_unpublished(invariants, question);

@@ -87,6 +87,7 @@ struct invariants {
     uint64_t led_since;  /* the last time that another one began to lead */
     unsigned troubles;   /* incidents under way that are not work */
     uint64_t trouble_at; /* the last time that one began or ended */
+    uint64_t mended;     /* the last time that one ended; 0: none has */
     uint64_t waits_seen; /* when waits were looked at last */
     struct publishing *publishings;
 };
@@ -105,6 +106,8 @@ void check_mounts(struct invariants *invariants);
 /* invariant_wait.c: how long it takes */
 void check_waits(struct invariants *invariants);
 bool is_calm(const struct invariants *invariants); /* nothing has been wrong for minutes */
+/* A mirror may have lacked then, world's time, what others wrote: by a fault that lasts. */
+bool may_be_behind(const struct invariants *invariants, uint64_t then);
 /* invariant_request.c: what the driver has asked of Azure */
 void check_request(struct invariants *invariants, const struct arm_record *record);
 bool vm_has_disk(const struct vm *vm, const char *disk);

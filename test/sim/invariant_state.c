@@ -7,6 +7,7 @@
 
 enum {
     COLLECTION_MS = 5 * 60 * 1000, /* by default, --replica-gc-delay */
+    UNHEARD_MS = 1000,             /* by a watch that nothing is wrong with */
     ON_ITS_WAY_MS = 25,            /* a deletion that was decided while it was published */
 };
 
@@ -24,8 +25,21 @@ struct volume *volume_of_disk(const struct sim *sim, const char *disk)
 
 /* ---- records ---- */
 
-static void check_one_primary(struct sim *sim, const struct volume_record *records)
+/* A controller that has not heard of the other one writes that its own is to be primary. Who mounts
+ * goes by the record; who does not come to be on it gives the role back (invariant_call.c). */
+static bool may_be_unheard(const struct invariants *invariants, const struct record *a,
+                           const struct record *b)
 {
+    uint64_t earlier = a->promoted < b->promoted ? a->promoted : b->promoted;
+    uint64_t later = a->promoted < b->promoted ? b->promoted : a->promoted;
+
+    return later - earlier < UNHEARD_MS || may_be_behind(invariants, later);
+}
+
+static void check_one_primary(const struct invariants *invariants,
+                              const struct volume_record *records)
+{
+    struct sim *sim = invariants->sim;
     const struct volume *volume = volume_of_disk(sim, records->name);
     const struct record *first = NULL, *first_true = NULL;
 
@@ -35,7 +49,7 @@ static void check_one_primary(struct sim *sim, const struct volume_record *recor
         const struct record *record = RECORD_OF(link);
 
         if (record->primary && !record->deleting) {
-            if (first)
+            if (first && !may_be_unheard(invariants, first, record))
                 verdict_violated(sim, ONE_PRIMARY, "volume %s is to be primary on %s and on %s",
                                  records->name, first->node, record->node);
             first = record;
@@ -124,7 +138,7 @@ void check_record(struct invariants *invariants, const struct volume_record *vol
 {
     if (!volume)
         return;
-    check_one_primary(invariants->sim, volume);
+    check_one_primary(invariants, volume);
     check_shares(invariants->sim, volume);
     LIST_FOREACH(&volume->attachments, link) {
         check_luns(invariants->sim, RECORD_OF(link));

@@ -10,6 +10,7 @@ enum {
     LOOK_MS = 1000,
     CALM_MS = 8 * 60 * 1000, /* after trouble: pauses grow to five minutes, tokens come first */
     MOST_MS = 15 * 1000,
+    CATCH_UP_MS = 60 * 1000, /* after trouble: watches are there again */
 };
 
 /* ---- what it would wait for ---- */
@@ -129,6 +130,12 @@ static uint64_t calm_since(const struct invariants *invariants)
 bool is_calm(const struct invariants *invariants)
 {
     return invariants->troubles == 0 && loop_now(invariants->sim->loop) >= calm_since(invariants);
+}
+
+bool may_be_behind(const struct invariants *invariants, uint64_t then)
+{
+    return invariants->troubles > 0 ||
+           (invariants->mended > 0 && then < invariants->mended + CATCH_UP_MS);
 }
 
 static void check_wait(const struct invariants *invariants, struct record *record, uint64_t now)

@@ -108,6 +108,8 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     const char *state = record_state_word(text(json_object_get(status, "state")));
     bool primary = strcmp(text(member(json, "spec", "role")), ROLE_PRIMARY) == 0;
 
+    if (primary && !record->primary)
+        record->promoted = now;
     if (primary != record->primary || is_attached(state) != is_attached(record->state))
         record->since = now;
     record->primary = primary;

@@ -34,6 +34,7 @@ struct record {
     const char *state; /* "Attached"; "" for none; a literal */
     int lun;           /* -1: none */
     bool deleting, detach_requested;
+    uint64_t promoted;  /* loop_now of the world when it came to be so, by the first of these */
     uint64_t deleted;   /* loop_now of the world when somebody did; 0: nobody has */
     uint64_t created;   /* likewise */
     uint64_t since;     /* likewise: it has had its role, and whether it is attached, so long */

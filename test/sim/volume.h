@@ -38,16 +38,17 @@ struct volume {
     char *claim, *pv;
     struct volume_wish wish;
     enum volume_phase phase;
-    bool asked;         /* a CreateVolume was sent: there may be a disk */
-    bool delete_asked;  /* a DeleteVolume was sent */
-    bool delete_wanted; /* its claim was deleted */
-    char *handle;       /* what CreateVolume answered; NULL before */
-    char *az_name;      /* of its AzVolume; NULL likewise */
-    json_t *context;    /* likewise */
-    unsigned zones;     /* where it can be attached, one bit for each; 0: not made yet */
-    int chosen_zone;    /* where it is to be made: its first pod's; -1: not known yet */
-    char *error;        /* of the last call that failed; NULL: it did not */
-    bool formatted;     /* the disk carries its file system */
+    bool asked;          /* a CreateVolume was sent: there may be a disk */
+    bool delete_asked;   /* a DeleteVolume was sent */
+    bool delete_wanted;  /* its claim was deleted */
+    char *handle;        /* what CreateVolume answered; NULL before */
+    char *az_name;       /* of its AzVolume; NULL likewise */
+    json_t *context;     /* likewise */
+    unsigned zones;      /* where it can be attached, one bit for each; 0: not made yet */
+    int chosen_zone;     /* where it is to be made: its first pod's; -1: not known yet */
+    char *error;         /* of the last call that failed; NULL: it did not */
+    bool formatted;      /* the disk carries its file system */
+    uint64_t by_hand_ms; /* the next time it is attached elsewhere too, for so long; 0: it is not */
     struct waiters changed;
 };
 

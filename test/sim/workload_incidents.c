@@ -7,9 +7,11 @@
 #include "test/sim/attach_detach.h"
 #include "test/sim/invariant.h"
 #include "test/sim/kube/kinds.h"
+#include "test/sim/record.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
 
+enum { BY_HAND_MS = 2 * 60 * 1000 };
 enum { ROLL_MOST_MS = 5 * 60 * 1000, ROLL_LOOK_MS = 2000 };
 
 static void create(struct sim *sim, const struct incident *incident)
@@ -180,23 +182,21 @@ static struct volume *any_volume(struct sim *sim, struct random *random, bool le
     return found;
 }
 
-/* A VolumeAttachment for a node whose pods do not want the volume, while another node has it. */
+/* A VolumeAttachment for a node whose pods do not want the volume, while another node has it, or
+ * the next time that Kubernetes makes one, which does not know of it. It may stay for a while. */
 static void attach_elsewhere(struct sim *sim, const struct incident *incident)
 {
     struct random random;
 
     sim_choices(incident, &random);
     struct volume *volume = any_volume(sim, &random, false);
-    LIST_FOREACH(&sim->world->machines, link) {
-        struct machine *machine = MACHINE_OF(link);
-
-        if (volume && machine->registered && machine->ready && machine_vm(machine) &&
-            !publication_find(machine, volume)) {
-            publication_new(machine, volume);
-            attach_detach_poke(sim->world);
-            return;
-        }
-    }
+    uint64_t duration_ms = random_below(&random, BY_HAND_MS);
+    if (!volume)
+        return;
+    if (random_below(&random, 2) == 0)
+        volume->by_hand_ms = duration_ms;
+    else
+        publication_by_hand(volume, duration_ms);
 }
 
 /* The driver makes it anew: from the PersistentVolume, or to delete the disk. */
@@ -212,8 +212,8 @@ static void delete_az_volume(struct sim *sim, const struct incident *incident)
     world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name);
 }
 
-/* A primary's finalizer may be taken away too: the object is gone at once, and the disk stays where
- * it is. (Of a replica that is so lost, nobody could know whose its disk is.) */
+/* An attached primary's finalizer may be taken away too: the object is gone at once, and the disk
+ * stays where it is. (Of any other that is so lost, nobody could know whose its disk is.) */
 static void delete_attachment(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -225,14 +225,17 @@ static void delete_attachment(struct sim *sim, const struct incident *incident)
     const json_t *object =
         kube_server_at(sim->kube, &AZ_VOLUME_ATTACHMENTS, (size_t)random_below(&random, n));
     const json_t *spec = json_object_get(object, "spec");
-    const json_t *metadata = json_object_get(object, "metadata");
-    CLEANUP(freep) char *name = mem_strdup(json_string_value(json_object_get(metadata, "name")));
-    bool forced = strcmp(json_string_value(json_object_get(spec, "role")), ROLE_PRIMARY) == 0 &&
-                  !json_object_get(metadata, "deletionTimestamp") && random_below(&random, 2) == 0;
+    const char *key =
+        json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
+    CLEANUP(freep) char *name = mem_strdup(key);
+    const char *volume = json_string_value(json_object_get(spec, "volumeName"));
+    const char *node = json_string_value(json_object_get(spec, "nodeName"));
+    const struct record *record = record_find(sim, volume, node);
+    bool forced = record && record->primary && !record->deleting &&
+                  strcmp(record->state, "Attached") == 0 && random_below(&random, 2) == 0;
     sim_note(sim, "by hand: AzVolumeAttachment %s is deleted%s", name,
              forced ? ", and its finalizer" : "");
-    invariants_deleted_by_hand(sim, json_string_value(json_object_get(spec, "volumeName")),
-                               json_string_value(json_object_get(spec, "nodeName")));
+    invariants_deleted_by_hand(sim, volume, node);
     world_delete(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
     if (forced)
         world_patch(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, NULL,

@@ -34,6 +34,8 @@ static const struct {
      ANSWER_WAIT},
     {"two at once: the other", PHASE_PRIMARY_PENDING, false, PHASE_PRIMARY_ATTACHING, true,
      ANSWER_REFUSE},
+    {"two at once, before either is on record", PHASE_PRIMARY_PENDING, false, PHASE_PRIMARY_PENDING,
+     true, ANSWER_REFUSE},
     {"for many writers", PHASE_ABSENT, false, PHASE_PRIMARY_ATTACHED, false, ANSWER_CREATE},
     {"during a detach", PHASE_LEAVING, true, PHASE_ABSENT, true, ANSWER_BUSY},
 };
@@ -42,10 +44,10 @@ static void test_publish(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        enum attachment_phase elsewhere[] = {PHASE_REPLICA_ATTACHED, rows[i].elsewhere};
+        struct publish_standing elsewhere[] = {{.phase = PHASE_REPLICA_ATTACHED},
+                                               {.phase = rows[i].elsewhere}};
         struct publish_plan plan =
-            publish_decide(&(struct publish_snapshot){.here = rows[i].here,
-                                                      .on_record = rows[i].on_record,
+            publish_decide(&(struct publish_snapshot){.here = {rows[i].here, rows[i].on_record},
                                                       .elsewhere = elsewhere,
                                                       .n_elsewhere = 2,
                                                       .single_writer = rows[i].single_writer});
@@ -54,7 +56,36 @@ static void test_publish(void **state)
             fail_msg("%s: answer %d instead of %d", rows[i].why, plan.answer, rows[i].answer);
         if (plan.answer == ANSWER_REFUSE)
             assert_int_equal(plan.holder, 1);
+        assert_false(plan.gives_back);
     }
+}
+
+/* Among others that wait, the one on record is whom the role is given back to. */
+static void test_who_gives_back(void **state)
+{
+    struct publish_standing elsewhere[] = {{.phase = PHASE_PRIMARY_PENDING},
+                                           {.phase = PHASE_PRIMARY_ATTACHED, .on_record = true},
+                                           {.phase = PHASE_PROMOTING}};
+    struct publish_snapshot in = {
+        .elsewhere = elsewhere, .n_elsewhere = COUNT_OF(elsewhere), .single_writer = true};
+
+    (void)state;
+    for (int phase = 0; phase < ATTACHMENT_PHASES; phase++) {
+        bool published = phase == PHASE_PRIMARY_PENDING || phase == PHASE_PRIMARY_ATTACHING ||
+                         phase == PHASE_PRIMARY_ATTACHED || phase == PHASE_PROMOTING;
+
+        in.here.phase = phase;
+        struct publish_plan plan = publish_decide(&in);
+        assert_int_equal(plan.gives_back, published);
+        if (plan.answer == ANSWER_REFUSE)
+            assert_int_equal(plan.holder, 1);
+    }
+    in.here = (struct publish_standing){.phase = PHASE_PROMOTING};
+    elsewhere[1].phase = PHASE_DEMOTING; /* on record still, but on its way out */
+    assert_false(publish_decide(&in).gives_back);
+    elsewhere[1].phase = PHASE_PRIMARY_ATTACHED;
+    in.here.on_record = true; /* of a record that is wrong, nobody gives anything up */
+    assert_false(publish_decide(&in).gives_back);
 }
 
 static void test_unpublish(void **state)
@@ -92,21 +123,32 @@ static enum attachment_phase phase_of(const struct node *node)
     return node->there ? attachment_phase(&node->in) : PHASE_ABSENT;
 }
 
+static struct publish_standing standing_of(const struct node *node)
+{
+    return (struct publish_standing){.phase = phase_of(node),
+                                     .on_record = node->there && node->in.role == ROLE_IS_PRIMARY};
+}
+
 /* `seen`: what is elsewhere, as it was a while ago: another replica of the controller may not have
  * heard of a publish yet. */
 static void publish(struct world *w, size_t here, const struct world *seen)
 {
-    enum attachment_phase elsewhere[NODES_THERE];
+    struct publish_standing elsewhere[NODES_THERE];
     struct node *node = &w->nodes[here];
-    struct publish_snapshot in = {.here = phase_of(node),
-                                  .on_record = node->there && node->in.role == ROLE_IS_PRIMARY,
-                                  .elsewhere = elsewhere,
-                                  .single_writer = true};
+    struct publish_snapshot in = {
+        .here = standing_of(node), .elsewhere = elsewhere, .single_writer = true};
 
     for (size_t i = 0; i < NODES_THERE; i++)
         if (i != here)
-            elsewhere[in.n_elsewhere++] = phase_of(&seen->nodes[i]);
-    switch (publish_decide(&in).answer) {
+            elsewhere[in.n_elsewhere++] = standing_of(&seen->nodes[i]);
+    struct publish_plan plan = publish_decide(&in);
+    switch (plan.answer) {
+    case ANSWER_REFUSE:
+        if (plan.gives_back) {
+            node->in.wanted = ROLE_IS_REPLICA;
+            node->published = false;
+        }
+        return;
     case ANSWER_CREATE:
         *node = (struct node){.there = true,
                               .in = {.has_finalizer = true,
@@ -271,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_publish),
+        cmocka_unit_test(test_who_gives_back),
         cmocka_unit_test(test_unpublish),
         cmocka_unit_test(test_callers_that_cross),
     };

@@ -63,18 +63,19 @@ static void test_table(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const char *words = rows[i].words;
-        struct recovery_node node = {.attached = strstr(words, "attached"),
-                                     .leaving = strstr(words, "leaving"),
-                                     .node_exists = !strstr(words, "no-node"),
-                                     .phase = rows[i].phase,
-                                     .on_record = strstr(words, "record"),
-                                     .detach_requested = strstr(words, "request")};
+        struct recovery_node node = {
+            .attached = strstr(words, "attached"),
+            .leaving = strstr(words, "leaving"),
+            .node_exists = !strstr(words, "no-node"),
+            .standing = {.phase = rows[i].phase, .on_record = strstr(words, "record")},
+            .detach_requested = strstr(words, "request")};
+        struct publish_standing other = {.phase = rows[i].other};
         struct recovery_snapshot in = {.bound = strstr(words, "bound"),
                                        .volume = rows[i].volume,
                                        .single_writer = true,
                                        .nodes = &node,
                                        .n_nodes = 1,
-                                       .others = &rows[i].other,
+                                       .others = &other,
                                        .n_others = 1};
         const char *step = step_names[recovery_decide(&in).step];
 
@@ -93,9 +94,9 @@ static void test_many_writers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(nodes); i++)
         nodes[i] = (struct recovery_node){
-            .attached = true, .node_exists = true, .phase = PHASE_PRIMARY_ATTACHED};
+            .attached = true, .node_exists = true, .standing.phase = PHASE_PRIMARY_ATTACHED};
     assert_int_equal(recovery_decide(&in).step, RECOVERY_NONE);
-    nodes[2].phase = PHASE_ABSENT;
+    nodes[2].standing.phase = PHASE_ABSENT;
     assert_int_equal(recovery_decide(&in).step, RECOVERY_WRITE_ATTACHMENT);
     assert_int_equal(recovery_decide(&in).node, 2);
     in.single_writer = true;

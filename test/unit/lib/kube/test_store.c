@@ -431,6 +431,54 @@ static void test_waits(void **state)
     assert_string_equal(b.outcome, "DeadlineExceeded");
 }
 
+struct finder {
+    struct store_index *index;
+    const char *value;
+    char outcome[64];
+};
+
+static void wait_for_value(struct task *self, void *arg)
+{
+    struct finder *finder = arg;
+    CLEANUP(err_freep)
+    struct err *err = store_wait_found(self, finder->index, finder->value, TIMER_NEVER);
+    size_t n;
+
+    store_find(finder->index, finder->value, &n);
+    snprintf(finder->outcome, sizeof finder->outcome, "%s%zu",
+             err ? err_kind_reason(err_kind(err)) : "", n);
+}
+
+/* What comes under the value, changes, leaves it or goes; others are not waited for. */
+static void test_waits_for_what_an_index_has(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(store_freep) struct store *store = store_new();
+    struct finder finder = {.index = store_add_index(store, by_letter), .value = "1"};
+    const struct {
+        const char *key, *value; /* NULL: it goes */
+        const char *outcome;
+    } steps[] = {{"a", "2", ""},  {"a", "1", "1"}, {"b", "3", ""},  {"b", "1", "2"},
+                 {"a", "2", "1"}, {"a", NULL, ""}, {"b", NULL, "0"}};
+
+    bool waits = false;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (!waits)
+            loop_spawn(loop, "finder", wait_for_value, &finder);
+        finder.outcome[0] = '\0';
+        loop_advance(loop, 1);
+        if (steps[i].value)
+            put(store, steps[i].key, i + 1, steps[i].value);
+        else
+            take_away(store, steps[i].key, i + 1);
+        loop_advance(loop, 1);
+        assert_string_equal(finder.outcome, steps[i].outcome);
+        waits = !finder.outcome[0];
+    }
+}
+
 static void test_waiting_for_the_first_list(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
@@ -466,6 +514,7 @@ int main(void)
         cmocka_unit_test(test_indexes),
         cmocka_unit_test(test_observers),
         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waits_for_what_an_index_has),
         cmocka_unit_test(test_waiting_for_the_first_list),
     };
 
