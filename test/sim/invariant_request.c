@@ -77,11 +77,15 @@ static bool names(const json_t *list, const char *name)
 static bool waits_for_disk(const struct sim *sim, const struct arm_record *request,
                            const struct record *record)
 {
-    uint64_t late_until = kube_server_late_until(sim->kube, &AZ_VOLUME_ATTACHMENTS);
-    uint64_t since = record->since > late_until ? record->since : late_until;
+    const uint64_t late_until[] = {kube_server_late_until(sim->kube, &AZ_VOLUME_ATTACHMENTS),
+                                   sim->to_kube.streams_late_until};
+    uint64_t since = record->since, came = came_at(sim, request);
+
+    for (size_t i = 0; i < COUNT_OF(late_until); i++)
+        since = late_until[i] > since ? late_until[i] : since;
 
     return record->primary && !record->deleting && strcmp(record->state, "Attached") != 0 &&
-           came_at(sim, request) > since + SETTLING_MS;
+           came > since && came - since > SETTLING_MS;
 }
 
 bool vm_has_disk(const struct vm *vm, const char *disk)

@@ -63,12 +63,14 @@ static void streams_slow(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     sim->to_kube.stream_delay_ms = SLOW_MS;
+    sim->to_kube.streams_late_until = TIMER_NEVER;
 }
 
 static void streams_fast(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     sim->to_kube.stream_delay_ms = 0;
+    sim->to_kube.streams_late_until = loop_now(sim->loop) + SLOW_MS;
 }
 
 /* ---- the API server ---- */

@@ -20,8 +20,9 @@ struct weather {
     unsigned lose_answer;       /* it takes effect, and no answer comes */
     unsigned break_answer;      /* it takes effect, and the connection breaks */
     unsigned break_stream;      /* of each piece of a stream */
-    uint64_t stream_delay_ms;   /* most that a piece of a stream is later than others */
-    bool away;                  /* nobody is there */
+    uint64_t stream_delay_ms; /* most that a piece of a stream is on its way; others wait for it */
+    uint64_t streams_late_until; /* loop_now: what is on one now comes then at the latest */
+    bool away;                   /* nobody is there */
 };
 
 struct wire;
