@@ -79,8 +79,8 @@ bool kubernetes_has_on_node(const struct controller *controller, const char *vol
     return false;
 }
 
-static bool is_on_record(const struct controller *controller, const char *volume_name,
-                         const char *node)
+static bool has_record(const struct controller *controller, const char *volume_name,
+                       const char *node)
 {
     CLEANUP(freep) char *name = attachment_name_of(volume_name, node);
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
@@ -100,7 +100,7 @@ const char *kubernetes_has_off_record(const struct controller *controller, const
         if (volume_attachment_is_ours(controller, objects[i]) &&
             volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
             strcmp(there, node) != 0 && store_get(controller->nodes, there) &&
-            !is_on_record(controller, volume_name, there))
+            !has_record(controller, volume_name, there))
             return there;
     }
     return NULL;
