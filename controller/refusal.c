@@ -9,6 +9,7 @@ static const char *const words[N_REFUSALS] = {
     [REFUSAL_NONE] = "could take it",
     [REFUSAL_TAKEN] = "already the volume's own",
     [REFUSAL_NOT_READY] = "not ready",
+    [REFUSAL_REPLICA_SELECTOR] = "not selected by replicaNodeSelector",
     [REFUSAL_CORDONED] = "cordoned",
     [REFUSAL_TAINT] = "with a taint that the pod does not tolerate",
     [REFUSAL_SELECTOR] = "not selected by the pod's node selector or affinity",

@@ -7,8 +7,9 @@
 /* In the order in which they are told: of several causes the first one counts. */
 enum refusal {
     REFUSAL_NONE,
-    REFUSAL_TAKEN,     /* an attachment of the volume is there, or its pod runs there */
-    REFUSAL_NOT_READY, /* the node or its plug-in */
+    REFUSAL_TAKEN,            /* an attachment of the volume is there, or its pod runs there */
+    REFUSAL_NOT_READY,        /* the node or its plug-in */
+    REFUSAL_REPLICA_SELECTOR, /* a volume's replicaNodeSelector */
     REFUSAL_CORDONED,
     REFUSAL_TAINT,
     REFUSAL_SELECTOR, /* the pod's node selector or node affinity */

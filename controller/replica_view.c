@@ -9,6 +9,7 @@
 #include "controller/node_table.h"
 #include "controller/pod_constraints.h"
 #include "controller/pod_group.h"
+#include "controller/replica_selector.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod_claim.h"
@@ -70,6 +71,7 @@ struct scene {
     struct pod_judge *judges; /* of the group's pods; of no pod if there are none */
     size_t n_judges;
 
+    struct replica_selector selectors[MAX_GROUP_VOLUMES];
     struct placement_volume volumes[MAX_GROUP_VOLUMES];
     struct placement_hold holds[MAX_GROUP_VOLUMES][MAX_ATTACHMENTS];
     char *zones[MAX_GROUP_VOLUMES];
@@ -87,8 +89,10 @@ static void scene_free(struct scene *scene)
         pod_constraints_free(scene->judges[i].constraints);
         free(scene->judges[i].volumes);
     }
-    for (size_t v = 0; v < scene->group.n_volumes; v++)
+    for (size_t v = 0; v < scene->group.n_volumes; v++) {
+        replica_selector_fini(&scene->selectors[v]);
         free(scene->zones[v]);
+    }
     free(scene->judges);
     free(scene->nodes);
     free(scene->found);
@@ -133,6 +137,16 @@ static void add_judge(struct scene *scene, const Api__Pod *pod)
                                              judge->volumes, judge->n_volumes, &surroundings);
 }
 
+/* A node that one of the volumes does not allow is of no use to the others either: its pod would
+ * wait there for that one. */
+static bool is_selected(const struct scene *scene, const Api__Node *node)
+{
+    for (size_t v = 0; v < scene->group.n_volumes; v++)
+        if (!replica_selector_allows(&scene->selectors[v], node))
+            return false;
+    return true;
+}
+
 /* Pods that share a node have all to be allowed on another one; of pods on several, one is enough
  * to make a replica there useful. */
 static enum refusal judge(const struct scene *scene, const struct node_row *row)
@@ -141,6 +155,8 @@ static enum refusal judge(const struct scene *scene, const struct node_row *row)
 
     if (!row->node)
         return REFUSAL_NOT_READY;
+    if (!is_selected(scene, KUBE_AS(Api__Node, row->node)))
+        return REFUSAL_REPLICA_SELECTOR;
     for (size_t i = 0; i < scene->n_judges; i++) {
         enum refusal refusal =
             pod_constraints_judge(scene->judges[i].constraints, KUBE_AS(Api__Node, row->node));
@@ -378,8 +394,11 @@ static void explain(const struct placement_snapshot *in, const struct scene *sce
 
     placement_explain(in, scene->found, scene->own, &refusals);
     CLEANUP(freep) char *text = refusals_text(&refusals);
-    view->why = mem_printf("%u of %u replicas of volume %s cannot be placed: %s", missing,
-                           view->wanted, scene->group.volumes[scene->own]->metadata->name, text);
+    const struct err *unreadable = scene->selectors[scene->own].unreadable;
+    view->why = mem_printf("%u of %u replicas of volume %s cannot be placed: %s%s%s", missing,
+                           view->wanted, scene->group.volumes[scene->own]->metadata->name, text,
+                           unreadable ? "; replicaNodeSelector: " : "",
+                           unreadable ? err_message(unreadable) : "");
 }
 
 static void solve(struct scene *scene, struct replica_view *view)
@@ -419,6 +438,8 @@ void replica_view_place(const struct controller *controller, const struct kube_o
         add_judge(scene, scene->group.pods[i]);
     if (scene->n_judges == 0)
         add_judge(scene, NULL);
+    for (size_t v = 0; v < scene->group.n_volumes; v++)
+        replica_selector_of(as_volume(scene->group.volumes[v]), &scene->selectors[v]);
     for (size_t v = 0; v < scene->group.n_volumes; v++) {
         gather_volume(scene, v);
         if (scene->group.volumes[v] == volume)

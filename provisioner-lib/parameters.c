@@ -7,16 +7,18 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "lib/kube/selector_text.h"
 
 enum { NOT_SAID = -1, MAX_TAGS = 50 /* of an Azure resource */ };
 
 enum parameter_type {
-    TEXT,    /* char * */
-    CHOICE,  /* const char *: one of `allowed` */
-    INTEGER, /* int64_t, least to most */
-    COUNT,   /* int, least to most */
-    TRUTH,   /* bool */
-    CACHING, /* enum caching_mode */
+    TEXT,     /* char * */
+    SELECTOR, /* char *, of the labels of nodes */
+    CHOICE,   /* const char *: one of `allowed` */
+    INTEGER,  /* int64_t, least to most */
+    COUNT,    /* int, least to most */
+    TRUTH,    /* bool */
+    CACHING,  /* enum caching_mode */
     TAGS,
     FIXED,   /* has no effect, and may only be one of `allowed` */
     REFUSED, /* another driver's: `help` says what to do instead. NAME/ is all that begins so */
@@ -49,6 +51,10 @@ static const struct row rows[] = {
      NULL,
      "Replica attachments to keep beside the primary one; at most, and when not said, maxShares - "
      "1. 0 for volumes that many nodes write."},
+    {"replicaNodeSelector", SELECTOR, AT(replica_node_selector), NULL, 0, 0, NULL,
+     "Only nodes with such labels get replicas; as for kubectl -l: key=value, key!=value, "
+     "key in (a,b), key notin (a,b), key, !key, with commas between. It does not say where pods "
+     "run. When not said all nodes on which the pod could run."},
     {"cachingMode", CACHING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0, NULL,
      "Caching of the disk on its VM. When not said ReadOnly, or None where nothing else is "
      "possible: with maxShares above 1, UltraSSD_LRS and PremiumV2_LRS."},
@@ -138,6 +144,7 @@ void volume_parameters_fini(struct volume_parameters *p)
         free((char *)(uintptr_t)p->tags[i].value);
     }
     free(p->tags);
+    free(p->replica_node_selector);
     free(p->location);
     free(p->resource_group);
     free(p->subscription);
@@ -223,6 +230,13 @@ static struct err *read_fixed(const struct row *row, const char *value)
     return err_new(ERR_INVALID, "\"%s\" is not supported, leave it out. %s", value, row->help);
 }
 
+static struct err *check_selector(const char *value)
+{
+    CLEANUP(label_selector_freep) Api__LabelSelector *unused = NULL;
+
+    return label_selector_parse(value, &unused);
+}
+
 static struct err *read_value(const struct row *row, const char *value,
                               struct volume_parameters *ret)
 {
@@ -231,6 +245,9 @@ static struct err *read_value(const struct row *row, const char *value,
     size_t index;
 
     switch (row->type) {
+    case SELECTOR:
+        TRY(check_selector(value));
+        __attribute__((fallthrough));
     case TEXT:
         if (row->allowed)
             TRY(choose(row, value, &index));
@@ -328,6 +345,9 @@ static struct err *check_replicas(struct volume_parameters *p, bool multi_node)
         return err_new(ERR_INVALID,
                        "parameter maxMountReplicaCount: %d is outside of 0 to %d (maxShares - 1)",
                        p->max_mount_replica_count, p->max_shares - 1);
+    if (p->replica_node_selector && p->max_shares < 2)
+        return err_new(ERR_INVALID, "parameter replicaNodeSelector: there are no replicas with "
+                                    "maxShares 1");
     if (multi_node && p->max_shares < 2)
         return err_new(ERR_INVALID,
                        "parameter maxShares: access from several nodes needs 2 or more");

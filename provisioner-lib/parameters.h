@@ -29,6 +29,7 @@ struct volume_parameters {
     const char *sku; /* one of Azure's names, static */
     int max_shares;
     int max_mount_replica_count;
+    char *replica_node_selector;                    /* NULL: any node will do */
     enum caching_mode caching;                      /* never CACHING_DEFAULT after parsing */
     const char *fs_type;                            /* static */
     char *location, *resource_group, *subscription; /* NULL: the driver's own */

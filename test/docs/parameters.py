@@ -28,7 +28,7 @@ volumeBindingMode: WaitForFirstConsumer
 A PersistentVolume for a disk that exists already takes the same names in `volumeAttributes`.
 """
 
-ALLOWED = {"TEXT": "any text", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
+ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
 
 
 class Parameter(NamedTuple):

@@ -46,9 +46,9 @@ def controller(world):
         yield controller
 
 
-def one_replica(controller, name: str = "pvc-1") -> str:
+def one_replica(controller, name: str = "pvc-1", **parameters: str) -> str:
     shared = {"skuName": "Premium_LRS", "maxShares": "3", "maxMountReplicaCount": "1"}
-    return create(controller, name=name, parameters=shared).volume_id
+    return create(controller, name=name, parameters=shared | parameters).volume_id
 
 
 def bind(world: World, name: str, volume_id: str) -> None:
@@ -118,6 +118,28 @@ def test_a_replica_honours_a_node_selector_and_leaves_a_cordoned_node(world, con
         "becomes free."]
     assert replicas(world) == "e"
     label(world, 1, disk="fast")
+    until_replicas(world, "b")
+
+
+def test_a_replica_is_where_its_class_allows_and_follows_a_change_of_that(world, controller):
+    def select(selector: str) -> None:
+        world.patch("azvolumes", "pvc-1", {"spec": {"parameters": {"replicaNodeSelector": selector}}})
+
+    label(world, 2, pool="spare")
+    label(world, 3, pool="other")
+    volume = one_replica(controller, replicaNodeSelector="pool in (spare,more)")
+    publish(controller, volume, world.nodes[0])
+    until_replicas(world, "c")
+    select("pool, pool!=spare")
+    until_replicas(world, "d")
+    select("pool in other")  # what cannot be read moves nothing, and is told
+    until(lambda: complaints(world), "an event")
+    assert complaints(world) == [
+        "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes: 1 already the volume's own, 4 not selected by "
+        "replicaNodeSelector; replicaNodeSelector: \"pool in other\" is not a label selector: \"(\" is missing at "
+        "\"other\". It is tried again when a node changes or a place becomes free."]
+    assert replicas(world) == "d"
+    select("!pool")
     until_replicas(world, "b")
 
 

@@ -26,6 +26,8 @@ static const struct {
     {"kind=Managed;zoned=true;perfProfile=none", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"skuName=UltraSSD_LRS;diskIOPSReadWrite=2000;diskMBpsReadWrite=300;logicalSectorSize=512",
      false, "UltraSSD_LRS 1/0 None ext4"},
+    {"maxShares=2;replicaNodeSelector=pool in (db,batch),!gpu", false,
+     "StandardSSD_LRS 2/1 None ext4"},
     {"tags=a=b,c/d=e", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
 
     {"maxShares=0", false, "parameter maxShares: 0 is outside of 1 to 15"},
@@ -42,6 +44,11 @@ static const struct {
      "StandardSSD_ZRS, Premium_LRS, Premium_ZRS, UltraSSD_LRS, PremiumV2_LRS"},
     {"skuName=Standard_LRS;maxShares=2", false,
      "parameter maxShares: Standard_LRS disks cannot be shared"},
+    {"replicaNodeSelector=pool", false,
+     "parameter replicaNodeSelector: there are no replicas with maxShares 1"},
+    {"maxShares=2;replicaNodeSelector=pool in db", false,
+     "parameter replicaNodeSelector: \"pool in db\" is not a label selector: \"(\" is missing at "
+     "\"db\""},
     {"cachingMode=readonly", false,
      "parameter cachingMode: \"readonly\" is none of None, ReadOnly, ReadWrite"},
     {"cachingMode=ReadOnly;maxShares=2", false,
