@@ -31,6 +31,7 @@ struct cloud_disk {
     char *id;
     int64_t size_bytes;
     int max_shares;
+    char *sku;        /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
     char *region;     /* "eastus" */
     char *zone;       /* "eastus-1", "" if it is in none */
     char **instances; /* ids of those that it is attached to */

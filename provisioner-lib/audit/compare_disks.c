@@ -70,7 +70,7 @@ struct err *compare_disks(struct task *self, const struct cluster_source *source
 
         if (disk->ours && !is_known(source, disk->id))
             difference_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id,
-                                 "%lld GiB, attached to %zu VMs",
+                                 "%s, %lld GiB, attached to %zu VMs", disk->sku,
                                  (long long)(disk->size_bytes >> 30), disk->n_instances);
         TRY(source->ops->pause(self, i + 1));
     }

@@ -67,7 +67,7 @@ const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS] = {
         {"DiskWithoutVolume", SEVERITY_WARNING, false,
          "A disk is marked as made by this driver, and neither an AzVolume nor a PersistentVolume "
          "names it.",
-         "Money; or data that somebody looks for.",
+         "Money, by kind and size of the disk; or data that somebody looks for.",
          "It may belong to another cluster in this resource group. If it does not, delete it."},
     [ATTACHED_OUTSIDE] =
         {"AttachedOutside", SEVERITY_WARNING, false,

@@ -86,6 +86,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .id = mem_strdup(disk->id),
         .size_bytes = properties->disk_size_gb * GIB,
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
+        .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "of no kind"),
         .region = mem_strdup(disk->location ? disk->location : ""),
         .zone =
             disk->n_zones ? mem_printf("%s-%s", disk->location, disk->zones[0]) : mem_strdup(""),

@@ -120,8 +120,8 @@ static struct disks_look disks_look_of_all(void)
     struct disks_look look = {0};
 
     for (size_t i = 0; i < COUNT_OF(disks); i++)
-        ARRAY_ADD(look.disks.items, look.disks.n) =
-            (struct cloud_disk){.id = mem_strdup(disks[i]), .ours = true};
+        ARRAY_ADD(look.disks.items, look.disks.n) = (struct cloud_disk){
+            .id = mem_strdup(disks[i]), .sku = mem_strdup("Premium_LRS"), .ours = true};
     disks_look_index(&look);
     return look;
 }

@@ -244,7 +244,9 @@ static void test_disks(void **state)
         CLEANUP(json_decrefp) json_t *json = json_of(disks[i].cluster);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
         CLEANUP(differences_fini) struct differences found = {0};
+        char sku[] = "Premium_LRS";
         struct cloud_disk disk = {.id = (char *)(uintptr_t)disks[i].disk,
+                                  .sku = sku,
                                   .instances = owners,
                                   .n_instances = disks[i].n_owners,
                                   .ours = disks[i].ours};
