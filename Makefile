@@ -2,7 +2,7 @@
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
 # make bench    calls, time and memory under load; BENCH=a only that scenario
-# make image    the container image, build/image.tar; IMAGE=name:tag
+# make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace

@@ -1,7 +1,13 @@
-# make image   the driver's container image, as an archive that container tools load
+# make image       the driver's container image, as an archive that container tools load
+# make sim-image   the simulation's, with azsim: build/sim-image.tar (docs/simulation.md)
 
 IMAGE ?= azuredisk-csi:$(VERSION)
+SIM_IMAGE ?= azdisk-sim:$(VERSION)
+WRITE_IMAGE = PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 python3 -m deployment.image
 
-.PHONY: image
+.PHONY: image sim-image
 image: programs
-	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 python3 -m deployment.image $(IMAGE) $(BUILD)/image.tar
+	@$(WRITE_IMAGE) driver $(IMAGE) $(BUILD)/image.tar
+
+sim-image: programs $(SIM)
+	@$(WRITE_IMAGE) sim $(SIM_IMAGE) $(BUILD)/sim-image.tar
