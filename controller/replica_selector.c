@@ -1,16 +1,12 @@
 #include "controller/replica_selector.h"
 
-#include "lib/base/alloc.h"
+#include "controller/volume_view.h"
 #include "lib/kube/selector.h"
 #include "lib/kube/selector_text.h"
-#include "provisioner-lib/parameters.h"
 
 void replica_selector_of(const Api__AzVolume *volume, struct replica_selector *ret)
 {
-    const Api__AzVolumeSpec *spec = volume->spec;
-    CLEANUP(freep)
-    struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
-    const char *text = parameter_find(list, spec->n_parameters, "replicaNodeSelector");
+    const char *text = volume_parameter(volume, "replicaNodeSelector");
 
     *ret = (struct replica_selector){0};
     if (text)

@@ -12,12 +12,18 @@ bool volume_is_created(const Api__AzVolume *volume)
     return volume->status && volume->status->detail && volume->status->detail->volume__id;
 }
 
-unsigned volume_max_shares(const Api__AzVolume *volume)
+const char *volume_parameter(const Api__AzVolume *volume, const char *name)
 {
     const Api__AzVolumeSpec *spec = volume->spec;
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
-    const char *shares = parameter_find(list, spec->n_parameters, "maxShares");
+
+    return parameter_find(list, spec->n_parameters, name);
+}
+
+unsigned volume_max_shares(const Api__AzVolume *volume)
+{
+    const char *shares = volume_parameter(volume, "maxShares");
     unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
 
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;

@@ -8,6 +8,8 @@
 #include "provisioner-lib/parameters.h"
 
 bool volume_is_created(const Api__AzVolume *volume); /* its disk exists */
+/* A StorageClass's; NULL if it does not say. */
+const char *volume_parameter(const Api__AzVolume *volume, const char *name);
 unsigned volume_max_shares(const Api__AzVolume *volume);
 
 /* The zone in which the disk can be attached; "" if any. free() it. */
