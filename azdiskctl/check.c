@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "azdiskctl/price.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/audit/compare.h"
@@ -17,8 +18,14 @@ struct check {
     const struct check_config *config;
     struct ledger *ledger;
     json_t *told;
-    size_t machines, disks; /* that the last look has seen */
+    struct disks_look disks; /* these two are of the last look */
+    size_t machines;
 };
+
+static void check_fini(struct check *check)
+{
+    disks_look_fini(&check->disks);
+}
 
 /* ---- one look ---- */
 
@@ -42,25 +49,25 @@ static struct err *compare_machines(struct task *self, struct check *check,
 static struct err *compare_all_disks(struct task *self, struct check *check,
                                      const struct cluster_source *source, struct differences *ret)
 {
-    CLEANUP(disks_look_fini) struct disks_look look = {0};
-
-    TRY(look_at_disks(self, check->config->cloud, source, &look));
-    TRY(compare_disks(self, source, &look, ret));
-    check->disks = look.disks.n;
-    return NULL;
+    disks_look_fini(&check->disks);
+    TRY(look_at_disks(self, check->config->cloud, source, &check->disks));
+    return compare_disks(self, source, &check->disks, ret);
 }
 
 static void tell(void *ctx, const struct difference *difference)
 {
     const struct check *check = ctx;
     const struct difference_kind_row *row = &DIFFERENCE_TABLE[difference->kind];
+    json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "severity",
+                             severity_name(row->severity), "kind", row->name, "subject",
+                             difference->subject, "seen", difference->text, "meaning", row->meaning,
+                             "loss", row->loss, "advice", row->advice, "repaired", row->provable);
 
-    json_array_append_new(check->told,
-                          json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "severity",
-                                    severity_name(row->severity), "kind", row->name, "subject",
-                                    difference->subject, "seen", difference->text, "meaning",
-                                    row->meaning, "loss", row->loss, "advice", row->advice,
-                                    "repaired", row->provable));
+    if (difference->kind == DISK_WITHOUT_VOLUME)
+        json_object_set_new(
+            item, "price",
+            price_json(check->config->prices, disks_look_find(&check->disks, difference->subject)));
+    json_array_append_new(check->told, item);
 }
 
 static void ignore(void *ctx, const struct difference *difference)
@@ -103,11 +110,14 @@ struct err *check_json(struct task *self, const struct check_config *config, jso
 {
     CLEANUP(ledger_freep) struct ledger *ledger = ledger_new();
     CLEANUP(json_decrefp) json_t *told = json_array();
-    struct check check = {.config = config, .ledger = ledger, .told = told};
+    CLEANUP(check_fini) struct check check = {.config = config, .ledger = ledger, .told = told};
 
+    TRY(prices_check(config->prices));
+    if (*config->prices && !config->cloud)
+        return err_new(ERR_INVALID, "--prices needs --cloud-config, to look at disks in Azure");
     TRY(look_twice(self, &check));
     *ret = json_pack("{s:O, s:b, s:i, s:i}", "differences", told, "azure", config->cloud != NULL,
-                     "machines", (int)check.machines, "disks", (int)check.disks);
+                     "machines", (int)check.machines, "disks", (int)check.disks.disks.n);
     return NULL;
 }
 
@@ -140,6 +150,43 @@ static void write_scope(const json_t *check, size_t n, struct buffer *out)
         buffer_printf(out, "; not Azure, for want of --cloud-config\n");
 }
 
+/* NULL: it is not about a disk that costs. */
+static void write_price(const json_t *price, struct buffer *out)
+{
+    const json_t *month = json_object_get(price, "month");
+    json_int_t units = json_integer_value(json_object_get(price, "units"));
+
+    if (!price)
+        return;
+    buffer_printf(out, "  price:  that of %s", text_of(price, "of"));
+    if (units > 1)
+        buffer_printf(out, ", %lld GiB", (long long)units);
+    if (month)
+        buffer_printf(out, ": %.2f a month", json_real_value(month));
+    buffer_printf(out, "\n");
+}
+
+static void write_prices(const json_t *list, struct buffer *out)
+{
+    size_t disks = 0, unpriced = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *price = json_object_get(json_array_get(list, i), "price");
+        const json_t *month = json_object_get(price, "month");
+
+        disks += price != NULL;
+        unpriced += price && !month;
+        sum += json_real_value(month);
+    }
+    if (disks == unpriced)
+        return;
+    buffer_printf(out, "disks without a volume: %.2f a month for %zu", sum, disks - unpriced);
+    if (unpriced)
+        buffer_printf(out, ", %zu without a price", unpriced);
+    buffer_printf(out, "\n");
+}
+
 void check_text(const json_t *check, struct buffer *out)
 {
     const json_t *list = json_object_get(check, "differences");
@@ -147,10 +194,13 @@ void check_text(const json_t *check, struct buffer *out)
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
 
-        buffer_printf(out, "%s: %s %s\n  seen:   %s\n  means:  %s\n  loss:   %s\n  to do:  %s\n\n",
+        buffer_printf(out, "%s: %s %s\n  seen:   %s\n  means:  %s\n  loss:   %s\n  to do:  %s\n",
                       text_of(item, "severity"), text_of(item, "kind"), text_of(item, "subject"),
                       text_of(item, "seen"), text_of(item, "meaning"), text_of(item, "loss"),
                       text_of(item, "advice"));
+        write_price(json_object_get(item, "price"), out);
+        buffer_printf(out, "\n");
     }
+    write_prices(list, out);
     write_scope(check, json_array_size(list), out);
 }

@@ -14,9 +14,11 @@ struct check_config {
     struct kube *kube;
     struct cloud *cloud; /* NULL: records only */
     struct cluster_wish wish;
+    const char *prices; /* as price.h has them */
 };
 
-/* `ret` has "differences", "machines", "disks" and "azure": whether Azure was looked at. */
+/* `ret` has "differences", "machines", "disks" and "azure": whether Azure was looked at. INVALID if
+ * the prices are, or have no effect. */
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
     __attribute__((warn_unused_result));
 /* A difference is in it that is more than a note. */

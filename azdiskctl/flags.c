@@ -27,6 +27,7 @@ static struct flags flags = {
     .object_namespace = "azure-disk-csi",
     .namespace_ = "default",
     .cloud_config = "",
+    .prices = "",
     .output = OUTPUT_TEXT,
 };
 
@@ -50,6 +51,10 @@ static const struct option_row rows[] = {
      .target = &flags.cloud_config,
      .environment = "AZURE_CREDENTIAL_FILE",
      .help = "The azure.json file, to look at Azure as well; empty: the records only"},
+    {.name = "prices",
+     .type = OPTION_STRING,
+     .target = &flags.prices,
+     .help = "What disks cost a month, for check: P10_LRS=19.71,PremiumV2_LRS=0.08 (of a GiB)"},
     {.name = "object-namespace",
      .type = OPTION_STRING,
      .target = &flags.object_namespace,

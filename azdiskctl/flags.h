@@ -11,6 +11,7 @@ struct flags {
     const char *object_namespace; /* of the custom resources */
     const char *namespace_;       /* of claims and pods */
     const char *cloud_config;     /* "": without Azure */
+    const char *prices;           /* of disks; "": none */
     int output;                   /* enum output */
     int64_t verbosity;
     int log_format;                /* enum log_format */

@@ -99,7 +99,8 @@ static struct err *run_check(struct task *self, struct program *program, json_t 
 {
     const struct check_config config = {.kube = program->session.connection.kube,
                                         .cloud = program->session.cloud,
-                                        .wish = wish_of(program, CLUSTER_PUBLICATIONS)};
+                                        .wish = wish_of(program, CLUSTER_PUBLICATIONS),
+                                        .prices = program->flags.prices};
 
     TRY(check_json(self, &config, ret));
     if (check_found(*ret))

@@ -207,8 +207,11 @@ def test_check_names_what_was_put_wrong_by_hand(world, in_use, azure_sdk):
     assert differences(world, azure=True) == expected
     assert differences(world) == {e for e in expected if e.split()[0] in (
         "TwoPrimaries", "AttachmentWithoutVolume", "ReplicaInUse", "SharesExceeded", "PrimaryWithoutPublication")}
-    stray = f"DiskWithoutVolume {simulator.disk_id('stray')}\n  seen:   Premium_LRS, 4 GiB, attached to 0 VMs\n"
-    assert stray in Azdiskctl(world, azure=True).run("check", status=1)
+    text = Azdiskctl(world, azure=True).run("check", "--prices=P1_LRS=0.6", status=1)
+    assert f"DiskWithoutVolume {simulator.disk_id('stray')}\n  seen:   Premium_LRS, 4 GiB, attached to 0 VMs\n" in text
+    assert "  price:  that of P1_LRS: 0.60 a month\n" in text and "disks without a volume: 0.60 a month for 1\n" in text
+    assert "--prices needs --cloud-config" in Azdiskctl(world).run("check", "--prices=P1_LRS=0.6", status=2)
+    assert '"P1_LRS" is not of the form' in Azdiskctl(world, azure=True).run("check", "--prices=P1_LRS", status=2)
     text = Azdiskctl(world).run("check", status=1)
     assert "danger: TwoPrimaries AzVolume/pvc-1\n" in text and "  to do:  Stop the pod" in text
 
