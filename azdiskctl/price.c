@@ -60,42 +60,40 @@ static char *offer_of(const struct cloud_disk *disk, int64_t *ret_units)
 
 /* ---- prices ---- */
 
-static bool read_price(const char *text, double *ret)
+/* The next "name=price" of the list; false if it is not one. */
+static bool take_price(char **rest, const char **ret_name, double *ret_price)
 {
-    char *end;
+    char *price = strsep(rest, ","), *end;
 
-    *ret = text ? strtod(text, &end) : 0;
-    return text && end != text && !*end && isfinite(*ret) && *ret >= 0;
+    *ret_name = strsep(&price, "=");
+    *ret_price = price ? strtod(price, &end) : 0;
+    return price && **ret_name && end != price && !*end && isfinite(*ret_price) && *ret_price >= 0;
 }
 
 struct err *prices_check(const char *prices)
 {
     CLEANUP(freep) char *copy = mem_strdup(prices);
-    char *rest = *copy ? copy : NULL, *item;
-    double unused;
+    char *rest = *copy ? copy : NULL;
+    const char *name;
+    double price;
 
-    while ((item = strsep(&rest, ","))) {
-        char *price = item, *name = strsep(&price, "=");
-
-        if (!*name || !read_price(price, &unused))
+    while (rest)
+        if (!take_price(&rest, &name, &price))
             return err_new(ERR_INVALID,
                            "--prices: \"%s\" is not of the form P10_LRS=19.71,PremiumV2_LRS=0.08",
                            prices);
-    }
     return NULL;
 }
 
 static bool find_price(const char *prices, const char *offer, double *ret)
 {
     CLEANUP(freep) char *copy = mem_strdup(prices);
-    char *rest = copy, *item;
+    char *rest = copy;
+    const char *name;
 
-    while ((item = strsep(&rest, ","))) {
-        char *price = item, *name = strsep(&price, "=");
-
-        if (strcmp(name, offer) == 0)
-            return read_price(price, ret);
-    }
+    while (rest)
+        if (take_price(&rest, &name, ret) && strcmp(name, offer) == 0)
+            return true;
     return false;
 }
 

@@ -438,6 +438,7 @@ void replica_view_place(const struct controller *controller, const struct kube_o
         add_judge(scene, scene->group.pods[i]);
     if (scene->n_judges == 0)
         add_judge(scene, NULL);
+    /* All of them, before the first volume's replicas are judged by them. */
     for (size_t v = 0; v < scene->group.n_volumes; v++)
         replica_selector_of(as_volume(scene->group.volumes[v]), &scene->selectors[v]);
     for (size_t v = 0; v < scene->group.n_volumes; v++) {
