@@ -1,6 +1,6 @@
 # make sim                whole controllers in simulated clusters, 200 scenarios (docs/simulation.md)
 # make sim SEEDS=20000    so many; FIRST=1000 begins elsewhere, PROFILE=azure-down and
-#                         WITH=azure-answer-lost say what happens
+#                         WITH=azure-answer-lost say what happens, LANDSCAPE="uniform" in what cluster
 # make sim SEED=17        one, with a trace of what happens; SHRINK=1 looks for the shortest history
 # make sim-scale          what a promotion costs among 10,000 volumes on 1,000 nodes, and the memory
 # make sim-mutants        whether the simulation finds what was broken on purpose
@@ -9,9 +9,10 @@ SEEDS := 200
 FIRST := 1
 SEED :=
 PROFILE :=
+LANDSCAPE :=
 WITH :=
 SHRINK :=
-SIM_FLAGS = $(if $(PROFILE),--profile=$(PROFILE)) $(if $(WITH),--with=$(WITH)) \
+SIM_FLAGS = $(if $(PROFILE),--profile=$(PROFILE)) $(if $(LANDSCAPE),--landscape="$(LANDSCAPE)") $(if $(WITH),--with=$(WITH)) \
     $(if $(SHRINK),--shrink --save=test/sim/regressions)
 
 .PHONY: sim sim-scale sim-mutants

@@ -11,6 +11,8 @@
 #define SUBSCRIPTION "11111111-0000-4000-8000-000000000002"
 #define CLIENT "22222222-0000-4000-8000-000000000003"
 #define SECRET "only simulated"
+#define GROUP "rg" /* azure.json's */
+#define VM_GROUP "MC_rg_pool_eastus"
 
 static const struct arm_client clients[] = {{.id = CLIENT, .secret = SECRET}};
 
@@ -45,7 +47,12 @@ static void on_said(const char *text, size_t length, json_t *body)
     parsed_remember(text, length, json_incref(body));
 }
 
-struct azure_side *azure_side_new(struct loop *loop)
+struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape)
+{
+    return model_find_group(model, landscape->vms_elsewhere ? VM_GROUP : GROUP);
+}
+
+struct azure_side *azure_side_new(struct loop *loop, const struct landscape *landscape)
 {
     struct azure_side *side = mem_alloc(sizeof *side);
     struct arm_config config = {
@@ -59,7 +66,9 @@ struct azure_side *azure_side_new(struct loop *loop)
 
     side->model = model_new(&(struct model_config){
         .loop = loop, .tenant_id = TENANT, .subscription_id = SUBSCRIPTION, .location = "eastus"});
-    model_add_group(side->model, "rg");
+    model_add_group(side->model, GROUP);
+    if (landscape->vms_elsewhere)
+        model_add_group(side->model, VM_GROUP);
     memset(&config.key, 7, sizeof config.key);
     config.model = side->model;
     side->arm = arm_new(&config);
@@ -84,7 +93,7 @@ void azure_side_config(struct azure_config *ret)
 {
     static const char text[] =
         "{\"tenantId\": \"" TENANT "\", \"subscriptionId\": \"" SUBSCRIPTION
-        "\", \"resourceGroup\": \"rg\", \"location\": \"eastus\", "
+        "\", \"resourceGroup\": \"" GROUP "\", \"location\": \"eastus\", "
         "\"aadClientId\": \"" CLIENT "\", \"aadClientSecret\": \"" SECRET "\"}";
     struct err *err = azure_config_parse(text, strlen(text), ret);
 

@@ -6,6 +6,7 @@
 #include "provisioner-lib/azure/config.h"
 #include "test/azsim/arm/arm.h"
 #include "test/azsim/arm/transport.h"
+#include "test/sim/landscape.h"
 
 enum { AZURE_KINDS = 64 };
 
@@ -27,7 +28,9 @@ struct azure_side {
     void *observe_ctx;
 };
 
-struct azure_side *azure_side_new(struct loop *loop);
+struct azure_side *azure_side_new(struct loop *loop, const struct landscape *landscape);
+/* Where VMs are. */
+struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape);
 /* `self` is a task of the same loop. */
 void azure_side_close(struct task *self, struct azure_side *side);
 struct http_transport *azure_side_http(struct azure_side *side);

@@ -26,6 +26,7 @@ void batch_scenario(const struct batch *batch, uint64_t seed, struct sim_config 
         scenario_add(profile, seed, batch->with[i], batch->with_per_hour, &incidents, &n);
     *ret = (struct sim_config){
         .seed = seed,
+        .landscape = batch->landscape ? *batch->landscape : landscape_of_seed(seed),
         .incidents = incidents,
         .n_incidents = n,
         .quiet_ms = profile->length_ms,
@@ -41,8 +42,9 @@ void print_violation(const struct sim_config *config, const char *profile,
 {
     if (verdict->notes)
         printf("%s", verdict->notes);
-    printf("seed %lu, %s, %.3f s, step %lu, %zu incidents\n  %s: %s\n  %s\n",
-           (unsigned long)config->seed, profile, (double)verdict->at_ms / 1000,
+    CLEANUP(freep) char *landscape = landscape_text(&config->landscape);
+    printf("seed %lu, %s, %s, %.3f s, step %lu, %zu incidents\n  %s: %s\n  %s\n",
+           (unsigned long)config->seed, profile, landscape, (double)verdict->at_ms / 1000,
            (unsigned long)verdict->step, config->n_incidents, verdict->invariant, verdict->what,
            verdict->loss);
     fflush(stdout);

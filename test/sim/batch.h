@@ -10,8 +10,9 @@
 enum { BATCH_JOBS = 16, BATCH_KINDS = 16 };
 
 struct batch {
-    uint64_t first, last;          /* seeds, both included */
-    const struct profile *profile; /* NULL: by the seed */
+    uint64_t first, last;              /* seeds, both included */
+    const struct profile *profile;     /* NULL: by the seed */
+    const struct landscape *landscape; /* likewise */
     /* Kinds of incidents that happen in every scenario, and how often. */
     const struct incident_kind *with[BATCH_KINDS];
     size_t n_with;

@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/vm.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/kubelet.h"
 #include "test/sim/node_objects.h"
 #include "test/sim/world.h"
@@ -80,21 +81,43 @@ static void connect(struct machine *machine)
 
 /* ---- its VM ---- */
 
-static void add_vm(struct machine *machine)
+/* Instances of a uniform scale set have numbers, and no number comes twice. */
+static json_t *vm_json(const struct machine *machine)
 {
-    struct model *model = machine->world->sim->azure;
     char zone[2] = {(char)('1' + machine->zone), '\0'};
-    struct vm_spec spec = {0};
-    struct vm *vm;
-    CLEANUP(json_decrefp)
     json_t *json = json_pack("{s:s, s:s, s:s}", "name", machine->name, "size", "Standard_D4s_v5",
                              "zone", zone);
+
+    switch (landscape_vm_kind(&machine->world->sim->landscape, machine->nth)) {
+    case VM_STANDALONE:
+        break;
+    case VM_UNIFORM:
+        json_object_set_new(json, "scaleSet", json_string("pool"));
+        json_object_set_new(
+            json, "instanceId",
+            json_sprintf("%u", machine->nth + WORLD_MOST_MACHINES * machine->vms_made));
+        break;
+    case VM_FLEXIBLE:
+        json_object_set_new(json, "scaleSet", json_string("flex"));
+        break;
+    }
+    return json;
+}
+
+static void add_vm(struct machine *machine)
+{
+    struct sim *sim = machine->world->sim;
+    struct vm_spec spec = {0};
+    struct vm *vm;
+    CLEANUP(json_decrefp) json_t *json = vm_json(machine);
     CLEANUP(err_freep) struct err *err = vm_spec_read(json, "vm", &spec);
 
     if (!err)
-        err = vm_add(model, model_find_group(model, "rg"), &spec, &vm);
+        err = vm_add(sim->azure, azure_side_vm_group(sim->azure, &sim->landscape), &spec, &vm);
     if (err)
-        sim_note(machine->world->sim, "no VM %s: %s", machine->name, err_message(err));
+        sim_note(sim, "no VM %s: %s", machine->name, err_message(err));
+    else
+        machine->vms_made++;
     vm_spec_fini(&spec);
 }
 
@@ -110,12 +133,20 @@ static void boot(void *ctx)
     kubelet_start(machine);
 }
 
-struct machine *machine_new(struct world *world, const char *name, unsigned zone)
+/* The names of two may differ by what stands before only. */
+static char *name_of(const struct world *world, unsigned nth)
+{
+    if (!world->sim->landscape.alike_names)
+        return mem_printf("node-%02u", nth);
+    return mem_printf(nth % 2 ? "a-node-%02u" : "node-%02u", nth / 2);
+}
+
+struct machine *machine_new(struct world *world, unsigned nth, unsigned zone)
 {
     struct machine *machine = mem_alloc(sizeof *machine);
 
-    *machine =
-        (struct machine){.world = world, .name = mem_strdup(name), .zone = zone, .free_slots = -1};
+    *machine = (struct machine){
+        .world = world, .name = name_of(world, nth), .nth = nth, .zone = zone, .free_slots = -1};
     list_init(&machine->publications);
     list_init(&machine->mounts);
     waiters_init(&machine->changed);

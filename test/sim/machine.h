@@ -19,7 +19,9 @@ struct machine {
     struct list link; /* world->machines, in order of name */
     struct world *world;
     char *name;
-    unsigned zone; /* from 0 */
+    unsigned nth;      /* of all machines, from 0 */
+    unsigned zone;     /* from 0 */
+    unsigned vms_made; /* one after the other */
 
     bool up;        /* it runs: its kubelet and its plug-in do */
     bool cut;       /* from the API server; what runs goes on */
@@ -49,7 +51,7 @@ struct machine {
 };
 
 /* With a VM, which runs, and all that makes a node ready. */
-struct machine *machine_new(struct world *world, const char *name, unsigned zone);
+struct machine *machine_new(struct world *world, unsigned nth, unsigned zone);
 void machine_free(struct machine *machine);
 struct machine *machine_find(const struct world *world, const char *name); /* or NULL */
 struct vm *machine_vm(const struct machine *machine);                      /* NULL: there is none */

@@ -18,7 +18,8 @@
 
 static struct arguments {
     int64_t seed, rate, minutes, jobs;
-    const char *seeds, *profile, *with, *incidents, *report, *save, *scale;
+    const char *seeds, *profile, *landscape, *with, *incidents, *report, *save, *scale;
+    struct landscape parsed_landscape;
     bool trace, shrink, first, list;
 } arguments = {.seed = 1, .rate = 20, .jobs = 1};
 
@@ -36,6 +37,11 @@ static const struct option_row rows[] = {
      .type = OPTION_STRING,
      .target = &arguments.profile,
      .help = "what happens, and how often; by the seed if none is given"},
+    {.name = "landscape",
+     .type = OPTION_STRING,
+     .target = &arguments.landscape,
+     .help =
+         "what kind of cluster, for example \"uniform elsewhere\"; by the seed if none is given"},
     {.name = "with",
      .type = OPTION_STRING,
      .target = &arguments.with,
@@ -124,7 +130,7 @@ static struct err *read_kinds(const char *list, struct batch *to)
     return NULL;
 }
 
-static struct err *read_batch(const struct arguments *from, struct batch *to)
+static struct err *read_batch(struct arguments *from, struct batch *to)
 {
     *to = (struct batch){.jobs = (unsigned)from->jobs,
                          .with_per_hour = (double)from->rate,
@@ -136,6 +142,10 @@ static struct err *read_batch(const struct arguments *from, struct batch *to)
     TRY(read_seeds(from, to));
     if (from->profile && !(to->profile = profile_find(from->profile)))
         return err_new(ERR_INVALID, "--profile: there is no profile \"%s\"", from->profile);
+    if (from->landscape) {
+        TRY(landscape_parse(from->landscape, &from->parsed_landscape));
+        to->landscape = &from->parsed_landscape;
+    }
     return read_kinds(from->with, to);
 }
 
@@ -176,7 +186,7 @@ static struct err *write_report(const json_t *json, const char *path)
     return NULL;
 }
 
-static struct err *run_batch(const struct arguments *from, bool *ret_good)
+static struct err *run_batch(struct arguments *from, bool *ret_good)
 {
     struct batch batch;
 

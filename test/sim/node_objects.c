@@ -58,12 +58,13 @@ static json_t *node_json(const struct machine *machine)
     const struct vm *vm = machine_vm(machine);
     CLEANUP(freep) char *zone = mem_printf("eastus-%u", machine->zone + 1);
     CLEANUP(freep) char *provider_id = mem_printf("azure://%s", vm ? vm->id : "");
+    bool known = !machine->world->sim->landscape.no_provider_ids;
 
-    return json_pack("{s:{s:s, s:{s:s, s:s, s:s, s:s, s:s}}, s:{s:s}}", "metadata", "name",
+    return json_pack("{s:{s:s, s:{s:s, s:s, s:s, s:s, s:s}}, s:{s:s*}}", "metadata", "name",
                      machine->name, "labels", "kubernetes.io/hostname", machine->name,
                      "kubernetes.io/arch", "amd64", "topology.kubernetes.io/region", "eastus",
                      "topology.kubernetes.io/zone", zone, "topology.disk.csi.azure.com/zone", zone,
-                     "spec", "providerID", provider_id);
+                     "spec", "providerID", known ? provider_id : NULL);
 }
 
 static json_t *csi_node_json(const struct machine *machine)

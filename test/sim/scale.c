@@ -368,7 +368,7 @@ static void begin(struct scale *scale)
     group_init(&sim->tasks, sim->loop);
     sim->kube = kube_server_new(sim->loop);
     kube_server_observe(sim->kube, attachment_changed, scale);
-    sim->azure_side = azure_side_new(sim->loop);
+    sim->azure_side = azure_side_new(sim->loop, &LANDSCAPE_PLAIN);
     sim->azure = sim->azure_side->model;
     must(throttle_set(sim->azure->throttle, "off"));
     scale->ids = mem_alloc(scale->volumes * sizeof *scale->ids);

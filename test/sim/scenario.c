@@ -21,6 +21,8 @@ struct err *scenario_read(const char *path, struct sim_config *ret)
 
     TRY(file_read(path, LARGEST_FILE, &text, &length));
     TRY(json_parse_here(text, length, &json));
+    const char *landscape = json_string_value(json_object_get(json, "landscape"));
+    TRY(landscape_parse(landscape ? landscape : "", &ret->landscape));
     TRY(scenario_of_json(json, &ret->seed, &incidents, &ret->n_incidents));
     ret->incidents = incidents;
     ret->quiet_ms = (uint64_t)json_integer_value(json_object_get(json, "quiet_ms"));
@@ -33,7 +35,9 @@ struct err *scenario_write(const char *path, const struct sim_config *config,
 {
     CLEANUP(json_decrefp)
     json_t *json = scenario_json(config->seed, config->incidents, config->n_incidents);
+    CLEANUP(freep) char *landscape = landscape_text(&config->landscape);
 
+    json_object_set_new(json, "landscape", json_string(landscape));
     json_object_set_new(json, "quiet_ms", json_integer((json_int_t)config->quiet_ms));
     json_object_set_new(json, "finish_ms", json_integer((json_int_t)config->finish_ms));
     if (verdict && verdict->invariant) {

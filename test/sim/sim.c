@@ -167,6 +167,7 @@ static void begin(struct sim *sim, const struct sim_config *config, struct verdi
 {
     *sim = (struct sim){
         .seed = config->seed,
+        .landscape = config->landscape,
         .loop = loop_new_virtual(config->seed * 2 + 1),
         .to_kube = {.least_ms = 1, .most_ms = 5},
         .to_azure = {.least_ms = 5, .most_ms = 20},
@@ -180,7 +181,7 @@ static void begin(struct sim *sim, const struct sim_config *config, struct verdi
     sim->clockwork.ctx = sim;
     group_init(&sim->tasks, sim->loop);
     sim->kube = kube_server_new(sim->loop);
-    sim->azure_side = azure_side_new(sim->loop);
+    sim->azure_side = azure_side_new(sim->loop, &sim->landscape);
     sim->azure = sim->azure_side->model;
     sim->world = world_new(sim);
     sim->invariants = invariants_new(sim);

@@ -11,6 +11,7 @@
 #include "test/azsim/arm/arm.h"
 #include "test/sim/incident.h"
 #include "test/sim/kube/server.h"
+#include "test/sim/landscape.h"
 #include "test/sim/process.h"
 #include "test/sim/wire.h"
 
@@ -24,6 +25,7 @@ enum { SIM_CONTROLLERS = 3, SIM_NOTES = 200 };
 
 struct sim {
     uint64_t seed;
+    struct landscape landscape;
     struct loop *loop; /* the world's; loop_random(loop) is where the world's choices come from */
     struct clockwork clockwork;
     struct task_group tasks; /* of the world */
@@ -48,6 +50,7 @@ struct sim {
 /* A run of a scenario from its beginning to its end, or to the first violation. */
 struct sim_config {
     uint64_t seed;
+    struct landscape landscape;
     const struct incident *incidents; /* in the order of their times */
     size_t n_incidents;
     uint64_t quiet_ms;  /* from then on nothing bad happens */

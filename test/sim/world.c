@@ -103,9 +103,7 @@ static void make_machines(struct world *world)
 
 struct machine *world_add_machine(struct world *world, unsigned zone)
 {
-    CLEANUP(freep) char *name = mem_printf("node-%02u", world->machines_made++);
-
-    return machine_new(world, name, zone);
+    return machine_new(world, world->machines_made++, zone);
 }
 
 struct world *world_new(struct sim *sim)

@@ -18,7 +18,8 @@
 #define WORLD_DRIVER "disk.csi.azure.com"
 #define WORLD_POD_NAMESPACE "default"
 
-enum { WORLD_MACHINES = 12, WORLD_VOLUMES = 30, MACHINE_SLOTS = 8 };
+/* Machines at a time, and ever made. */
+enum { WORLD_MACHINES = 12, WORLD_MOST_MACHINES = 1000, WORLD_VOLUMES = 30, MACHINE_SLOTS = 8 };
 
 struct world {
     struct sim *sim;

@@ -1,0 +1,38 @@
+/* landscape.h - what kind of cluster a scenario is about: how Azure keeps its VMs, in which
+ * resource group, and what its nodes are called.
+ *
+ * It follows from the seed by a stream of random numbers of its own, so that it changes no other
+ * choice. A saved scenario names its landscape; one that does not is of the plain one: standalone
+ * VMs in azure.json's resource group, named like their nodes.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/err.h"
+
+enum vm_kind {
+    VM_STANDALONE,
+    VM_UNIFORM,  /* instances of a uniform scale set: numbers below the set */
+    VM_FLEXIBLE, /* VMs of a flexible scale set, with names that are not their nodes' */
+};
+
+struct landscape {
+    bool kinds[VM_FLEXIBLE + 1]; /* of VMs that there are; nodes take turns */
+    bool vms_elsewhere;          /* in another resource group than azure.json's */
+    bool no_provider_ids;        /* Nodes without spec.providerID; plain VMs only */
+    bool alike_names;            /* nodes whose names end in those of others: "a-node-00" */
+};
+
+extern const struct landscape LANDSCAPE_PLAIN;
+
+struct landscape landscape_of_seed(uint64_t seed);
+/* The kind of the nth VM. */
+enum vm_kind landscape_vm_kind(const struct landscape *landscape, unsigned nth);
+/* What it is, in a word for each trait: "uniform elsewhere"; the caller's. */
+char *landscape_text(const struct landscape *landscape);
+/* INVALID for a word that there is not. */
+struct err *landscape_parse(const char *text, struct landscape *ret)
+    __attribute__((warn_unused_result));
