@@ -135,8 +135,9 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
 {
     if (!in->has_finalizer)
         return step(STEP_NONE);
-    if (attachment_phase(in) == PHASE_HELD) /* the record goes, and the disk stays */
-        return step(STEP_REMOVE_FINALIZER);
+    /* The record goes and the disk stays; without a Node it could not be written anew. */
+    if (attachment_phase(in) == PHASE_HELD)
+        return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);
     if (!in->looked)
         return step(STEP_LOOK);
     if (!in->instance)

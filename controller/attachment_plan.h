@@ -12,7 +12,7 @@
  *   - a replica waits until the primary is attached; nobody is attached beyond max_shares;
  *   - "attached" is recorded only of what the settled model says;
  *   - a LUN at which the model has another disk is taken off a record before anything else;
- *   - a primary is detached only when its unpublishing was asked for, or its node is gone;
+ *   - a primary is detached only when its unpublishing was asked for, whatever becomes of its Node;
  *   - the finalizer goes only when the model no longer has the disk, or there is no VM;
  *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
  *     primary gets its LUN without waiting for that one's detach;

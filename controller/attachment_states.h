@@ -40,8 +40,9 @@ enum attachment_event {
     ON_ATTACH_FAILED,     /* Azure took the change of the VM and could not carry it out */
     ON_DISK_GONE,         /* Azure no longer has the disk here, or never had */
     ON_NODE_SILENT,       /* no heartbeat, and the Node is not ready */
-    ON_NODE_GONE,         /* the Node is deleted */
-    ON_LEADER_CHANGED,    /* another controller leads */
+    ON_NODE_GONE,         /* the Node is deleted; Kubernetes is to unpublish what is there */
+    ON_NODE_GONE_UNPUBLISHED, /* the same, and there is no VolumeAttachment that says so */
+    ON_LEADER_CHANGED,        /* another controller leads */
     ATTACHMENT_EVENTS,
 };
 

@@ -6,6 +6,8 @@
 #include <strings.h>
 
 #include "controller/attachment_view.h"
+#include "controller/kubernetes_view.h"
+#include "controller/mirror.h"
 #include "controller/names.h"
 #include "controller/silence.h"
 #include "controller/volume_view.h"
@@ -21,12 +23,17 @@ enum {
 
 /* ---- a node that is gone ---- */
 
+/* What is published there is Kubernetes' to release: its VM may be running, with the pod. */
 static enum attachment_answer answer_of(const struct controller *controller,
                                         const struct kube_object *attachment)
 {
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(attachment)->spec;
     enum attachment_phase phase = attachment_phase_of(controller, attachment);
+    bool published = spec && spec->volume_name &&
+                     kubernetes_is_to_unpublish(controller, spec->volume_name, spec->node_name);
 
-    return attachment_transition(ON_NODE_GONE, phase)->answer;
+    return attachment_transition(published ? ON_NODE_GONE : ON_NODE_GONE_UNPUBLISHED, phase)
+        ->answer;
 }
 
 /* A Node of that name may be back before the disk is detached. Without the request, what was a
@@ -80,6 +87,17 @@ static struct kube_object *next_attachment(const struct controller *controller, 
     return NULL;
 }
 
+static bool has_primary(const struct controller *controller, const char *node)
+{
+    size_t n;
+    struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_primary(as_attachment(found[i])))
+            return true;
+    return false;
+}
+
 /* The mirror may be behind: only the API server itself is believed that a node is gone. */
 static struct err *is_gone(struct task *self, struct controller *controller, const char *node,
                            bool *ret_gone)
@@ -98,6 +116,8 @@ static struct err *is_gone(struct task *self, struct controller *controller, con
 static struct err *clear_away(struct task *self, struct controller *controller, const char *node,
                               const struct kube_object *object)
 {
+    if (has_primary(controller, node))
+        TRY(mirror_catch_up_publications(self, controller));
     for (;;) {
         CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
         bool gone;

@@ -79,6 +79,35 @@ bool kubernetes_has_on_node(const struct controller *controller, const char *vol
     return false;
 }
 
+/* True also if there is no such PersistentVolume any more. */
+static bool may_be_of_volume(const struct controller *controller, const struct kube_object *object,
+                             const char *volume_name)
+{
+    const struct kube_object *pv =
+        store_get(controller->persistent_volumes,
+                  as_volume_attachment(object)->spec->source->persistent_volume_name);
+    const Api__PersistentVolumeSpec *spec = pv ? KUBE_AS(Api__PersistentVolume, pv)->spec : NULL;
+    const char *handle = spec && spec->csi ? spec->csi->volume_handle : NULL;
+    CLEANUP(freep) char *name = NULL;
+    CLEANUP(err_freep) struct err *err = handle ? volume_name_of_id(handle, &name) : NULL;
+
+    return !pv || (name && strcmp(name, volume_name) == 0);
+}
+
+bool kubernetes_is_to_unpublish(const struct controller *controller, const char *volume_name,
+                                const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(controller->volume_attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (volume_attachment_is_ours(controller, objects[i]) &&
+            may_be_of_volume(controller, objects[i], volume_name))
+            return true;
+    return false;
+}
+
 static bool has_record(const struct controller *controller, const char *volume_name,
                        const char *node)
 {

@@ -25,6 +25,10 @@ bool volume_attachment_is_attached(const struct kube_object *object);
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node);
+/* Kubernetes has a VolumeAttachment of the volume for the node, attached or not, and is to
+ * unpublish it; or one of which it is not known what it is for. */
+bool kubernetes_is_to_unpublish(const struct controller *controller, const char *volume_name,
+                                const char *node);
 /* Another node than `node` that Kubernetes has had the answer of that the volume is published
  * there, while there is no AzVolumeAttachment: it is lost, and recovery.h makes it anew. NULL if
  * there is none. */

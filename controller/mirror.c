@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "controller/attachment_view.h"
+#include "controller/kubernetes_view.h"
 #include "controller/metrics.h"
 #include "controller/names.h"
 #include "controller/news.h"
@@ -94,7 +95,12 @@ static void pv_changed(void *ctx, struct kube_object *before, struct kube_object
 static void volume_attachment_changed(void *ctx, struct kube_object *before,
                                       struct kube_object *after)
 {
-    recovery_of_volume_attachment(ctx, after ? after : before);
+    struct controller *controller = ctx;
+    const char *node = as_volume_attachment(after ? after : before)->spec->node_name;
+
+    recovery_of_volume_attachment(controller, after ? after : before);
+    if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
+        enqueue(controller, controller->node_queue, node);
 }
 
 static void enqueue_attachment(struct controller *controller, const struct kube_object *object)
@@ -345,6 +351,16 @@ struct err *mirror_catch_up(struct task *self, struct controller *controller)
                                          .store = written[i].store,
                                      }));
     return NULL;
+}
+
+struct err *mirror_catch_up_publications(struct task *self, struct controller *controller)
+{
+    return reflector_catch_up(self, &(struct reflector_config){
+                                        .kube = controller->kube,
+                                        .resource = &VOLUME_ATTACHMENTS,
+                                        .keep = kept_of_volume_attachments,
+                                        .store = controller->volume_attachments,
+                                    });
 }
 
 bool mirror_is_synced(const struct controller *controller)

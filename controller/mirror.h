@@ -13,6 +13,9 @@ struct err *mirror_wait_synced(struct task *self, struct controller *controller)
 /* Learns at least what former leaders wrote, however late the watches are. */
 struct err *mirror_catch_up(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
+/* The same of the VolumeAttachments, for who is to act on it that there is none. */
+struct err *mirror_catch_up_publications(struct task *self, struct controller *controller)
+    __attribute__((warn_unused_result));
 bool mirror_is_synced(const struct controller *controller);
 void mirror_free(struct controller *controller); /* after the group was closed */
 

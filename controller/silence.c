@@ -67,14 +67,15 @@ static void tell_volume(const struct controller *controller, const char *volume,
     const struct kube_object *object = store_get(controller->volumes, key);
 
     if (object)
-        events_record(controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING,
-                      "PublishedOnSilentNode", "Wait",
-                      "node %s, which has the volume published, has not been heard of since %s; "
-                      "its pod may still run there. Another node gets the volume when Kubernetes "
-                      "releases this one: when the Node comes back or is deleted, the pod is "
-                      "deleted by force, or the Node gets taint "
-                      "node.kubernetes.io/out-of-service. Replicas are attached on: %s",
-                      node, since, replicas);
+        events_record(
+            controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING,
+            "PublishedOnSilentNode", "Wait",
+            "node %s, which has the volume published, has not been heard of since %s; "
+            "its pod may still run there. Another node gets the volume when Kubernetes "
+            "releases this one: when the Node comes back, at once when it gets the taint "
+            "node.kubernetes.io/out-of-service (only if the machine is off), or 6 minutes "
+            "after the pod is deleted by force. Replicas are attached on: %s",
+            node, since, replicas);
 }
 
 uint64_t silence_tell(const struct controller *controller, const struct kube_object *node,

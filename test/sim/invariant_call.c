@@ -64,8 +64,7 @@ bool is_published(const struct invariants *invariants, const char *volume, const
     const struct publishing *publishing = find(invariants, volume, node);
     const struct machine *machine = machine_find(invariants->sim->world, node);
 
-    return publishing && publishing->since > 0 && machine && machine->registered &&
-           machine_vm(machine);
+    return publishing && publishing->since > 0 && machine && machine_vm(machine);
 }
 
 static struct publishing *publishing_of(struct invariants *invariants, const char *method,

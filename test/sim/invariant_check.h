@@ -96,7 +96,7 @@ struct invariants {
 struct volume *volume_of_disk(const struct sim *sim, const char *disk);
 const struct publishing *publishing_find(const struct invariants *invariants, const char *volume,
                                          const char *node);
-/* Whether CSI says that it is there now, on a node that is. */
+/* Whether CSI says that it is there now, on a node that has its VM. */
 bool is_published(const struct invariants *invariants, const char *volume, const char *node);
 
 /* invariant_state.c: what is, after something has changed */

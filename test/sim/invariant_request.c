@@ -23,15 +23,6 @@ static uint64_t came_at(const struct sim *sim, const struct arm_record *record)
     return loop_now(sim->loop) - ago_ms;
 }
 
-/* What was deleted while there was no such Node cannot be kept when the Node is back. */
-static bool was_deleted_before(const struct sim *sim, const char *disk, const char *node)
-{
-    const struct record *record = record_find(sim, disk, node);
-
-    return record && record->deleting &&
-           record->deleted < machine_find(sim->world, node)->registered_since;
-}
-
 static void check_detach(struct invariants *invariants, const struct arm_record *record,
                          const char *disk)
 {
@@ -43,8 +34,7 @@ static void check_detach(struct invariants *invariants, const struct arm_record 
                          record->vm);
         return;
     }
-    if (is_published(invariants, disk, record->vm) && publishing->since < came_at(sim, record) &&
-        !was_deleted_before(sim, disk, record->vm))
+    if (is_published(invariants, disk, record->vm) && publishing->since < came_at(sim, record))
         verdict_violated(sim, PUBLISHED_STAYS,
                          "volume %s is published to %s since %.3f s and is detached: %s %s", disk,
                          record->vm, (double)publishing->since / 1000, record->kind,

@@ -201,6 +201,8 @@ static struct err *stop(struct task *self, struct pod_worker *worker)
     if (pod->runs)
         TRY(work(self, worker, 100, GRACE_MOST_MS));
     pod->runs = false;
+    while (worker->machine->plugin_gone)
+        TRY(wait_for_news(self, worker));
     TRY(unpublish(self, worker));
     while (!machine_is_connected(worker->machine))
         TRY(wait_for_news(self, worker));

@@ -48,7 +48,7 @@ static void beat(void *ctx)
     struct machine *machine = ctx;
     uint64_t now = loop_now(loop(machine));
 
-    if (!machine_is_connected(machine))
+    if (!machine_is_connected(machine) || machine->dismissed)
         return;
     if (!machine->registered)
         node_register(machine);
@@ -126,6 +126,7 @@ static void boot(void *ctx)
     struct machine *machine = ctx;
 
     machine->up = true;
+    machine->dismissed = machine->plugin_gone = false;
     machine->boots++;
     sim_note(machine->world->sim, "%s is up", machine->name);
     if (!machine->cut)
@@ -224,6 +225,27 @@ void machine_power_on(struct machine *machine)
                      loop_now(loop(machine)) +
                          world_draw(machine->world, BOOT_LEAST_MS, BOOT_MOST_MS),
                      boot, machine);
+}
+
+/* ---- its Node ---- */
+
+void machine_dismiss(struct machine *machine)
+{
+    machine->dismissed = true;
+    machine_unregister(machine);
+}
+
+void machine_lose_plugin(struct machine *machine)
+{
+    if (machine->dismissed)
+        machine->plugin_gone = true;
+}
+
+void machine_readmit(struct machine *machine)
+{
+    machine->dismissed = machine->plugin_gone = false;
+    if (machine_is_connected(machine))
+        connect(machine);
 }
 
 /* ---- its connection ---- */

@@ -30,6 +30,10 @@ struct machine {
 
     /* As the API server has it. */
     bool registered; /* there is a Node */
+    /* Its Node was deleted by hand: kubelet registers it again when it is restarted, not before.
+     * Pods go, the plug-in's own with them, after which nothing can be unmounted. */
+    bool dismissed;
+    bool plugin_gone;
     bool ready, cordoned, out_of_service;
     uint64_t registered_since; /* loop_now time; meaningful while it is registered */
     uint64_t renewed;          /* the lease, loop_now time */
@@ -71,6 +75,11 @@ void machine_cordon(struct machine *machine, bool cordoned);
 void machine_set_out_of_service(struct machine *machine, bool out_of_service);
 /* The Node object goes, as by the cloud's node controller. */
 void machine_unregister(struct machine *machine);
+/* A person deletes the Node of a machine that runs, and later restarts its kubelet. */
+void machine_dismiss(struct machine *machine);
+void machine_readmit(struct machine *machine);
+/* The pod of the plug-in is gone as well, until then. */
+void machine_lose_plugin(struct machine *machine);
 /* Ready is Unknown from now on. */
 void machine_mark_unready(struct machine *machine);
 /* The driver has changed something of this machine in the API server. */

@@ -66,7 +66,7 @@ void machine_report_in_use(struct machine *machine)
 {
     json_t *names = json_array();
 
-    if (!machine_is_connected(machine)) {
+    if (!machine_is_connected(machine) || !machine->registered) {
         json_decref(names);
         return;
     }

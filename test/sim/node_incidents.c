@@ -154,6 +154,54 @@ static void heal(struct sim *sim, const struct incident *incident)
     }
 }
 
+/* ---- the Node is deleted, and its VM runs on ---- */
+
+enum { GARBAGE_MS = 40 * SECOND_MS }; /* until the pods of a Node that is gone go */
+
+struct dismissal {
+    struct machine *machine;
+    const struct incident *incident;
+};
+
+static void lose_plugin(struct task *self, void *arg)
+{
+    struct dismissal *dismissal = arg;
+    struct err *err = task_sleep(self, GARBAGE_MS);
+
+    if (!err && dismissal->machine->struck == dismissal->incident)
+        machine_lose_plugin(dismissal->machine);
+    err_free(err);
+    free(dismissal);
+}
+
+static void delete_node(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    struct machine *machine = strike(sim, incident, &random);
+
+    if (!machine)
+        return;
+    machine_dismiss(machine);
+    if (random_below(&random, 2) == 0)
+        return;
+    struct dismissal *dismissal = mem_alloc(sizeof *dismissal);
+    *dismissal = (struct dismissal){machine, incident};
+    if (!group_spawn(&sim->tasks, "plug-in goes", lose_plugin, dismissal))
+        free(dismissal);
+}
+
+static void restart_kubelet(struct sim *sim, const struct incident *incident)
+{
+    LIST_FOREACH(&sim->world->machines, link) {
+        struct machine *machine = MACHINE_OF(link);
+
+        if (machine->struck != incident)
+            continue;
+        machine->struck = NULL;
+        machine_readmit(machine);
+    }
+}
+
 /* ---- another VM of the same name ---- */
 
 static void lose_vm(struct sim *sim, const struct incident *incident)
@@ -304,6 +352,7 @@ static const struct incident_kind node_kinds[] = {
     {"node-cut", cut, heal, 10 * SECOND_MS, 5 * MINUTE_MS, true},
     {"node-cut-long", cut, heal, 5 * MINUTE_MS, 20 * MINUTE_MS, true},
     {"node-freeze", freeze, heal, 5 * SECOND_MS, 5 * MINUTE_MS, true},
+    {"node-deleted-by-hand", delete_node, restart_kubelet, 20 * SECOND_MS, 15 * MINUTE_MS, true},
     {"node-recreate", lose_vm, make_vm, 1 * MINUTE_MS, 10 * MINUTE_MS, true},
     {"node-drain", drain, uncordon, 1 * MINUTE_MS, 10 * MINUTE_MS, false},
     {"node-add", add_node, NULL, 0, 0, false},

@@ -148,6 +148,7 @@ static void (*const happen[ATTACHMENT_EVENTS])(struct world *w) = {
     [ON_DISK_GONE] = lose_disk,
     [ON_NODE_SILENT] = nothing, /* nobody asks the node */
     [ON_NODE_GONE] = lose_node,
+    [ON_NODE_GONE_UNPUBLISHED] = lose_node,
     [ON_LEADER_CHANGED] = change_leader,
 };
 
@@ -246,16 +247,16 @@ static bool is_published(enum attachment_phase phase)
            phase == PHASE_PRIMARY_ATTACHED || phase == PHASE_PROMOTING || phase == PHASE_HELD;
 }
 
-/* Who lets go of a published disk has been told that it is unpublished, or that the node is gone.
- * The record alone may go, and is made anew. */
+/* Who lets go of a published disk has been told that it is unpublished, or has found that neither
+ * its Node nor a VolumeAttachment is there. The record alone may go, and is made anew. */
 static void test_a_published_disk_stays(void **state)
 {
     (void)state;
     for (int event = 0; event < ATTACHMENT_EVENTS; event++)
         for (int phase = 0; phase < ATTACHMENT_PHASES; phase++) {
             const struct attachment_transition *cell = attachment_transition(event, phase);
-            bool may =
-                event == ON_UNPUBLISH || event == ON_UNPUBLISH_KEEPING || event == ON_NODE_GONE;
+            bool may = event == ON_UNPUBLISH || event == ON_UNPUBLISH_KEEPING ||
+                       event == ON_NODE_GONE_UNPUBLISHED;
 
             if (is_published(phase) && !may)
                 assert_true((is_published(cell->after) || cell->step == STEP_REMOVE_FINALIZER) &&
