@@ -193,6 +193,12 @@ bool exchange_body(struct exchange *exchange, json_t **ret)
 
 /* ---- lists ---- */
 
+bool exchange_lists(const struct exchange *exchange, const struct group *group)
+{
+    return exchange->group ? group == exchange->group
+                           : group->subscription == exchange->subscription;
+}
+
 uint64_t exchange_page_after(const struct exchange *exchange)
 {
     const char *token = exchange_argument(exchange, "$skiptoken");

@@ -36,7 +36,7 @@ static enum throttle_policy caller_policy(const struct exchange *exchange)
 
 static struct refusal *refuse_caller(const struct exchange *exchange, unsigned seconds)
 {
-    return refuse(THROTTLED_BY_RESOURCE_MANAGER, exchange->model->subscription_id,
+    return refuse(THROTTLED_BY_RESOURCE_MANAGER, exchange->subscription->id,
                   exchange->kind ? exchange->kind : "unknown", seconds);
 }
 
@@ -45,8 +45,10 @@ struct refusal *charge_caller(struct exchange *exchange)
     struct throttle_charge *charge = &exchange->caller_charge;
     uint64_t now = now_ms(exchange);
 
-    throttle_take(exchange->model->throttle, caller_policy(exchange), exchange->principal, now,
-                  charge);
+    if (!exchange->subscription)
+        return NULL;
+    throttle_take(exchange->model->throttle, caller_policy(exchange), exchange->subscription->id,
+                  exchange->principal, now, charge);
     if (!charge->refused)
         return NULL;
     unsigned seconds = throttle_retry_after_s(charge, now);
@@ -109,10 +111,12 @@ static json_t *compute_body(const struct exchange *exchange)
 bool charge_provider(struct exchange *exchange)
 {
     struct throttle_charge *charge = &exchange->provider_charge;
-    CLEANUP(freep) char *owner_id = owner(exchange);
 
-    throttle_take(exchange->model->throttle, provider_policy(exchange, owner_id), owner_id,
-                  now_ms(exchange), charge);
+    if (exchange->route->throttle == THROTTLE_NONE)
+        return true;
+    CLEANUP(freep) char *owner_id = owner(exchange);
+    throttle_take(exchange->model->throttle, provider_policy(exchange, owner_id),
+                  exchange->subscription->id, owner_id, now_ms(exchange), charge);
     if (!charge->refused)
         return true;
     answer_header(exchange, "Retry-After", "%u", throttle_retry_after_s(charge, now_ms(exchange)));

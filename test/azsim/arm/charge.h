@@ -4,7 +4,8 @@
 
 #include "test/azsim/arm/exchange.h"
 
-/* Charges the caller, who must be known. A refusal is for answer_gateway. */
+/* Charges the caller, who must be known, in the subscription of the path, if it names one that
+ * there is. A refusal is for answer_gateway. */
 struct refusal *charge_caller(struct exchange *exchange) __attribute__((warn_unused_result));
 /* Charges the VM or disk and the subscription; answers and returns false if they have nothing left.
  */

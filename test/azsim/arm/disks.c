@@ -76,8 +76,7 @@ json_t *disk_json(const struct disk *disk)
 static struct disk *find(struct exchange *exchange)
 {
     CLEANUP(freep)
-    char *id = resource_id(exchange->model->subscription_id, exchange->group->name, "disks",
-                           exchange->match.name);
+    char *id = group_resource_id(exchange->group, "disks", exchange->match.name);
     CLEANUP(freep) char *key = resource_key(id);
 
     return disk_find(exchange->model, key);
@@ -190,7 +189,7 @@ void disks_list(struct exchange *exchange)
     json_t *items = json_array();
 
     HASH_FOREACH(exchange->model->disks, disk) {
-        if (disk->sequence <= after || (exchange->group && disk->group != exchange->group))
+        if (disk->sequence <= after || !exchange_lists(exchange, disk->group))
             continue;
         if (json_array_size(items) == exchange->model->settings.page_size) {
             next = last;

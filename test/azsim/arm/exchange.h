@@ -22,9 +22,11 @@ struct exchange {
     struct route_match match;
     const char *api_version; /* "" if it is not given */
     char *principal;         /* client id of the token; NULL: none */
-    struct group *group;     /* of the path; NULL: it names none */
-    const char *imds_vm;     /* the VM that asks its metadata service; NULL: another request */
-    uint64_t stall_ms;       /* how much later than its latency the answer comes */
+    /* of the path; NULL: it names none, or none that there is */
+    const struct subscription *subscription;
+    struct group *group;
+    const char *imds_vm; /* the VM that asks its metadata service; NULL: another request */
+    uint64_t stall_ms;   /* how much later than its latency the answer comes */
     struct throttle_charge caller_charge, provider_charge; /* see charge.h */
     /* for the journal */
     const char *fault; /* that struck; NULL: none */
@@ -42,6 +44,9 @@ bool exchange_body(struct exchange *exchange, json_t **ret);
 /* Notes for the journal which VM the request is about. */
 void exchange_note_vm(struct exchange *exchange, const struct vm *vm);
 
+/* Whether what is in `group` belongs into the list that the path asks for: of a group, or of a
+ * whole subscription. */
+bool exchange_lists(const struct exchange *exchange, const struct group *group);
 /* Whether it is for one of those whose errors have OAuth's form: Entra ID and the metadata service.
  */
 bool exchange_speaks_oauth(const struct exchange *exchange);

@@ -147,17 +147,25 @@ static bool is_uuid(const char *text)
     return true;
 }
 
-static struct refusal *check_subscription(const struct exchange *exchange)
+/* The id of the subscription in the path; NULL if it has none. */
+static const char *subscription_id(const struct exchange *exchange)
 {
     const struct route_match *match = &exchange->match;
 
-    if (match->n_parts < 2 || strcasecmp(match->parts[0], "subscriptions") != 0)
+    return match->n_parts >= 2 && strcasecmp(match->parts[0], "subscriptions") == 0
+               ? match->parts[1]
+               : NULL;
+}
+
+static struct refusal *check_subscription(const struct exchange *exchange)
+{
+    const char *id = subscription_id(exchange);
+
+    if (exchange->subscription)
+        return NULL;
+    if (!id)
         return refuse(NO_SUBSCRIPTION);
-    if (!is_uuid(match->parts[1]))
-        return refuse(SUBSCRIPTION_MALFORMED, match->parts[1]);
-    if (strcasecmp(match->parts[1], exchange->model->subscription_id) != 0)
-        return refuse(SUBSCRIPTION_NOT_FOUND, match->parts[1]);
-    return NULL;
+    return is_uuid(id) ? refuse(SUBSCRIPTION_NOT_FOUND, id) : refuse(SUBSCRIPTION_MALFORMED, id);
 }
 
 /* What is wrong with a path that no route fits. */
@@ -190,13 +198,17 @@ static struct refusal *check_group(struct exchange *exchange)
 {
     if (!exchange->match.group)
         return NULL;
-    exchange->group = model_find_group(exchange->model, exchange->match.group);
+    exchange->group =
+        model_find_group_of(exchange->model, exchange->subscription, exchange->match.group);
     return exchange->group ? NULL : refuse(GROUP_NOT_FOUND, exchange->match.group);
 }
 
 struct refusal *gateway_check(struct exchange *exchange, bool path_known)
 {
+    const char *id = subscription_id(exchange);
+
     REQUIRE(authenticate(exchange));
+    exchange->subscription = id ? model_find_subscription(exchange->model, id) : NULL;
     REQUIRE(charge_caller(exchange));
     REQUIRE(check_api_version(exchange));
     REQUIRE(check_subscription(exchange));

@@ -6,7 +6,7 @@ static json_t *group_json(const struct model *model, const struct group *group)
 {
     return json_pack(
         "{s:o, s:s, s:s, s:s, s:{s:s}}", "id",
-        json_sprintf("/subscriptions/%s/resourceGroups/%s", model->subscription_id, group->name),
+        json_sprintf("/subscriptions/%s/resourceGroups/%s", group->subscription->id, group->name),
         "name", group->name, "type", "Microsoft.Resources/resourceGroups", "location",
         model->location, "properties", "provisioningState", "Succeeded");
 }
@@ -22,19 +22,19 @@ void groups_list(struct exchange *exchange)
     json_t *items = json_array();
 
     for (size_t i = 0; i < model->n_groups; i++)
-        json_array_append_new(items, group_json(model, model->groups[i]));
+        if (model->groups[i]->subscription == exchange->subscription)
+            json_array_append_new(items, group_json(model, model->groups[i]));
     answer_page(exchange, items, 0);
 }
 
 void subscriptions_get(struct exchange *exchange)
 {
-    const struct model *model = exchange->model;
+    const char *id = exchange->subscription->id;
 
     answer(exchange, 200,
-           json_pack("{s:o, s:s, s:s, s:s, s:s}", "id",
-                     json_sprintf("/subscriptions/%s", model->subscription_id), "subscriptionId",
-                     model->subscription_id, "tenantId", model->tenant_id, "displayName", "azsim",
-                     "state", "Enabled"));
+           json_pack("{s:o, s:s, s:s, s:s, s:s}", "id", json_sprintf("/subscriptions/%s", id),
+                     "subscriptionId", id, "tenantId", exchange->model->tenant_id, "displayName",
+                     "azsim", "state", "Enabled"));
 }
 
 /* There is one region, with three zones. */
@@ -43,7 +43,7 @@ void subscriptions_locations(struct exchange *exchange)
     const struct model *model = exchange->model;
     json_t *location = json_pack(
         "{s:o, s:s, s:s, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:o}]}", "id",
-        json_sprintf("/subscriptions/%s/locations/%s", model->subscription_id, model->location),
+        json_sprintf("/subscriptions/%s/locations/%s", exchange->subscription->id, model->location),
         "name", model->location, "type", "Region", "displayName", model->location, "metadata",
         "regionType", "Physical", "availabilityZoneMappings", "logicalZone", "1", "physicalZone",
         json_sprintf("%s-az1", model->location), "logicalZone", "2", "physicalZone",

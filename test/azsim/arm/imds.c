@@ -133,7 +133,7 @@ static json_t *compute_json(const struct vm *vm)
                   "platformUpdateDomain", "0", "provider", "Microsoft.Compute", "resourceGroupName",
                   vm->group->name, "resourceId", vm->id, "sku", "server");
 
-    json_object_set_new(json, "subscriptionId", json_string(model->subscription_id));
+    json_object_set_new(json, "subscriptionId", json_string(vm->group->subscription->id));
     json_object_set_new(json, "tags", tags_text(tags));
     json_object_set_new(json, "tagsList", tags_list(tags));
     json_object_set_new(json, "vmId", json_string(vm->vm_id));
@@ -206,7 +206,7 @@ static struct principal given_identity(const struct model *model,
         identity->client_id, identity->object_id,
         mem_printf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.ManagedIdentity/"
                    "userAssignedIdentities/%s",
-                   model->subscription_id, model->groups[0]->name, identity->name)};
+                   model->groups[0]->subscription->id, model->groups[0]->name, identity->name)};
 }
 
 static bool has_identity(const struct vm *vm, const struct arm_identity *identity)

@@ -43,12 +43,11 @@ static char *sealed_part(const struct operation *operation, const char *query, s
 static char *url(const struct exchange *exchange, const struct operation *operation, bool monitor)
 {
     const struct seal_key *key = &exchange->config->key;
-    const struct model *model = exchange->model;
     CLEANUP(freep) char *base = exchange_base(exchange);
     CLEANUP(freep) char *long_text = certificate(exchange->config->terse);
     CLEANUP(freep)
     char *query =
-        mem_printf("p=%s%s&api-version=%s&t=%lld&c=%s", model->subscription_id,
+        mem_printf("p=%s%s&api-version=%s&t=%lld&c=%s", exchange->subscription->id,
                    monitor ? "&monitor=true" : "", exchange->api_version,
                    (long long)(operation->start_us + SECONDS_TO_YEAR_1 * 1000000) * 10, long_text);
     CLEANUP(freep) char *sealed = sealed_part(operation, query, strlen(query));
@@ -58,8 +57,8 @@ static char *url(const struct exchange *exchange, const struct operation *operat
     seal_make(key, operation->id, strlen(operation->id), hash);
     return mem_printf("%s/subscriptions/%s/providers/Microsoft.Compute/locations/%s/%s/%s?%s&s=%s"
                       "&h=%s",
-                      base, model->subscription_id, model->location, path_of(operation),
-                      operation->id, query, seal, hash);
+                      base, exchange->subscription->id, exchange->model->location,
+                      path_of(operation), operation->id, query, seal, hash);
 }
 
 /* A URL that was shortened, reordered or encoded anew does not match any more. */
@@ -178,7 +177,8 @@ void operations_get(struct exchange *exchange)
 {
     const struct operation *operation = operation_find(exchange->model, exchange->match.operation);
 
-    if (!operation || strcasecmp(exchange->match.parts[6], path_of(operation)) != 0) {
+    if (!operation || !operation_is_of(operation, exchange->subscription) ||
+        strcasecmp(exchange->match.parts[6], path_of(operation)) != 0) {
         answer_refusal(exchange, refuse(404, "NotFound", NULL, "The operation '%s' is not found.",
                                         exchange->match.operation));
         return;

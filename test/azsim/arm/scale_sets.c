@@ -46,8 +46,7 @@ static json_t *scale_set_json(const struct scale_set *set)
 struct scale_set *scale_set_of_path(const struct exchange *exchange)
 {
     CLEANUP(freep)
-    char *id = resource_id(exchange->model->subscription_id, exchange->group->name,
-                           "virtualMachineScaleSets", exchange->match.name);
+    char *id = group_resource_id(exchange->group, "virtualMachineScaleSets", exchange->match.name);
     CLEANUP(freep) char *key = resource_key(id);
 
     return scale_set_find(exchange->model, key);
@@ -72,7 +71,7 @@ void scale_sets_list(struct exchange *exchange)
     json_t *items = json_array();
 
     HASH_FOREACH(exchange->model->scale_sets, set) {
-        if (set->sequence <= after || (exchange->group && set->group != exchange->group))
+        if (set->sequence <= after || !exchange_lists(exchange, set->group))
             continue;
         if (json_array_size(items) == exchange->model->settings.page_size) {
             next = last;

@@ -74,8 +74,7 @@ static json_t *view(const struct exchange *exchange, const struct snapshot *snap
 static struct snapshot *find(struct exchange *exchange)
 {
     CLEANUP(freep)
-    char *id = resource_id(exchange->model->subscription_id, exchange->group->name, "snapshots",
-                           exchange->match.name);
+    char *id = group_resource_id(exchange->group, "snapshots", exchange->match.name);
     CLEANUP(freep) char *key = resource_key(id);
 
     return snapshot_find(exchange->model, key);
@@ -188,7 +187,7 @@ void snapshots_list(struct exchange *exchange)
     json_t *items = json_array();
 
     HASH_FOREACH(exchange->model->snapshots, snapshot) {
-        if (snapshot->sequence <= after || (exchange->group && snapshot->group != exchange->group))
+        if (snapshot->sequence <= after || !exchange_lists(exchange, snapshot->group))
             continue;
         if (json_array_size(items) == exchange->model->settings.page_size) {
             next = last;

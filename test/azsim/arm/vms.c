@@ -35,8 +35,7 @@ static struct refusal *find_instance(const struct exchange *exchange, struct vm 
 static struct refusal *find_by_name(const struct exchange *exchange, struct vm **ret)
 {
     CLEANUP(freep)
-    char *id = resource_id(exchange->model->subscription_id, exchange->group->name,
-                           "virtualMachines", exchange->match.name);
+    char *id = group_resource_id(exchange->group, "virtualMachines", exchange->match.name);
     CLEANUP(freep) char *key = resource_key(id);
 
     *ret = vm_find(exchange->model, key);
@@ -120,7 +119,7 @@ static bool is_listed(const struct exchange *exchange, const struct scale_set *s
 {
     if (set)
         return vm->scale_set == set;
-    return !vm_is_instance(vm) && (!exchange->group || vm->group == exchange->group) &&
+    return !vm_is_instance(vm) && exchange_lists(exchange, vm->group) &&
            (!filter || (vm->scale_set && strcmp(vm->scale_set->key, filter) == 0));
 }
 

@@ -98,6 +98,7 @@ static struct refusal *read_lun(const json_t *json, unsigned *ret)
 static struct refusal *read_disk_id(const struct vm *vm, const char *id, const char *path,
                                     char **ret_key)
 {
+    const char *subscription = vm->group->subscription->id;
     struct resource_parts parts;
 
     if (!id)
@@ -109,8 +110,8 @@ static struct refusal *read_disk_id(const struct vm *vm, const char *id, const c
     struct refusal *refusal = NULL;
     if (!is_disk)
         refusal = refuse(DISK_ID_MALFORMED, id, path);
-    else if (strcasecmp(parts.subscription, vm->model->subscription_id) != 0)
-        refusal = refuse(DISK_SUBSCRIPTION_DIFFERS, vm->model->subscription_id, parts.subscription);
+    else if (strcasecmp(parts.subscription, subscription) != 0)
+        refusal = refuse(DISK_SUBSCRIPTION_DIFFERS, subscription, parts.subscription);
     resource_parts_fini(&parts);
     if (!refusal)
         *ret_key = resource_key(id);

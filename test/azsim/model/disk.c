@@ -93,7 +93,7 @@ struct disk *disk_new(struct model *model, struct group *group, const char *name
     disk->model = model;
     disk->group = group;
     disk->name = mem_strdup(name);
-    disk->id = resource_id(model->subscription_id, group->name, "disks", name);
+    disk->id = group_resource_id(group, "disks", name);
     disk->key = resource_key(disk->id);
     disk->body = body;
     disk->sequence = sequence;
@@ -328,7 +328,7 @@ struct refusal *disk_put(struct model *model, struct group *group, const char *n
                          const json_t *body, struct disk **ret_disk, struct operation **ret)
 {
     CLEANUP(freep)
-    char *id = resource_id(model->subscription_id, group->name, "disks", name);
+    char *id = group_resource_id(group, "disks", name);
     CLEANUP(freep) char *key = resource_key(id);
     struct disk *disk = disk_find(model, key);
 

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
@@ -17,7 +18,6 @@ struct model *model_new(const struct model_config *config)
 
     model->loop = config->loop;
     model->tenant_id = mem_strdup(config->tenant_id);
-    model->subscription_id = mem_strdup(config->subscription_id);
     model->location = mem_strdup(config->location);
     model->devices = config->devices;
     model->devices_ctx = config->devices_ctx;
@@ -29,6 +29,7 @@ struct model *model_new(const struct model_config *config)
     model->throttle = throttle_new();
     model->faults = faults_new();
     list_init(&model->ended_operations);
+    model_add_subscription(model, config->subscription_id);
     return model;
 }
 
@@ -56,29 +57,61 @@ void model_free(struct model *model)
         free(model->groups[i]->key);
         free(model->groups[i]);
     }
+    for (size_t i = 0; i < model->n_subscriptions; i++)
+        free(model->subscriptions[i].id);
     throttle_free(model->throttle);
     faults_free(model->faults);
     json_decref(model->removed_vms);
     json_decref(model->changes);
     free(model->tenant_id);
-    free(model->subscription_id);
     free(model->location);
     free(model);
 }
 
-struct group *model_find_group(const struct model *model, const char *name)
+/* ---- subscriptions and groups ---- */
+
+const struct subscription *model_find_subscription(const struct model *model, const char *id)
+{
+    for (size_t i = 0; i < model->n_subscriptions; i++)
+        if (strcasecmp(model->subscriptions[i].id, id) == 0)
+            return &model->subscriptions[i];
+    return NULL;
+}
+
+const struct subscription *model_add_subscription(struct model *model, const char *id)
+{
+    const struct subscription *present = model_find_subscription(model, id);
+
+    if (present)
+        return present;
+    if (model->n_subscriptions == MODEL_MAX_SUBSCRIPTIONS)
+        abort();
+    struct subscription *subscription = &model->subscriptions[model->n_subscriptions++];
+    subscription->id = mem_strdup(id);
+    return subscription;
+}
+
+struct group *model_find_group_of(const struct model *model,
+                                  const struct subscription *subscription, const char *name)
 {
     CLEANUP(freep) char *key = mem_lower(name);
 
     for (size_t i = 0; i < model->n_groups; i++)
-        if (strcmp(model->groups[i]->key, key) == 0)
+        if (model->groups[i]->subscription == subscription &&
+            strcmp(model->groups[i]->key, key) == 0)
             return model->groups[i];
     return NULL;
 }
 
-struct group *model_add_group(struct model *model, const char *name)
+struct group *model_find_group(const struct model *model, const char *name)
 {
-    struct group *group = model_find_group(model, name);
+    return model_find_group_of(model, &model->subscriptions[0], name);
+}
+
+struct group *model_add_group_to(struct model *model, const struct subscription *subscription,
+                                 const char *name)
+{
+    struct group *group = model_find_group_of(model, subscription, name);
 
     if (group)
         return group;
@@ -87,10 +120,21 @@ struct group *model_add_group(struct model *model, const char *name)
 
     CLEANUP(freep) char *key = mem_lower(name);
     group = mem_alloc(sizeof *group);
+    group->subscription = subscription;
     group->name = mem_strdup(name);
     group->key = TAKE_PTR(key);
     model->groups[model->n_groups++] = group;
     return group;
+}
+
+struct group *model_add_group(struct model *model, const char *name)
+{
+    return model_add_group_to(model, &model->subscriptions[0], name);
+}
+
+char *group_resource_id(const struct group *group, const char *type, const char *name)
+{
+    return resource_id(group->subscription->id, group->name, type, name);
 }
 
 bool model_location_is(const struct model *model, const char *location)

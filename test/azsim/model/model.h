@@ -1,5 +1,8 @@
-/* model.h - one Azure subscription as it really is: its groups, disks, virtual machines and the
- * operations under way.
+/* model.h - Azure as it really is for one tenant: its subscriptions, their groups, disks, virtual
+ * machines and the operations under way.
+ *
+ * A resource group belongs to a subscription, and everything else to a group, from which the ids of
+ * resources follow. There is one subscription at first; others may be added.
  *
  * The model has no sockets and no clock of its own: time and chance come from the loop, so that it
  * runs in a process of its own or inside a simulation. What hangs below it (devices on a host) and
@@ -30,7 +33,8 @@ struct throttle;
 struct vm;
 
 enum {
-    MODEL_MAX_GROUPS = 100,
+    MODEL_MAX_SUBSCRIPTIONS = 10,
+    MODEL_MAX_GROUPS = 100, /* of all subscriptions */
     MODEL_MAX_VMS = 10000,
     MODEL_MAX_DISKS = 50000,
     MODEL_MAX_SNAPSHOTS = 50000,
@@ -48,18 +52,25 @@ struct model_devices {
     void (*remove)(void *ctx, const char *unique_id);
 };
 
+struct subscription {
+    char *id; /* a UUID, in the case in which it was given */
+};
+
 struct group {
+    const struct subscription *subscription;
     char *name, *key; /* the key is in lower case */
 };
 
 struct model {
     struct loop *loop;
-    char *tenant_id, *subscription_id, *location;
+    char *tenant_id, *location;
     struct latencies latencies;
     struct model_settings settings;
     struct throttle *throttle;
     struct faults *faults;
 
+    struct subscription subscriptions[MODEL_MAX_SUBSCRIPTIONS];
+    size_t n_subscriptions; /* at least one */
     struct group *groups[MODEL_MAX_GROUPS];
     size_t n_groups;
     struct disk *disks;           /* by key */
@@ -83,8 +94,8 @@ struct model {
 
 struct model_config {
     struct loop *loop;
-    const char *tenant_id, *subscription_id, *location;
-    const struct model_devices *devices; /* NULL: nothing below */
+    const char *tenant_id, *subscription_id, *location; /* the first subscription's id */
+    const struct model_devices *devices;                /* NULL: nothing below */
     void *devices_ctx;
     /* Called after each change with what is different, as snapshot.h describes; NULL: not wanted.
      */
@@ -96,9 +107,23 @@ struct model *model_new(const struct model_config *config);
 void model_free(struct model *model);
 DEFINE_CLEANUP(struct model, model_free)
 
-/* Any number of times for the same name. */
+/* Any number of times for the same id; at most MODEL_MAX_SUBSCRIPTIONS, the first one included. */
+const struct subscription *model_add_subscription(struct model *model, const char *id);
+const struct subscription *model_find_subscription(const struct model *model,
+                                                   const char *id); /* or NULL */
+
+/* Groups of the first subscription. Adding: any number of times for the same name. */
 struct group *model_add_group(struct model *model, const char *name);
 struct group *model_find_group(const struct model *model, const char *name); /* or NULL */
+/* The same in any subscription of the model. */
+struct group *model_add_group_to(struct model *model, const struct subscription *subscription,
+                                 const char *name);
+struct group *model_find_group_of(const struct model *model,
+                                  const struct subscription *subscription,
+                                  const char *name); /* or NULL */
+/* The id of a resource of Microsoft.Compute in the group. */
+char *group_resource_id(const struct group *group, const char *type, const char *name)
+    __attribute__((warn_unused_result));
 
 /* Whether a location is this one, as "East US" is eastus. */
 bool model_location_is(const struct model *model, const char *location);

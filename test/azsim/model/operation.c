@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/disk.h"
@@ -201,6 +202,16 @@ struct operation *operation_find(const struct model *model, const char *id)
 enum operation_owner operation_owner(const struct operation *operation)
 {
     return kinds[operation->kind].owner;
+}
+
+bool operation_is_of(const struct operation *operation, const struct subscription *subscription)
+{
+    static const char before[] = "/subscriptions/";
+    const char *id = operation->target + strlen(before);
+    size_t length = strlen(subscription->id);
+
+    return strncmp(operation->target, before, strlen(before)) == 0 &&
+           strncasecmp(id, subscription->id, length) == 0 && id[length] == '/';
 }
 
 const char *operation_status_name(enum operation_status status)

@@ -81,6 +81,8 @@ void operation_free(struct operation *operation); /* removes it from its model *
 
 struct operation *operation_find(const struct model *model, const char *id); /* or NULL */
 enum operation_owner operation_owner(const struct operation *operation);
+/* Whether it changes something of that subscription. */
+bool operation_is_of(const struct operation *operation, const struct subscription *subscription);
 /* "InProgress", "Succeeded", "Failed", "Canceled" */
 const char *operation_status_name(enum operation_status status);
 bool operation_status_from_name(const char *name, enum operation_status *ret);

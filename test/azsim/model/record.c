@@ -9,31 +9,40 @@
 
 /* ---- records ---- */
 
+/* Adds where a resource is. */
+static json_t *in_group(json_t *record, const struct group *group)
+{
+    json_object_set_new(record, "subscription", json_string(group->subscription->id));
+    json_object_set_new(record, "group", json_string(group->name));
+    return record;
+}
+
 json_t *record_of_disk(const struct disk *disk)
 {
-    json_t *json = json_pack("{s:s, s:s, s:I, s:O, s:s, s:s, s:I, s:I}", "group", disk->group->name,
-                             "name", disk->name, "sequence", (json_int_t)disk->sequence, "body",
-                             disk->body, "provisioning", provisioning_name(disk->provisioning),
-                             "uniqueId", disk->unique_id, "created", (json_int_t)disk->created_us,
-                             "owned", (json_int_t)disk->owned_us);
+    json_t *json =
+        json_pack("{s:s, s:I, s:O, s:s, s:s, s:I, s:I}", "name", disk->name, "sequence",
+                  (json_int_t)disk->sequence, "body", disk->body, "provisioning",
+                  provisioning_name(disk->provisioning), "uniqueId", disk->unique_id, "created",
+                  (json_int_t)disk->created_us, "owned", (json_int_t)disk->owned_us);
 
     if (disk->copy.end_us)
         json_object_set_new(json, "copy", copy_json(&disk->copy));
     if (disk->access_until_us)
         json_object_set_new(json, "access", json_integer(disk->access_until_us));
-    return json;
+    return in_group(json, disk->group);
 }
 
 json_t *record_of_snapshot(const struct snapshot *snapshot)
 {
-    return json_pack("{s:s, s:s, s:I, s:O, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:I}", "group",
-                     snapshot->group->name, "name", snapshot->name, "sequence",
-                     (json_int_t)snapshot->sequence, "body", snapshot->body, "provisioning",
-                     provisioning_name(snapshot->provisioning), "uniqueId", snapshot->unique_id,
-                     "familyId", snapshot->family_id, "created", (json_int_t)snapshot->created_us,
-                     "sizeGiB", (json_int_t)snapshot->size_gib, "slow", snapshot->slow, "sectors4k",
-                     snapshot->sectors_4k, "copy", copy_json(&snapshot->copy), "access",
-                     (json_int_t)snapshot->access_until_us);
+    json_t *json = json_pack(
+        "{s:s, s:I, s:O, s:s, s:s, s:s, s:I, s:I, s:b, s:b, s:o, s:I}", "name", snapshot->name,
+        "sequence", (json_int_t)snapshot->sequence, "body", snapshot->body, "provisioning",
+        provisioning_name(snapshot->provisioning), "uniqueId", snapshot->unique_id, "familyId",
+        snapshot->family_id, "created", (json_int_t)snapshot->created_us, "sizeGiB",
+        (json_int_t)snapshot->size_gib, "slow", snapshot->slow, "sectors4k", snapshot->sectors_4k,
+        "copy", copy_json(&snapshot->copy), "access", (json_int_t)snapshot->access_until_us);
+
+    return in_group(json, snapshot->group);
 }
 
 static json_t *data_disks_json(const struct data_disks *disks)
@@ -67,25 +76,27 @@ static json_t *attachments_json(const struct vm *vm)
 json_t *record_of_vm(const struct vm *vm)
 {
     json_t *json = json_pack(
-        "{s:s, s:o, s:s, s:I, s:O, s:o, s:o, s:s, s:s, s:s*, s:I, s:I, s:i, s:s, s:s}", "group",
-        vm->group->name, "spec", vm_spec_json(&vm->spec), "size", vm->size->name, "sequence",
-        (json_int_t)vm->sequence, "body", vm->body, "dataDisks", data_disks_json(&vm->data_disks),
-        "attachments", attachments_json(vm), "power", power_name(vm->power), "provisioning",
+        "{s:o, s:s, s:I, s:O, s:o, s:o, s:s, s:s, s:s*, s:I, s:I, s:i, s:s, s:s}", "spec",
+        vm_spec_json(&vm->spec), "size", vm->size->name, "sequence", (json_int_t)vm->sequence,
+        "body", vm->body, "dataDisks", data_disks_json(&vm->data_disks), "attachments",
+        attachments_json(vm), "power", power_name(vm->power), "provisioning",
         provisioning_name(vm->provisioning), "failure", vm->failure, "created",
         (json_int_t)vm->created_us, "updated", (json_int_t)vm->updated_us, "etag", (int)vm->etag,
         "vmId", vm->vm_id, "clientId", vm->client_id);
 
     if (!json)
         abort();
-    return json;
+    return in_group(json, vm->group);
 }
 
 json_t *record_of_scale_set(const struct scale_set *set)
 {
-    return json_pack("{s:s, s:s, s:I, s:b, s:s, s:I, s:i, s:s}", "group", set->group->name, "name",
-                     set->name, "sequence", (json_int_t)set->sequence, "uniform", set->uniform,
-                     "size", set->size->name, "created", (json_int_t)set->created_us, "etag",
-                     (int)set->etag, "uniqueId", set->unique_id);
+    json_t *json = json_pack("{s:s, s:I, s:b, s:s, s:I, s:i, s:s}", "name", set->name, "sequence",
+                             (json_int_t)set->sequence, "uniform", set->uniform, "size",
+                             set->size->name, "created", (json_int_t)set->created_us, "etag",
+                             (int)set->etag, "uniqueId", set->unique_id);
+
+    return in_group(json, set->group);
 }
 
 json_t *record_of_operation(const struct operation *operation)
@@ -169,10 +180,15 @@ static void copy_uuid(char to[UUID_SIZE], const json_t *record, const char *memb
 static struct err *find_group(struct model *model, const json_t *record, const char *key,
                               struct group **ret)
 {
-    *ret = model_find_group(model, text(record, "group"));
+    const char *id = resource_text(record, "subscription", model->subscriptions[0].id);
+    const struct subscription *subscription = model_find_subscription(model, id);
+
+    *ret = subscription ? model_find_group_of(model, subscription, text(record, "group")) : NULL;
     return *ret ? NULL
-                : err_new(ERR_INVALID, "%s is in resource group \"%s\", which is not configured",
-                          key, text(record, "group"));
+                : err_new(ERR_INVALID,
+                          "%s is in resource group \"%s\" of subscription %s, which is not "
+                          "configured",
+                          key, text(record, "group"), id);
 }
 
 static struct err *unusable(const char *key)

@@ -141,6 +141,8 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "created in five minutes."
 #define SNAPSHOT_NOT_INCREMENTAL 400, "BadRequest", NULL, \
     "Only incremental snapshots are supported for disks of sku PremiumV2_LRS and UltraSSD_LRS."
+#define SNAPSHOT_SUBSCRIPTION_DIFFERS 400, "BadRequest", NULL, \
+    "An incremental snapshot of disk %s can be created only in the subscription of the disk."
 #define COPY_START_NOT_INCREMENTAL 400, "BadRequest", NULL, \
     "CopyStart is supported for an incremental snapshot of an incremental snapshot only."
 

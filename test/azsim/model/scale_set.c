@@ -21,7 +21,7 @@ struct scale_set *scale_set_new(struct model *model, struct group *group, const 
     set->model = model;
     set->group = group;
     set->name = mem_strdup(name);
-    set->id = resource_id(model->subscription_id, group->name, "virtualMachineScaleSets", name);
+    set->id = group_resource_id(group, "virtualMachineScaleSets", name);
     set->key = resource_key(set->id);
     set->size = size;
     set->sequence = sequence;
@@ -47,8 +47,7 @@ struct err *scale_set_for(struct model *model, struct group *group, const struct
 
     bool uniform = spec->instance_id != NULL;
     CLEANUP(freep)
-    char *id = resource_id(model->subscription_id, group->name, "virtualMachineScaleSets",
-                           spec->scale_set);
+    char *id = group_resource_id(group, "virtualMachineScaleSets", spec->scale_set);
     CLEANUP(freep) char *key = resource_key(id);
     struct scale_set *set = scale_set_find(model, key);
 

@@ -96,7 +96,7 @@ struct snapshot *snapshot_new(struct model *model, struct group *group, const ch
     snapshot->model = model;
     snapshot->group = group;
     snapshot->name = mem_strdup(name);
-    snapshot->id = resource_id(model->subscription_id, group->name, "snapshots", name);
+    snapshot->id = group_resource_id(group, "snapshots", name);
     snapshot->key = resource_key(snapshot->id);
     snapshot->body = body;
     snapshot->sku = skus[find_sku(body)].name;
@@ -151,8 +151,10 @@ static struct refusal *check_limits(const struct disk *disk)
     return NULL;
 }
 
-/* Only what is incremental can be copied in the background. */
-static struct refusal *check_source(const json_t *body, const struct source *source)
+/* Only what is incremental can be copied in the background, and what is incremental is in the
+ * subscription of its disk. */
+static struct refusal *check_source(const struct group *group, const json_t *body,
+                                    const struct source *source)
 {
     bool incremental = json_is_true(resource_get(body, "properties.incremental"));
 
@@ -161,7 +163,11 @@ static struct refusal *check_source(const json_t *body, const struct source *sou
         return refuse(COPY_START_NOT_INCREMENTAL);
     if (!incremental && source_is_slow(source))
         return refuse(SNAPSHOT_NOT_INCREMENTAL);
-    return incremental && source->disk ? check_limits(source->disk) : NULL;
+    if (!incremental || !source->disk)
+        return NULL;
+    if (source->disk->group->subscription != group->subscription)
+        return refuse(SNAPSHOT_SUBSCRIPTION_DIFFERS, source->disk->id);
+    return check_limits(source->disk);
 }
 
 static json_t *with_defaults(const struct model *model, const json_t *sent,
@@ -243,7 +249,7 @@ static struct refusal *snapshot_create(struct model *model, struct group *group,
 
     REQUIRE(check_body(sent, name));
     REQUIRE(source_find(model, sent, &source));
-    REQUIRE(check_source(sent, &source));
+    REQUIRE(check_source(group, sent, &source));
     if (HASH_COUNT(model->snapshots) >= MODEL_MAX_SNAPSHOTS)
         return refuse(QUOTA_EXCEEDED, "SnapshotCount", model->location,
                       (long long)MODEL_MAX_SNAPSHOTS, (long long)HASH_COUNT(model->snapshots));
@@ -310,7 +316,7 @@ struct refusal *snapshot_put(struct model *model, struct group *group, const cha
                              struct operation **ret)
 {
     CLEANUP(freep)
-    char *id = resource_id(model->subscription_id, group->name, "snapshots", name);
+    char *id = group_resource_id(group, "snapshots", name);
     CLEANUP(freep) char *key = resource_key(id);
     struct snapshot *snapshot = snapshot_find(model, key);
     const char *location = resource_text(body, "location", NULL);

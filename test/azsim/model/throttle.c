@@ -36,11 +36,11 @@ static const struct limit policies[THROTTLE_POLICY_COUNT][2] = {
 /* One that is full is as good as none and may be missing. */
 struct bucket {
     const struct limit *limit;
-    char *owner;
+    char *subscription, *owner;
     unsigned left, refused; /* refused: since the last refill */
     uint64_t since_ms;      /* of the period that runs; of no meaning when full */
     UT_hash_handle hh;
-    char key[]; /* the limit's name and the owner */
+    char key[]; /* the limit's name, the subscription and the owner */
 };
 
 struct throttle {
@@ -62,6 +62,7 @@ struct throttle *throttle_new(void)
 static void drop(struct throttle *throttle, struct bucket *bucket)
 {
     HASH_DEL(throttle->buckets, bucket);
+    free(bucket->subscription);
     free(bucket->owner);
     free(bucket);
 }
@@ -144,11 +145,12 @@ static void sweep(struct throttle *throttle, uint64_t now_ms)
 }
 
 /* The bucket of a limit for an owner, refilled. */
-static struct bucket *find(struct throttle *throttle, const struct limit *limit, const char *owner,
-                           uint64_t now_ms)
+static struct bucket *find(struct throttle *throttle, const struct limit *limit,
+                           const char *subscription, const char *owner, uint64_t now_ms)
 {
-    CLEANUP(freep) char *own = mem_lower(limit->of_subscription ? "" : owner);
-    CLEANUP(freep) char *key = mem_printf("%s %s", limit->name, own);
+    const char *own = limit->of_subscription ? "" : owner;
+    CLEANUP(freep) char *names = mem_printf("%s %s %s", limit->name, subscription, own);
+    CLEANUP(freep) char *key = mem_lower(names);
     size_t length = strlen(key);
     struct bucket *bucket;
 
@@ -156,7 +158,8 @@ static struct bucket *find(struct throttle *throttle, const struct limit *limit,
     if (!bucket) {
         bucket = mem_alloc(sizeof *bucket + length + 1);
         *bucket = (struct bucket){.limit = limit,
-                                  .owner = mem_strdup(limit->of_subscription ? "" : owner),
+                                  .subscription = mem_strdup(subscription),
+                                  .owner = mem_strdup(own),
                                   .left = size_of(throttle, limit),
                                   .since_ms = now_ms};
         memcpy(bucket->key, key, length + 1);
@@ -190,8 +193,8 @@ static void note_refused(const struct throttle *throttle, struct bucket *bucket,
     ret->refill_ms = bucket->since_ms + bucket->limit->period_s * 1000ULL;
 }
 
-void throttle_take(struct throttle *throttle, enum throttle_policy policy, const char *owner,
-                   uint64_t now_ms, struct throttle_charge *ret)
+void throttle_take(struct throttle *throttle, enum throttle_policy policy, const char *subscription,
+                   const char *owner, uint64_t now_ms, struct throttle_charge *ret)
 {
     const struct limit *limits = policies[policy];
     struct bucket *buckets[2];
@@ -203,7 +206,7 @@ void throttle_take(struct throttle *throttle, enum throttle_policy policy, const
     }
     sweep(throttle, now_ms);
     for (; ret->n < 2 && limits[ret->n].name; ret->n++) {
-        buckets[ret->n] = find(throttle, &limits[ret->n], owner, now_ms);
+        buckets[ret->n] = find(throttle, &limits[ret->n], subscription, owner, now_ms);
         if (!ret->refused && buckets[ret->n]->left == 0)
             note_refused(throttle, buckets[ret->n], ret);
     }
@@ -250,8 +253,9 @@ json_t *throttle_json(struct throttle *throttle, uint64_t now_ms)
         if (bucket->left == size)
             continue;
         uint64_t due = bucket->since_ms + bucket->limit->period_s * 1000ULL;
-        json_array_append_new(list, json_pack("{s:s, s:s, s:I, s:I, s:I}", "limit",
-                                              bucket->limit->name, "owner", bucket->owner, "left",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "limit",
+                                              bucket->limit->name, "subscription",
+                                              bucket->subscription, "owner", bucket->owner, "left",
                                               (json_int_t)bucket->left, "of", (json_int_t)size,
                                               "refillMs", (json_int_t)(due - now_ms)));
     }

@@ -1,10 +1,10 @@
 /* throttle.h - Azure's token buckets: how many requests of each kind a VM, a caller and a
  * subscription have left.
  *
- * A policy has two limits, and each limit a bucket for each owner: one for the resource or for the
- * caller that a request is of, or one for the subscription. A request takes a token of both, or is
- * refused and takes none. A bucket is full at first; from the request that finds it full, its
- * refill is added after each period, up to its size. Time is the caller's.
+ * A policy has two limits, and each limit a bucket for each owner: one for the resource, or for the
+ * caller in the subscription, that a request is of, or one for the subscription. A request takes a
+ * token of both, or is refused and takes none. A bucket is full at first; from the request that
+ * finds it full, its refill is added after each period, up to its size. Time is the caller's.
  */
 #pragma once
 
@@ -83,16 +83,17 @@ DEFINE_CLEANUP(struct throttle, throttle_free)
 struct err *throttle_set(struct throttle *throttle, const char *text)
     __attribute__((warn_unused_result));
 
-/* Takes a token of each limit, or none. `owner` is the resource or the caller, whatever its case.
- */
-void throttle_take(struct throttle *throttle, enum throttle_policy policy, const char *owner,
-                   uint64_t now_ms, struct throttle_charge *ret);
+/* Takes a token of each limit, or none. `owner` is the resource or the caller, in the subscription
+ * with that id, whatever their case. */
+void throttle_take(struct throttle *throttle, enum throttle_policy policy, const char *subscription,
+                   const char *owner, uint64_t now_ms, struct throttle_charge *ret);
 /* What would be charged if the first limit had nothing left. */
 void throttle_pretend(const struct throttle *throttle, enum throttle_policy policy, uint64_t now_ms,
                       struct throttle_charge *ret);
 /* Seconds after which a refused request may come again, at least 1. */
 unsigned throttle_retry_after_s(const struct throttle_charge *charge, uint64_t now_ms);
 
-/* {"throttling": "on", "buckets": [{"limit", "owner", "left", "of", "refillMs"}]}: those that are
- * not full, and how long until the next refill. */
+/* {"throttling": "on", "buckets": [{"limit", "subscription", "owner", "left", "of", "refillMs"}]}:
+ * those that are not full, and how long until the next refill; the owner of a subscription's bucket
+ * is "". */
 json_t *throttle_json(struct throttle *throttle, uint64_t now_ms);

@@ -67,7 +67,6 @@ bool vm_takes_ultra_disks(const struct vm *vm)
 static json_t *make_body(const struct vm *vm)
 {
     const struct vm_spec *spec = &vm->spec;
-    const char *prefix = vm->model->subscription_id;
     json_t *properties = json_pack(
         "{s:{s:s}, s:{s:s, s:{s:s,s:s,s:s,s:s}, s:{s:s,s:s,s:s,s:s,s:{s:s,s:s},s:s,s:i}}, "
         "s:{s:s,s:s,s:{s:b}}, s:{s:[{s:s,s:{s:b}}]}}",
@@ -80,11 +79,11 @@ static json_t *make_body(const struct vm *vm)
         "linuxConfiguration", "disablePasswordAuthentication", 1, "networkProfile",
         "networkInterfaces", "id", "", "properties", "primary", 1);
     CLEANUP(freep) char *disk_name = mem_printf("%s_OsDisk_1", vm->name);
-    CLEANUP(freep) char *disk_id = resource_id(prefix, vm->group->name, "disks", disk_name);
+    CLEANUP(freep) char *disk_id = group_resource_id(vm->group, "disks", disk_name);
     CLEANUP(freep)
     char *nic_id = mem_printf(
         "/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/networkInterfaces/%s-nic",
-        prefix, vm->group->name, spec->name);
+        vm->group->subscription->id, vm->group->name, spec->name);
     json_t *os_disk = resource_get(properties, "storageProfile.osDisk");
     json_t *nics = resource_get(properties, "networkProfile.networkInterfaces");
 
@@ -113,14 +112,13 @@ static void add_identity(struct vm *vm)
 static void set_names(struct vm *vm)
 {
     const struct vm_spec *spec = &vm->spec;
-    const char *subscription = vm->model->subscription_id;
 
     if (vm_is_instance(vm)) {
         vm->name = mem_printf("%s_%s", vm->scale_set->name, spec->instance_id);
         vm->id = mem_printf("%s/virtualMachines/%s", vm->scale_set->id, spec->instance_id);
     } else {
         vm->name = mem_strdup(spec->name);
-        vm->id = resource_id(subscription, vm->group->name, "virtualMachines", spec->name);
+        vm->id = group_resource_id(vm->group, "virtualMachines", vm->name);
     }
     vm->key = resource_key(vm->id);
     vm->host_key = mem_lower(spec->name);

@@ -170,9 +170,9 @@ static void test_nothing_is_throttled(void **state)
             budget_spend(budget, kinds[i].kind, vm, now);
             uint64_t arrives = now + (uint64_t)rand_r(&r) % 900;
             arrived = arrives > arrived ? arrives : arrived;
-            throttle_take(azure, kinds[i].policy, vm, arrived, &charge);
+            throttle_take(azure, kinds[i].policy, "s", vm, arrived, &charge);
             assert_null(charge.refused);
-            throttle_take(azure, kinds[i].method, "us", arrived, &charge);
+            throttle_take(azure, kinds[i].method, "s", "us", arrived, &charge);
             assert_null(charge.refused);
             sent++;
         }

@@ -100,8 +100,8 @@ static void test_others_spend_too(void **state)
     make_disks(world, names, 1, 1);
     const char *vm = vm_find_by_name(world->azure->model, "vm1")->id;
     for (int i = 0; i < 11; i++)
-        throttle_take(world->azure->model->throttle, THROTTLE_UPDATE_VM, vm, now_of(world),
-                      &charge);
+        throttle_take(world->azure->model->throttle, THROTTLE_UPDATE_VM, SUBSCRIPTION, vm,
+                      now_of(world), &charge);
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         begin(world, &changes[i]);
         finish_within(world, &changes[i], 1, HOUR_MS);

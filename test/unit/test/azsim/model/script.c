@@ -203,7 +203,7 @@ static struct vm *vm_named(struct world *world, const char *name)
 
 static char *disk_id(struct world *world, const char *name)
 {
-    return resource_id(world->model->subscription_id, "rg", "disks", name);
+    return group_resource_id(world->model->groups[0], "disks", name);
 }
 
 struct disk *find_disk(struct world *world, const char *name)

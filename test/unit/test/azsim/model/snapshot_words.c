@@ -6,7 +6,7 @@
 
 static char *id_of(const struct world *world, const char *type, const char *name)
 {
-    return resource_id(world->model->subscription_id, "rg", type, name);
+    return group_resource_id(world->model->groups[0], type, name);
 }
 
 static struct snapshot *find_snapshot(const struct world *world, const char *name)

@@ -26,10 +26,11 @@ static const char script[] = "disk a 10 3\ndisk b\ndisk c\ndisk d\n"
 static bool restores(struct model *like, const json_t *snapshot)
 {
     struct loop *loop = loop_new_virtual(1);
-    struct model *model = model_new(&(struct model_config){.loop = loop,
-                                                           .tenant_id = like->tenant_id,
-                                                           .subscription_id = like->subscription_id,
-                                                           .location = like->location});
+    struct model *model =
+        model_new(&(struct model_config){.loop = loop,
+                                         .tenant_id = like->tenant_id,
+                                         .subscription_id = like->subscriptions[0].id,
+                                         .location = like->location});
 
     model_add_group(model, "rg");
     CLEANUP(err_freep) struct err *err = records_restore(model, snapshot);

@@ -9,7 +9,7 @@ enum { MINUTE = 60 * 1000, HALF_HOUR = 30 * MINUTE };
 static bool take(struct throttle *throttle, enum throttle_policy policy, const char *owner,
                  uint64_t now, struct throttle_charge *ret)
 {
-    throttle_take(throttle, policy, owner, now, ret);
+    throttle_take(throttle, policy, "s", owner, now, ret);
     return !ret->refused;
 }
 
@@ -187,6 +187,26 @@ static void test_a_wrong_setting_changes_nothing(void **state)
     assert_int_equal(drain(throttle, THROTTLE_UPDATE_VM, false, 0), 12);
 }
 
+/* A caller and a resource's subscription have a bucket in each subscription. */
+static void test_each_subscription_has_its_own(void **state)
+{
+    static const enum throttle_policy policies[] = {THROTTLE_READS, THROTTLE_LIST_VMS,
+                                                    THROTTLE_GET_DISK};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(policies); i++) {
+        CLEANUP(throttle_freep) struct throttle *throttle = throttle_new();
+        struct throttle_charge charge;
+        unsigned n = drain(throttle, policies[i], false, 0);
+
+        throttle_take(throttle, policies[i], "other", "0", 0, &charge);
+        assert_null(charge.refused);
+        assert_int_equal(charge.limits[0].left, n - 1);
+        throttle_take(throttle, policies[i], "OTHER", "0", 0, &charge);
+        assert_int_equal(charge.limits[0].left, n - 2);
+    }
+}
+
 static void test_what_is_not_full_is_shown(void **state)
 {
     CLEANUP(throttle_freep) struct throttle *throttle = throttle_new();
@@ -196,11 +216,12 @@ static void test_what_is_not_full_is_shown(void **state)
     assert_true(take(throttle, THROTTLE_UPDATE_VM, "Vm1", 0, &charge));
     json_t *json = throttle_json(throttle, 15 * 1000);
     CLEANUP(freep) char *text = json_dumps(json, JSON_COMPACT);
-    assert_string_equal(
-        text, "{\"throttling\":\"on\",\"buckets\":[{\"limit\":\"UpdateVMResource\",\"owner\":"
-              "\"Vm1\",\"left\":11,\"of\":12,\"refillMs\":45000},{\"limit\":"
-              "\"UpdateVMSubscriptionMaximum\",\"owner\":\"\",\"left\":1499,\"of\":1500,"
-              "\"refillMs\":45000}]}");
+    assert_string_equal(text, "{\"throttling\":\"on\",\"buckets\":[{\"limit\":\"UpdateVMResource\","
+                              "\"subscription\":\"s\",\"owner\":\"Vm1\",\"left\":11,\"of\":12,"
+                              "\"refillMs\":45000},{\"limit\":"
+                              "\"UpdateVMSubscriptionMaximum\",\"subscription\":\"s\",\"owner\":"
+                              "\"\",\"left\":1499,\"of\":1500,"
+                              "\"refillMs\":45000}]}");
     json_decref(json);
     json = throttle_json(throttle, MINUTE);
     assert_int_equal(json_array_size(json_object_get(json, "buckets")), 0);
@@ -217,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_a_full_bucket_has_no_period),
         cmocka_unit_test(test_it_is_scaled_and_switched_off),
         cmocka_unit_test(test_a_wrong_setting_changes_nothing),
+        cmocka_unit_test(test_each_subscription_has_its_own),
         cmocka_unit_test(test_what_is_not_full_is_shown),
     };
 
