@@ -108,18 +108,26 @@ static void add_identity(struct vm *vm)
                                   principal_id, "tenantId", vm->model->tenant_id));
 }
 
-/* Its names to ARM: an instance of a uniform scale set is below the set. */
+static const char *resource_name(const struct vm_spec *spec)
+{
+    return spec->resource_name ? spec->resource_name : spec->name;
+}
+
+/* An instance of a uniform scale set is below the set. */
+static char *make_id(const struct group *group, const struct scale_set *set,
+                     const struct vm_spec *spec)
+{
+    return set && set->uniform ? mem_printf("%s/virtualMachines/%s", set->id, spec->instance_id)
+                               : group_resource_id(group, "virtualMachines", resource_name(spec));
+}
+
 static void set_names(struct vm *vm)
 {
     const struct vm_spec *spec = &vm->spec;
 
-    if (vm_is_instance(vm)) {
-        vm->name = mem_printf("%s_%s", vm->scale_set->name, spec->instance_id);
-        vm->id = mem_printf("%s/virtualMachines/%s", vm->scale_set->id, spec->instance_id);
-    } else {
-        vm->name = mem_strdup(spec->name);
-        vm->id = group_resource_id(vm->group, "virtualMachines", vm->name);
-    }
+    vm->name = vm_is_instance(vm) ? mem_printf("%s_%s", vm->scale_set->name, spec->instance_id)
+                                  : mem_strdup(resource_name(spec));
+    vm->id = make_id(vm->group, vm->scale_set, spec);
     vm->key = resource_key(vm->id);
     vm->host_key = mem_lower(spec->name);
 }
@@ -145,18 +153,21 @@ struct vm *vm_new(struct model *model, struct group *group, struct scale_set *sc
     return vm;
 }
 
-/* Whether an instance of that number is there already. */
-static struct err *check_instance(const struct model *model, const struct scale_set *set,
-                                  const struct vm_spec *spec)
+/* Whether ARM has a VM of that name, or an instance of that number, already. */
+static struct err *check_id(const struct model *model, const struct group *group,
+                            const struct scale_set *set, const struct vm_spec *spec)
 {
-    if (!set || !set->uniform)
-        return NULL;
-    CLEANUP(freep) char *id = mem_printf("%s/virtualMachines/%s", set->id, spec->instance_id);
+    CLEANUP(freep) char *id = make_id(group, set, spec);
     CLEANUP(freep) char *key = resource_key(id);
 
-    return vm_find(model, key) ? err_new(ERR_EXISTS, "scale set \"%s\" has an instance %s already",
-                                         set->name, spec->instance_id)
-                               : NULL;
+    if (!vm_find(model, key))
+        return NULL;
+    if (set && set->uniform)
+        return err_new(ERR_EXISTS, "scale set \"%s\" has an instance %s already", set->name,
+                       spec->instance_id);
+    return err_new(ERR_EXISTS,
+                   "resource group \"%s\" has a VM with the resource name \"%s\" already",
+                   group->name, resource_name(spec));
 }
 
 struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)
@@ -168,7 +179,7 @@ struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spe
     if (HASH_COUNT(model->vms) >= MODEL_MAX_VMS)
         return err_new(ERR_EXHAUSTED, "there are %d VMs already", MODEL_MAX_VMS);
     TRY(scale_set_for(model, group, spec, &set));
-    TRY(check_instance(model, set, spec));
+    TRY(check_id(model, group, set, spec));
 
     struct vm *vm = vm_new(model, group, set, spec, ++model->sequence);
     vm->body = make_body(vm);

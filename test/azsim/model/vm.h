@@ -22,7 +22,7 @@ struct vm {
     struct group *group;
     struct scale_set *scale_set; /* NULL: none */
     char *key, *id;
-    char *name;     /* as ARM has it: "pool_3" for instance 3 of pool, else spec.name */
+    char *name; /* ARM's: "pool_3" for instance 3 of pool, else spec.resource_name or spec.name */
     char *host_key; /* spec.name in lower case */
     uint64_t sequence;
     struct vm_spec spec;
@@ -51,7 +51,8 @@ const char *vm_power_name(const struct vm *vm);
 bool vm_takes_ultra_disks(const struct vm *vm);
 bool power_from_name(const char *name, enum power *ret);
 
-/* A new VM, running; takes the spec. EXISTS if there is one of that name in any group. */
+/* A new VM, running; takes the spec. EXISTS if there is one of that host name in any group, or of
+ * that name to ARM in this one. */
 struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)
     __attribute__((warn_unused_result));
 /* A VM in the tables and nothing more; takes the spec. For vm_add and for a restart. */

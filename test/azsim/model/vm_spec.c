@@ -6,10 +6,22 @@
 #include "lib/base/buffer.h"
 #include "test/azsim/model/resource.h"
 
-static const char *const members[] = {
-    "name",           "size",     "zone",       "identity",
-    "ultraDisks",     "scaleSet", "instanceId", "networkNamespace",
-    "deviceDirectory"};
+static const char *const members[] = {"name",           "resourceName", "size",
+                                      "zone",           "identity",     "ultraDisks",
+                                      "scaleSet",       "instanceId",   "networkNamespace",
+                                      "deviceDirectory"};
+
+static struct err *unknown_member(const char *path, const char *name)
+{
+    struct buffer names = {.limit = 4096};
+
+    for (size_t i = 0; i < COUNT_OF(members); i++)
+        buffer_printf(&names, " %s", members[i]);
+    struct err *err =
+        err_new(ERR_INVALID, "%s.%s: unknown member; there are%s", path, name, names.data);
+    buffer_fini(&names);
+    return err;
+}
 
 static struct err *check_members(const json_t *json, const char *path)
 {
@@ -24,11 +36,7 @@ static struct err *check_members(const json_t *json, const char *path)
         for (size_t i = 0; i < COUNT_OF(members); i++)
             known |= strcmp(members[i], name) == 0;
         if (!known)
-            return err_new(ERR_INVALID,
-                           "%s.%s: unknown member; there are name, size, zone, identity, "
-                           "ultraDisks, scaleSet, instanceId, networkNamespace and "
-                           "deviceDirectory",
-                           path, name);
+            return unknown_member(path, name);
         if (strcmp(name, "ultraDisks") == 0) {
             if (!json_is_boolean(value))
                 return err_new(ERR_INVALID, "%s.%s: expected true or false", path, name);
@@ -40,15 +48,28 @@ static struct err *check_members(const json_t *json, const char *path)
     return NULL;
 }
 
-static struct err *check_name(const char *name, const char *path)
+static struct err *check_name(const json_t *json, const char *path, const char *member)
 {
-    if (!name)
-        return err_new(ERR_INVALID, "%s.name: missing", path);
-    if (!resource_name_is_valid(name) || strlen(name) > 64)
+    const char *name = json_string_value(json_object_get(json, member));
+
+    if (name && (!resource_name_is_valid(name) || strlen(name) > 64))
         return err_new(ERR_INVALID,
-                       "%s.name: \"%s\" is not a name of 1 to 64 letters, digits, '-', '.' and '_'",
-                       path, name);
+                       "%s.%s: \"%s\" is not a name of 1 to 64 letters, digits, '-', '.' and '_'",
+                       path, member, name);
     return NULL;
+}
+
+static struct err *check_names(const json_t *json, const char *path)
+{
+    if (!json_object_get(json, "name"))
+        return err_new(ERR_INVALID, "%s.name: missing", path);
+    if (json_object_get(json, "resourceName") && json_object_get(json, "instanceId"))
+        return err_new(ERR_INVALID,
+                       "%s.resourceName: an instance of a uniform scale set is named by the scale "
+                       "set and its instanceId",
+                       path);
+    TRY(check_name(json, path, "name"));
+    return check_name(json, path, "resourceName");
 }
 
 static struct err *read_size(const char *name, const char *path, const struct vm_size **ret)
@@ -106,11 +127,10 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
     const struct vm_size *size;
 
     TRY(check_members(json, path));
-    const char *name = json_string_value(json_object_get(json, "name"));
     const char *zone = json_string_value(json_object_get(json, "zone"));
     const char *identity = json_string_value(json_object_get(json, "identity"));
 
-    TRY(check_name(name, path));
+    TRY(check_names(json, path));
     TRY(read_size(json_string_value(json_object_get(json, "size")), path, &size));
     TRY(check_zone(zone, path));
     if (identity && strcmp(identity, "system") != 0)
@@ -120,7 +140,8 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
     TRY(check_path(json, path, "deviceDirectory"));
 
     *ret = (struct vm_spec){
-        .name = mem_strdup(name),
+        .name = mem_strdup(json_string_value(json_object_get(json, "name"))),
+        .resource_name = mem_strdup(json_string_value(json_object_get(json, "resourceName"))),
         .size = size,
         .zone = mem_strdup(zone ? zone : ""),
         .identity = identity != NULL,
@@ -137,8 +158,9 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
 json_t *vm_spec_json(const struct vm_spec *spec)
 {
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s*, s:s*}", "name", spec->name, "size", spec->size->name,
-                  "zone", spec->zone, "scaleSet", spec->scale_set, "instanceId", spec->instance_id);
+        json_pack("{s:s, s:s*, s:s, s:s, s:s*, s:s*}", "name", spec->name, "resourceName",
+                  spec->resource_name, "size", spec->size->name, "zone", spec->zone, "scaleSet",
+                  spec->scale_set, "instanceId", spec->instance_id);
 
     if (spec->ultra_disks)
         json_object_set_new(json, "ultraDisks", json_true());
@@ -154,6 +176,7 @@ json_t *vm_spec_json(const struct vm_spec *spec)
 void vm_spec_fini(struct vm_spec *spec)
 {
     free(spec->name);
+    free(spec->resource_name);
     free(spec->zone);
     free(spec->scale_set);
     free(spec->instance_id);

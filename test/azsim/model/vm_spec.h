@@ -4,12 +4,13 @@
  * VM, and part of a VM's record:
  *
  *     {"name": "node-a", "size": "Standard_D4s_v5", "zone": "1", "identity": "system",
- *      "ultraDisks": true, "scaleSet": "pool", "instanceId": "3",
+ *      "ultraDisks": true, "scaleSet": "pool", "instanceId": "3", "resourceName": "pool_1a2b3c4d",
  *      "networkNamespace": "/run/netns/node-a", "deviceDirectory": "/srv/node-a/azure"}
  *
  * Only name and size are needed. The name is the one that the VM itself goes by, its host name; ARM
- * knows an instance of a uniform scale set by another (see vm.h). The last two say where the VM is
- * on the host that plays it; the model does not look at them.
+ * knows the VM by resourceName, which is the same if it is left out, and an instance of a uniform
+ * scale set by the name of that and its number (see vm.h). The last two say where the VM is on the
+ * host that plays it; the model does not look at them.
  */
 #pragma once
 
@@ -20,7 +21,8 @@
 #include "test/azsim/model/sku.h"
 
 struct vm_spec {
-    char *name;
+    char *name;          /* the host name */
+    char *resource_name; /* what ARM calls it; NULL: the same, or an instance's */
     const struct vm_size *size;
     char *zone;              /* "1" to "3"; "" for none */
     bool identity;           /* has a system-assigned managed identity */

@@ -105,6 +105,72 @@ static void test_shapes(void **state)
     azure_free(azure);
 }
 
+/* A VM whose host has another name than its resource. */
+static struct err *add_named(struct azure *azure, struct group *group, const char *name,
+                             const char *resource_name)
+{
+    CLEANUP(vm_spec_finip)
+    struct vm_spec spec = {.name = mem_strdup(name),
+                           .resource_name = mem_strdup(resource_name),
+                           .size = vm_size_find("Standard_D4s_v5"),
+                           .zone = mem_strdup("1"),
+                           .scale_set = mem_strdup("flex")};
+    struct vm *vm;
+
+    return vm_add(azure->model, group, &spec, &vm);
+}
+
+static void test_a_host_and_its_resource_may_differ_in_name(void **state)
+{
+    static const char host[] = "aks-pool-12345678-vmss000001";
+    struct azure *azure = azure_new(NULL);
+
+    (void)state;
+    assert_ok(add_named(azure, azure->model->groups[0], host, "Pool_1a2b3c4d"));
+    json_t *json = ask_json(azure, "GET", "{P}/virtualMachines/pool_1A2B3c4d", NULL, 200);
+    expect_text(json, "name", "Pool_1a2b3c4d");
+    expect_text(json, "id", P "/virtualMachines/Pool_1a2b3c4d");
+    expect_text(json, "properties.osProfile.computerName", host);
+    json_decref(json);
+    json = ask_json(azure, "GET", "{P}/virtualMachines/Pool_1a2b3c4d/instanceView", NULL, 200);
+    expect_text(json, "computerName", host);
+    json_decref(json);
+    json_decref(
+        ask_json(azure, "GET", "{P}/virtualMachines/aks-pool-12345678-vmss000001", NULL, 404));
+    assert_string_equal(vm_find_by_name(azure->model, host)->name, "Pool_1a2b3c4d");
+
+    azure_move(azure, host);
+    azure->extra[0] = (struct http_header){"Metadata", "true"};
+    json = ask_json(azure, "GET", "http://169.254.169.254/metadata/instance?api-version=2021-10-01",
+                    NULL, 200);
+    expect_text(json, "compute.name", "Pool_1a2b3c4d");
+    expect_text(json, "compute.osProfile.computerName", host);
+    expect_text(json, "compute.resourceId", P "/virtualMachines/Pool_1a2b3c4d");
+    expect_text(json, "compute.vmScaleSetName", "flex");
+    json_decref(json);
+    azure_free(azure);
+}
+
+/* Host names in all of Azure, resource names in a group. */
+static void test_names_are_unique(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+    struct group *group = azure->model->groups[0];
+
+    (void)state;
+    assert_ok(add_named(azure, group, "host1", "flex_1"));
+    assert_fails(add_named(azure, group, "HOST1", "flex_2"), ERR_EXISTS,
+                 "there is a VM \"HOST1\" already");
+    assert_fails(add_named(azure, group, "host2", "Flex_1"), ERR_EXISTS,
+                 "resource group \"rg\" has a VM with the resource name \"Flex_1\" already");
+    assert_fails(add_named(azure, group, "host2", "vm1"), ERR_EXISTS,
+                 "resource group \"rg\" has a VM with the resource name \"vm1\" already");
+    assert_fails(add(azure, "flex_1", NULL, NULL), ERR_EXISTS,
+                 "resource group \"rg\" has a VM with the resource name \"flex_1\" already");
+    assert_ok(add_named(azure, model_add_group(azure->model, "other"), "host2", "flex_1"));
+    azure_free(azure);
+}
+
 static void test_lists(void **state)
 {
     static const struct {
@@ -294,6 +360,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_a_host_and_its_resource_may_differ_in_name),
+        cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_attach_by_action_and_by_put),
         cmocka_unit_test(test_what_is_not_there),
