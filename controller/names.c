@@ -50,12 +50,25 @@ char *disk_name_of(const char *csi_name)
     return mem_printf("csi-%s", hash);
 }
 
+/* Behind the last "/disks/", since a resource group may be called so too; "" if it is no disk's id.
+ */
+static const char *disk_name_in(const char *volume_id)
+{
+    static const char root[] = "/subscriptions/", type[] = "/disks";
+    const char *name = strrchr(volume_id, '/');
+    size_t length = name ? (size_t)(name - volume_id) : 0;
+
+    if (length < strlen(root) + strlen(type) || strncasecmp(volume_id, root, strlen(root)) != 0 ||
+        strncasecmp(name - strlen(type), type, strlen(type)) != 0)
+        return "";
+    return name + 1;
+}
+
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
 {
-    const char *disks = strcasestr(volume_id, "/disks/");
-    const char *name = disks ? disks + strlen("/disks/") : "";
+    const char *name = disk_name_in(volume_id);
 
-    if (strncasecmp(volume_id, "/subscriptions/", 15) != 0 || !*name || strchr(name, '/'))
+    if (!*name)
         return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
 
     char *lower = mem_lower(name);

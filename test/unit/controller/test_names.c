@@ -52,10 +52,17 @@ static void test_volume_names(void **state)
     } rows[] = {
         {DISKS "pvc-1", "pvc-1"},
         {DISKS "PVC-1", "pvc-1"},
+        {"/subscriptions/s/resourceGroups/disks/providers/Microsoft.Compute/disks/pvc-2", "pvc-2"},
         {"/SUBSCRIPTIONS/s/RESOURCEGROUPS/g/PROVIDERS/MICROSOFT.COMPUTE/DISKS/Data1", "data1"},
     };
-    static const char *const wrong[] = {"",    "pvc-1",     "/subscriptions/s",
-                                        DISKS, DISKS "a/b", "/elsewhere/disks/a"};
+    static const char *const wrong[] = {
+        "",
+        "pvc-1",
+        "/subscriptions/s",
+        DISKS,
+        DISKS "a/b",
+        "/elsewhere/disks/a",
+        "/subscriptions/s/resourceGroups/disks/providers/Microsoft.Compute/snapshots/a"};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
