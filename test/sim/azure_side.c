@@ -13,6 +13,8 @@
 #define SECRET "only simulated"
 #define GROUP "rg" /* azure.json's */
 #define VM_GROUP "MC_rg_pool_eastus"
+#define DISK_GROUP "disks"
+#define OTHER_SUBSCRIPTION "33333333-0000-4000-8000-000000000004"
 
 static const struct arm_client clients[] = {{.id = CLIENT, .secret = SECRET}};
 
@@ -47,9 +49,33 @@ static void on_said(const char *text, size_t length, json_t *body)
     parsed_remember(text, length, json_incref(body));
 }
 
+static struct group *find_group(const struct model *model, const struct landscape *landscape,
+                                const char *name)
+{
+    return model_find_group_of(model, &model->subscriptions[landscape->other_subscription], name);
+}
+
 struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape)
 {
-    return model_find_group(model, landscape->vms_elsewhere ? VM_GROUP : GROUP);
+    return find_group(model, landscape, landscape->vms_elsewhere ? VM_GROUP : GROUP);
+}
+
+struct group *azure_side_disk_group(const struct model *model, const struct landscape *landscape)
+{
+    return find_group(model, landscape, landscape->disks_elsewhere ? DISK_GROUP : GROUP);
+}
+
+static void add_groups(struct model *model, const struct landscape *landscape)
+{
+    const struct subscription *subscription = &model->subscriptions[0];
+
+    model_add_group(model, GROUP);
+    if (landscape->other_subscription)
+        subscription = model_add_subscription(model, OTHER_SUBSCRIPTION);
+    if (landscape->vms_elsewhere)
+        model_add_group_to(model, subscription, VM_GROUP);
+    if (landscape->disks_elsewhere)
+        model_add_group_to(model, subscription, DISK_GROUP);
 }
 
 struct azure_side *azure_side_new(struct loop *loop, const struct landscape *landscape)
@@ -66,9 +92,7 @@ struct azure_side *azure_side_new(struct loop *loop, const struct landscape *lan
 
     side->model = model_new(&(struct model_config){
         .loop = loop, .tenant_id = TENANT, .subscription_id = SUBSCRIPTION, .location = "eastus"});
-    model_add_group(side->model, GROUP);
-    if (landscape->vms_elsewhere)
-        model_add_group(side->model, VM_GROUP);
+    add_groups(side->model, landscape);
     memset(&config.key, 7, sizeof config.key);
     config.model = side->model;
     side->arm = arm_new(&config);

@@ -29,8 +29,9 @@ struct azure_side {
 };
 
 struct azure_side *azure_side_new(struct loop *loop, const struct landscape *landscape);
-/* Where VMs are. */
+/* Where VMs are, and disks. */
 struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape);
+struct group *azure_side_disk_group(const struct model *model, const struct landscape *landscape);
 /* `self` is a task of the same loop. */
 void azure_side_close(struct task *self, struct azure_side *side);
 struct http_transport *azure_side_http(struct azure_side *side);

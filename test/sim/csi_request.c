@@ -1,6 +1,8 @@
 #include "test/sim/csi_request.h"
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/model.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/controller_process.h"
 #include "test/sim/world.h"
 
@@ -75,8 +77,10 @@ static Csi__V1__TopologyRequirement *topology_of(struct arena *arena, const stru
 
 const ProtobufCMessage *csi_request_create(struct arena *arena, const struct volume *volume)
 {
-    enum { PARAMETERS = 7 };
+    enum { PARAMETERS = 9 };
     const struct volume_wish *wish = &volume->wish;
+    const struct sim *sim = volume->world->sim;
+    const struct group *group = azure_side_disk_group(sim->azure, &sim->landscape);
     Csi__V1__CreateVolumeRequest *request = arena_alloc(arena, sizeof *request);
 
     csi__v1__create_volume_request__init(request);
@@ -94,6 +98,10 @@ const ProtobufCMessage *csi_request_create(struct arena *arena, const struct vol
     if (!wish->block)
         add_parameter(arena, request, "maxMountReplicaCount",
                       arena_printf(arena, "%u", wish->replicas));
+    if (sim->landscape.disks_elsewhere)
+        add_parameter(arena, request, "resourceGroup", group->name);
+    if (sim->landscape.other_subscription)
+        add_parameter(arena, request, "subscriptionID", group->subscription->id);
     add_parameter(arena, request, "csi.storage.k8s.io/pv/name", volume->pv);
     add_parameter(arena, request, "csi.storage.k8s.io/pvc/name", volume->claim);
     add_parameter(arena, request, "csi.storage.k8s.io/pvc/namespace", WORLD_POD_NAMESPACE);

@@ -5,6 +5,7 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/resource.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/world.h"
 
 #define PREFIX "foreign-"
@@ -30,6 +31,7 @@ static void ask(struct vm *vm, const char *what, const char *disk_id)
 static struct disk *make_disk(struct machine *machine)
 {
     struct model *model = machine->world->sim->azure;
+    const struct landscape *landscape = &machine->world->sim->landscape;
     CLEANUP(freep)
     char *name = mem_printf(PREFIX "%s-%llu", machine->name, (unsigned long long)model->sequence);
     CLEANUP(freep) char *zone = mem_printf("%u", machine->zone + 1);
@@ -40,7 +42,7 @@ static struct disk *make_disk(struct machine *machine)
     struct operation *operation;
     struct disk *disk = NULL;
     struct refusal *refusal =
-        disk_put(model, model_find_group(model, "rg"), name, body, &disk, &operation);
+        disk_put(model, azure_side_disk_group(model, landscape), name, body, &disk, &operation);
 
     if (refusal)
         disk = NULL;

@@ -20,6 +20,8 @@ static const struct trait {
     {"uniform", offsetof(struct landscape, kinds[VM_UNIFORM])},
     {"flexible", offsetof(struct landscape, kinds[VM_FLEXIBLE])},
     {"elsewhere", offsetof(struct landscape, vms_elsewhere)},
+    {"other-subscription", offsetof(struct landscape, other_subscription)},
+    {"disks-elsewhere", offsetof(struct landscape, disks_elsewhere)},
     {"no-provider-ids", offsetof(struct landscape, no_provider_ids)},
     {"alike-names", offsetof(struct landscape, alike_names)},
 };
@@ -46,6 +48,8 @@ struct landscape landscape_of_seed(uint64_t seed)
         landscape.kinds[random_below(&random, VM_FLEXIBLE + 1)] = true;
     }
     landscape.vms_elsewhere = chance(&random, 2);
+    landscape.other_subscription = landscape.vms_elsewhere && chance(&random, 3);
+    landscape.disks_elsewhere = landscape.other_subscription || chance(&random, 3);
     landscape.alike_names = chance(&random, 2);
     landscape.no_provider_ids = chance(&random, 4) && !landscape.vms_elsewhere &&
                                 !landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE];
@@ -97,6 +101,8 @@ struct err *landscape_parse(const char *text, struct landscape *ret)
             return err_new(ERR_INVALID, "landscape: there is no trait \"%s\"", word);
     if (!landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE])
         landscape.kinds[VM_STANDALONE] = true;
+    if (landscape.other_subscription) /* a disk is attached in its own subscription only */
+        landscape.vms_elsewhere = landscape.disks_elsewhere = true;
     *ret = landscape;
     return NULL;
 }

@@ -22,6 +22,8 @@ enum vm_kind {
 struct landscape {
     bool kinds[VM_FLEXIBLE + 1]; /* of VMs that there are; nodes take turns */
     bool vms_elsewhere;          /* in another resource group than azure.json's */
+    bool other_subscription;     /* that group, and all disks, are of another subscription too */
+    bool disks_elsewhere;        /* in a resource group of their own */
     bool no_provider_ids;        /* Nodes without spec.providerID; plain VMs only */
     bool alike_names;            /* nodes whose names end in those of others: "a-node-00" */
 };

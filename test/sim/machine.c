@@ -99,6 +99,8 @@ static json_t *vm_json(const struct machine *machine)
         break;
     case VM_FLEXIBLE:
         json_object_set_new(json, "scaleSet", json_string("flex"));
+        json_object_set_new(json, "resourceName",
+                            json_sprintf("flex_%u_%u", machine->nth, machine->vms_made));
         break;
     }
     return json;
