@@ -5,6 +5,7 @@
 
 #include "controller/attachment_record.h"
 #include "controller/attachment_view.h"
+#include "controller/disk_owner.h"
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
@@ -15,18 +16,17 @@ enum {
     LOOK_AGAIN_MS = 2 * 1000, /* at a VM that is changing */
 };
 
+/* The record knows better than the Node where the LUN is that it names. */
 static struct err *identify(struct subject *s)
 {
-    const char *node = s->attachment->spec->node_name;
-    struct controller *controller = s->controller;
-    struct kube_object *object = store_get(controller->nodes, node);
-    const Api__Node *spec = object ? KUBE_AS(Api__Node, object) : NULL;
+    const char *recorded = attachment_note(s->attachment, NOTE_VM);
 
     if (s->instance_id)
         return NULL;
-    return controller->cloud->ops->instance_id(controller->cloud, node,
-                                               spec && spec->spec ? spec->spec->provider_id : NULL,
-                                               &s->instance_id);
+    if (!recorded)
+        return subject_find_vm(s, &s->instance_id);
+    s->instance_id = mem_strdup(recorded);
+    return NULL;
 }
 
 static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
@@ -55,8 +55,10 @@ static enum cloud_urgency urgency_of(const struct subject *s)
         return in->wanted == ROLE_IS_PRIMARY ? CLOUD_FOR_PRIMARY : CLOUD_FOR_REPLICA;
     /* Who unpublishes a volume waits for it; so does a primary that needs its share or its place.
      */
-    return in->detach_requested || in->primary_waits || in->primaries_waiting ? CLOUD_IN_THE_WAY
-                                                                              : CLOUD_COLLECTION;
+    bool waited_for = in->detach_requested || in->primary_waits;
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        waited_for |= in->neighbours[i].waits;
+    return waited_for ? CLOUD_IN_THE_WAY : CLOUD_COLLECTION;
 }
 
 /* What was asked for, as it was then. */
@@ -171,6 +173,15 @@ static struct err *give_up(struct task *self, struct subject *s)
     return release(self, controller, s->object);
 }
 
+static struct err *unknown_vm(const struct subject *s)
+{
+    return err_new(ERR_BUSY,
+                   "disk %s is attached, perhaps to the VM of node %s: that Node is deleted, no "
+                   "record names its VM, and an owner of the disk does not tell its host name. "
+                   "Detach the disk from that VM, or delete the VM",
+                   s->in.disk_id, s->attachment->spec->node_name);
+}
+
 static struct err *no_slot(const struct subject *s)
 {
     unsigned published = 0;
@@ -195,8 +206,9 @@ static struct err *take_step(struct task *self, struct subject *s,
     *ret_go_on = true;
     switch (plan->step) {
     case STEP_NONE:
-    case STEP_LOOK: /* both are done by the caller */
+    case STEP_LOOK: /* these are done by the caller */
     case STEP_LOOK_ANEW:
+    case STEP_ASK_DISK:
         *ret_go_on = false;
         return NULL;
     case STEP_LOOK_LATER:
@@ -229,6 +241,10 @@ static struct err *take_step(struct task *self, struct subject *s,
     case STEP_VERIFIED:
         attachment_set_verified(controller, s->object->metadata->uid, true);
         return NULL;
+    case STEP_RECORD_VM:
+        return record_vm(self, s);
+    case STEP_FORGET_VM:
+        return record_moved(self, s);
     case STEP_RECORD_DETACHING:
         return record_detaching(self, s);
     case STEP_DETACH:
@@ -243,6 +259,8 @@ static struct err *take_step(struct task *self, struct subject *s,
                        s->instance_id);
     case STEP_NO_SLOT:
         return no_slot(s);
+    case STEP_UNKNOWN_VM:
+        return unknown_vm(s);
     }
     abort();
 }
@@ -274,29 +292,54 @@ static void approach_end(struct approach *approach)
     free(TAKE_PTR(approach->instance_id));
 }
 
-/* Reads the VM's model. That takes time: the rest is gathered again, so that what is decided next
- * is decided on what is true now. False if the attachment is gone meanwhile. */
+/* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
+ * what is true now. False if the attachment is gone meanwhile. */
+static bool gather_again(struct subject *s, bool found)
+{
+    struct subject fresh = {0};
+
+    if (!subject_gather(s->controller, s->object->key, &fresh)) {
+        subject_fini(&fresh);
+        return false;
+    }
+    fresh.instance_id = TAKE_PTR(s->instance_id);
+    fresh.instance = s->instance;
+    fresh.in.looked = s->in.looked;
+    fresh.in.looked_anew = s->in.looked_anew;
+    fresh.in.owner = s->in.owner;
+    s->instance = (struct cloud_instance){0};
+    subject_fini(s);
+    *s = fresh;
+    s->in.instance = found ? &s->instance : NULL;
+    return true;
+}
+
+/* Reads the VM's model. */
 static struct err *look_and_gather(struct task *self, struct subject *s,
                                    const struct approach *approach, bool anew, bool *ret_there)
 {
     uint64_t since_began = loop_now(s->controller->loop) - approach->began;
-    struct subject fresh = {0};
     bool found = false;
 
     TRY(look(self, s, anew ? since_began : MODEL_AGE_MS, &found));
-    *ret_there = subject_gather(s->controller, s->object->key, &fresh);
-    if (!*ret_there) {
-        subject_fini(&fresh);
-        return NULL;
-    }
-    fresh.instance_id = TAKE_PTR(s->instance_id);
-    fresh.instance = s->instance;
-    s->instance = (struct cloud_instance){0};
-    subject_fini(s);
-    *s = fresh;
     s->in.looked = true;
     s->in.looked_anew = anew;
-    s->in.instance = found ? &s->instance : NULL;
+    *ret_there = gather_again(s, found);
+    return NULL;
+}
+
+/* Asks the disk which VM it is; that one is the subject's from then on. */
+static struct err *ask_and_gather(struct task *self, struct subject *s, bool *ret_there)
+{
+    char *id = NULL;
+
+    TRY(disk_owner_find(self, s->controller, s->in.disk_id, s->attachment->spec->node_name,
+                        &s->in.owner, &id));
+    if (id) {
+        free(s->instance_id);
+        s->instance_id = id;
+    }
+    *ret_there = gather_again(s, s->in.instance != NULL);
     return NULL;
 }
 
@@ -306,10 +349,12 @@ static struct err *decide(struct task *self, struct subject *s, struct approach 
 {
     *ret_there = true;
     *ret = attachment_next(&s->in);
-    while (ret->step == STEP_LOOK || ret->step == STEP_LOOK_ANEW) {
+    while (ret->step == STEP_LOOK || ret->step == STEP_LOOK_ANEW || ret->step == STEP_ASK_DISK) {
         TRY(identify(s));
         approach_begin(approach, s);
-        TRY(look_and_gather(self, s, approach, ret->step == STEP_LOOK_ANEW, ret_there));
+        TRY(ret->step == STEP_ASK_DISK
+                ? ask_and_gather(self, s, ret_there)
+                : look_and_gather(self, s, approach, ret->step == STEP_LOOK_ANEW, ret_there));
         if (!*ret_there)
             return NULL;
         *ret = attachment_next(&s->in);

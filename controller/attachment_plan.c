@@ -82,6 +82,17 @@ static int count_leaving(const struct attachment_snapshot *in)
     return leaving;
 }
 
+/* Primaries that have no place: neither on record nor, as one whose record was lost, in the model.
+ */
+static int count_waiting(const struct attachment_snapshot *in)
+{
+    int waiting = 0;
+
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        waiting += in->neighbours[i].waits && !slot_of(in, in->neighbours[i].disk_id);
+    return waiting;
+}
+
 static bool has_place(const struct attachment_snapshot *in)
 {
     int taken = count_taken(in);
@@ -89,7 +100,7 @@ static bool has_place(const struct attachment_snapshot *in)
     if (in->wanted == ROLE_IS_PRIMARY)
         taken -= count_leaving(in);
     else
-        taken += (int)in->primaries_waiting;
+        taken += count_waiting(in);
     return taken < in->instance->max_disks;
 }
 
@@ -131,6 +142,22 @@ static bool leaves_in_exchange(const struct attachment_snapshot *in)
            !in->primary_waits && (int)in->instance->n_slots >= in->instance->max_disks;
 }
 
+/* The VM is not known, or is not known to be the right one. */
+static struct attachment_plan next_of_guessed(const struct attachment_snapshot *in)
+{
+    switch (in->owner) {
+    case DISK_OWNER_UNASKED:
+        return step(STEP_ASK_DISK);
+    case DISK_OWNER_NONE:
+        return step(STEP_REMOVE_FINALIZER);
+    case DISK_OWNER_FOUND:
+        return step(STEP_RECORD_VM);
+    case DISK_OWNER_UNCLEAR:
+        break;
+    }
+    return step(STEP_UNKNOWN_VM);
+}
+
 static struct attachment_plan next_of_deleting(const struct attachment_snapshot *in)
 {
     if (!in->has_finalizer)
@@ -140,6 +167,8 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
         return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);
     if (!in->looked)
         return step(STEP_LOOK);
+    if (in->vm_guessed && (!in->instance || !slot_of(in, in->disk_id)))
+        return next_of_guessed(in);
     if (!in->instance)
         return step(STEP_REMOVE_FINALIZER);
     if (!slot_of(in, in->disk_id)) /* by a model in which somebody else's attach may be missing? */
@@ -158,11 +187,24 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
     if (!in->looked)
         return step(STEP_LOOK);
     if (!in->instance)
-        return step(in->node_exists ? STEP_RECORD_LOST : STEP_NONE);
+        return step(in->vm_guessed ? STEP_NONE : STEP_RECORD_LOST);
 
     const struct cloud_slot *slot = slot_of(in, in->disk_id);
     bool there = slot && !slot->leaving && slot->lun == in->lun;
+    if (there && !in->vm_recorded) /* by a version that did not */
+        return step(STEP_RECORD_VM);
     return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);
+}
+
+/* A Node that was deleted has come back as another VM. What is on the former one is of no use here,
+ * and holds a share. */
+static struct attachment_plan next_of_moved(const struct attachment_snapshot *in)
+{
+    if (!in->looked)
+        return step(STEP_LOOK);
+    if (in->instance && slot_of(in, in->disk_id))
+        return step(STEP_DETACH);
+    return step(!in->instance || in->looked_anew ? STEP_FORGET_VM : STEP_LOOK_ANEW);
 }
 
 /* The model has the disk already: attached before, by us or by somebody else. */
@@ -213,6 +255,8 @@ static struct attachment_plan next_of_own(const struct attachment_snapshot *in)
     /* Attached or not: another node's primary waits for the role. */
     if (in->role == ROLE_IS_PRIMARY && in->wanted == ROLE_IS_REPLICA)
         return step(STEP_RECORD_ROLE);
+    if (in->vm_moved)
+        return next_of_moved(in);
     if (in->state == ATTACHMENT_ATTACHED)
         return next_of_attached(in);
     if (must_wait(in))

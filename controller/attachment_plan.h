@@ -13,7 +13,9 @@
  *   - "attached" is recorded only of what the settled model says;
  *   - a LUN at which the model has another disk is taken off a record before anything else;
  *   - a primary is detached only when its unpublishing was asked for, whatever becomes of its Node;
- *   - the finalizer goes only when the model no longer has the disk, or there is no VM;
+ *   - the finalizer goes only when the model no longer has the disk, or there is no VM; of a VM
+ * whose id is a guess neither proves anything, and the disk itself is asked;
+ *   - what is attached to a VM that was the node's before is detached there before anything else;
  *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
  *     primary gets its LUN without waiting for that one's detach;
  *   - a replica takes no place that a waiting primary needs.
@@ -35,6 +37,14 @@ enum attachment_state {
     ATTACHMENT_DETACHING,
 };
 
+/* Of the VM of an attachment, among those that the disk names as its owners (disk_owner.h). */
+enum disk_owner_search {
+    DISK_OWNER_UNASKED,
+    DISK_OWNER_NONE, /* it is not attached to that VM */
+    DISK_OWNER_FOUND,
+    DISK_OWNER_UNCLEAR, /* an owner does not say which node it is */
+};
+
 enum { MAX_LUNS = 64 };
 
 struct attachment_snapshot {
@@ -45,7 +55,11 @@ struct attachment_snapshot {
     bool published;        /* a replica where Kubernetes has it: recovery.h is to promote it */
     bool detach_requested; /* by ControllerUnpublishVolume */
     bool node_exists;
-    bool verified; /* since this process leads, the cloud was seen to agree with "attached" */
+    bool vm_recorded; /* which VM it is, with the LUN */
+    bool vm_moved;    /* ... and the Node is another VM by now */
+    bool vm_guessed; /* neither the record nor a Node says: what the cloud does not know is unknown,
+                        not gone */
+    bool verified;   /* since this process leads, the cloud was seen to agree with "attached" */
 
     bool volume_ready; /* the AzVolume exists, has its disk and is not being deleted */
     unsigned max_shares;
@@ -56,13 +70,13 @@ struct attachment_snapshot {
 
     const struct neighbour *neighbours; /* the other attachments on this node */
     size_t n_neighbours;
-    bool luns_taken[MAX_LUNS];  /* on record of them */
-    unsigned primaries_waiting; /* of them: primaries without a place */
-    bool primary_arrives;       /* one of them is a primary that is not attached yet, but will be */
+    bool luns_taken[MAX_LUNS]; /* on record of them */
+    bool primary_arrives;      /* one of them is a primary that is not attached yet, but will be */
 
     bool looked; /* whether the next three mean anything */
     bool looked_anew;
     const struct cloud_instance *instance; /* NULL: there is no such VM */
+    enum disk_owner_search owner;
     const char *disk_id;
 };
 
@@ -81,12 +95,16 @@ enum attachment_step {
     STEP_RECORD_LOST,      /* the cloud no longer has what was attached */
     STEP_RECORD_DISPLACED, /* the model has another disk at the LUN of the neighbour `victim` */
     STEP_VERIFIED,         /* the cloud has what was attached: remember it */
+    STEP_ASK_DISK,         /* to which VM it is attached */
+    STEP_RECORD_VM,        /* which VM it is */
+    STEP_FORGET_VM,        /* the former VM of the node, which no longer has the disk */
     STEP_RECORD_DETACHING, /* that it is to be detached */
     STEP_DETACH,           /* the disk from the VM */
     STEP_MAKE_ROOM,        /* the neighbour `victim` gives way */
     STEP_GIVE_UP,          /* a replica for which there is no place: it is to be put elsewhere */
     STEP_NO_VM,            /* an error: the node has no VM */
     STEP_NO_SLOT,          /* an error: the VM can take no more disks */
+    STEP_UNKNOWN_VM,       /* an error: the disk is attached, perhaps to this node's VM */
 };
 
 struct attachment_plan {

@@ -111,13 +111,24 @@ static const char *current_role(const struct subject *s)
     return status && status->detail ? status->detail->role : NULL;
 }
 
+static void add_note(json_t *status, const char *name, const char *value)
+{
+    json_t *notes = json_object_get(status, "annotation");
+
+    if (!notes) {
+        notes = json_object();
+        json_object_set_new(status, "annotation", notes);
+    }
+    json_object_set_new(notes, name, json_string(value));
+}
+
 /* A primary is told which file system its device must carry. */
 static void add_filesystem(const struct subject *s, json_t *status)
 {
     const char *filesystem = volume_note(s->volume, NOTE_FILESYSTEM);
 
     if (filesystem && s->in.wanted == ROLE_IS_PRIMARY)
-        json_object_set_new(status, "annotation", json_pack("{s:s}", NOTE_FILESYSTEM, filesystem));
+        add_note(status, NOTE_FILESYSTEM, filesystem);
 }
 
 /* The same, while nobody else may record the LUN, or that it is the primary. */
@@ -142,6 +153,7 @@ struct err *record_attached(struct task *self, struct subject *s, int lun)
                                detail_json(s, previous, lun), "error");
 
     add_filesystem(s, status);
+    add_note(status, NOTE_VM, s->instance_id);
     TRY(patch_claimed(self, s, NO_LUN, status));
     attachment_set_verified(s->controller, s->object->metadata->uid, true);
     return NULL;
@@ -164,9 +176,35 @@ struct err *record_role(struct task *self, struct subject *s)
 
 struct err *record_attaching(struct task *self, struct subject *s, int lun)
 {
-    return patch_claimed(
-        self, s, lun,
-        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun)));
+    json_t *status =
+        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
+
+    add_note(status, NOTE_VM, s->instance_id);
+    return patch_claimed(self, s, lun, status);
+}
+
+struct err *record_vm(struct task *self, struct subject *s)
+{
+    json_t *status = json_object();
+
+    add_note(status, NOTE_VM, s->instance_id);
+    return patch_status(self, s, status);
+}
+
+struct err *record_moved(struct task *self, struct subject *s)
+{
+    const Api__AzVolumeAttachmentSpec *spec = s->attachment->spec;
+
+    attachment_set_verified(s->controller, s->object->metadata->uid, false);
+    TRY(patch_status(self, s,
+                     json_pack("{s:s, s:{s:n}, s:{s:n}}", "state", "Pending", "detail",
+                               "publish_context", "annotation", NOTE_VM)));
+    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
+                  "NodeIsAnotherVM", "Attach",
+                  "node %s is another VM by now; disk %s is not attached to the former one (%s) "
+                  "any more and is attached again",
+                  spec->node_name, spec->volume_name, s->instance_id);
+    return NULL;
 }
 
 /* Without its LUN, which may be another disk's by now: nobody is to be sent there. */

@@ -20,6 +20,10 @@ struct err *record_lost(struct task *self, struct subject *s) __attribute__((war
  * of its volume meanwhile. */
 struct err *record_displaced(struct task *self, struct controller *controller,
                              const struct kube_object *object) __attribute__((warn_unused_result));
+/* Which VM it is. */
+struct err *record_vm(struct task *self, struct subject *s) __attribute__((warn_unused_result));
+/* It was attached to another VM, which does not have it any more. */
+struct err *record_moved(struct task *self, struct subject *s) __attribute__((warn_unused_result));
 struct err *record_detaching(struct task *self, struct subject *s)
     __attribute__((warn_unused_result));
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
@@ -154,6 +155,35 @@ struct publish_standing attachment_standing_of(const struct controller *controll
     };
 }
 
+static const char *provider_id_of(const struct controller *controller, const char *node)
+{
+    struct kube_object *object = store_get(controller->nodes, node);
+    const Api__NodeSpec *spec = object ? KUBE_AS(Api__Node, object)->spec : NULL;
+
+    return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
+}
+
+struct err *subject_find_vm(const struct subject *subject, char **ret_id)
+{
+    const struct controller *controller = subject->controller;
+    const char *node = subject->attachment->spec->node_name;
+
+    return controller->cloud->ops->instance_id(controller->cloud, node,
+                                               provider_id_of(controller, node), ret_id);
+}
+
+static void gather_vm(struct subject *s)
+{
+    const char *recorded = attachment_note(s->attachment, NOTE_VM);
+    bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
+    CLEANUP(freep) char *id = NULL;
+    CLEANUP(err_freep) struct err *err = told && recorded ? subject_find_vm(s, &id) : NULL;
+
+    s->in.vm_recorded = recorded != NULL;
+    s->in.vm_moved = id && strcasecmp(id, recorded) != 0;
+    s->in.vm_guessed = !recorded && !told;
+}
+
 static void gather_volume(struct subject *s)
 {
     CLEANUP(freep)
@@ -259,12 +289,12 @@ static void add_neighbour(struct subject *s, struct kube_object *object)
         .since = since ? since : "",
     };
 
+    neighbour.waits = primary && !is_deleting(object) && neighbour.lun == NO_LUN;
     neighbour.leaving =
         is_deleting(object) &&
         (!neighbour.published || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
         s->in.luns_taken[neighbour.lun] = true;
-    s->in.primaries_waiting += primary && !is_deleting(object) && neighbour.lun == NO_LUN;
     s->in.primary_arrives |= is_arriving(object);
     if (!primary && attachment->spec->volume_name)
         gather_need(s->controller, attachment->spec->volume_name, &neighbour);
@@ -307,6 +337,7 @@ bool subject_gather(struct controller *controller, const char *key, struct subje
     if (!spec || !spec->volume_name || !spec->node_name || !spec->volume__id || !spec->role)
         return false;
     gather_own(controller, object, in);
+    gather_vm(ret);
     gather_volume(ret);
     in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
     gather_siblings(ret);

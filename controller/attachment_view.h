@@ -28,6 +28,10 @@ struct subject {
 bool subject_gather(struct controller *controller, const char *key, struct subject *ret);
 void subject_fini(struct subject *subject);
 
+/* The id of the node's VM, as far as the Node says; the caller's. */
+struct err *subject_find_vm(const struct subject *subject, char **ret_id)
+    __attribute__((warn_unused_result));
+
 /* Where an attachment is, by what is on record; NULL is none. */
 enum attachment_phase attachment_phase_of(const struct controller *controller,
                                           const struct kube_object *object);

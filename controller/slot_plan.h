@@ -25,6 +25,7 @@ struct neighbour {
     const char *disk_id;
     int lun;        /* on record; NO_LUN: it holds no place */
     bool published; /* it is to be the primary, or Kubernetes has the volume there all the same */
+    bool waits;     /* it is to be the primary, and has no place on record */
     bool leaving;   /* to be detached, and nothing keeps it from that */
 
     bool needed;             /* its volume is published and has no more replicas than wanted */

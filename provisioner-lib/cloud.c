@@ -28,6 +28,7 @@ void cloud_instance_fini(struct cloud_instance *instance)
         free(instance->slots[i].disk_id);
     free(instance->slots);
     free(instance->id);
+    free(instance->host);
     free(instance->zone);
     *instance = (struct cloud_instance){0};
 }

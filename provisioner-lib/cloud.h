@@ -67,6 +67,7 @@ enum cloud_source {
 /* A node's machine. */
 struct cloud_instance {
     char *id;
+    char *host; /* the name by which the machine knows itself; "" if the cloud does not say */
     char *zone; /* "eastus-1", "" without zones */
     enum cloud_instance_state state;
     int max_disks;

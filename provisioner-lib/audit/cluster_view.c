@@ -225,6 +225,14 @@ int attachment_lun(const struct kube_object *attachment)
     return lun ? (int)strtol(lun, NULL, 10) : LUN_UNKNOWN;
 }
 
+const char *attachment_vm(const struct kube_object *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status =
+        KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_VM) : NULL;
+}
+
 bool publication_is_attached(const struct kube_object *object)
 {
     const Api__VolumeAttachmentStatus *status = KUBE_AS(Api__VolumeAttachment, object)->status;

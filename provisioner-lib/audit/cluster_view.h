@@ -61,6 +61,7 @@ bool attachment_wants(const struct kube_object *attachment, const char *role); /
 bool attachment_is(const struct kube_object *attachment, const char *role);    /* status' role */
 const char *attachment_state(const struct kube_object *attachment); /* "" if it has none yet */
 int attachment_lun(const struct kube_object *attachment);           /* LUN_UNKNOWN */
+const char *attachment_vm(const struct kube_object *attachment); /* its resource id; NULL: none */
 
 bool publication_is_attached(const struct kube_object *object);
 const char *publication_node(const struct kube_object *object); /* NULL if it has none */

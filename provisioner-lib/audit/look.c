@@ -108,7 +108,7 @@ static struct err *list_place(struct task *self, struct cloud *cloud, const char
 
 struct machines {
     struct cloud *cloud;
-    struct texts ids; /* of the nodes, sorted */
+    struct texts ids; /* of the nodes, and of what is on record; sorted */
 };
 
 static void machines_fini(struct machines *machines)
@@ -125,6 +125,16 @@ static void visit_node(void *ctx, struct kube_object *node)
 
     if (!err)
         ARRAY_ADD(machines->ids.items, machines->ids.n) = id;
+}
+
+/* Also where the Node is deleted: Kubernetes has yet to release what is there. */
+static void visit_attachment(void *ctx, struct kube_object *attachment)
+{
+    struct machines *machines = ctx;
+    const char *id = attachment_vm(attachment);
+
+    if (id)
+        ARRAY_ADD(machines->ids.items, machines->ids.n) = mem_strdup(id);
 }
 
 struct search {
@@ -155,6 +165,7 @@ static struct err *find_strangers(struct task *self, struct cloud *cloud,
     struct search search = {&machines, look};
 
     TRY(source->ops->walk(self, source, NODES_OF, visit_node, &machines));
+    TRY(source->ops->walk(self, source, ATTACHMENTS_OF, visit_attachment, &machines));
     if (machines.ids.n)
         qsort(machines.ids.items, machines.ids.n, sizeof *machines.ids.items, compare);
     return source->ops->walk(self, source, VOLUMES_OF, visit_owners, &search);

@@ -52,6 +52,14 @@ static struct err *max_disks_of(struct task *self, struct skus *skus,
     return NULL;
 }
 
+/* A VM that was made of a specialized image has no profile. */
+static const char *host_of(const Arm__VirtualMachineProperties *properties)
+{
+    const Arm__OSProfile *profile = properties->os_profile;
+
+    return profile && profile->computer_name ? profile->computer_name : "";
+}
+
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
                           const char *id, enum cloud_urgency urgency, struct cloud_instance *ret)
 {
@@ -74,6 +82,7 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
 
     *ret = (struct cloud_instance){
         .id = mem_strdup(id),
+        .host = mem_strdup(host_of(vm->properties)),
         .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
         .state = state_of(vm->properties->provisioning_state),
         .max_disks = max_disks,
@@ -93,6 +102,7 @@ void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *re
 {
     *ret = *model;
     ret->id = mem_strdup(model->id);
+    ret->host = mem_strdup(model->host);
     ret->zone = mem_strdup(model->zone);
     ret->slots = mem_copy(model->slots, model->n_slots * sizeof *model->slots);
     for (size_t i = 0; i < model->n_slots; i++)

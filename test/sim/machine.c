@@ -180,10 +180,15 @@ bool machine_lost_vm(struct machine *machine)
     return !vm;
 }
 
+/* A providerID cannot be changed: where the new VM has another id, its Node is another one too. */
 bool machine_make_vm(struct machine *machine)
 {
+    const struct landscape *landscape = &machine->world->sim->landscape;
+
     if (!machine_lost_vm(machine))
         return false;
+    if (landscape_vm_kind(landscape, machine->nth) != VM_STANDALONE)
+        machine_unregister(machine);
     add_vm(machine);
     machine_power_on(machine);
     return true;
