@@ -72,8 +72,8 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);
 
-    TRY(volume_parameters_parse(adoption->parameters, n,
-                                access_mode_is_multi_node(adoption->access_mode), &parsed));
+    TRY(volume_parameters_parse_existing(
+        adoption->parameters, n, access_mode_is_multi_node(adoption->access_mode), &parsed));
     CLEANUP(json_decrefp)
     json_t *json =
         json_pack("{s:o, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata",

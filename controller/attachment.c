@@ -106,6 +106,7 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
 {
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    const struct caching_disk disk = volume_disk(s->volume);
     struct wish wish = {s, plan->in_exchange};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
@@ -113,13 +114,13 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
     for (size_t i = 0; plan->in_exchange && i < s->n_neighbours && n_leaving < MAX_LUNS; i++)
         if (s->neighbours[i].leaving)
             leaving[n_leaving++] = s->neighbours[i].disk_id;
-    TRY(volume_parse_parameters(s->volume, &parameters));
+    TRY(volume_parse_existing(s->volume, &parameters));
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
                                        .instance_id = s->instance_id,
                                        .disk_id = s->in.disk_id,
                                        .lun = plan->lun,
-                                       .caching = parameters.caching,
+                                       .caching = caching_of(parameters.caching, &disk),
                                        .urgency = urgency_of(s),
                                        .in_exchange = leaving,
                                        .n_in_exchange = n_leaving,

@@ -62,6 +62,12 @@ static void gather_attachments(struct subject *s)
     }
 }
 
+/* Not made for this AzVolume, so that it does not say what it is. */
+static bool is_adopted(const Api__AzVolume *volume)
+{
+    return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
+}
+
 static bool gather(struct controller *controller, const char *key, struct subject *ret)
 {
     struct kube_object *object = store_get(controller->volumes, key);
@@ -82,6 +88,7 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .goes_now = goes_at > 0 && goes_at <= loop_wall_us(controller->loop),
         .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
+        .unseen = is_adopted(ret->volume) && !volume_note(ret->volume, NOTE_DISK_UNIQUE_ID),
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
         .claimed = pv && pv_is_bound(pv),
     };
@@ -142,12 +149,11 @@ static json_t *topology_json(const struct controller *controller, const char *zo
 
 /* From where the disk can be reached. A zone-redundant one from every zone of its region, and from
  * VMs that are in none. */
-static json_t *topologies_json(const struct controller *controller, const struct cloud_disk *disk,
-                               const struct volume_parameters *p)
+static json_t *topologies_json(const struct controller *controller, const struct cloud_disk *disk)
 {
     json_t *list = json_array();
 
-    for (int zone = 1; disk_sku_is_zone_redundant(p->sku) && zone <= ZONES; zone++) {
+    for (int zone = 1; disk_sku_is_zone_redundant(disk->sku) && zone <= ZONES; zone++) {
         CLEANUP(freep) char *name = mem_printf("%s-%d", disk->region, zone);
 
         json_array_append_new(list, topology_json(controller, name));
@@ -169,16 +175,22 @@ static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk
     return context;
 }
 
+static json_t *notes_json(const struct cloud_disk *disk)
+{
+    return json_pack("{s:s, s:o, s:s}", NOTE_DISK_SKU, disk->sku, NOTE_DISK_MAX_SHARES,
+                     json_sprintf("%d", disk->max_shares), NOTE_DISK_UNIQUE_ID, disk->unique_id);
+}
+
 static struct err *record_created(struct task *self, struct subject *s,
-                                  const struct cloud_disk *disk,
-                                  const struct volume_parameters *parameters)
+                                  const struct cloud_disk *disk)
 {
     return patch_status(
         self, s,
-        json_pack("{s:s, s:n, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error", "detail",
-                  "volume_id", disk->id, "parameters", context_json(s->volume, disk),
-                  "capacity_bytes", (json_int_t)disk->size_bytes, "accessible_topology",
-                  topologies_json(s->controller, disk, parameters), "node_expansion_required", 0));
+        json_pack("{s:s, s:n, s:o, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error",
+                  "annotation", notes_json(disk), "detail", "volume_id", disk->id, "parameters",
+                  context_json(s->volume, disk), "capacity_bytes", (json_int_t)disk->size_bytes,
+                  "accessible_topology", topologies_json(s->controller, disk),
+                  "node_expansion_required", 0));
 }
 
 /* The zone that is asked for: the first preferred one, else the first requisite one, of those that
@@ -237,7 +249,7 @@ static struct err *create(struct task *self, struct subject *s)
     struct cloud_disk_spec spec = disk_spec(s, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
-    return record_created(self, s, &disk, &parameters);
+    return record_created(self, s, &disk);
 }
 
 /* The disk's id of a volume that was there before: where CSI's caller put it. */
@@ -248,12 +260,12 @@ static struct err *adopt(struct task *self, struct subject *s)
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     const char *id = adoption_disk(s->controller, s->volume);
 
-    TRY(volume_parse_parameters(s->volume, &parameters));
+    TRY(volume_parse_existing(s->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
     if (disk.max_shares < parameters.max_shares)
         return err_new(ERR_INVALID, "parameter maxShares: %d is more than the %d of disk %s",
                        parameters.max_shares, disk.max_shares, id);
-    return record_created(self, s, &disk, &parameters);
+    return record_created(self, s, &disk);
 }
 
 /* A disk in the place of one that is on no record: somebody else's, which was in the way of the

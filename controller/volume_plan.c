@@ -23,6 +23,8 @@ enum volume_step volume_next(const struct volume_snapshot *in)
         return next_of_deleting(in);
     if (!in->has_finalizer)
         return VOLUME_ADD_FINALIZER;
+    if (in->created && in->unseen)
+        return VOLUME_ADOPT;
     if (in->created)
         return in->has_filesystem_news ? VOLUME_RECORD_FILESYSTEM : VOLUME_NONE;
     if (in->failed && in->goes_now)

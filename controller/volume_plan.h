@@ -23,6 +23,7 @@ struct volume_snapshot {
     bool goes, goes_now;  /* and if nobody asks again, it goes: later, or now */
     bool has_disk;        /* that was there before it */
     bool pre_provisioned; /* the same, and is nobody's to delete */
+    bool unseen;          /* the same, and what the disk is is not on record */
     bool delete_requested;
     bool claimed;       /* a claim has it: without an AzVolume it would be recovered */
     bool disk_deleted;  /* in this go */

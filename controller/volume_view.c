@@ -21,12 +21,33 @@ const char *volume_parameter(const Api__AzVolume *volume, const char *name)
     return parameter_find(list, spec->n_parameters, name);
 }
 
+static const char *or_noted(const char *parameter, const Api__AzVolume *volume, const char *note)
+{
+    return parameter && *parameter ? parameter : volume_note(volume, note);
+}
+
 unsigned volume_max_shares(const Api__AzVolume *volume)
 {
-    const char *shares = volume_parameter(volume, "maxShares");
+    const char *shares =
+        or_noted(volume_parameter(volume, "maxShares"), volume, NOTE_DISK_MAX_SHARES);
     unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
 
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
+}
+
+/* The disk has the last word; a volume that was made before it was asked says what it is. */
+struct caching_disk volume_disk(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeDetail *detail = volume->status ? volume->status->detail : NULL;
+    const char *sku = volume_note(volume, NOTE_DISK_SKU);
+    const char *shares = volume_note(volume, NOTE_DISK_MAX_SHARES);
+
+    sku = sku ? sku : volume_parameter(volume, "skuName");
+    return (struct caching_disk){
+        .sku = sku ? sku : volume_parameter(volume, "storageAccountType"),
+        .max_shares = shares ? (int)strtol(shares, NULL, 10) : (int)volume_max_shares(volume),
+        .size_gib = detail ? detail->capacity__bytes >> 30 : 0,
+    };
 }
 
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
@@ -35,11 +56,17 @@ struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_p
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
 
-    /* Upstream's driver may have made the disk, by what is refused of a new one. */
-    size_t n = volume_is_created(volume) ? parameters_keep_known(list, spec->n_parameters)
-                                         : spec->n_parameters;
+    return volume_parameters_parse(list, spec->n_parameters, volume_is_multi_node(volume), ret);
+}
 
-    return volume_parameters_parse(list, n, volume_is_multi_node(volume), ret);
+struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_parameters *ret)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
+
+    return volume_parameters_parse_existing(list, spec->n_parameters, volume_is_multi_node(volume),
+                                            ret);
 }
 
 bool volume_is_multi_node(const Api__AzVolume *volume)

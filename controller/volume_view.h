@@ -10,7 +10,10 @@
 bool volume_is_created(const Api__AzVolume *volume); /* its disk exists */
 /* A StorageClass's; NULL if it does not say. */
 const char *volume_parameter(const Api__AzVolume *volume, const char *name);
+/* What it says, else what its disk was seen to have. */
 unsigned volume_max_shares(const Api__AzVolume *volume);
+/* What is known of its disk; borrowed. */
+struct caching_disk volume_disk(const Api__AzVolume *volume);
 
 /* The zone in which the disk can be attached; "" if any. free() it. */
 char *volume_zone(const struct controller *controller, const Api__AzVolume *volume);
@@ -18,7 +21,10 @@ char *volume_zone(const struct controller *controller, const Api__AzVolume *volu
 /* More than one node may write to it at once. */
 bool volume_is_multi_node(const Api__AzVolume *volume);
 
+/* Of a disk that is to be made, and of one that exists. */
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
+struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_parameters *ret)
     __attribute__((warn_unused_result));
 
 /* The attachment's state on record, "" if there is none. */

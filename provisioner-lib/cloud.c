@@ -8,6 +8,7 @@ void cloud_disk_fini(struct cloud_disk *disk)
         free(disk->instances[i]);
     free(disk->instances);
     free(disk->id);
+    free(disk->unique_id);
     free(disk->sku);
     free(disk->region);
     free(disk->zone);

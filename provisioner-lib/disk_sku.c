@@ -121,5 +121,5 @@ bool disk_sku_is_provisioned(const char *name)
 
 bool disk_sku_is_zone_redundant(const char *name)
 {
-    return strstr(find(name)->name, "_ZRS") != NULL;
+    return strcasestr(name, "_ZRS") != NULL;
 }

@@ -33,7 +33,7 @@ void disk_limits_built_in(const char *name, int64_t size_gib, struct disk_limits
 
 /* There are sizes in which it can be attached to several VMs at once. */
 bool disk_sku_is_shareable(const char *name);
-/* Its throughput is set apart from its size, and it allows no host caching. */
+/* Its throughput is set apart from its size. */
 bool disk_sku_is_provisioned(const char *name);
-/* It can be attached from every zone of its region. */
+/* It can be attached from every zone of its region. Of any name, known or not. */
 bool disk_sku_is_zone_redundant(const char *name);

@@ -28,6 +28,7 @@ enum parameter_type {
 struct row {
     const char *name;
     enum parameter_type type;
+    bool lasting; /* attaching and mounting need it too */
     size_t offset;
     const char *const *allowed; /* NULL at the end */
     int64_t least, most;
@@ -35,99 +36,100 @@ struct row {
     const char *help;     /* for docs/parameters.md, which `make docs` makes of this table */
 };
 
+enum { CREATION = false, LASTING = true };
+
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AT(member) offsetof(struct volume_parameters, member)
 
-static const char *const cachings[] = {
-    [CACHING_NONE] = "None", [CACHING_READ_ONLY] = "ReadOnly", [CACHING_READ_WRITE] = "ReadWrite"};
-
 static const struct row rows[] = {
-    {"skuName", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS", "Kind of disk."},
-    {"storageAccountType", CHOICE, AT(sku), DISK_SKU_NAMES, 0, 0, NULL, "Another name of skuName."},
-    {"maxShares", COUNT, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT, "1",
+    {"skuName", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS",
+     "Kind of disk."},
+    {"storageAccountType", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, NULL,
+     "Another name of skuName."},
+    {"maxShares", COUNT, LASTING, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT, "1",
      "VMs to which the disk may be attached at once. 2 or more gives replicas. Azure's limit "
      "depends on kind and size of the disk."},
-    {"maxMountReplicaCount", COUNT, AT(max_mount_replica_count), NULL, 0, MAX_SHARES_LIMIT - 1,
-     NULL,
+    {"maxMountReplicaCount", COUNT, LASTING, AT(max_mount_replica_count), NULL, 0,
+     MAX_SHARES_LIMIT - 1, NULL,
      "Replica attachments to keep beside the primary one; at most, and when not said, maxShares - "
      "1. 0 for volumes that many nodes write."},
-    {"replicaNodeSelector", SELECTOR, AT(replica_node_selector), NULL, 0, 0, NULL,
+    {"replicaNodeSelector", SELECTOR, LASTING, AT(replica_node_selector), NULL, 0, 0, NULL,
      "Only nodes with such labels get replicas; as for kubectl -l: key=value, key!=value, "
      "key in (a,b), key notin (a,b), key, !key, with commas between. It does not say where pods "
      "run. When not said all nodes on which the pod could run."},
-    {"cachingMode", CACHING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0, NULL,
+    {"cachingMode", CACHING, LASTING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0,
+     NULL,
      "Caching of the disk on its VM. When not said ReadOnly, or None where nothing else is "
-     "possible: with maxShares above 1, UltraSSD_LRS and PremiumV2_LRS."},
-    {"fsType", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0, "ext4",
+     "possible: with maxShares above 1, UltraSSD_LRS, PremiumV2_LRS and from 4 TiB on."},
+    {"fsType", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, "ext4",
      "File system of a new volume."},
-    {"csi.storage.k8s.io/fstype", CHOICE, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
+    {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
      "The same by Kubernetes' name."},
-    {"location", TEXT, AT(location), NULL, 0, 0, NULL,
+    {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
      "Region of the disk, which must be that of the VMs; when not said the cluster's."},
-    {"resourceGroup", TEXT, AT(resource_group), NULL, 0, 0, NULL,
+    {"resourceGroup", TEXT, CREATION, AT(resource_group), NULL, 0, 0, NULL,
      "Resource group of the disk, which must exist; when not said the cluster's."},
-    {"subscriptionID", TEXT, AT(subscription), NULL, 0, 0, NULL,
+    {"subscriptionID", TEXT, CREATION, AT(subscription), NULL, 0, 0, NULL,
      "Subscription of the disk, which must be that of the VMs; when not said the cluster's."},
-    {"diskIOPSReadWrite", INTEGER, AT(iops), NULL, 1, 400000, NULL,
+    {"diskIOPSReadWrite", INTEGER, CREATION, AT(iops), NULL, 1, 400000, NULL,
      "Operations per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's "
      "choice."},
-    {"diskMBpsReadWrite", INTEGER, AT(mbps), NULL, 1, 10000, NULL,
+    {"diskMBpsReadWrite", INTEGER, CREATION, AT(mbps), NULL, 1, 10000, NULL,
      "Megabytes per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
-    {"logicalSectorSize", INTEGER, AT(sector_size), LIST("512", "4096"), 512, 4096, NULL,
+    {"logicalSectorSize", INTEGER, CREATION, AT(sector_size), LIST("512", "4096"), 512, 4096, NULL,
      "Bytes of a sector, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
-    {"diskEncryptionSetID", TEXT, AT(encryption_set), NULL, 0, 0, NULL,
+    {"diskEncryptionSetID", TEXT, CREATION, AT(encryption_set), NULL, 0, 0, NULL,
      "Resource id of the disk encryption set whose key is used; when not said the platform's key."},
-    {"diskEncryptionType", TEXT, AT(encryption_type),
+    {"diskEncryptionType", TEXT, CREATION, AT(encryption_type),
      LIST("EncryptionAtRestWithPlatformKey", "EncryptionAtRestWithCustomerKey",
           "EncryptionAtRestWithPlatformAndCustomerKeys"),
      0, 0, NULL, "How that key is used; needs diskEncryptionSetID."},
-    {"networkAccessPolicy", CHOICE, AT(network_access), LIST("AllowAll", "DenyAll", "AllowPrivate"),
-     0, 0, NULL,
+    {"networkAccessPolicy", CHOICE, CREATION, AT(network_access),
+     LIST("AllowAll", "DenyAll", "AllowPrivate"), 0, 0, NULL,
      "From where the disk can be exported; when not said Azure's choice. AllowPrivate needs "
      "diskAccessID."},
-    {"publicNetworkAccess", CHOICE, AT(public_access), LIST("Enabled", "Disabled"), 0, 0, NULL,
+    {"publicNetworkAccess", CHOICE, CREATION, AT(public_access), LIST("Enabled", "Disabled"), 0, 0,
+     NULL,
      "Whether the disk can be exported through public networks; when not said Azure's choice."},
-    {"diskAccessID", TEXT, AT(disk_access), NULL, 0, 0, NULL,
+    {"diskAccessID", TEXT, CREATION, AT(disk_access), NULL, 0, 0, NULL,
      "Resource id of the disk access for networkAccessPolicy AllowPrivate."},
-    {"enableBursting", TRUTH, AT(bursting), NULL, 0, 0, NULL,
+    {"enableBursting", TRUTH, CREATION, AT(bursting), NULL, 0, 0, NULL,
      "Whether the disk may exceed its performance for a time; Premium_LRS and Premium_ZRS of more "
      "than 512 GiB only, and maxShares 1; when not said false."},
-    {"enablePerformancePlus", TRUTH, AT(performance_plus), NULL, 0, 0, NULL,
+    {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance; when not said false."},
-    {"tags", TAGS, 0, NULL, 0, 0, NULL,
+    {"tags", TAGS, CREATION, 0, NULL, 0, 0, NULL,
      "Tags of the disk: key=value[,key=value...]. A slash in a key becomes a hyphen."},
-    {"csi.storage.k8s.io/pv/name", TEXT, AT(pv_name), NULL, 0, 0, NULL,
+    {"csi.storage.k8s.io/pv/name", TEXT, CREATION, AT(pv_name), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
-    {"csi.storage.k8s.io/pvc/name", TEXT, AT(pvc_name), NULL, 0, 0, NULL,
+    {"csi.storage.k8s.io/pvc/name", TEXT, CREATION, AT(pvc_name), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
-    {"csi.storage.k8s.io/pvc/namespace", TEXT, AT(pvc_namespace), NULL, 0, 0, NULL,
+    {"csi.storage.k8s.io/pvc/namespace", TEXT, CREATION, AT(pvc_namespace), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
-    {"kind", FIXED, 0, LIST("managed", "Managed"), 0, 0, NULL, "All disks are managed ones."},
-    {"perfProfile", FIXED, 0, LIST("none", "None"), 0, 0, NULL,
+    {"kind", FIXED, CREATION, 0, LIST("managed", "Managed"), 0, 0, NULL,
+     "All disks are managed ones."},
+    {"perfProfile", FIXED, CREATION, 0, LIST("none", "None"), 0, 0, NULL,
      "Device settings are left as they are."},
-    {"device-setting/", REFUSED, 0, NULL, 0, 0, NULL,
+    {"device-setting/", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
      "Device settings are left as they are: leave it out."},
-    {"diskName", REFUSED, 0, NULL, 0, 0, NULL,
+    {"diskName", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
      "A disk has the name of its PersistentVolume: leave it out. For a disk that exists already "
      "make a PersistentVolume with its id as volumeHandle."},
-    {"tagValueDelimiter", FIXED, 0, LIST(","), 0, 0, NULL, "Tags are separated by commas."},
-    {"writeAcceleratorEnabled", FIXED, 0, LIST("false"), 0, 0, NULL,
+    {"tagValueDelimiter", FIXED, CREATION, 0, LIST(","), 0, 0, NULL,
+     "Tags are separated by commas."},
+    {"writeAcceleratorEnabled", FIXED, CREATION, 0, LIST("false"), 0, 0, NULL,
      "The write accelerator is not used."},
-    {"zoned", IGNORED, 0, NULL, 0, 0, NULL,
+    {"zoned", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: the zone follows from the node or the topology."},
-    {"incremental", IGNORED, 0, NULL, 0, 0, NULL, "Has no effect: it is about snapshots."},
-    {"enableAsyncAttach", IGNORED, 0, NULL, 0, 0, NULL,
+    {"incremental", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
+     "Has no effect: it is about snapshots."},
+    {"enableAsyncAttach", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: --publish-wait of the controller says what is waited for."},
-    {"attachDiskInitialDelay", IGNORED, 0, NULL, 0, 0, NULL,
+    {"attachDiskInitialDelay", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: what comes while a VM is being changed goes into its next change."},
-    {"userAgent", IGNORED, 0, NULL, 0, 0, NULL,
+    {"userAgent", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: what is asked of Azure bears the driver's own name."},
 };
-
-const char *caching_mode_name(enum caching_mode caching)
-{
-    return cachings[caching];
-}
 
 const char *parameter_find(const struct parameter *parameters, size_t n, const char *name)
 {
@@ -165,7 +167,7 @@ static struct err *choose(const struct row *row, const char *value, size_t *ret_
     CLEANUP(freep) char *list = NULL;
 
     for (size_t i = 0; row->allowed[i]; i++) {
-        if (strcmp(row->allowed[i], value) == 0) {
+        if (strcasecmp(row->allowed[i], value) == 0) {
             *ret_index = i;
             return NULL;
         }
@@ -225,7 +227,7 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
 static struct err *read_fixed(const struct row *row, const char *value)
 {
     for (size_t i = 0; row->allowed[i]; i++)
-        if (strcmp(row->allowed[i], value) == 0)
+        if (strcasecmp(row->allowed[i], value) == 0)
             return NULL;
     return err_new(ERR_INVALID, "\"%s\" is not supported, leave it out. %s", value, row->help);
 }
@@ -252,7 +254,7 @@ static struct err *read_value(const struct row *row, const char *value,
         if (row->allowed)
             TRY(choose(row, value, &index));
         free(*(char **)target);
-        *(char **)target = *value ? mem_strdup(value) : NULL;
+        *(char **)target = mem_strdup(value);
         return NULL;
     case CHOICE:
         TRY(choose(row, value, &index));
@@ -329,150 +331,57 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
     if (row->type == REFUSED)
         return err_new(ERR_INVALID, "parameter %s is not supported. %s", parameter->name,
                        row->help);
+    if (!parameter->value[0])
+        return NULL;
     struct err *err = read_value(row, parameter->value, ret);
     return err ? err_wrap(err, "parameter %s", row->name) : NULL;
 }
 
-/* ---- what must fit together ---- */
+/* ---- all of them ---- */
 
-static struct err *check_replicas(struct volume_parameters *p, bool multi_node)
+static struct err *read_fallbacks(struct volume_parameters *ret)
 {
-    if (p->max_shares > 1 && !disk_sku_is_shareable(p->sku))
-        return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
-    if (p->max_mount_replica_count == NOT_SAID)
-        p->max_mount_replica_count = multi_node ? 0 : p->max_shares - 1;
-    if (p->max_mount_replica_count > p->max_shares - 1)
-        return err_new(ERR_INVALID,
-                       "parameter maxMountReplicaCount: %d is outside of 0 to %d (maxShares - 1)",
-                       p->max_mount_replica_count, p->max_shares - 1);
-    if (p->replica_node_selector && p->max_shares < 2)
-        return err_new(ERR_INVALID, "parameter replicaNodeSelector: there are no replicas with "
-                                    "maxShares 1");
-    if (multi_node && p->max_shares < 2)
-        return err_new(ERR_INVALID,
-                       "parameter maxShares: access from several nodes needs 2 or more");
-    return NULL;
-}
-
-static struct err *check_caching(struct volume_parameters *p)
-{
-    const char *reason = p->max_shares > 1                 ? "a disk with maxShares above 1"
-                         : disk_sku_is_provisioned(p->sku) ? p->sku
-                                                           : NULL;
-
-    if (p->caching == CACHING_DEFAULT)
-        p->caching = reason ? CACHING_NONE : CACHING_READ_ONLY;
-    if (reason && p->caching != CACHING_NONE)
-        return err_new(ERR_INVALID,
-                       "parameter cachingMode: \"%s\" is not possible with %s: only "
-                       "None is",
-                       caching_mode_name(p->caching), reason);
-    return NULL;
-}
-
-static struct err *check_performance(const struct volume_parameters *p)
-{
-    bool provisioned = disk_sku_is_provisioned(p->sku);
-
-    if ((p->iops || p->mbps || p->sector_size) && !provisioned)
-        return err_new(ERR_INVALID,
-                       "parameter %s: not for %s disks, only for UltraSSD_LRS and "
-                       "PremiumV2_LRS",
-                       p->iops   ? "diskIOPSReadWrite"
-                       : p->mbps ? "diskMBpsReadWrite"
-                                 : "logicalSectorSize",
-                       p->sku);
-    return NULL;
-}
-
-static struct err *check_access(const struct volume_parameters *p)
-{
-    bool private = p->network_access && strcmp(p->network_access, "AllowPrivate") == 0;
-
-    if (p->encryption_type && !p->encryption_set)
-        return err_new(ERR_INVALID, "parameter diskEncryptionType needs diskEncryptionSetID");
-    if (p->encryption_set && strncasecmp(p->encryption_set, "/subscriptions/", 15) != 0)
-        return err_new(ERR_INVALID,
-                       "parameter diskEncryptionSetID: \"%s\" does not begin with "
-                       "/subscriptions/",
-                       p->encryption_set);
-    if (private != (p->disk_access != NULL))
-        return err_new(ERR_INVALID, "parameter diskAccessID belongs to networkAccessPolicy "
-                                    "AllowPrivate, and the reverse");
+    *ret = (struct volume_parameters){.max_mount_replica_count = NOT_SAID};
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].fallback)
+            TRY(read_value(&rows[i], rows[i].fallback, ret));
     return NULL;
 }
 
 struct err *volume_parameters_parse(const struct parameter *parameters, size_t n, bool multi_node,
                                     struct volume_parameters *ret)
 {
-    CLEANUP(volume_parameters_fini)
-    struct volume_parameters parsed = {.max_mount_replica_count = NOT_SAID};
+    CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
 
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (rows[i].fallback)
-            TRY(read_value(&rows[i], rows[i].fallback, &parsed));
+    TRY(read_fallbacks(&parsed));
     for (size_t i = 0; i < n; i++)
         TRY(read_parameter(&parameters[i], &parsed));
-    TRY(check_replicas(&parsed, multi_node));
-    TRY(check_caching(&parsed));
-    TRY(check_performance(&parsed));
-    TRY(check_access(&parsed));
+    if (parsed.max_mount_replica_count == NOT_SAID)
+        parsed.max_mount_replica_count = multi_node ? 0 : parsed.max_shares - 1;
+    TRY(volume_parameters_check(&parsed, multi_node));
     *ret = parsed;
     parsed = (struct volume_parameters){0};
     return NULL;
 }
 
-/* ---- what a disk of a size can be ---- */
-
-static struct err *check_range(const struct volume_parameters *p, const char *name, int64_t value,
-                               int64_t least, int64_t most, int64_t size_gib)
+struct err *volume_parameters_parse_existing(const struct parameter *parameters, size_t n,
+                                             bool multi_node, struct volume_parameters *ret)
 {
-    if (!value || !most || (value >= least && value <= most))
-        return NULL;
-    return err_new(ERR_INVALID,
-                   "parameter %s: %" PRId64 " is outside of the %" PRId64 " to %" PRId64
-                   " that a %s disk of %" PRId64 " GiB allows",
-                   name, value, least, most, p->sku, size_gib);
-}
+    CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
 
-static struct err *check_bursting(const struct volume_parameters *p, int64_t size_gib)
-{
-    static const char name[] = "parameter enableBursting";
+    TRY(read_fallbacks(&parsed));
+    for (size_t i = 0; i < n; i++) {
+        const struct row *row = find_row(parameters[i].name);
 
-    if (!p->bursting)
-        return NULL;
-    if (strncmp(p->sku, "Premium_", 8) != 0)
-        return err_new(ERR_INVALID, "%s: not for %s disks, only for Premium_LRS and Premium_ZRS",
-                       name, p->sku);
-    if (p->max_shares > 1)
-        return err_new(ERR_INVALID, "%s is not possible with a disk with maxShares above 1", name);
-    if (size_gib <= 512)
-        return err_new(ERR_INVALID, "%s needs more than 512 GiB, not %" PRId64, name, size_gib);
+        if (row && row->lasting)
+            TRY(read_parameter(&parameters[i], &parsed));
+    }
+    if (parsed.max_mount_replica_count == NOT_SAID && multi_node)
+        parsed.max_mount_replica_count = 0;
+    if (parsed.max_mount_replica_count == NOT_SAID ||
+        parsed.max_mount_replica_count > parsed.max_shares - 1)
+        parsed.max_mount_replica_count = parsed.max_shares - 1;
+    *ret = parsed;
+    parsed = (struct volume_parameters){0};
     return NULL;
-}
-
-struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
-                                         const struct disk_limits *limits)
-{
-    if (size_gib > limits->most_gib)
-        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at most %" PRId64,
-                       size_gib, p->sku, limits->most_gib);
-    if (size_gib < limits->least_gib)
-        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at least %" PRId64,
-                       size_gib, p->sku, limits->least_gib);
-    if (limits->max_shares && p->max_shares > limits->max_shares)
-        return err_new(ERR_INVALID,
-                       "parameter maxShares: %d is more than the %d that a %s disk of "
-                       "%" PRId64 " GiB allows",
-                       p->max_shares, limits->max_shares, p->sku, size_gib);
-    TRY(check_range(p, "diskIOPSReadWrite", p->iops, limits->least_iops, limits->most_iops,
-                    size_gib));
-    TRY(check_range(p, "diskMBpsReadWrite", p->mbps, limits->least_mbps, limits->most_mbps,
-                    size_gib));
-    if (p->performance_plus && size_gib < 513)
-        return err_new(ERR_INVALID,
-                       "parameter enablePerformancePlus needs 513 GiB or more, not "
-                       "%" PRId64,
-                       size_gib);
-    return check_bursting(p, size_gib);
 }

@@ -1,7 +1,8 @@
 /* parameters.h - the parameters of a StorageClass, checked once and then as data.
  *
- * Names are not case-sensitive, values are. What is not known is an error, because a parameter that
- * is silently dropped is a disk that is not what its owner asked for. docs/parameters.md is for
+ * Neither names nor the values of a choice are case-sensitive, and an empty value says nothing. For
+ * a disk that is to be made what is not known is an error, because a parameter that is silently
+ * dropped is a disk that is not what its owner asked for. docs/parameters.md is for
  * people; the table in parameters.c is where a parameter is added.
  */
 #pragma once
@@ -12,14 +13,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/err.h"
+#include "provisioner-lib/caching.h"
 #include "provisioner-lib/disk_sku.h"
 
 enum { MAX_SHARES_LIMIT = 15 }; /* the most that Azure allows for any disk */
-
-enum caching_mode { CACHING_DEFAULT, CACHING_NONE, CACHING_READ_ONLY, CACHING_READ_WRITE };
-
-/* The name by which Azure knows it; not for CACHING_DEFAULT. */
-const char *caching_mode_name(enum caching_mode caching);
 
 struct parameter {
     const char *name, *value;
@@ -30,7 +27,7 @@ struct volume_parameters {
     int max_shares;
     int max_mount_replica_count;
     char *replica_node_selector;                    /* NULL: any node will do */
-    enum caching_mode caching;                      /* never CACHING_DEFAULT after parsing */
+    enum caching_mode caching;                      /* as asked for; see caching_of() */
     const char *fs_type;                            /* static */
     char *location, *resource_group, *subscription; /* NULL: the driver's own */
     int64_t iops, mbps, sector_size;                /* 0: Azure's default */
@@ -48,8 +45,16 @@ struct volume_parameters {
 struct err *volume_parameters_parse(const struct parameter *parameters, size_t n, bool multi_node,
                                     struct volume_parameters *ret)
     __attribute__((warn_unused_result));
+/* Of a disk that exists: what attaching and mounting it need. What mattered when it was made is
+ * passed over, whatever it says, and a count of replicas that is too high becomes the highest. */
+struct err *volume_parameters_parse_existing(const struct parameter *parameters, size_t n,
+                                             bool multi_node, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
 void volume_parameters_fini(struct volume_parameters *parameters);
 
+/* INVALID if what each of them says does not fit together (parameters_fit.c). */
+struct err *volume_parameters_check(const struct volume_parameters *parameters, bool multi_node)
+    __attribute__((warn_unused_result));
 /* INVALID if a disk of this size, with these limits, cannot be what the parameters say. */
 struct err *volume_parameters_check_size(const struct volume_parameters *parameters,
                                          int64_t size_gib, const struct disk_limits *limits)

@@ -23,6 +23,10 @@
 #define NOTE_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
 #define NOTE_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
 #define NOTE_DISK "disk.csi.azure.com/disk" /* in metadata: of a volume that was adopted */
+/* What the cloud said of the disk when it was last looked at. */
+#define NOTE_DISK_SKU "disk.csi.azure.com/disk-sku"
+#define NOTE_DISK_MAX_SHARES "disk.csi.azure.com/disk-max-shares"
+#define NOTE_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
 #define NOTE_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
 #define NOTE_VM "disk.csi.azure.com/vm-id"              /* whose LUN it is: the VM's resource id */
 #define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */

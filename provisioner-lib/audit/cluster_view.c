@@ -155,6 +155,13 @@ bool object_is_deleting(const struct kube_object *object)
     return object->metadata->deletion_timestamp != NULL;
 }
 
+static const char *volume_note_of(const struct kube_object *volume, const char *name)
+{
+    const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
+}
+
 unsigned volume_shares(const struct kube_object *volume)
 {
     const Api__AzVolumeSpec *spec = KUBE_AS(Api__AzVolume, volume)->spec;
@@ -164,6 +171,8 @@ unsigned volume_shares(const struct kube_object *volume)
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
     const char *shares = parameter_find(list, spec->n_parameters, "maxShares");
+    if (!shares || !*shares)
+        shares = volume_note_of(volume, NOTE_DISK_MAX_SHARES);
     unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
 
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;

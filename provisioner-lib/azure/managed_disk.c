@@ -84,6 +84,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 
     *ret = (struct cloud_disk){
         .id = mem_strdup(disk->id),
+        .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
         .size_bytes = properties->disk_size_gb * GIB,
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
         .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "of no kind"),

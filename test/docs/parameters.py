@@ -9,8 +9,9 @@ from .markdown import code, codes, page, table
 FILE = "provisioner-lib/parameters.c"
 
 HEAD = """\
-Parameters of a StorageClass of this driver. Names are not case-sensitive, values are. A parameter that is not known,
-or has a value that is not allowed, is refused: the claim gets an event that says which one, and what is allowed.
+Parameters of a StorageClass of this driver. Names and values are not case-sensitive, and an empty value says nothing. A
+parameter that is not known, or has a value that is not allowed, is refused: the claim gets an event that says which one,
+and what is allowed.
 
 ```yaml
 apiVersion: storage.k8s.io/v1
@@ -25,7 +26,9 @@ reclaimPolicy: Delete
 volumeBindingMode: WaitForFirstConsumer
 ```
 
-A PersistentVolume for a disk that exists already takes the same names in `volumeAttributes`.
+A PersistentVolume for a disk that exists already takes the same names in `volumeAttributes`. Of those only what attaching
+and mounting need is looked at: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode and fsType. What else
+decides how the disk is attached follows from the disk itself.
 """
 
 ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
@@ -59,7 +62,7 @@ def _list(value: list | str) -> list[str] | None:
 def parameters() -> list[Parameter]:
     return [
         Parameter(name, kind, _list(allowed), _number(least), _number(most), None if default == "NULL" else default, help_)
-        for name, kind, _, allowed, least, most, default, help_ in initializer(FILE, "static const struct row rows[]")
+        for name, kind, _, _, allowed, least, most, default, help_ in initializer(FILE, "static const struct row rows[]")
     ]
 
 

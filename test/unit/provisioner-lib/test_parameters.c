@@ -29,18 +29,21 @@ static const struct {
     {"maxShares=2;replicaNodeSelector=pool in (db,batch),!gpu", false,
      "StandardSSD_LRS 2/1 None ext4"},
     {"tags=a=b,c/d=e", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"skuName=premium_lrs;cachingMode=READWRITE;fsType=XFS", false,
+     "Premium_LRS 1/0 ReadWrite xfs"},
+    {"skuName=;maxShares=;cachingMode=;fsType=;tags=;enableBursting=", false,
+     "StandardSSD_LRS 1/0 ReadOnly ext4"},
 
     {"maxShares=0", false, "parameter maxShares: 0 is outside of 1 to 15"},
     {"maxShares=16", false, "parameter maxShares: 16 is outside of 1 to 15"},
     {"maxShares=two", false, "parameter maxShares: \"two\" is not a whole number"},
-    {"maxShares=", false, "parameter maxShares: \"\" is not a whole number"},
     {"maxMountReplicaCount=1", false,
      "parameter maxMountReplicaCount: 1 is outside of 0 to 0 (maxShares - 1)"},
     {"maxShares=3;maxMountReplicaCount=3", false,
      "parameter maxMountReplicaCount: 3 is outside of 0 to 2 (maxShares - 1)"},
     {"maxMountReplicaCount=-1", false, "parameter maxMountReplicaCount: -1 is outside of 0 to 14"},
-    {"skuName=premium_lrs", false,
-     "parameter skuName: \"premium_lrs\" is none of Standard_LRS, StandardSSD_LRS, "
+    {"skuName=premium", false,
+     "parameter skuName: \"premium\" is none of Standard_LRS, StandardSSD_LRS, "
      "StandardSSD_ZRS, Premium_LRS, Premium_ZRS, UltraSSD_LRS, PremiumV2_LRS"},
     {"skuName=Standard_LRS;maxShares=2", false,
      "parameter maxShares: Standard_LRS disks cannot be shared"},
@@ -49,8 +52,8 @@ static const struct {
     {"maxShares=2;replicaNodeSelector=pool in db", false,
      "parameter replicaNodeSelector: \"pool in db\" is not a label selector: \"(\" is missing at "
      "\"db\""},
-    {"cachingMode=readonly", false,
-     "parameter cachingMode: \"readonly\" is none of None, ReadOnly, ReadWrite"},
+    {"cachingMode=some", false,
+     "parameter cachingMode: \"some\" is none of None, ReadOnly, ReadWrite"},
     {"cachingMode=ReadOnly;maxShares=2", false,
      "parameter cachingMode: \"ReadOnly\" is not possible with a disk with maxShares above 1: only "
      "None is"},
@@ -109,6 +112,15 @@ static size_t split(char *text, struct parameter *list)
     return n;
 }
 
+static char *describe(const struct volume_parameters *p, const struct err *err)
+{
+    if (err)
+        return mem_strdup(err_message(err));
+    const struct caching_disk disk = {p->sku, p->max_shares, 0};
+    return mem_printf("%s %d/%d %s %s", p->sku, p->max_shares, p->max_mount_replica_count,
+                      caching_mode_name(caching_of(p->caching, &disk)), p->fs_type);
+}
+
 static void test_table(void **state)
 {
     (void)state;
@@ -119,11 +131,7 @@ static void test_table(void **state)
         size_t n = split(text, list);
         CLEANUP(err_freep)
         struct err *err = volume_parameters_parse(list, n, rows[i].multi_node, &p);
-        CLEANUP(freep)
-        char *got =
-            err ? mem_strdup(err_message(err))
-                : mem_printf("%s %d/%d %s %s", p.sku, p.max_shares, p.max_mount_replica_count,
-                             caching_mode_name(p.caching), p.fs_type);
+        CLEANUP(freep) char *got = describe(&p, err);
 
         if (strcmp(got, rows[i].expected) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", rows[i].text, rows[i].expected, got);
@@ -181,6 +189,11 @@ static void test_sizes(void **state)
         {"skuName=PremiumV2_LRS;enableBursting=true", 1024,
          "parameter enableBursting: not for PremiumV2_LRS disks, only for Premium_LRS and "
          "Premium_ZRS"},
+        {"skuName=Premium_LRS", 4096, NULL},
+        {"skuName=Premium_LRS;cachingMode=ReadOnly", 4095, NULL},
+        {"skuName=Premium_LRS;cachingMode=ReadOnly", 4096,
+         "parameter cachingMode: \"ReadOnly\" is not possible with a disk of 4 TiB or more: only "
+         "None is"},
         {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
          "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
          "disk of 10 GiB allows"},
@@ -253,6 +266,72 @@ static void test_zones(void **state)
     }
 }
 
+/* Volumes of version 1 of the driver, with what it took when it made them. */
+static void test_of_a_disk_that_exists(void **state)
+{
+    static const struct {
+        const char *text;
+        bool multi_node;
+        const char *expected; /* the SKU is the disk's own, whatever is said */
+    } existing[] = {
+        {"", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"tags=a==b,c;tagValueDelimiter=;tags=${pvc.metadata.name}=x", false,
+         "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"fsType=;csi.storage.k8s.io/fstype=EXT4;cachingMode=readonly", false,
+         "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"skuName=StandardSSD_XRS;diskIOPSReadWrite=many;logicalSectorSize=1", false,
+         "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"diskName=mine;perfProfile=basic;device-setting/x=1;x=y;kind=dedicated", false,
+         "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"maxShares=3;maxMountReplicaCount=7;cachingMode=ReadOnly", false,
+         "StandardSSD_LRS 3/2 None ext4"},
+        {"maxShares=3", true, "StandardSSD_LRS 3/0 None ext4"},
+        {"", true, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"networkAccessPolicy=AllowPrivate;diskEncryptionSetID=x;maxShares=1", false,
+         "StandardSSD_LRS 1/0 ReadOnly ext4"},
+        {"maxShares=many", false, "parameter maxShares: \"many\" is not a whole number"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(existing); i++) {
+        CLEANUP(freep) char *text = mem_strdup(existing[i].text);
+        CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        struct parameter list[MAX_PARAMETERS];
+        size_t n = split(text, list);
+        CLEANUP(err_freep)
+        struct err *err = volume_parameters_parse_existing(list, n, existing[i].multi_node, &p);
+        CLEANUP(freep) char *got = describe(&p, err);
+
+        if (strcmp(got, existing[i].expected) != 0)
+            fail_msg("%s: expected \"%s\", got \"%s\"", existing[i].text, existing[i].expected,
+                     got);
+    }
+}
+
+static void test_caching(void **state)
+{
+    static const struct {
+        enum caching_mode asked;
+        struct caching_disk disk;
+        enum caching_mode expected;
+    } disks[] = {
+        {CACHING_DEFAULT, {"Premium_LRS", 1, 4095}, CACHING_READ_ONLY},
+        {CACHING_READ_WRITE, {"Premium_LRS", 1, 4095}, CACHING_READ_WRITE},
+        {CACHING_NONE, {"Premium_LRS", 1, 10}, CACHING_NONE},
+        {CACHING_DEFAULT, {"Premium_LRS", 1, 4096}, CACHING_NONE},
+        {CACHING_READ_ONLY, {"Premium_LRS", 1, 4096}, CACHING_NONE},
+        {CACHING_DEFAULT, {"Premium_LRS", 2, 10}, CACHING_NONE},
+        {CACHING_DEFAULT, {"UltraSSD_LRS", 1, 10}, CACHING_NONE},
+        {CACHING_READ_ONLY, {"premiumv2_lrs", 1, 10}, CACHING_NONE},
+        {CACHING_DEFAULT, {"PremiumV2_ZRS", 1, 10}, CACHING_NONE},
+        {CACHING_DEFAULT, {NULL, 1, 0}, CACHING_READ_ONLY},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(disks); i++)
+        assert_int_equal(caching_of(disks[i].asked, &disks[i].disk), disks[i].expected);
+}
+
 static void test_unknown_ones_can_be_dropped(void **state)
 {
     struct parameter list[] = {{"requestedsizegib", "4"}, {"diskName", "d"},
@@ -267,9 +346,14 @@ static void test_unknown_ones_can_be_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table), cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_rows_of_a_kind),
-        cmocka_unit_test(test_zones), cmocka_unit_test(test_unknown_ones_can_be_dropped),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_rows_of_a_kind),
+        cmocka_unit_test(test_zones),
+        cmocka_unit_test(test_unknown_ones_can_be_dropped),
+        cmocka_unit_test(test_of_a_disk_that_exists),
+        cmocka_unit_test(test_caching),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

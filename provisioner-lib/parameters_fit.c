@@ -1,0 +1,132 @@
+/* What must fit together in the parameters of a disk that is to be made. */
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "provisioner-lib/parameters.h"
+
+static struct err *check_replicas(const struct volume_parameters *p, bool multi_node)
+{
+    if (p->max_shares > 1 && !disk_sku_is_shareable(p->sku))
+        return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
+    if (p->max_mount_replica_count > p->max_shares - 1)
+        return err_new(ERR_INVALID,
+                       "parameter maxMountReplicaCount: %d is outside of 0 to %d (maxShares - 1)",
+                       p->max_mount_replica_count, p->max_shares - 1);
+    if (p->replica_node_selector && p->max_shares < 2)
+        return err_new(ERR_INVALID, "parameter replicaNodeSelector: there are no replicas with "
+                                    "maxShares 1");
+    if (multi_node && p->max_shares < 2)
+        return err_new(ERR_INVALID,
+                       "parameter maxShares: access from several nodes needs 2 or more");
+    return NULL;
+}
+
+static struct err *check_caching(const struct volume_parameters *p, int64_t size_gib)
+{
+    const char *obstacle =
+        caching_obstacle(&(struct caching_disk){p->sku, p->max_shares, size_gib});
+
+    if (!obstacle || p->caching == CACHING_DEFAULT || p->caching == CACHING_NONE)
+        return NULL;
+    return err_new(ERR_INVALID,
+                   "parameter cachingMode: \"%s\" is not possible with %s: only None is",
+                   caching_mode_name(p->caching), obstacle);
+}
+
+static struct err *check_performance(const struct volume_parameters *p)
+{
+    bool provisioned = disk_sku_is_provisioned(p->sku);
+
+    if ((p->iops || p->mbps || p->sector_size) && !provisioned)
+        return err_new(ERR_INVALID,
+                       "parameter %s: not for %s disks, only for UltraSSD_LRS and "
+                       "PremiumV2_LRS",
+                       p->iops   ? "diskIOPSReadWrite"
+                       : p->mbps ? "diskMBpsReadWrite"
+                                 : "logicalSectorSize",
+                       p->sku);
+    return NULL;
+}
+
+static struct err *check_access(const struct volume_parameters *p)
+{
+    bool private = p->network_access && strcmp(p->network_access, "AllowPrivate") == 0;
+
+    if (p->encryption_type && !p->encryption_set)
+        return err_new(ERR_INVALID, "parameter diskEncryptionType needs diskEncryptionSetID");
+    if (p->encryption_set && strncasecmp(p->encryption_set, "/subscriptions/", 15) != 0)
+        return err_new(ERR_INVALID,
+                       "parameter diskEncryptionSetID: \"%s\" does not begin with "
+                       "/subscriptions/",
+                       p->encryption_set);
+    if (private != (p->disk_access != NULL))
+        return err_new(ERR_INVALID, "parameter diskAccessID belongs to networkAccessPolicy "
+                                    "AllowPrivate, and the reverse");
+    return NULL;
+}
+
+struct err *volume_parameters_check(const struct volume_parameters *p, bool multi_node)
+{
+    TRY(check_replicas(p, multi_node));
+    TRY(check_caching(p, 0));
+    TRY(check_performance(p));
+    return check_access(p);
+}
+
+/* ---- what a disk of a size can be ---- */
+
+static struct err *check_range(const struct volume_parameters *p, const char *name, int64_t value,
+                               int64_t least, int64_t most, int64_t size_gib)
+{
+    if (!value || !most || (value >= least && value <= most))
+        return NULL;
+    return err_new(ERR_INVALID,
+                   "parameter %s: %" PRId64 " is outside of the %" PRId64 " to %" PRId64
+                   " that a %s disk of %" PRId64 " GiB allows",
+                   name, value, least, most, p->sku, size_gib);
+}
+
+static struct err *check_bursting(const struct volume_parameters *p, int64_t size_gib)
+{
+    static const char name[] = "parameter enableBursting";
+
+    if (!p->bursting)
+        return NULL;
+    if (strncmp(p->sku, "Premium_", 8) != 0)
+        return err_new(ERR_INVALID, "%s: not for %s disks, only for Premium_LRS and Premium_ZRS",
+                       name, p->sku);
+    if (p->max_shares > 1)
+        return err_new(ERR_INVALID, "%s is not possible with a disk with maxShares above 1", name);
+    if (size_gib <= 512)
+        return err_new(ERR_INVALID, "%s needs more than 512 GiB, not %" PRId64, name, size_gib);
+    return NULL;
+}
+
+struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
+                                         const struct disk_limits *limits)
+{
+    if (size_gib > limits->most_gib)
+        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at most %" PRId64,
+                       size_gib, p->sku, limits->most_gib);
+    if (size_gib < limits->least_gib)
+        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at least %" PRId64,
+                       size_gib, p->sku, limits->least_gib);
+    if (limits->max_shares && p->max_shares > limits->max_shares)
+        return err_new(ERR_INVALID,
+                       "parameter maxShares: %d is more than the %d that a %s disk of "
+                       "%" PRId64 " GiB allows",
+                       p->max_shares, limits->max_shares, p->sku, size_gib);
+    TRY(check_caching(p, size_gib));
+    TRY(check_range(p, "diskIOPSReadWrite", p->iops, limits->least_iops, limits->most_iops,
+                    size_gib));
+    TRY(check_range(p, "diskMBpsReadWrite", p->mbps, limits->least_mbps, limits->most_mbps,
+                    size_gib));
+    if (p->performance_plus && size_gib < 513)
+        return err_new(ERR_INVALID,
+                       "parameter enablePerformancePlus needs 513 GiB or more, not "
+                       "%" PRId64,
+                       size_gib);
+    return check_bursting(p, size_gib);
+}
