@@ -26,6 +26,11 @@ static const char *id_or_null(const char *id)
     return id && strncasecmp(id, "/subscriptions/", strlen("/subscriptions/")) == 0 ? id : NULL;
 }
 
+bool adoption_is_of(const Api__AzVolume *volume)
+{
+    return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
+}
+
 const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume)
 {
     const char *noted = id_or_null(volume_adopted_id(volume));

@@ -24,6 +24,9 @@ struct adoption {
  * if the driver is to make one. */
 const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume);
 
+/* The AzVolume is of a disk that was there before it. */
+bool adoption_is_of(const Api__AzVolume *volume);
+
 /* Writes the AzVolume, as it is to be called. EXISTS; INVALID if the parameters are no good. */
 struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
                            const char *volume_name, const struct adoption *adoption,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "controller/access_mode.h"
-#include "controller/adoption.h"
 #include "controller/attachment_view.h"
 #include "controller/az_error.h"
 #include "controller/csi_attachment.h"
+#include "controller/csi_existing_volume.h"
 #include "controller/csi_service.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
@@ -16,9 +16,6 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-
-/* How long to wait for a volume that was seen for the first time to get its disk on record. */
-enum { ADOPTION_MS = 30 * 1000 };
 
 static const Api__AzVolumeAttachmentDetail *detail_of(const Api__AzVolumeAttachment *attachment)
 {
@@ -29,78 +26,6 @@ static bool is_on_node(const Api__AzVolumeAttachment *attachment, const char *no
 {
     return attachment->spec && attachment->spec->node_name &&
            strcmp(attachment->spec->node_name, node) == 0;
-}
-
-/* ---- a volume that was there before the driver ---- */
-
-/* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
- * it; its reconciler looks at the disk. */
-static struct err *adopt(struct task *self, struct controller *controller,
-                         const Csi__V1__ControllerPublishVolumeRequest *request, const char *name,
-                         struct kube_object **ret)
-{
-    const Csi__V1__VolumeCapability *capability = request->volume_capability;
-    CLEANUP(freep)
-    struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
-    bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-
-    return adoption_write(self, controller, controller->kube, name,
-                          &(struct adoption){.volume_id = request->volume_id,
-                                             .parameters = list,
-                                             .n_parameters = request->n_volume_context,
-                                             .mounted = mounted,
-                                             .access_mode = (int)capability->access_mode->mode},
-                          ret);
-}
-
-static struct err *wait_created(struct task *self, struct rpc_call *call, struct kube_object **io)
-{
-    struct controller *controller = call->ctx;
-    CLEANUP(freep) char *key = mem_strdup((*io)->key);
-    uint64_t deadline = loop_now(controller->loop) + ADOPTION_MS;
-
-    if (deadline > csi_wait_deadline(call))
-        deadline = csi_wait_deadline(call);
-    for (;;) {
-        struct kube_object *object = store_get(controller->volumes, key);
-
-        if (!object)
-            return err_new(ERR_NOT_FOUND, "volume %s is gone", key);
-        kube_object_unref(*io);
-        *io = kube_object_ref(object);
-        if (is_deleting(object))
-            return err_new(ERR_PRECONDITION, "volume %s is being deleted", key);
-        if (volume_is_created(as_volume(object)))
-            return NULL;
-        if (as_volume(object)->status && as_volume(object)->status->error)
-            return az_error_take(as_volume(object)->status->error);
-        struct err *err = store_wait(self, controller->volumes, key, deadline);
-        if (err)
-            return err_wrap(err, "volume %s is not created yet", key);
-    }
-}
-
-static struct err *volume_to_publish(struct task *self, struct rpc_call *call,
-                                     const Csi__V1__ControllerPublishVolumeRequest *request,
-                                     struct kube_object **ret)
-{
-    struct controller *controller = call->ctx;
-    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
-    CLEANUP(freep) char *name = NULL;
-    struct err *err = csi_find_volume(self, controller, request->volume_id, &volume);
-
-    if (err && err_kind(err) == ERR_INVALID) {
-        err_free(err);
-        return err_new(ERR_NOT_FOUND, "there is no volume %s", request->volume_id);
-    }
-    TRY(err);
-    if (!volume) {
-        TRY(volume_name_of_id(request->volume_id, &name));
-        TRY(adopt(self, controller, request, name, &volume));
-    }
-    TRY(wait_created(self, call, &volume));
-    *ret = TAKE_PTR(volume);
-    return NULL;
 }
 
 /* ---- ControllerPublishVolume ---- */
@@ -304,7 +229,7 @@ static struct err *publish(struct task *self, struct rpc_call *call,
     struct controller *controller = call->ctx;
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
-    TRY(volume_to_publish(self, call, request, &volume));
+    TRY(csi_volume_to_publish(self, call, request, &volume));
     TRY(check_node(self, controller, request->node_id));
     TRY(capabilities_check(&(Csi__V1__VolumeCapability *){request->volume_capability}, 1,
                            (int)volume_max_shares(as_volume(volume))));

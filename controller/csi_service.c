@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "controller/access_mode.h"
+#include "controller/adoption.h"
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/api/csi.pb-c.h"
@@ -24,12 +25,12 @@ static struct err *none_if_not_found(struct err *err)
     return NULL;
 }
 
-/* AzVolumes are named after disks, and disks of several resource groups may have one name. */
-static struct err *check_disk(const struct kube_object *object, const char *volume_id)
+struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
+                           const char *volume_id)
 {
     const Api__AzVolumeStatus *status = as_volume(object)->status;
     const char *disk = status && status->detail ? status->detail->volume__id
-                                                : kube_annotation(object->metadata, NOTE_DISK);
+                                                : adoption_disk(controller, as_volume(object));
 
     if (!disk || strcasecmp(disk, volume_id) == 0)
         return NULL;
@@ -68,7 +69,7 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
     *ret = NULL;
     TRY(find_volume(self, controller, volume_id, &object));
     if (object)
-        TRY(check_disk(object, volume_id));
+        TRY(csi_check_disk(controller, object, volume_id));
     *ret = TAKE_PTR(object);
     return NULL;
 }

@@ -21,5 +21,11 @@ rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpubl
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
                             struct kube_object **ret) __attribute__((warn_unused_result));
 
+/* AzVolumes are named after disks, and disks of several resource groups may have one name:
+ * PRECONDITION if this one is another disk than `volume_id`, as far as is known. To be asked again
+ * after a wait. */
+struct err *csi_check_disk(const struct controller *controller, const struct kube_object *volume,
+                           const char *volume_id) __attribute__((warn_unused_result));
+
 /* Until when a call may wait for something, so that there is time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);

@@ -62,12 +62,6 @@ static void gather_attachments(struct subject *s)
     }
 }
 
-/* Not made for this AzVolume, so that it does not say what it is. */
-static bool is_adopted(const Api__AzVolume *volume)
-{
-    return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
-}
-
 static bool gather(struct controller *controller, const char *key, struct subject *ret)
 {
     struct kube_object *object = store_get(controller->volumes, key);
@@ -88,7 +82,8 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .goes_now = goes_at > 0 && goes_at <= loop_wall_us(controller->loop),
         .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
-        .unseen = is_adopted(ret->volume) && !volume_note(ret->volume, NOTE_DISK_UNIQUE_ID),
+        .unseen = adoption_is_of(ret->volume) && (volume_note(ret->volume, NOTE_LOOK_REQUEST) ||
+                                                  !volume_note(ret->volume, NOTE_DISK_UNIQUE_ID)),
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
         .claimed = pv && pv_is_bound(pv),
     };
@@ -177,8 +172,9 @@ static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk
 
 static json_t *notes_json(const struct cloud_disk *disk)
 {
-    return json_pack("{s:s, s:o, s:s}", NOTE_DISK_SKU, disk->sku, NOTE_DISK_MAX_SHARES,
-                     json_sprintf("%d", disk->max_shares), NOTE_DISK_UNIQUE_ID, disk->unique_id);
+    return json_pack("{s:s, s:o, s:s, s:n}", NOTE_DISK_SKU, disk->sku, NOTE_DISK_MAX_SHARES,
+                     json_sprintf("%d", disk->max_shares), NOTE_DISK_UNIQUE_ID, disk->unique_id,
+                     NOTE_LOOK_REQUEST);
 }
 
 static struct err *record_created(struct task *self, struct subject *s,
@@ -396,6 +392,13 @@ static bool is_open(const struct err *err)
     }
 }
 
+/* A disk that is not there may come, and one that may not be read may be: by itself, too, it is
+ * looked at again, ever less often. */
+static struct err *look_again(struct err *err)
+{
+    return err_kind_retry(err_kind(err)) == ERR_RETRY_NEVER ? err_as(err, ERR_UNAVAILABLE) : err;
+}
+
 static struct err *record_failure(struct task *self, struct controller *controller, const char *key,
                                   struct err *err)
 {
@@ -412,8 +415,10 @@ static struct err *record_failure(struct task *self, struct controller *controll
         json_object_set_new(status, "state", json_string("DeletionFailed"));
     else if (!s.volume->status || !s.volume->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
+    if (!is_open(err))
+        json_object_set_new(status, "annotation", json_pack("{s:n}", NOTE_LOOK_REQUEST));
     err_free(patch_status(self, &s, status));
-    return err;
+    return s.in.has_disk && !s.in.created ? look_again(err) : err;
 }
 
 /* Nothing can be decided after it before the mirror has changed, or time has passed. */

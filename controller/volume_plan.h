@@ -9,7 +9,8 @@
  *     is written anew at once: one that somebody deleted under its claim must not stay, since
  *     nothing is attached for a volume that is being deleted;
  *   - a creation that failed for good is tried again only when CreateVolume asks again, and
- *     forgotten when it has not done so for long enough.
+ *     forgotten when it has not done so for long enough; a disk that is there already, or is to
+ *     be, is looked at as long as that fails.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ struct volume_snapshot {
     bool goes, goes_now;  /* and if nobody asks again, it goes: later, or now */
     bool has_disk;        /* that was there before it */
     bool pre_provisioned; /* the same, and is nobody's to delete */
-    bool unseen;          /* the same, and what the disk is is not on record */
+    bool unseen;          /* the same, and it has to be looked at: nobody has, or somebody asks */
     bool delete_requested;
     bool claimed;       /* a claim has it: without an AzVolume it would be recovered */
     bool disk_deleted;  /* in this go */

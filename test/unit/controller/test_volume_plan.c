@@ -34,6 +34,8 @@ static const struct {
     {"a volume that is well stays, whatever was noted once", "finalizer created goes now", "none"},
     {"a disk that was there is looked at", "finalizer has-disk pre-provisioned", "adopt"},
     {"and so is one that the driver once made", "finalizer has-disk", "adopt"},
+    {"and looked at again when that has failed", "finalizer has-disk pre-provisioned failed",
+     "adopt"},
     {"even if the record of its making stopped halfway", "finalizer has-disk creating", "adopt"},
     {"what a disk is that was adopted by a version that did not ask is asked",
      "finalizer created has-disk unseen", "adopt"},
