@@ -18,15 +18,25 @@ static void find_node(struct chain *chain, const char *name)
     chain->plugin = find_by(&view->driver_nodes, key_name, name);
 }
 
+/* Through whichever PersistentVolume of the disk. */
+static bool is_publication_of(const struct chain *chain, const struct kube_object *publication)
+{
+    const char *source = publication_source(publication);
+    const struct kube_object *pv =
+        source ? find_by(&chain->cluster->view.persistent_volumes, key_name, source) : NULL;
+    const char *disk = pv ? persistent_volume_handle(pv) : publication_disk(publication);
+    const char *wanted = persistent_volume_handle(chain->pv);
+
+    return pv == chain->pv || (disk && wanted && strcasecmp(disk, wanted) == 0);
+}
+
 /* Of several the one that is not going. */
 static void find_publication(struct chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.volume_attachments;
 
     for (size_t i = 0; chain->pv && i < list->n; i++) {
-        const char *source = publication_source(list->items[i]);
-
-        if (source && strcmp(source, chain->pv->metadata->name) == 0 &&
+        if (is_publication_of(chain, list->items[i]) &&
             (!chain->publication || object_is_deleting(chain->publication)))
             chain->publication = list->items[i];
     }
@@ -108,8 +118,7 @@ static void find_claim(struct chain *chain)
 static void begin_at_volume(struct chain *chain, const struct kube_object *volume)
 {
     chain->volume = volume;
-    chain->pv = find_by(&chain->cluster->view.persistent_volumes, persistent_volume_handle,
-                        volume_disk_id(volume));
+    chain->pv = pv_of_disk(chain->cluster, volume_disk_id(volume));
     if (chain->pv)
         find_claim(chain);
     find_below_volume(chain);

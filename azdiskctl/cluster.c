@@ -122,10 +122,31 @@ char *volume_zones(const struct cluster *cluster, const struct kube_object *volu
     return zones ? zones : mem_strdup(detail ? "any" : "-");
 }
 
+static bool is_bound(const struct kube_object *pv)
+{
+    const Api__PersistentVolumeStatus *status = KUBE_AS(Api__PersistentVolume, pv)->status;
+
+    return status && status->phase && strcmp(status->phase, "Bound") == 0;
+}
+
+const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id)
+{
+    const struct object_list *list = &cluster->view.persistent_volumes;
+    const struct kube_object *found = NULL;
+
+    for (size_t i = 0; disk_id && i < list->n; i++) {
+        const char *handle = persistent_volume_handle(list->items[i]);
+
+        if (handle && strcasecmp(handle, disk_id) == 0 &&
+            (!found || (!is_bound(found) && is_bound(list->items[i]))))
+            found = list->items[i];
+    }
+    return found;
+}
+
 char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
 {
-    const struct kube_object *object =
-        find_by(&cluster->view.persistent_volumes, persistent_volume_handle, disk_id);
+    const struct kube_object *object = pv_of_disk(cluster, disk_id);
     const Api__PersistentVolumeSpec *spec =
         object ? KUBE_AS(Api__PersistentVolume, object)->spec : NULL;
     const Api__ObjectReference *claim = spec ? spec->claim_ref : NULL;

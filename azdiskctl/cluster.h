@@ -39,6 +39,8 @@ void cluster_fini(struct cluster *cluster);
 /* "eastus-1", "eastus-1,eastus-2", "any"; free() it. */
 char *volume_zones(const struct cluster *cluster, const struct kube_object *volume)
     __attribute__((warn_unused_result));
+/* Of several PersistentVolumes of one disk a bound one; NULL if there is none. */
+const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id);
 /* The claim of a disk's PersistentVolume as "namespace/name"; NULL if there is none; free() it. */
 char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
     __attribute__((warn_unused_result));

@@ -159,7 +159,7 @@ struct err *timeline_json(const struct cluster *cluster, const char *name, json_
     if (!volume)
         volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));
     if (!pv)
-        pv = find_by(&view->persistent_volumes, persistent_volume_handle, volume_disk_id(volume));
+        pv = pv_of_disk(cluster, volume_disk_id(volume));
     if (pv)
         tell_persistent_volume(&story, pv);
     if (volume)

@@ -6,6 +6,7 @@
 #include "azdiskctl/event.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 
 /* The controller's default of --heartbeat-limit. */
 enum { HEARTBEAT_LIMIT_S = 2 * 60 };
@@ -89,8 +90,7 @@ static bool other_driver(const struct chain *chain)
     const Api__PersistentVolumeSpec *spec =
         chain->pv ? KUBE_AS(Api__PersistentVolume, chain->pv)->spec : NULL;
 
-    return chain->pv && !(spec && spec->csi && spec->csi->driver &&
-                          strcmp(spec->csi->driver, chain->cluster->view.driver_name) == 0);
+    return chain->pv && !pv_is_of_driver(spec, chain->cluster->view.driver_name);
 }
 
 static char *why_other_driver(const struct chain *chain)

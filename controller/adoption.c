@@ -1,29 +1,27 @@
 #include "controller/adoption.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "controller/access_mode.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/volume_view.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 
 #define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
+#define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"
 #define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
 
-/* Made by this driver, in whatever version, for a claim. */
+/* Made for a claim by this driver, in whatever version, or in-tree before it. */
 static bool is_provisioned(const struct controller *controller, const struct kube_object *pv)
 {
     const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
+    bool in_tree = KUBE_AS(Api__PersistentVolume, pv)->spec->azure_disk != NULL;
 
-    return by && strcmp(by, controller->settings.driver_name) == 0;
-}
-
-/* Upstream's driver notes "true" where this one notes the disk's id. */
-static const char *id_or_null(const char *id)
-{
-    return id && strncasecmp(id, "/subscriptions/", strlen("/subscriptions/")) == 0 ? id : NULL;
+    return by && (strcmp(by, controller->settings.driver_name) == 0 ||
+                  (in_tree && strcmp(by, PROVISIONED_IN_TREE) == 0));
 }
 
 bool adoption_is_of(const Api__AzVolume *volume)
@@ -33,14 +31,13 @@ bool adoption_is_of(const Api__AzVolume *volume)
 
 const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume)
 {
-    const char *noted = id_or_null(volume_adopted_id(volume));
-    const char *id = noted ? noted : kube_annotation(volume->metadata, NOTE_DISK);
+    const char *id = volume_recorded_disk(volume);
 
     if (id)
         return id;
     /* A PersistentVolume comes after its disk: what this AzVolume knew of it was lost. */
     const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
-    return pv ? KUBE_AS(Api__PersistentVolume, pv)->spec->csi->volume_handle : NULL;
+    return pv ? pv_handle(KUBE_AS(Api__PersistentVolume, pv)->spec) : NULL;
 }
 
 /* ---- the AzVolume ---- */
@@ -106,7 +103,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
 
 /* ---- of a PersistentVolume ---- */
 
-static int access_mode_of(const Api__PersistentVolume *pv)
+static int access_mode_of(const Api__PersistentVolumeSpec *spec)
 {
     static const struct {
         const char *name;
@@ -116,22 +113,37 @@ static int access_mode_of(const Api__PersistentVolume *pv)
                  {"ReadWriteOncePod", MODE(SINGLE_NODE_SINGLE_WRITER)}};
 
     for (size_t m = 0; m < COUNT_OF(modes); m++)
-        for (size_t i = 0; i < pv->spec->n_access_modes; i++)
-            if (strcmp(pv->spec->access_modes[i], modes[m].name) == 0)
+        for (size_t i = 0; i < spec->n_access_modes; i++)
+            if (strcmp(spec->access_modes[i], modes[m].name) == 0)
                 return modes[m].mode;
     return MODE(SINGLE_NODE_WRITER);
 }
 
-struct adoption adoption_of_pv(const Api__PersistentVolume *pv)
+/* The volume attributes that CSI migration makes of it. */
+static void add_in_tree(struct adoption *adoption, const Api__AzureDiskVolumeSource *source)
 {
-    const Api__CSIPersistentVolumeSource *csi = pv->spec->csi;
-    struct parameter *list = PARAMETER_LIST(csi->volume_attributes, csi->n_volume_attributes);
+    if (source->caching_mode)
+        ARRAY_ADD(adoption->parameters, adoption->n_parameters) =
+            (struct parameter){"cachingMode", source->caching_mode};
+    if (source->fs_type)
+        ARRAY_ADD(adoption->parameters, adoption->n_parameters) =
+            (struct parameter){"fsType", source->fs_type};
+}
 
-    return (struct adoption){
-        .volume_id = csi->volume_handle,
-        .parameters = list,
-        .n_parameters = csi->n_volume_attributes,
-        .mounted = !pv->spec->volume_mode || strcmp(pv->spec->volume_mode, "Block") != 0,
-        .access_mode = access_mode_of(pv),
+struct adoption adoption_of_pv(const Api__PersistentVolumeSpec *spec)
+{
+    struct adoption adoption = {
+        .volume_id = pv_handle(spec),
+        .mounted = !spec->volume_mode || strcmp(spec->volume_mode, "Block") != 0,
+        .access_mode = access_mode_of(spec),
     };
+
+    if (!spec->csi) {
+        add_in_tree(&adoption, spec->azure_disk);
+        return adoption;
+    }
+    adoption.parameters =
+        PARAMETER_LIST(spec->csi->volume_attributes, spec->csi->n_volume_attributes);
+    adoption.n_parameters = spec->csi->n_volume_attributes;
+    return adoption;
 }

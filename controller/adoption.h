@@ -32,5 +32,6 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
                            const char *volume_name, const struct adoption *adoption,
                            struct kube_object **ret) __attribute__((warn_unused_result));
 
-/* What a PersistentVolume says of it. free() the parameters. */
-struct adoption adoption_of_pv(const Api__PersistentVolume *pv);
+/* What a PersistentVolume of this driver says of it, or a pod that names the disk without a claim.
+ * free() the parameters. */
+struct adoption adoption_of_pv(const Api__PersistentVolumeSpec *spec);

@@ -90,20 +90,6 @@ static struct object_list find(const struct store_index *index, const char *valu
     return list;
 }
 
-static struct kube_object *persistent_volume_of_disk(const struct cluster_source *source,
-                                                     const char *id)
-{
-    CLEANUP(freep) char *name = name_of(id);
-    struct object_list found = {0};
-
-    if (name)
-        found = find(controller_of(source)->persistent_volumes_by_volume, name);
-    for (size_t i = 0; i < found.n; i++)
-        if (is_same(persistent_volume_handle(found.items[i]), id))
-            return found.items[i];
-    return NULL;
-}
-
 static struct kube_object *node(const struct cluster_source *source, const char *name)
 {
     return store_get(controller_of(source)->nodes, name);
@@ -119,6 +105,24 @@ static struct object_list attachments_of_node(const struct cluster_source *sourc
     return find(controller_of(source)->attachments_by_node, name);
 }
 
+static struct object_list find_by_name_of_disk(const struct store_index *index, const char *id)
+{
+    CLEANUP(freep) char *name = name_of(id);
+
+    return name ? find(index, name) : (struct object_list){0};
+}
+
+static struct object_list persistent_volumes_of_disk(const struct cluster_source *source,
+                                                     const char *id)
+{
+    return find_by_name_of_disk(controller_of(source)->persistent_volumes_by_volume, id);
+}
+
+static struct object_list inline_publications(const struct cluster_source *source, const char *id)
+{
+    return find_by_name_of_disk(controller_of(source)->volume_attachments_by_inline_disk, id);
+}
+
 static struct object_list publications(const struct cluster_source *source, const char *name)
 {
     return find(controller_of(source)->volume_attachments_by_pv, name);
@@ -131,10 +135,11 @@ void audit_source_init(struct audit_source *source, const struct controller *con
         .pause = pause_after,
         .volume = volume,
         .volume_of_disk = volume_of_disk,
-        .persistent_volume_of_disk = persistent_volume_of_disk,
         .node = node,
         .attachments_of_volume = attachments_of,
         .attachments_of_node = attachments_of_node,
+        .persistent_volumes_of_disk = persistent_volumes_of_disk,
+        .inline_publications = inline_publications,
         .publications = publications,
     };
 

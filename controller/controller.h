@@ -56,7 +56,8 @@ struct controller {
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
     struct store_index *persistent_volumes_by_volume;   /* by the AzVolume's name */
     struct store_index *volume_attachments_by_pv;       /* by the PersistentVolume's name */
-    struct store_index *volume_attachments_by_node;     /* by the Node's name */
+    struct store_index *volume_attachments_by_inline_disk; /* without one: by the AzVolume's name */
+    struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_table *node_table;
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */

@@ -116,6 +116,7 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
     struct controller *controller = call->ctx;
     CLEANUP(freep) char *key = mem_strdup((*io)->key);
     uint64_t deadline = loop_now(controller->loop) + LOOK_MS;
+    bool is_looked_at = volume_note(as_volume(*io), NOTE_LOOK_REQUEST) != NULL;
 
     if (deadline > csi_wait_deadline(call))
         deadline = csi_wait_deadline(call);
@@ -130,9 +131,11 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
             return err_new(ERR_PRECONDITION, "volume %s is being deleted", key);
         const Api__AzVolume *volume = as_volume(object);
         bool pending = volume_note(volume, NOTE_LOOK_REQUEST) != NULL;
-        if (!pending && volume->status && volume->status->error)
+        bool created = volume_is_created(volume);
+        /* Of one that is not looked at now it is about something else. */
+        if (!pending && (is_looked_at || !created) && volume->status && volume->status->error)
             return az_error_take(volume->status->error);
-        if (!pending && volume_is_created(volume))
+        if (!pending && created)
             return NULL;
         struct err *err = store_wait(self, controller->volumes, key, deadline);
         if (err)

@@ -28,9 +28,7 @@ static struct err *none_if_not_found(struct err *err)
 struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
                            const char *volume_id)
 {
-    const Api__AzVolumeStatus *status = as_volume(object)->status;
-    const char *disk = status && status->detail ? status->detail->volume__id
-                                                : adoption_disk(controller, as_volume(object));
+    const char *disk = adoption_disk(controller, as_volume(object));
 
     if (!disk || strcasecmp(disk, volume_id) == 0)
         return NULL;

@@ -1,24 +1,54 @@
 #include "controller/kubernetes_view.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "controller/names.h"
+#include "controller/volume_view.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 
+static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
+{
+    return KUBE_AS(Api__PersistentVolume, pv)->spec;
+}
+
+/* ---- PersistentVolumes ---- */
+
+/* Of one that is none of ours, "". */
+static const char *disk_of(const struct controller *controller, const struct kube_object *pv)
+{
+    return pv_is_of_driver(spec_of(pv), controller->settings.driver_name) ? pv_handle(spec_of(pv))
+                                                                          : "";
+}
+
+/* By its AzVolume; NULL if that says nothing, or there is none. */
+static const char *recorded_disk(const struct controller *controller, const char *volume_name)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume_name);
+    const struct kube_object *volume = store_get(controller->volumes, key);
+
+    return volume ? volume_recorded_disk(as_volume(volume)) : NULL;
+}
+
+/* Disks of several resource groups may have one name. */
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
 {
     size_t n;
     struct kube_object *const *objects =
         store_find(controller->persistent_volumes_by_volume, volume_name, &n);
+    const char *disk = n > 0 ? recorded_disk(controller, volume_name) : NULL;
+    struct kube_object *found = NULL;
 
     for (size_t i = 0; i < n; i++) {
-        const char *driver = KUBE_AS(Api__PersistentVolume, objects[i])->spec->csi->driver;
+        const char *named = disk_of(controller, objects[i]);
+        bool is_of_volume = *named && (!disk || strcasecmp(disk, named) == 0);
 
-        if (driver && strcmp(driver, controller->settings.driver_name) == 0)
-            return objects[i];
+        if (is_of_volume && (!found || (!pv_is_bound(found) && pv_is_bound(objects[i]))))
+            found = objects[i];
     }
-    return NULL;
+    return found;
 }
 
 bool pv_is_bound(const struct kube_object *pv)
@@ -28,11 +58,7 @@ bool pv_is_bound(const struct kube_object *pv)
     return !is_deleting(pv) && status && status->phase && strcmp(status->phase, "Bound") == 0;
 }
 
-struct kube_object *const *volume_attachments_of_pv(const struct controller *controller,
-                                                    const struct kube_object *pv, size_t *ret_n)
-{
-    return store_find(controller->volume_attachments_by_pv, pv->metadata->name, ret_n);
-}
+/* ---- VolumeAttachments ---- */
 
 const Api__VolumeAttachment *as_volume_attachment(const struct kube_object *object)
 {
@@ -46,7 +72,8 @@ bool volume_attachment_is_ours(const struct controller *controller,
 
     return spec && spec->attacher &&
            strcmp(spec->attacher, controller->settings.driver_name) == 0 && spec->node_name &&
-           spec->source && spec->source->persistent_volume_name;
+           spec->source &&
+           (spec->source->persistent_volume_name || spec->source->inline_volume_spec);
 }
 
 bool volume_attachment_is_attached(const struct kube_object *object)
@@ -56,42 +83,66 @@ bool volume_attachment_is_attached(const struct kube_object *object)
     return status && status->attached;
 }
 
-static struct kube_object *const *volume_attachments_of(const struct controller *controller,
-                                                        const char *volume_name, size_t *ret_n)
+char *volume_of_volume_attachment(const struct controller *controller,
+                                  const struct kube_object *object)
+{
+    const Api__VolumeAttachmentSource *source = as_volume_attachment(object)->spec->source;
+    const struct kube_object *pv =
+        source->persistent_volume_name
+            ? store_get(controller->persistent_volumes, source->persistent_volume_name)
+            : NULL;
+
+    return volume_name_of_pv(pv ? spec_of(pv) : source->inline_volume_spec);
+}
+
+struct list_of_objects {
+    struct kube_object **items;
+    size_t n;
+};
+
+static void add_ours(const struct controller *controller, const struct store_index *index,
+                     const char *value, struct list_of_objects *list)
+{
+    size_t n;
+    struct kube_object *const *objects = store_find(index, value, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (volume_attachment_is_ours(controller, objects[i]))
+            ARRAY_ADD(list->items, list->n) = objects[i];
+}
+
+struct kube_object **volume_attachments_of(const struct controller *controller,
+                                           const char *volume_name, size_t *ret_n)
 {
     const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+    struct list_of_objects list = {0};
+    size_t n;
+    struct kube_object *const *pvs =
+        store_find(controller->persistent_volumes_by_volume, volume_name, &n);
 
-    *ret_n = 0;
-    return pv ? volume_attachments_of_pv(controller, pv, ret_n) : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)
+            add_ours(controller, controller->volume_attachments_by_pv, pvs[i]->metadata->name,
+                     &list);
+    add_ours(controller, controller->volume_attachments_by_inline_disk, volume_name, &list);
+    *ret_n = list.n;
+    return list.items;
 }
+
+/* ---- what they say together ---- */
 
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node)
 {
     size_t n;
-    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+    CLEANUP(freep)
+    struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (volume_attachment_is_ours(controller, objects[i]) &&
-            volume_attachment_is_attached(objects[i]) &&
+        if (volume_attachment_is_attached(objects[i]) &&
             strcmp(as_volume_attachment(objects[i])->spec->node_name, node) == 0)
             return true;
     return false;
-}
-
-/* True also if there is no such PersistentVolume any more. */
-static bool may_be_of_volume(const struct controller *controller, const struct kube_object *object,
-                             const char *volume_name)
-{
-    const struct kube_object *pv =
-        store_get(controller->persistent_volumes,
-                  as_volume_attachment(object)->spec->source->persistent_volume_name);
-    const Api__PersistentVolumeSpec *spec = pv ? KUBE_AS(Api__PersistentVolume, pv)->spec : NULL;
-    const char *handle = spec && spec->csi ? spec->csi->volume_handle : NULL;
-    CLEANUP(freep) char *name = NULL;
-    CLEANUP(err_freep) struct err *err = handle ? volume_name_of_id(handle, &name) : NULL;
-
-    return !pv || (name && strcmp(name, volume_name) == 0);
 }
 
 bool kubernetes_is_to_unpublish(const struct controller *controller, const char *volume_name,
@@ -101,10 +152,13 @@ bool kubernetes_is_to_unpublish(const struct controller *controller, const char 
     struct kube_object *const *objects =
         store_find(controller->volume_attachments_by_node, node, &n);
 
-    for (size_t i = 0; i < n; i++)
-        if (volume_attachment_is_ours(controller, objects[i]) &&
-            may_be_of_volume(controller, objects[i], volume_name))
+    for (size_t i = 0; i < n; i++) {
+        if (!volume_attachment_is_ours(controller, objects[i]))
+            continue;
+        CLEANUP(freep) char *name = volume_of_volume_attachment(controller, objects[i]);
+        if (!name || strcmp(name, volume_name) == 0)
             return true;
+    }
     return false;
 }
 
@@ -121,13 +175,13 @@ const char *kubernetes_has_off_record(const struct controller *controller, const
                                       const char *node)
 {
     size_t n;
-    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+    CLEANUP(freep)
+    struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++) {
         const char *there = as_volume_attachment(objects[i])->spec->node_name;
 
-        if (volume_attachment_is_ours(controller, objects[i]) &&
-            volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
+        if (volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
             strcmp(there, node) != 0 && store_get(controller->nodes, there) &&
             !has_record(controller, volume_name, there))
             return there;
@@ -150,10 +204,11 @@ bool kubernetes_has_replica(const struct controller *controller,
 bool kubernetes_has_in_use(const struct controller *controller, const char *volume_name)
 {
     size_t n;
-    struct kube_object *const *objects = volume_attachments_of(controller, volume_name, &n);
+    CLEANUP(freep)
+    struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (volume_attachment_is_ours(controller, objects[i]) && !is_deleting(objects[i]))
+        if (!is_deleting(objects[i]))
             return true;
     return false;
 }

@@ -1,26 +1,34 @@
 /* kubernetes_view.h - what Kubernetes itself says of a volume: its PersistentVolume, and the
  * VolumeAttachments that say on which nodes it is published.
  *
+ * Several PersistentVolumes may name one disk: a Released one that was left beside the one that
+ * took its place. The bound one says what the volume is; VolumeAttachments count whichever they
+ * name, and those of pods that name the disk without a claim, too.
+ *
  * It is read from the mirror, which may be behind. Pointers are borrowed.
  */
 #pragma once
 
 #include "controller/controller.h"
 
-/* The PersistentVolume of this driver whose disk the AzVolume of that name has; NULL if there is
- * none. */
+/* The PersistentVolume of this driver whose disk the AzVolume of that name has, or would have; NULL
+ * if there is none. Of several, a bound one. */
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name);
 /* A claim has it, and nobody deletes it. */
 bool pv_is_bound(const struct kube_object *pv);
 
-/* Of any driver. */
-struct kube_object *const *volume_attachments_of_pv(const struct controller *controller,
-                                                    const struct kube_object *pv, size_t *ret_n);
+/* This driver's, of the volume; free() the list. */
+struct kube_object **volume_attachments_of(const struct controller *controller,
+                                           const char *volume_name, size_t *ret_n)
+    __attribute__((warn_unused_result));
 const Api__VolumeAttachment *as_volume_attachment(const struct kube_object *object);
-/* It is for this driver, and for a PersistentVolume. */
 bool volume_attachment_is_ours(const struct controller *controller,
                                const struct kube_object *object);
 bool volume_attachment_is_attached(const struct kube_object *object);
+/* The AzVolume's name; NULL if that cannot be told (any more). free() it. */
+char *volume_of_volume_attachment(const struct controller *controller,
+                                  const struct kube_object *object)
+    __attribute__((warn_unused_result));
 
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,

@@ -3,70 +3,19 @@
 #include <string.h>
 
 #include "controller/attachment_view.h"
+#include "controller/indexes.h"
 #include "controller/kubernetes_view.h"
 #include "controller/metrics.h"
 #include "controller/names.h"
 #include "controller/news.h"
-#include "controller/pod_company.h"
-#include "controller/pod_group.h"
 #include "controller/recovery.h"
 #include "controller/replan.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
-
-/* ---- indexes ---- */
-
-static void index_by_volume(const struct kube_object *object,
-                            void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
-
-    if (spec && spec->volume_name)
-        emit(ctx, spec->volume_name);
-}
-
-static void index_by_node(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
-
-    if (spec && spec->node_name)
-        emit(ctx, spec->node_name);
-}
-
-/* Of whatever driver: an index does not know which is ours. */
-static void index_by_disk(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
-    const char *handle = spec && spec->csi ? spec->csi->volume_handle : NULL;
-    CLEANUP(freep) char *name = NULL;
-    CLEANUP(err_freep) struct err *err = handle ? volume_name_of_id(handle, &name) : NULL;
-
-    if (name)
-        emit(ctx, name);
-}
-
-static void index_by_pv(const struct kube_object *object,
-                        void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
-
-    if (spec && spec->source && spec->source->persistent_volume_name)
-        emit(ctx, spec->source->persistent_volume_name);
-}
-
-static void index_by_published_node(const struct kube_object *object,
-                                    void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
-
-    if (spec && spec->node_name)
-        emit(ctx, spec->node_name);
-}
 
 /* ---- whom a change concerns ---- */
 
@@ -232,13 +181,21 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     }
 
 /* What is kept of objects that others fill with much that does not concern us. */
-static const char *const kept_of_pvs[] = {"metadata.name",         "metadata.resourceVersion",
-                                          "metadata.uid",          "metadata.deletionTimestamp",
-                                          "metadata.annotations",  "spec.csi.driver",
-                                          "spec.csi.volumeHandle", "spec.csi.volumeAttributes",
-                                          "spec.accessModes",      "spec.volumeMode",
-                                          "spec.claimRef",         "spec.nodeAffinity",
-                                          "status.phase",          NULL};
+static const char *const kept_of_pvs[] = {"metadata.name",
+                                          "metadata.resourceVersion",
+                                          "metadata.uid",
+                                          "metadata.deletionTimestamp",
+                                          "metadata.annotations",
+                                          PV_SOURCE_MEMBERS,
+                                          "spec.csi.volumeAttributes",
+                                          "spec.azureDisk.cachingMode",
+                                          "spec.azureDisk.fsType",
+                                          "spec.accessModes",
+                                          "spec.volumeMode",
+                                          "spec.claimRef",
+                                          "spec.nodeAffinity",
+                                          "status.phase",
+                                          NULL};
 static const char *const kept_of_volume_attachments[] = {"metadata.name",
                                                          "metadata.resourceVersion",
                                                          "metadata.uid",
@@ -301,19 +258,7 @@ void mirror_start(struct controller *controller, struct task_group *group)
         if (kinds[i].observer)
             store_observe(*kinds[i].store, kinds[i].observer, controller);
     }
-    controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
-    controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
-    controller->persistent_volumes_by_volume =
-        store_add_index(controller->persistent_volumes, index_by_disk);
-    controller->volume_attachments_by_pv =
-        store_add_index(controller->volume_attachments, index_by_pv);
-    controller->volume_attachments_by_node =
-        store_add_index(controller->volume_attachments, index_by_published_node);
-    controller->persistent_volumes_by_claim =
-        store_add_index(controller->persistent_volumes, persistent_volume_index_by_claim);
-    controller->pods_by_claim = store_add_index(controller->pods, pod_index_by_claim);
-    controller->pods_by_label = store_add_index(controller->pods, pod_index_by_label);
-    controller->repelling_pods = store_add_index(controller->pods, pod_index_repelling);
+    indexes_add(controller);
     replan_start(controller);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         reflector_start(group, &(struct reflector_config){

@@ -9,6 +9,7 @@
 #include <openssl/sha.h>
 
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 
 enum { OBJECT_NAME_MAX = 253, HASH_DIGITS = 40 };
 
@@ -79,6 +80,16 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     }
     *ret_name = lower;
     return NULL;
+}
+
+char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec)
+{
+    const char *handle = pv_handle(spec);
+    char *name = NULL;
+
+    if (handle)
+        err_free(volume_name_of_id(handle, &name));
+    return name;
 }
 
 char *attachment_name_of(const char *volume_name, const char *node)

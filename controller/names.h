@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "lib/api/kubernetes.pb-c.h"
 #include "lib/api/names.h"
 #include "lib/base/err.h"
 
@@ -15,6 +16,9 @@ char *disk_name_of(const char *csi_name) __attribute__((warn_unused_result));
 /* The AzVolume's name for a disk id, or for a disk's name. INVALID if it is no disk's id. */
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     __attribute__((warn_unused_result));
+
+/* The same for the disk that a PersistentVolume is about; NULL if it is about none. free() it. */
+char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec) __attribute__((warn_unused_result));
 
 /* "<volume>-<node>-attachment", or with a hash in it where that is too long for a name. */
 char *attachment_name_of(const char *volume_name, const char *node)

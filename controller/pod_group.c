@@ -7,6 +7,7 @@
 #include "controller/pod_company.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 #include "lib/kube/pod_claim.h"
 
 /* ---- indexes ---- */
@@ -50,14 +51,8 @@ struct kube_object *const *volumes_of_claim(const struct controller *controller,
 static char *volume_behind(const struct controller *controller, const struct kube_object *object)
 {
     const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
-    const Api__CSIPersistentVolumeSource *source = spec ? spec->csi : NULL;
-    char *name = NULL;
 
-    if (!source || !source->driver || !source->volume_handle ||
-        strcmp(source->driver, controller->settings.driver_name) != 0)
-        return NULL;
-    err_free(volume_name_of_id(source->volume_handle, &name));
-    return name;
+    return pv_is_of_driver(spec, controller->settings.driver_name) ? volume_name_of_pv(spec) : NULL;
 }
 
 void pod_each_volume(const struct controller *controller, const Api__Pod *pod,

@@ -13,24 +13,25 @@
 #include "controller/recovery_plan.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 
 enum { MAX_STEPS = MAX_SHARES_LIMIT + 2 };
 
 /* ---- whom a change concerns ---- */
 
+static void enqueue_volume(struct controller *controller, const char *name)
+{
+    enqueue(controller, controller->recovery_queue, name);
+    enqueue(controller, controller->replica_queue, name); /* what is in use is not collected */
+}
+
 void recovery_of_pv(struct controller *controller, const struct kube_object *pv)
 {
     const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, pv)->spec;
-    CLEANUP(freep) char *name = NULL;
+    CLEANUP(freep) char *name = volume_name_of_pv(spec);
 
-    if (!spec || !spec->csi || !spec->csi->driver || !spec->csi->volume_handle ||
-        strcmp(spec->csi->driver, controller->settings.driver_name) != 0)
-        return;
-    CLEANUP(err_freep) struct err *err = volume_name_of_id(spec->csi->volume_handle, &name);
-    if (err)
-        return;
-    enqueue(controller, controller->recovery_queue, name);
-    enqueue(controller, controller->replica_queue, name); /* what is in use is not collected */
+    if (name && pv_is_of_driver(spec, controller->settings.driver_name))
+        enqueue_volume(controller, name);
 }
 
 void recovery_of_volume_attachment(struct controller *controller,
@@ -38,11 +39,9 @@ void recovery_of_volume_attachment(struct controller *controller,
 {
     if (!volume_attachment_is_ours(controller, volume_attachment))
         return;
-    const struct kube_object *pv =
-        store_get(controller->persistent_volumes,
-                  as_volume_attachment(volume_attachment)->spec->source->persistent_volume_name);
-    if (pv)
-        recovery_of_pv(controller, pv);
+    CLEANUP(freep) char *name = volume_of_volume_attachment(controller, volume_attachment);
+    if (name)
+        enqueue_volume(controller, name);
 }
 
 void recovery_of_node(struct controller *controller, const char *node)
@@ -58,6 +57,8 @@ void recovery_of_all(struct controller *controller)
 {
     STORE_FOREACH(controller->persistent_volumes, pv)
         recovery_of_pv(controller, pv);
+    STORE_FOREACH(controller->volume_attachments, volume_attachment)
+        recovery_of_volume_attachment(controller, volume_attachment);
 }
 
 /* ---- gather ---- */
@@ -132,23 +133,24 @@ static bool gather(struct controller *controller, const char *key, struct view *
     const char *name = strchr(key, '/') + 1;
     struct kube_object *pv = kubernetes_pv(controller, name);
     struct kube_object *volume = store_get(controller->volumes, key);
-    size_t n;
+    size_t n, n_attachments;
+    CLEANUP(freep)
+    struct kube_object **publications = volume_attachments_of(controller, name, &n);
+    struct kube_object *const *attachments =
+        attachments_of_volume(controller, name, &n_attachments);
 
     *s = (struct view){.controller = controller, .name = name};
-    if (!pv)
+    if (!pv && n == 0)
         return false;
-    s->pv = kube_object_ref(pv);
+    s->pv = pv ? kube_object_ref(pv) : NULL;
     s->volume = volume ? kube_object_ref(volume) : NULL;
-    s->in.bound = pv_is_bound(s->pv);
+    s->in.bound = pv && pv_is_bound(pv);
     s->in.volume = volume_of(volume);
     s->in.single_writer = volume && !volume_is_multi_node(as_volume(volume));
-    struct kube_object *const *objects = volume_attachments_of_pv(controller, s->pv, &n);
     for (size_t i = 0; i < n; i++)
-        if (volume_attachment_is_ours(controller, objects[i]))
-            add_node(s, objects[i]);
-    objects = attachments_of_volume(controller, name, &n);
-    for (size_t i = 0; i < n; i++)
-        add_other(s, objects[i]);
+        add_node(s, publications[i]);
+    for (size_t i = 0; i < n_attachments; i++)
+        add_other(s, attachments[i]);
     s->in.nodes = s->nodes;
     s->in.others = s->others;
     return true;
@@ -189,18 +191,23 @@ static struct err *is_true_now(struct task *self, struct view *s, const struct r
 
 /* ---- steps ---- */
 
-static struct err *write_volume(struct task *self, struct view *s)
+/* Where there is no PersistentVolume, node `n` has the volume of a pod that names the disk. */
+static struct err *write_volume(struct task *self, struct view *s, size_t n)
 {
     struct controller *controller = s->controller;
-    struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, s->pv));
+    const struct kube_object *of = s->pv ? s->pv : s->volume_attachments[n];
+    struct adoption adoption =
+        adoption_of_pv(s->pv ? KUBE_AS(Api__PersistentVolume, of)->spec
+                             : as_volume_attachment(of)->spec->source->inline_volume_spec);
     CLEANUP(freep) struct parameter *parameters = adoption.parameters;
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     (void)parameters;
     TRY(adoption_write(self, controller, controller->leader_kube, s->name, &adoption, &written));
     events_record(controller->events, &AZ_VOLUMES, written->metadata, EVENT_NORMAL, "Adopted",
-                  "Recover", "the volume of PersistentVolume %s was on no record; its disk is %s",
-                  s->pv->metadata->name, adoption.volume_id);
+                  "Recover", "the volume of %s %s was on no record; its disk is %s",
+                  s->pv ? "PersistentVolume" : "VolumeAttachment", of->metadata->name,
+                  adoption.volume_id);
     return NULL;
 }
 
@@ -258,7 +265,7 @@ static struct err *take_step(struct task *self, struct view *s, const struct rec
         return NULL;
     case RECOVERY_WRITE_VOLUME:
     case RECOVERY_WRITE_ATTACHED_VOLUME:
-        return write_volume(self, s);
+        return write_volume(self, s, plan->node);
     case RECOVERY_WRITE_ATTACHMENT:
         return write_attachment(self, s, plan->node);
     case RECOVERY_PROMOTE:

@@ -288,8 +288,7 @@ static struct err *disk_of(struct task *self, struct subject *s, char **ret_id)
     bool left;
 
     if (s->in.created || s->in.has_disk) {
-        *ret_id = mem_strdup(s->in.created ? s->volume->status->detail->volume__id
-                                           : adoption_disk(s->controller, s->volume));
+        *ret_id = mem_strdup(adoption_disk(s->controller, s->volume));
         return NULL;
     }
     CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "controller/access_mode.h"
 #include "controller/names.h"
@@ -10,6 +11,21 @@
 bool volume_is_created(const Api__AzVolume *volume)
 {
     return volume->status && volume->status->detail && volume->status->detail->volume__id;
+}
+
+/* Upstream's driver notes "true" where this one notes the disk's id. */
+static const char *id_or_null(const char *id)
+{
+    return id && strncasecmp(id, "/subscriptions/", strlen("/subscriptions/")) == 0 ? id : NULL;
+}
+
+const char *volume_recorded_disk(const Api__AzVolume *volume)
+{
+    const char *noted = id_or_null(volume_adopted_id(volume));
+
+    if (volume_is_created(volume))
+        return volume->status->detail->volume__id;
+    return noted ? noted : kube_annotation(volume->metadata, NOTE_DISK);
 }
 
 const char *volume_parameter(const Api__AzVolume *volume, const char *name)

@@ -8,6 +8,9 @@
 #include "provisioner-lib/parameters.h"
 
 bool volume_is_created(const Api__AzVolume *volume); /* its disk exists */
+/* The id of the disk that is on record, or that it was written for; NULL if the driver is to make
+ * one. */
+const char *volume_recorded_disk(const Api__AzVolume *volume);
 /* A StorageClass's; NULL if it does not say. */
 const char *volume_parameter(const Api__AzVolume *volume, const char *name);
 /* What it says, else what its disk was seen to have. */

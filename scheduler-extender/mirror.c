@@ -3,6 +3,7 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
 #include "scheduler-extender/metrics.h"
 
@@ -18,8 +19,7 @@ static const char *const kept_of_claims[] = {
 };
 static const char *const kept_of_volumes[] = {
     IDENTITY,
-    "spec.csi.driver",
-    "spec.csi.volumeHandle",
+    PV_SOURCE_MEMBERS,
     NULL,
 };
 static const char *const kept_of_attachments[] = {

@@ -7,6 +7,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/kube/pod_claim.h"
+#include "lib/kube/pv_source.h"
 #include "scheduler-extender/mirror.h"
 #include "scheduler-extender/node_health.h"
 #include "scheduler-extender/score.h"
@@ -39,19 +40,16 @@ static bool is_shared(const Api__PersistentVolumeClaimSpec *claim)
     return false;
 }
 
-/* The CSI source of a claim's volume, if it is bound and the volume is ours. */
-static const Api__CSIPersistentVolumeSource *source_of(const struct extender *extender,
-                                                       const Api__PersistentVolumeClaimSpec *claim)
+/* The disk of a claim's volume, if it is bound and the volume is ours. */
+static const char *disk_of(const struct extender *extender,
+                           const Api__PersistentVolumeClaimSpec *claim)
 {
     const struct kube_object *object =
         claim->volume_name ? store_get(extender->volumes, claim->volume_name) : NULL;
     const Api__PersistentVolumeSpec *volume =
         object ? KUBE_AS(Api__PersistentVolume, object)->spec : NULL;
-    const Api__CSIPersistentVolumeSource *source = volume ? volume->csi : NULL;
-    bool ours = source && source->driver && source->volume_handle &&
-                strcmp(source->driver, extender->settings.driver_name) == 0;
 
-    return ours ? source : NULL;
+    return pv_is_of_driver(volume, extender->settings.driver_name) ? pv_handle(volume) : NULL;
 }
 
 static void add_disk(const struct extender *extender, const char *claim_key, struct disks *disks)
@@ -59,11 +57,11 @@ static void add_disk(const struct extender *extender, const char *claim_key, str
     const struct kube_object *object = store_get(extender->claims, claim_key);
     const Api__PersistentVolumeClaimSpec *claim =
         object ? KUBE_AS(Api__PersistentVolumeClaim, object)->spec : NULL;
-    const Api__CSIPersistentVolumeSource *source = claim ? source_of(extender, claim) : NULL;
+    const char *disk = claim ? disk_of(extender, claim) : NULL;
 
-    if (!source)
+    if (!disk)
         return;
-    CLEANUP(freep) char *id = mem_lower(source->volume_handle);
+    CLEANUP(freep) char *id = mem_lower(disk);
     for (size_t i = 0; i < disks->n; i++)
         if (strcmp(disks->items[i].id, id) == 0)
             return; /* a pod may name a claim twice */

@@ -26,14 +26,16 @@ struct cluster_source_ops {
     /* NULL if there is none. */
     struct kube_object *(*volume)(const struct cluster_source *source, const char *name);
     struct kube_object *(*volume_of_disk)(const struct cluster_source *source, const char *id);
-    struct kube_object *(*persistent_volume_of_disk)(const struct cluster_source *source,
-                                                     const char *id);
     struct kube_object *(*node)(const struct cluster_source *source, const char *name);
 
     struct object_list (*attachments_of_volume)(const struct cluster_source *source,
                                                 const char *name);
     struct object_list (*attachments_of_node)(const struct cluster_source *source,
                                               const char *name);
+    /* These two may list objects of other disks as well. */
+    struct object_list (*persistent_volumes_of_disk)(const struct cluster_source *source,
+                                                     const char *id);
+    struct object_list (*inline_publications)(const struct cluster_source *source, const char *id);
     /* VolumeAttachments of a PersistentVolume. */
     struct object_list (*publications)(const struct cluster_source *source, const char *name);
 };

@@ -6,6 +6,7 @@
 #include "lib/api/csi.pb-c.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 #include "provisioner-lib/parameters.h"
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
@@ -136,9 +137,7 @@ const char *attachment_disk_id(const struct kube_object *object)
 
 const char *persistent_volume_handle(const struct kube_object *object)
 {
-    const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
-
-    return spec && spec->csi ? spec->csi->volume_handle : NULL;
+    return pv_handle(KUBE_AS(Api__PersistentVolume, object)->spec);
 }
 
 const char *publication_source(const struct kube_object *object)
@@ -146,6 +145,13 @@ const char *publication_source(const struct kube_object *object)
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
 
     return spec && spec->source ? spec->source->persistent_volume_name : NULL;
+}
+
+const char *publication_disk(const struct kube_object *object)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    return spec && spec->source ? pv_handle(spec->source->inline_volume_spec) : NULL;
 }
 
 /* ---- what objects say ---- */

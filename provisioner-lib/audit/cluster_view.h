@@ -46,7 +46,7 @@ struct object_list object_index_find(const struct object_index *index, const cha
 struct kube_object *object_index_first(const struct object_index *index, const char *key);
 
 object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, attachment_disk_id,
-    persistent_volume_handle, publication_source;
+    persistent_volume_handle, publication_source, publication_disk; /* of a pod without a claim */
 
 /* ---- what they say ---- */
 

@@ -1,6 +1,7 @@
 /* The volumes against the disks that the cloud has, and these against their owners. */
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/audit/compare.h"
@@ -41,14 +42,26 @@ static void visit_volume(void *ctx, struct kube_object *volume)
                        "there is no disk %s", id);
 }
 
+static bool has_persistent_volume(const struct cluster_source *source, const char *id)
+{
+    const struct object_list found = source->ops->persistent_volumes_of_disk(source, id);
+
+    for (size_t i = 0; i < found.n; i++) {
+        const char *handle = persistent_volume_handle(found.items[i]);
+
+        if (handle && strcasecmp(handle, id) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* One that is being made is known by its name only. */
 static bool is_known(const struct cluster_source *source, const char *id)
 {
     const char *name = strrchr(id, '/');
 
     return source->ops->volume_of_disk(source, id) ||
-           (name && source->ops->volume(source, name + 1)) ||
-           source->ops->persistent_volume_of_disk(source, id);
+           (name && source->ops->volume(source, name + 1)) || has_persistent_volume(source, id);
 }
 
 static void tell_unlisted(const struct unlisted *unlisted, struct differences *ret)

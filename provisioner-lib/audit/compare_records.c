@@ -1,36 +1,75 @@
 /* Custom resources against each other and against what Kubernetes says. */
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/api/names.h"
+#include "lib/base/alloc.h"
 #include "provisioner-lib/audit/compare.h"
 
 /* ---- a volume and all that is said of it ---- */
 
 struct group {
     const struct cluster_source *source;
-    struct object_list attachments, publications;
+    struct object_list attachments;
+    struct kube_object **publications; /* through whichever PersistentVolume, or none */
+    size_t n_publications;
     bool is_of_kubernetes; /* there is a PersistentVolume, so that it could be published */
 };
 
+static void group_fini(struct group *group)
+{
+    free(group->publications);
+}
+
+static void add_publications(struct group *group, const struct object_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        ARRAY_ADD(group->publications, group->n_publications) = list->items[i];
+}
+
+static void add_publications_of_pv(struct group *group, const struct kube_object *pv)
+{
+    const struct cluster_source *source = group->source;
+    const struct object_list list = source->ops->publications(source, pv->metadata->name);
+
+    group->is_of_kubernetes = true;
+    add_publications(group, &list);
+}
+
+static bool is_of_disk(object_key_fn *disk_of, const struct kube_object *object, const char *disk)
+{
+    const char *id = disk_of(object);
+
+    return id && strcasecmp(id, disk) == 0;
+}
+
 static struct group group_of(const struct cluster_source *source, const struct kube_object *volume)
 {
-    struct group group = {.source = source};
+    struct group group = {
+        .source = source,
+        .attachments = source->ops->attachments_of_volume(source, volume->metadata->name),
+    };
     const char *disk = volume_disk_id(volume);
-    const struct kube_object *pv =
-        disk ? source->ops->persistent_volume_of_disk(source, disk) : NULL;
 
-    group.attachments = source->ops->attachments_of_volume(source, volume->metadata->name);
-    group.is_of_kubernetes = pv != NULL;
-    if (pv)
-        group.publications = source->ops->publications(source, pv->metadata->name);
+    if (!disk)
+        return group;
+    const struct object_list pvs = source->ops->persistent_volumes_of_disk(source, disk);
+    for (size_t i = 0; i < pvs.n; i++)
+        if (is_of_disk(persistent_volume_handle, pvs.items[i], disk))
+            add_publications_of_pv(&group, pvs.items[i]);
+    const struct object_list without = source->ops->inline_publications(source, disk);
+    for (size_t i = 0; i < without.n; i++)
+        if (is_of_disk(publication_disk, without.items[i], disk))
+            add_publications(&group, &(struct object_list){&without.items[i], 1});
+    group.is_of_kubernetes |= group.n_publications > 0;
     return group;
 }
 
 static bool is_published(const struct group *group, const char *node)
 {
-    for (size_t i = 0; node && i < group->publications.n; i++) {
-        const char *where = publication_node(group->publications.items[i]);
+    for (size_t i = 0; node && i < group->n_publications; i++) {
+        const char *where = publication_node(group->publications[i]);
 
         if (where && strcmp(where, node) == 0)
             return true;
@@ -108,8 +147,9 @@ static bool is_ours(const struct cluster_source *source, const struct kube_objec
 
 static void compare_publications(const struct group *group, struct differences *ret)
 {
-    for (size_t i = 0; i < group->publications.n; i++) {
-        struct kube_object *publication = group->publications.items[i];
+    for (size_t i = 0; i < group->n_publications; i++) {
+        struct kube_object *publication = group->publications[i];
+        const char *pv = publication_source(publication);
         const char *node = publication_node(publication);
         const struct kube_object *attachment = attachment_to(group, node);
 
@@ -118,9 +158,10 @@ static void compare_publications(const struct group *group, struct differences *
             (attachment && attachment_wants(attachment, ROLE_PRIMARY)))
             continue;
         difference_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, publication, NULL,
-                       "PersistentVolume %s counts as attached to node %s, and has no primary "
+                       "%s %s counts as attached to node %s, and has no primary "
                        "AzVolumeAttachment there",
-                       publication_source(publication), node);
+                       pv ? "PersistentVolume" : "disk", pv ? pv : publication_disk(publication),
+                       node);
     }
 }
 
@@ -154,7 +195,7 @@ struct comparison {
 static void visit_volume(void *ctx, struct kube_object *volume)
 {
     const struct comparison *comparison = ctx;
-    const struct group group = group_of(comparison->source, volume);
+    CLEANUP(group_fini) struct group group = group_of(comparison->source, volume);
 
     compare_roles(&group, volume, comparison->ret);
     compare_primaries(&group, volume, comparison->ret);
@@ -171,10 +212,8 @@ static void visit_persistent_volume(void *ctx, struct kube_object *pv)
 
     if (!handle || source->ops->volume_of_disk(source, handle))
         return;
-    const struct group group = {
-        .source = source,
-        .publications = source->ops->publications(source, pv->metadata->name),
-    };
+    CLEANUP(group_fini) struct group group = {.source = source};
+    add_publications_of_pv(&group, pv);
     compare_publications(&group, comparison->ret);
 }
 

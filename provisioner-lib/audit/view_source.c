@@ -42,12 +42,6 @@ static struct kube_object *volume_of_disk(const struct cluster_source *source, c
     return object_index_first(&self_of(source)->volumes_by_disk, id);
 }
 
-static struct kube_object *persistent_volume_of_disk(const struct cluster_source *source,
-                                                     const char *id)
-{
-    return object_index_first(&self_of(source)->persistent_volumes_by_disk, id);
-}
-
 static struct kube_object *node(const struct cluster_source *source, const char *name)
 {
     return object_index_first(&self_of(source)->nodes, name);
@@ -64,6 +58,17 @@ static struct object_list attachments_of_node(const struct cluster_source *sourc
     return object_index_find(&self_of(source)->attachments_by_node, name);
 }
 
+static struct object_list persistent_volumes_of_disk(const struct cluster_source *source,
+                                                     const char *id)
+{
+    return object_index_find(&self_of(source)->persistent_volumes_by_disk, id);
+}
+
+static struct object_list inline_publications(const struct cluster_source *source, const char *id)
+{
+    return object_index_find(&self_of(source)->inline_publications, id);
+}
+
 static struct object_list publications(const struct cluster_source *source, const char *name)
 {
     return object_index_find(&self_of(source)->publications, name);
@@ -74,10 +79,11 @@ static const struct cluster_source_ops OPS = {
     .pause = go_on,
     .volume = volume,
     .volume_of_disk = volume_of_disk,
-    .persistent_volume_of_disk = persistent_volume_of_disk,
     .node = node,
     .attachments_of_volume = attachments_of_volume,
     .attachments_of_node = attachments_of_node,
+    .persistent_volumes_of_disk = persistent_volumes_of_disk,
+    .inline_publications = inline_publications,
     .publications = publications,
 };
 
@@ -93,6 +99,7 @@ void view_source_init(struct view_source *source, const struct cluster_view *vie
         .nodes = object_index_of(&view->nodes, key_name),
         .attachments_by_volume = object_index_of(&view->attachments, attachment_volume),
         .attachments_by_node = object_index_of(&view->attachments, attachment_node),
+        .inline_publications = object_index_of(&view->volume_attachments, publication_disk),
         .publications = object_index_of(&view->volume_attachments, publication_source),
     };
 }
@@ -105,5 +112,6 @@ void view_source_fini(struct view_source *source)
     object_index_fini(&source->nodes);
     object_index_fini(&source->attachments_by_volume);
     object_index_fini(&source->attachments_by_node);
+    object_index_fini(&source->inline_publications);
     object_index_fini(&source->publications);
 }

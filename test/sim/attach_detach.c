@@ -53,7 +53,7 @@ static struct publication *publication_new(struct machine *machine, struct volum
     world_create(world, &VOLUME_ATTACHMENTS, NULL,
                  json_pack("{s:{s:s}, s:{s:s, s:s, s:{s:s}}}", "metadata", "name",
                            publication->name, "spec", "attacher", WORLD_DRIVER, "nodeName",
-                           machine->name, "source", "persistentVolumeName", volume->pv));
+                           machine->name, "source", "persistentVolumeName", volume_any_pv(volume)));
     attacher_start(publication);
     return publication;
 }

@@ -24,6 +24,9 @@ static const struct trait {
     {"disks-elsewhere", offsetof(struct landscape, disks_elsewhere)},
     {"no-provider-ids", offsetof(struct landscape, no_provider_ids)},
     {"alike-names", offsetof(struct landscape, alike_names)},
+    {"static-volumes", offsetof(struct landscape, static_volumes)},
+    {"in-tree-volumes", offsetof(struct landscape, in_tree_volumes)},
+    {"old-pvs", offsetof(struct landscape, old_pvs)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -51,6 +54,8 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.other_subscription = landscape.vms_elsewhere && chance(&random, 3);
     landscape.disks_elsewhere = landscape.other_subscription || chance(&random, 3);
     landscape.alike_names = chance(&random, 2);
+    landscape.in_tree_volumes = chance(&random, 3);
+    landscape.old_pvs = chance(&random, 2);
     landscape.no_provider_ids = chance(&random, 4) && !landscape.vms_elsewhere &&
                                 !landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE];
     return landscape;

@@ -25,7 +25,11 @@ struct landscape {
     bool other_subscription;     /* that group, and all disks, are of another subscription too */
     bool disks_elsewhere;        /* in a resource group of their own */
     bool no_provider_ids;        /* Nodes without spec.providerID; plain VMs only */
-    bool alike_names;            /* nodes whose names end in those of others: "a-node-00" */
+    bool alike_names;            /* of nodes that end in those of others: "a-node-00"; of disks that
+                                    begin with those of others: "pvc-1-a" */
+    bool static_volumes;         /* some workloads have volumes that were made by hand */
+    bool in_tree_volumes;        /* or in-tree (spec.azureDisk), before there was CSI */
+    bool old_pvs;                /* a Released PersistentVolume is left beside a bound one */
 };
 
 extern const struct landscape LANDSCAPE_PLAIN;

@@ -176,6 +176,11 @@ MUTANTS = [
            "        .resource_version = reflector->version,\n", "", "churn", "history-compacted"),
     Mutant("new leader waits for changes", "controller/leader.c",
            "    mirror_enqueue_all(controller);", "    (void)mirror_enqueue_all;"),
+    # ---- what Kubernetes says ----
+    Mutant("the first PersistentVolume of a disk counts", "controller/kubernetes_view.c",
+           "(!found || (!pv_is_bound(found) && pv_is_bound(objects[i])))", "!found"),
+    Mutant("in-tree volumes are nobody's", "lib/kube/pv_source.c",
+           "    if (spec && !spec->csi && spec->azure_disk)", "    if (!spec)"),
     # ---- calls ----
     Mutant("published before there is a LUN", "controller/csi_publish.c",
            "return on_record && detail->n_publish__context > 0;", "return on_record || detail || true;"),

@@ -119,7 +119,7 @@ static struct err *delete_once(struct task *self, struct volume *volume)
                             CALL_TIMEOUT_MS, NULL);
 }
 
-static struct err *delete (struct task *self, struct volume *volume)
+struct err *provisioner_delete(struct task *self, struct volume *volume)
 {
     struct backoff backoff = {.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
 
@@ -149,7 +149,7 @@ static struct err *live(struct task *self, struct volume *volume)
     }
     if (volume->wish.retain)
         return NULL;
-    TRY(delete (self, volume));
+    TRY(provisioner_delete(self, volume));
     volume->phase = VOLUME_GONE;
     volume_remove_pv(volume);
     sim_note(volume->world->sim, "volume %s is deleted", volume->pv);

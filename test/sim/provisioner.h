@@ -7,7 +7,12 @@
  */
 #pragma once
 
+#include "lib/rt/task.h"
+
 struct volume;
 
+/* DeleteVolume until it succeeds, as soon as there is no VolumeAttachment of the volume. */
+struct err *provisioner_delete(struct task *self, struct volume *volume)
+    __attribute__((warn_unused_result));
 /* A task of the sim that goes with the volume from its claim to its end. */
 void provisioner_start(struct volume *volume);

@@ -5,6 +5,7 @@
 #include "controller/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/provisioner.h"
+#include "test/sim/static_volume.h"
 #include "test/sim/world.h"
 
 #define ZONE_LABEL "topology.disk.csi.azure.com/zone"
@@ -40,32 +41,65 @@ static json_t *affinity_json(const struct volume *volume)
     return json_pack("{s:{s:o}}", "required", "nodeSelectorTerms", terms);
 }
 
-static json_t *pv_json(const struct volume *volume)
+static json_t *csi_json(const struct volume *volume)
+{
+    return json_pack("{s:s, s:s, s:s, s:O}", "driver", WORLD_DRIVER, "volumeHandle", volume->handle,
+                     "fsType", volume->wish.block ? "" : "ext4", "volumeAttributes",
+                     volume->context);
+}
+
+static json_t *in_tree_json(const struct volume *volume)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "diskName", volume->az_name, "diskURI",
+                     volume->handle, "kind", "Managed", "cachingMode", "None", "fsType", "ext4");
+}
+
+static json_t *spec_json(const struct volume *volume)
 {
     const json_t *claim = kube_server_get(volume->world->sim->kube, &PERSISTENT_VOLUME_CLAIMS,
                                           WORLD_POD_NAMESPACE, volume->claim);
     json_t *uid = json_object_get(json_object_get(claim, "metadata"), "uid");
-    json_t *spec = json_pack(
-        "{s:{s:s}, s:[s], s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:O?}, s:{s:s, s:s, s:s, s:O}, "
-        "s:o}",
-        "capacity", "storage", "10Gi", "accessModes", access_mode(volume), "volumeMode",
-        volume->wish.block ? "Block" : "Filesystem", "persistentVolumeReclaimPolicy",
-        volume->wish.retain ? "Retain" : "Delete", "storageClassName", "azuredisk", "claimRef",
-        "apiVersion", "v1", "kind", "PersistentVolumeClaim", "namespace", WORLD_POD_NAMESPACE,
-        "name", volume->claim, "uid", uid, "csi", "driver", WORLD_DRIVER, "volumeHandle",
-        volume->handle, "fsType", volume->wish.block ? "" : "ext4", "volumeAttributes",
-        volume->context, "nodeAffinity", affinity_json(volume));
+    bool in_tree = volume->wish.origin == VOLUME_IN_TREE;
 
-    return json_pack("{s:{s:s, s:{s:s}, s:[s, s]}, s:o}", "metadata", "name", volume->pv,
-                     "annotations", "pv.kubernetes.io/provisioned-by", WORLD_DRIVER, "finalizers",
-                     "kubernetes.io/pv-protection",
-                     "external-provisioner.volume.kubernetes.io/finalizer", "spec", spec);
+    return json_pack(
+        "{s:{s:s}, s:[s], s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:O?}, s:o, s:o}", "capacity",
+        "storage", "10Gi", "accessModes", access_mode(volume), "volumeMode",
+        volume->wish.block ? "Block" : "Filesystem", "persistentVolumeReclaimPolicy",
+        volume->wish.retain || volume->wish.origin == VOLUME_STATIC ? "Retain" : "Delete",
+        "storageClassName", "azuredisk", "claimRef", "apiVersion", "v1", "kind",
+        "PersistentVolumeClaim", "namespace", WORLD_POD_NAMESPACE, "name", volume->claim, "uid",
+        uid, in_tree ? "azureDisk" : "csi", in_tree ? in_tree_json(volume) : csi_json(volume),
+        "nodeAffinity", affinity_json(volume));
 }
 
-static void write_pv_phase(const struct volume *volume, const char *phase)
+static json_t *pv_json(const struct volume *volume, const char *name)
 {
-    world_patch(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv, "status",
+    static const char *const provisioned_by[] = {[VOLUME_DYNAMIC] = WORLD_DRIVER,
+                                                 [VOLUME_IN_TREE] = "kubernetes.io/azure-disk",
+                                                 [VOLUME_STATIC] = NULL};
+    const char *by = provisioned_by[volume->wish.origin];
+    json_t *metadata =
+        json_pack("{s:s, s:[s]}", "name", name, "finalizers", "kubernetes.io/pv-protection");
+
+    if (by) {
+        json_object_set_new(metadata, "annotations",
+                            json_pack("{s:s}", "pv.kubernetes.io/provisioned-by", by));
+        json_array_append_new(json_object_get(metadata, "finalizers"),
+                              json_string("external-provisioner.volume.kubernetes.io/finalizer"));
+    }
+    return json_pack("{s:o, s:o}", "metadata", metadata, "spec", spec_json(volume));
+}
+
+static void write_pv_phase(const struct volume *volume, const char *pv, const char *phase)
+{
+    world_patch(volume->world, &PERSISTENT_VOLUMES, NULL, pv, "status",
                 json_pack("{s:{s:s}}", "status", "phase", phase));
+}
+
+static void create_pv(const struct volume *volume, const char *name, const char *phase)
+{
+    world_create(volume->world, &PERSISTENT_VOLUMES, NULL, pv_json(volume, name));
+    write_pv_phase(volume, name, phase);
 }
 
 static void remove_finalizers(struct world *world, const struct api_resource *resource,
@@ -93,7 +127,10 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
     waiters_init(&volume->changed);
     list_append(&world->volumes, &volume->link);
     world_create(world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, claim_json(volume));
-    provisioner_start(volume);
+    if (wish->origin == VOLUME_DYNAMIC)
+        provisioner_start(volume);
+    else
+        static_volume_start(volume);
     return volume;
 }
 
@@ -101,6 +138,7 @@ void volume_free(struct volume *volume)
 {
     free(volume->claim);
     free(volume->pv);
+    free(volume->old_pv);
     free(volume->handle);
     free(volume->az_name);
     free(volume->error);
@@ -120,8 +158,11 @@ void volume_bind(struct volume *volume, const char *handle, json_t *context, uns
     volume->context = context;
     volume->zones = zones ? zones : (1U << WORLD_ZONES) - 1;
     volume->phase = VOLUME_BOUND;
-    world_create(volume->world, &PERSISTENT_VOLUMES, NULL, pv_json(volume));
-    write_pv_phase(volume, "Bound");
+    if (volume->wish.old_pv) {
+        volume->old_pv = mem_printf("a-%s", volume->pv);
+        create_pv(volume, volume->old_pv, "Released");
+    }
+    create_pv(volume, volume->pv, "Bound");
     world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim, NULL,
                 json_pack("{s:{s:s}}", "spec", "volumeName", volume->pv));
     world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim,
@@ -146,13 +187,24 @@ void volume_remove_claim(struct volume *volume)
     if (volume->phase != VOLUME_BOUND)
         return;
     volume->phase = VOLUME_RELEASED;
-    write_pv_phase(volume, "Released");
+    write_pv_phase(volume, volume->pv, "Released");
 }
 
 void volume_remove_pv(struct volume *volume)
 {
-    world_delete(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv);
-    remove_finalizers(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv);
+    const char *const pvs[] = {volume->pv, volume->old_pv};
+
+    for (size_t i = 0; i < COUNT_OF(pvs); i++)
+        if (pvs[i]) {
+            world_delete(volume->world, &PERSISTENT_VOLUMES, NULL, pvs[i]);
+            remove_finalizers(volume->world, &PERSISTENT_VOLUMES, NULL, pvs[i]);
+        }
+    free(TAKE_PTR(volume->old_pv));
+}
+
+const char *volume_any_pv(const struct volume *volume)
+{
+    return volume->old_pv && world_draw(volume->world, 0, 1) ? volume->old_pv : volume->pv;
 }
 
 /* ---- questions ---- */

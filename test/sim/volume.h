@@ -25,17 +25,29 @@ enum volume_phase {
     VOLUME_GONE,     /* DeleteVolume was answered with success, or nothing was ever made */
 };
 
+enum volume_origin {
+    VOLUME_DYNAMIC, /* CreateVolume */
+    VOLUME_STATIC,  /* by hand */
+    VOLUME_IN_TREE, /* by kube-controller-manager, before there was CSI */
+};
+
 struct volume_wish {
     unsigned max_shares, replicas;
     bool zonal;  /* LRS, in the zone of the first pod; else ZRS */
     bool block;  /* RWX, raw, for several nodes at once; else RWO with a file system */
-    bool retain; /* reclaim policy */
+    bool retain; /* reclaim policy; of one that was made by hand: the person keeps it */
+
+    enum volume_origin origin;
+    bool large;  /* more than 4 TiB */
+    bool silent; /* its PersistentVolume says nothing of the disk */
+    bool old_pv; /* another PersistentVolume is left, Released, from an earlier use of its disk */
 };
 
 struct volume {
     struct list link; /* world->volumes */
     struct world *world;
     char *claim, *pv;
+    char *old_pv; /* NULL: there is none (any more) */
     struct volume_wish wish;
     enum volume_phase phase;
     bool asked;          /* a CreateVolume was sent: there may be a disk */
@@ -62,7 +74,10 @@ bool volume_is_used(const struct volume *volume); /* by a pod that is there */
 void volume_remove_claim(struct volume *volume);
 /* Takes over what CreateVolume has answered, and binds the claim. */
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones);
+/* That is, all of its PersistentVolumes. */
 void volume_remove_pv(struct volume *volume);
+/* One of them: whichever a VolumeAttachment names. */
+const char *volume_any_pv(const struct volume *volume);
 struct volume *volume_find_by_handle(const struct world *world, const char *handle);
 /* Whether its story has come to an end, or rests where it should. */
 bool volume_is_settled(const struct volume *volume);

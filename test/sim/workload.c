@@ -49,12 +49,15 @@ static struct workload *add(struct world *world, struct random *random, bool blo
 /* New pods come by themselves; that there is room for all of its volumes is seen to here. */
 static struct workload *announce(struct workload *workload)
 {
+    static const char *const origins[] = {
+        [VOLUME_DYNAMIC] = "", [VOLUME_STATIC] = ", by hand", [VOLUME_IN_TREE] = ", in-tree"};
     const struct volume_wish *wish = &workload->wish;
 
-    sim_note(workload->world->sim, "%s %s: %u pods, %u volumes each, maxShares %u, %u replicas, %s",
+    sim_note(workload->world->sim,
+             "%s %s: %u pods, %u volumes each, maxShares %u, %u replicas, %s%s",
              workload->stateful ? "StatefulSet" : "Deployment", workload->name, workload->replicas,
              workload->volumes_per_pod, wish->max_shares, wish->replicas,
-             wish->zonal ? "LRS" : "ZRS");
+             wish->zonal ? "LRS" : "ZRS", origins[wish->origin]);
     waiters_wake(&workload->world->pods_changed);
     return workload;
 }
@@ -64,6 +67,29 @@ static bool has_room(const struct world *world, unsigned volumes)
     unsigned n = count_volumes(world) + volumes;
 
     return n <= WORLD_VOLUMES && n <= VOLUMES_PER_MACHINE * count_machines(world);
+}
+
+/* By a stream of its own, so that what else is drawn stays what it was. */
+static void draw_origin(struct workload *workload)
+{
+    const struct sim *sim = workload->world->sim;
+    const struct landscape *landscape = &sim->landscape;
+    struct random random = {.state = sim->seed * 1000 + workload->world->workloads_made};
+    struct volume_wish *wish = &workload->wish;
+
+    if (landscape->static_volumes && random_below(&random, 2) == 0)
+        wish->origin = VOLUME_STATIC;
+    else if (landscape->in_tree_volumes && random_below(&random, 2) == 0)
+        wish->origin = VOLUME_IN_TREE;
+    if (wish->origin == VOLUME_DYNAMIC)
+        return;
+    wish->large = random_below(&random, 3) == 0;
+    wish->silent = wish->origin == VOLUME_IN_TREE || random_below(&random, 2) == 0;
+    wish->old_pv = landscape->old_pvs && random_below(&random, 2) == 0;
+    if (wish->silent) /* the driver learns of the shares, and makes replicas of none */
+        wish->replicas = 0;
+    if (wish->origin == VOLUME_IN_TREE) /* that knew no shared disks */
+        wish->max_shares = 1;
 }
 
 struct workload *workload_draw(struct world *world, struct random *random)
@@ -87,6 +113,7 @@ struct workload *workload_draw(struct world *world, struct random *random)
     workload->spread = workload->zone < 0 && !workload->wish.zonal && random_below(random, 2) == 0;
     if (workload->wish.replicas + 1 < max_shares && random_below(random, 2) == 0)
         workload->wish.replicas = max_shares - 1;
+    draw_origin(workload);
     return announce(workload);
 }
 

@@ -149,6 +149,18 @@ void world_free(struct world *world)
 
 /* ---- what is waited for ---- */
 
+/* Of the last ControllerPublishVolume of one of its volumes; "" if none has failed. */
+static const char *publish_error(const struct pod *pod)
+{
+    for (size_t i = 0; pod->machine && i < pod->n_volumes; i++) {
+        const struct publication *found = publication_find(pod->machine, pod->volumes[i]);
+
+        if (found && found->error)
+            return found->error;
+    }
+    return "";
+}
+
 static char *unsettled_pod(const struct world *world)
 {
     LIST_FOREACH(&world->pods, link) {
@@ -158,8 +170,9 @@ static char *unsettled_pod(const struct world *world)
             return mem_printf("pod %s on %s is being deleted", pod->name,
                               pod->machine ? pod->machine->name : "no node");
         if (!pod->runs)
-            return mem_printf("pod %s on %s waits for %s", pod->name,
-                              pod->machine ? pod->machine->name : "no node", pod->waits_for);
+            return mem_printf("pod %s on %s waits for %s: %s", pod->name,
+                              pod->machine ? pod->machine->name : "no node", pod->waits_for,
+                              publish_error(pod));
     }
     return NULL;
 }

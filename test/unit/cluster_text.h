@@ -37,10 +37,19 @@
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:01Z'},"                  \
     "'spec':{'csi':{'driver':'" DRIVER "','volumeHandle':'" GROUP_DISKS disk "'},"                 \
     "'claimRef':{'namespace':'default','name':'claim'}}}"
+#define IN_TREE_PV(name, disk)                                                                     \
+    "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:01Z'},"                  \
+    "'spec':{'azureDisk':{'diskName':'x','diskURI':'" GROUP_DISKS disk "'}}}"
 #define PUBLICATION(name, pv, node, attached)                                                      \
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:03Z'},"                  \
     "'spec':{'attacher':'" DRIVER "','nodeName':'" node "','source':{'persistentVolumeName':'" pv  \
     "'}},'status':{'attached':" attached "}}"
+/* Of a pod that names the disk without a claim. */
+#define INLINE_PUBLICATION(name, disk, node, attached)                                             \
+    "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:03Z'},"                  \
+    "'spec':{'attacher':'" DRIVER "','nodeName':'" node "','source':{'inlineVolumeSpec':"          \
+    "{'csi':{'driver':'" DRIVER "','volumeHandle':'" GROUP_DISKS disk "'}}}},"                     \
+    "'status':{'attached':" attached "}}"
 /* `in_use` is a list of names as kubelet writes them. */
 #define NODE(name, ready, in_use)                                                                  \
     "{'metadata':{'name':'" name "'},'status':{'conditions':[{'type':'Ready','status':'" ready     \

@@ -2,7 +2,7 @@
  * meanwhile. */
 #include "controller/audit_source.h"
 
-#include "controller/names.h"
+#include "controller/indexes.h"
 #include "lib/rt/loop.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/audit/compare.h"
@@ -10,26 +10,6 @@
 #include "test/unit/cluster_text.h"
 
 /* ---- stores as the mirror has them ---- */
-
-#define INDEX(name, key_of)                                                                        \
-    static void name(const struct kube_object *object, void (*emit)(void *ctx, const char *value), \
-                     void *ctx)                                                                    \
-    {                                                                                              \
-        emit(ctx, key_of(object));                                                                 \
-    }
-
-INDEX(by_volume, attachment_volume)
-INDEX(by_node, attachment_node)
-INDEX(by_pv, publication_source)
-
-static void by_disk(const struct kube_object *object, void (*emit)(void *ctx, const char *value),
-                    void *ctx)
-{
-    CLEANUP(freep) char *name = NULL;
-
-    assert_ok(volume_name_of_id(persistent_volume_handle(object), &name));
-    emit(ctx, name);
-}
 
 static void fill(struct store *store, const struct object_list *list)
 {
@@ -45,15 +25,12 @@ static struct controller stores_of(const struct cluster_view *view)
         .volumes = store_new(),
         .attachments = store_new(),
         .nodes = store_new(),
+        .pods = store_new(),
         .persistent_volumes = store_new(),
         .volume_attachments = store_new(),
     };
 
-    controller.attachments_by_volume = store_add_index(controller.attachments, by_volume);
-    controller.attachments_by_node = store_add_index(controller.attachments, by_node);
-    controller.persistent_volumes_by_volume =
-        store_add_index(controller.persistent_volumes, by_disk);
-    controller.volume_attachments_by_pv = store_add_index(controller.volume_attachments, by_pv);
+    indexes_add(&controller);
     fill(controller.volumes, &view->volumes);
     fill(controller.attachments, &view->attachments);
     fill(controller.nodes, &view->nodes);
@@ -67,6 +44,7 @@ static void stores_free(const struct controller *controller)
     store_free(controller->volumes);
     store_free(controller->attachments);
     store_free(controller->nodes);
+    store_free(controller->pods);
     store_free(controller->persistent_volumes);
     store_free(controller->volume_attachments);
 }
@@ -102,8 +80,9 @@ static void look_fini(struct look *look)
 /* clang-format off */
 static const char cluster[] =
     "{'volumes':[" VOLUME("v", "1") "," VOLUME("w", "1") "," VOLUME("x", "1") "],"
-    "'pvs':[" PV("pv", "V") "," PV("pw", "w") "," PV("orphan", "none") "],"
-    "'publications':[" PUBLICATION("p", "pv", "a", "true") "," PUBLICATION("q", "orphan", "a", "true") "],"
+    "'pvs':[" PV("pv", "V") "," PV("pv2", "v") "," IN_TREE_PV("pw", "w") "," PV("orphan", "none") "],"
+    "'publications':[" PUBLICATION("p", "pv2", "a", "true") "," PUBLICATION("q", "orphan", "a", "true") ","
+    INLINE_PUBLICATION("r", "w", "b", "true") "],"
     "'attachments':["
     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
     ATTACHED("w", "a", "Primary", "1") "," ATTACHED("w", "b", "Replica", "1") ","

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "controller/names.h"
+#include "controller/indexes.h"
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
 #include "test/unit/expect.h"
@@ -23,16 +23,6 @@ static void put(struct store *store, const ProtobufCMessageDescriptor *type, cha
     store_put(store, object);
 }
 
-static void index_by_disk(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    CLEANUP(freep) char *name = NULL;
-
-    assert_ok(
-        volume_name_of_id(KUBE_AS(Api__PersistentVolume, object)->spec->csi->volume_handle, &name));
-    emit(ctx, name);
-}
-
 static int set_up(void **state)
 {
     struct controller *c = mem_alloc(sizeof *c);
@@ -41,10 +31,9 @@ static int set_up(void **state)
     c->volumes = store_new();
     c->pods = store_new();
     c->persistent_volumes = store_new();
-    c->pods_by_claim = store_add_index(c->pods, pod_index_by_claim);
-    c->persistent_volumes_by_claim =
-        store_add_index(c->persistent_volumes, persistent_volume_index_by_claim);
-    c->persistent_volumes_by_volume = store_add_index(c->persistent_volumes, index_by_disk);
+    c->attachments = store_new();
+    c->volume_attachments = store_new();
+    indexes_add(c);
     *state = c;
     return 0;
 }
@@ -56,6 +45,8 @@ static int tear_down(void **state)
     store_free(c->volumes);
     store_free(c->pods);
     store_free(c->persistent_volumes);
+    store_free(c->attachments);
+    store_free(c->volume_attachments);
     free(c);
     return 0;
 }

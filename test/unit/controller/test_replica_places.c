@@ -4,6 +4,7 @@
  * are written from them, and what is right is judged by them alone. */
 #include "controller/replica_view.h"
 
+#include "controller/indexes.h"
 #include "controller/node_table.h"
 #include "controller/pod_company.h"
 #include "controller/pod_group.h"
@@ -303,26 +304,6 @@ static void put_pod(struct controller *c, const struct cluster *cluster, unsigne
 
 /* ---- the controller that sees them ---- */
 
-static void index_by_volume(const struct kube_object *object,
-                            void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    emit(ctx, KUBE_AS(Api__AzVolumeAttachment, object)->spec->volume_name);
-}
-
-static void index_by_disk(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const char *id = KUBE_AS(Api__PersistentVolume, object)->spec->csi->volume_handle;
-
-    emit(ctx, strrchr(id, '/') + 1);
-}
-
-static void index_by_pv(const struct kube_object *object,
-                        void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    emit(ctx, KUBE_AS(Api__VolumeAttachment, object)->spec->source->persistent_volume_name);
-}
-
 static void open_controller(struct controller *c, const struct cluster *cluster)
 {
     *c = (struct controller){
@@ -337,14 +318,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
         .volume_attachments = store_new(),
     };
     c->node_table = node_table_new(c->loop, c->settings.driver_name, LIMIT_MS);
-    c->attachments_by_volume = store_add_index(c->attachments, index_by_volume);
-    c->pods_by_claim = store_add_index(c->pods, pod_index_by_claim);
-    c->pods_by_label = store_add_index(c->pods, pod_index_by_label);
-    c->repelling_pods = store_add_index(c->pods, pod_index_repelling);
-    c->persistent_volumes_by_claim =
-        store_add_index(c->persistent_volumes, persistent_volume_index_by_claim);
-    c->persistent_volumes_by_volume = store_add_index(c->persistent_volumes, index_by_disk);
-    c->volume_attachments_by_pv = store_add_index(c->volume_attachments, index_by_pv);
+    indexes_add(c);
     for (unsigned i = 0; i < cluster->n_nodes; i++)
         put_node(c, i, &cluster->nodes[i]);
     for (unsigned i = 0; i < cluster->n_volumes; i++)

@@ -56,6 +56,26 @@ static const struct {
     {"published, and no primary there",
      "{" IN_USE_BY_A ",'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
      "PublishedWithoutPrimary VolumeAttachment/p "},
+    {"published through the other of two PersistentVolumes",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "," PV("old", "V") "],"
+     "'publications':[" PUBLICATION("p", "old", "a", "true") "],"
+     "'attachments':[" ATTACHED("v", "a", "Primary", "0") "]}",
+     ""},
+    {"the same, and no primary there",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "," PV("old", "V") "],"
+     "'publications':[" PUBLICATION("p", "old", "a", "true") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
+     "PublishedWithoutPrimary VolumeAttachment/p "},
+    {"an in-tree volume, published and no primary there",
+     "{'volumes':[" VOLUME("v", "1") "],'pvs':[" IN_TREE_PV("pv", "v") "],"
+     "'publications':[" PUBLICATION("p", "pv", "a", "true") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
+     "PublishedWithoutPrimary VolumeAttachment/p "},
+    {"published for a pod that names the disk, and no primary there",
+     "{'volumes':[" VOLUME("v", "1") "],"
+     "'publications':[" INLINE_PUBLICATION("p", "v", "a", "true") "],"
+     "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
+     "PublishedWithoutPrimary VolumeAttachment/p "},
     {"about to be published",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
      "'publications':[" PUBLICATION("p", "pv", "a", "false") "]}",

@@ -1,0 +1,8 @@
+/* indexes.h - by what the objects of the controller's stores are found, beside their keys.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* To the stores of attachments, PersistentVolumes, VolumeAttachments and pods, which are empty. */
+void indexes_add(struct controller *controller);
