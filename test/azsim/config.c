@@ -33,32 +33,108 @@ static const struct text_form group = {
 
 /* ---- members ---- */
 
-static struct err *read_text(const json_t *json, const char *name, const struct text_form *form,
-                             char **ret)
+/* `path` is "" or ends in a dot. */
+static struct err *read_text(const json_t *json, const char *path, const char *name,
+                             const struct text_form *form, char **ret)
 {
-    TRY(member_check_text(json_object_get(json, name), name, form));
+    CLEANUP(freep) char *full = mem_printf("%s%s", path, name);
+
+    TRY(member_check_text(json_object_get(json, name), full, form));
     *ret = mem_strdup(json_string_value(json_object_get(json, name)));
     return NULL;
 }
 
-static struct err *read_groups(const json_t *json, struct config *config)
+static bool has_group(const struct config_subscription *subscription, const char *name)
+{
+    for (size_t i = 0; i < subscription->n_groups; i++)
+        if (!name || strcasecmp(subscription->groups[i], name) == 0)
+            return true;
+    return false;
+}
+
+static struct err *read_groups(const json_t *json, const char *path,
+                               struct config_subscription *subscription)
 {
     const json_t *others = json_object_get(json, "otherResourceGroups");
     size_t i;
     json_t *value;
     char *name;
 
-    TRY(read_text(json, "resourceGroup", &group, &name));
-    ARRAY_ADD(config->groups, config->n_groups) = name;
+    TRY(read_text(json, path, "resourceGroup", &group, &name));
+    ARRAY_ADD(subscription->groups, subscription->n_groups) = name;
     if (!others)
         return NULL;
-    TRY(member_check_list(others, "otherResourceGroups", MODEL_MAX_GROUPS - 1));
+    CLEANUP(freep) char *list = mem_printf("%sotherResourceGroups", path);
+    TRY(member_check_list(others, list, MODEL_MAX_GROUPS / MODEL_MAX_SUBSCRIPTIONS - 1));
     json_array_foreach(others, i, value) {
-        CLEANUP(freep) char *path = mem_printf("otherResourceGroups[%zu]", i);
+        CLEANUP(freep) char *member = mem_printf("%s[%zu]", list, i);
 
-        TRY(member_check_text(value, path, &group));
-        ARRAY_ADD(config->groups, config->n_groups) = mem_strdup(json_string_value(value));
+        TRY(member_check_text(value, member, &group));
+        ARRAY_ADD(subscription->groups, subscription->n_groups) =
+            mem_strdup(json_string_value(value));
     }
+    return NULL;
+}
+
+static const struct config_subscription *find_subscription(const struct config *config,
+                                                           const char *id)
+{
+    for (size_t i = 0; i < config->n_subscriptions; i++)
+        if (strcasecmp(config->subscriptions[i].id, id) == 0)
+            return &config->subscriptions[i];
+    return NULL;
+}
+
+/* The document itself is one, and each of otherSubscriptions. */
+static struct err *read_subscription(const json_t *json, const char *path, struct config *config)
+{
+    char *id;
+
+    TRY(read_text(json, path, "subscriptionId", &text_uuid, &id));
+    bool twice = find_subscription(config, id);
+    struct config_subscription *subscription =
+        &ARRAY_ADD(config->subscriptions, config->n_subscriptions);
+    *subscription = (struct config_subscription){.id = id};
+    if (twice)
+        return err_new(ERR_INVALID, "%ssubscriptionId: \"%s\" is there already", path, id);
+    return read_groups(json, path, subscription);
+}
+
+static struct err *read_other_subscriptions(const json_t *json, struct config *config)
+{
+    static const char *const known[] = {"subscriptionId", "resourceGroup", "otherResourceGroups",
+                                        NULL};
+    const json_t *list = json_object_get(json, "otherSubscriptions");
+    size_t i;
+    json_t *value;
+
+    if (!list)
+        return NULL;
+    TRY(member_check_list(list, "otherSubscriptions", MODEL_MAX_SUBSCRIPTIONS - 1));
+    json_array_foreach(list, i, value) {
+        CLEANUP(freep) char *path = mem_printf("otherSubscriptions[%zu].", i);
+
+        TRY(member_check_names(value, path, known));
+        TRY(read_subscription(value, path, config));
+    }
+    return NULL;
+}
+
+/* ---- VMs ---- */
+
+static struct err *check_place(const struct config *config, const struct vm_spec *spec,
+                               const char *path)
+{
+    const char *id = spec->subscription_id ? spec->subscription_id : config->subscriptions[0].id;
+    const struct config_subscription *subscription = find_subscription(config, id);
+
+    if (!subscription)
+        return err_new(ERR_INVALID, "%s.subscriptionId: \"%s\" is not in this file", path, id);
+    if (!has_group(subscription, spec->resource_group))
+        return err_new(ERR_INVALID,
+                       "%s.resourceGroup: \"%s\" is no resource group of subscription %s in this "
+                       "file",
+                       path, spec->resource_group, id);
     return NULL;
 }
 
@@ -74,6 +150,7 @@ static struct err *read_vms(const json_t *json, struct config *config)
         CLEANUP(vm_spec_finip) struct vm_spec spec = {0};
 
         TRY(vm_spec_read(value, path, &spec));
+        TRY(check_place(config, &spec, path));
         for (size_t j = 0; j < config->n_vms; j++)
             if (strcasecmp(config->vms[j].name, spec.name) == 0)
                 return err_new(ERR_INVALID, "%s.name: \"%s\" is vms[%zu] already", path, spec.name,
@@ -91,16 +168,17 @@ static struct err *read_document(const json_t *json, struct config *config)
                                         "location",
                                         "resourceGroup",
                                         "otherResourceGroups",
+                                        "otherSubscriptions",
                                         "clients",
                                         "identities",
                                         "vms",
                                         NULL};
 
     TRY(member_check_names(json, "", known));
-    TRY(read_text(json, "tenantId", &text_uuid, &config->tenant_id));
-    TRY(read_text(json, "subscriptionId", &text_uuid, &config->subscription_id));
-    TRY(read_text(json, "location", &location, &config->location));
-    TRY(read_groups(json, config));
+    TRY(read_text(json, "", "tenantId", &text_uuid, &config->tenant_id));
+    TRY(read_text(json, "", "location", &location, &config->location));
+    TRY(read_subscription(json, "", config));
+    TRY(read_other_subscriptions(json, config));
     TRY(principals_read(json, &config->principals));
     return read_vms(json, config);
 }
@@ -123,17 +201,24 @@ struct err *config_read(const char *path, struct config *ret)
     return NULL;
 }
 
+static void subscription_fini(struct config_subscription *subscription)
+{
+    for (size_t i = 0; i < subscription->n_groups; i++)
+        free(subscription->groups[i]);
+    free(subscription->groups);
+    free(subscription->id);
+}
+
 void config_fini(struct config *config)
 {
-    for (size_t i = 0; i < config->n_groups; i++)
-        free(config->groups[i]);
+    for (size_t i = 0; i < config->n_subscriptions; i++)
+        subscription_fini(&config->subscriptions[i]);
     for (size_t i = 0; i < config->n_vms; i++)
         vm_spec_fini(&config->vms[i]);
-    free(config->groups);
+    free(config->subscriptions);
     principals_fini(&config->principals);
     free(config->vms);
     free(config->tenant_id);
-    free(config->subscription_id);
     free(config->location);
     *config = (struct config){0};
 }

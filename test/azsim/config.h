@@ -1,12 +1,15 @@
-/* config.h - the configuration file: which subscription is simulated, and what is in it at first.
+/* config.h - the configuration file: which subscriptions are simulated, and what is in them at
+ * first.
  *
  *     {"tenantId": "...", "subscriptionId": "...", "location": "eastus",
  *      "resourceGroup": "rg", "otherResourceGroups": ["disks"],
+ *      "otherSubscriptions": [{"subscriptionId": "...", "resourceGroup": "rg"}],
  *      "clients": [{"clientId": "...", "clientSecret": "..."}],
  *      "vms": [{"name": "node-a", "size": "Standard_D4s_v5", "zone": "1"}]}
  *
- * VMs are in "resourceGroup" and are described in model/vm_spec.h, clients and identities in
- * principals.h; otherResourceGroups and identities may be left out, everything else is needed.
+ * VMs, and where they are, are described in model/vm_spec.h, clients and identities in
+ * principals.h; what begins with "other", and identities, may be left out, everything else is
+ * needed.
  */
 #pragma once
 
@@ -15,10 +18,16 @@
 
 enum { CONFIG_MAX_SIZE = 4 * 1024 * 1024 };
 
-struct config {
-    char *tenant_id, *subscription_id, *location;
-    char **groups; /* the one of the VMs first */
+struct config_subscription {
+    char *id;
+    char **groups; /* "resourceGroup" first */
     size_t n_groups;
+};
+
+struct config {
+    char *tenant_id, *location;
+    struct config_subscription *subscriptions; /* the one of the document itself first */
+    size_t n_subscriptions;
     struct principals principals;
     struct vm_spec *vms;
     size_t n_vms;

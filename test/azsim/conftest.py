@@ -26,13 +26,13 @@ class GivenToken:
         return AccessToken(self._token, 2**31)
 
 
-def compute_client(azsim: Azsim, secret: str = SECRET, credential=None,
-                   retries: int = 0) -> ComputeManagementClient:
+def compute_client(azsim: Azsim, secret: str = SECRET, credential=None, retries: int = 0,
+                   subscription: str = SUBSCRIPTION) -> ComputeManagementClient:
     """Microsoft's client, pointed at azsim and otherwise as it is; TLS is verified."""
     if credential is None:
         credential = ClientSecretCredential(
             TENANT, CLIENT, secret, authority=azsim.url, disable_instance_discovery=True,
             connection_verify=azsim.ca)
     return ComputeManagementClient(
-        credential, SUBSCRIPTION, base_url=azsim.url, credential_scopes=[f"{azsim.url}/.default"],
+        credential, subscription, base_url=azsim.url, credential_scopes=[f"{azsim.url}/.default"],
         connection_verify=azsim.ca, polling_interval=0.2, retry_total=retries)

@@ -150,10 +150,12 @@ static struct err *add_vm(const struct visit *visit, struct vm **ret)
 {
     CLEANUP(json_decrefp) json_t *json = NULL;
     CLEANUP(vm_spec_finip) struct vm_spec spec = {0};
+    struct group *group;
 
     TRY(visit_body(visit, &json));
     TRY(vm_spec_read(json, "vm", &spec));
-    return vm_add(visit->model, visit->model->groups[0], &spec, ret);
+    TRY(vm_group_for(visit->model, &spec, &group));
+    return vm_add(visit->model, group, &spec, ret);
 }
 
 static void post_vm(struct visit *visit)

@@ -202,25 +202,34 @@ static struct err *open_faults(struct model *model)
     return err ? err_wrap(err, "--faults %s", flags.faults) : NULL;
 }
 
+static void add_subscription(struct model *model, const struct config_subscription *config)
+{
+    const struct subscription *subscription = model_add_subscription(model, config->id);
+
+    for (size_t i = 0; i < config->n_groups; i++)
+        model_add_group_to(model, subscription, config->groups[i]);
+}
+
 static struct err *open_model(struct program *program)
 {
     const struct config *config = &program->config;
     CLEANUP(json_decrefp) json_t *snapshot = NULL;
     CLEANUP(json_decrefp)
     json_t *owner = json_pack("{s:s, s:s, s:s}", "tenantId", config->tenant_id, "subscriptionId",
-                              config->subscription_id, "location", config->location);
+                              config->subscriptions[0].id, "location", config->location);
 
     TRY(store_open(flags.state_dir, owner, &program->store, &snapshot));
-    program->model = model_new(&(struct model_config){.loop = program->loop,
-                                                      .tenant_id = config->tenant_id,
-                                                      .subscription_id = config->subscription_id,
-                                                      .location = config->location,
-                                                      .devices = &devices_hooks,
-                                                      .devices_ctx = program->devices,
-                                                      .commit = store_commit,
-                                                      .commit_ctx = program->store});
-    for (size_t i = 0; i < config->n_groups; i++)
-        model_add_group(program->model, config->groups[i]);
+    program->model =
+        model_new(&(struct model_config){.loop = program->loop,
+                                         .tenant_id = config->tenant_id,
+                                         .subscription_id = config->subscriptions[0].id,
+                                         .location = config->location,
+                                         .devices = &devices_hooks,
+                                         .devices_ctx = program->devices,
+                                         .commit = store_commit,
+                                         .commit_ctx = program->store});
+    for (size_t i = 0; i < config->n_subscriptions; i++)
+        add_subscription(program->model, &config->subscriptions[i]);
     TRY(latencies_set(&program->model->latencies, flags.latency));
     TRY(latencies_set_time_factor(&program->model->latencies, flags.time_factor));
     TRY(throttle_set(program->model->throttle, flags.throttling));
@@ -235,10 +244,13 @@ static struct err *add_vms(struct program *program)
 
     for (size_t i = 0; i < program->config.n_vms; i++) {
         struct vm_spec *spec = &program->config.vms[i];
+        struct group *group;
         struct vm *vm;
 
-        if (!vm_find_by_name(model, spec->name) && !json_object_get(model->removed_vms, spec->name))
-            TRY(vm_add(model, model->groups[0], spec, &vm));
+        if (vm_find_by_name(model, spec->name) || json_object_get(model->removed_vms, spec->name))
+            continue;
+        TRY(vm_group_for(model, spec, &group));
+        TRY(vm_add(model, group, spec, &vm));
     }
     return NULL;
 }

@@ -34,7 +34,7 @@ struct vm;
 
 enum {
     MODEL_MAX_SUBSCRIPTIONS = 10,
-    MODEL_MAX_GROUPS = 100, /* of all subscriptions */
+    MODEL_MAX_GROUPS = 1000, /* of all subscriptions */
     MODEL_MAX_VMS = 10000,
     MODEL_MAX_DISKS = 50000,
     MODEL_MAX_SNAPSHOTS = 50000,

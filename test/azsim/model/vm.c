@@ -1,6 +1,7 @@
 #include "test/azsim/model/vm.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
@@ -168,6 +169,22 @@ static struct err *check_id(const struct model *model, const struct group *group
     return err_new(ERR_EXISTS,
                    "resource group \"%s\" has a VM with the resource name \"%s\" already",
                    group->name, resource_name(spec));
+}
+
+struct err *vm_group_for(const struct model *model, const struct vm_spec *spec, struct group **ret)
+{
+    const char *id = spec->subscription_id ? spec->subscription_id : model->subscriptions[0].id;
+    const struct subscription *subscription = model_find_subscription(model, id);
+
+    *ret = NULL;
+    for (size_t i = 0; i < model->n_groups && !*ret; i++)
+        if (model->groups[i]->subscription == subscription &&
+            (!spec->resource_group ||
+             strcasecmp(model->groups[i]->name, spec->resource_group) == 0))
+            *ret = model->groups[i];
+    return *ret ? NULL
+                : err_new(ERR_INVALID, "there is no resource group \"%s\" in subscription %s",
+                          spec->resource_group ? spec->resource_group : "", id);
 }
 
 struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)

@@ -51,6 +51,9 @@ const char *vm_power_name(const struct vm *vm);
 bool vm_takes_ultra_disks(const struct vm *vm);
 bool power_from_name(const char *name, enum power *ret);
 
+/* The group that a spec asks for. INVALID if there is none of that name. */
+struct err *vm_group_for(const struct model *model, const struct vm_spec *spec, struct group **ret)
+    __attribute__((warn_unused_result));
 /* A new VM, running; takes the spec. EXISTS if there is one of that host name in any group, or of
  * that name to ARM in this one. */
 struct err *vm_add(struct model *model, struct group *group, struct vm_spec *spec, struct vm **ret)

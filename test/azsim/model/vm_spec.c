@@ -6,10 +6,10 @@
 #include "lib/base/buffer.h"
 #include "test/azsim/model/resource.h"
 
-static const char *const members[] = {"name",           "resourceName", "size",
-                                      "zone",           "identity",     "ultraDisks",
-                                      "scaleSet",       "instanceId",   "networkNamespace",
-                                      "deviceDirectory"};
+static const char *const members[] = {"name",           "resourceName",     "size",
+                                      "zone",           "identity",         "ultraDisks",
+                                      "subscriptionId", "resourceGroup",    "scaleSet",
+                                      "instanceId",     "networkNamespace", "deviceDirectory"};
 
 static struct err *unknown_member(const char *path, const char *name)
 {
@@ -146,6 +146,8 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
         .zone = mem_strdup(zone ? zone : ""),
         .identity = identity != NULL,
         .ultra_disks = json_is_true(json_object_get(json, "ultraDisks")),
+        .subscription_id = mem_strdup(json_string_value(json_object_get(json, "subscriptionId"))),
+        .resource_group = mem_strdup(json_string_value(json_object_get(json, "resourceGroup"))),
         .scale_set = mem_strdup(json_string_value(json_object_get(json, "scaleSet"))),
         .instance_id = mem_strdup(json_string_value(json_object_get(json, "instanceId"))),
         .network_namespace =
@@ -158,18 +160,16 @@ struct err *vm_spec_read(const json_t *json, const char *path, struct vm_spec *r
 json_t *vm_spec_json(const struct vm_spec *spec)
 {
     json_t *json =
-        json_pack("{s:s, s:s*, s:s, s:s, s:s*, s:s*}", "name", spec->name, "resourceName",
-                  spec->resource_name, "size", spec->size->name, "zone", spec->zone, "scaleSet",
-                  spec->scale_set, "instanceId", spec->instance_id);
+        json_pack("{s:s, s:s*, s:s, s:s, s:s*, s:s*, s:s*, s:s*, s:s*, s:s*}", "name", spec->name,
+                  "resourceName", spec->resource_name, "size", spec->size->name, "zone", spec->zone,
+                  "subscriptionId", spec->subscription_id, "resourceGroup", spec->resource_group,
+                  "scaleSet", spec->scale_set, "instanceId", spec->instance_id, "networkNamespace",
+                  spec->network_namespace, "deviceDirectory", spec->device_directory);
 
     if (spec->ultra_disks)
         json_object_set_new(json, "ultraDisks", json_true());
     if (spec->identity)
         json_object_set_new(json, "identity", json_string("system"));
-    if (spec->network_namespace)
-        json_object_set_new(json, "networkNamespace", json_string(spec->network_namespace));
-    if (spec->device_directory)
-        json_object_set_new(json, "deviceDirectory", json_string(spec->device_directory));
     return json;
 }
 
@@ -178,6 +178,8 @@ void vm_spec_fini(struct vm_spec *spec)
     free(spec->name);
     free(spec->resource_name);
     free(spec->zone);
+    free(spec->subscription_id);
+    free(spec->resource_group);
     free(spec->scale_set);
     free(spec->instance_id);
     free(spec->network_namespace);

@@ -5,12 +5,14 @@
  *
  *     {"name": "node-a", "size": "Standard_D4s_v5", "zone": "1", "identity": "system",
  *      "ultraDisks": true, "scaleSet": "pool", "instanceId": "3", "resourceName": "pool_1a2b3c4d",
+ *      "subscriptionId": "2222...", "resourceGroup": "nodes",
  *      "networkNamespace": "/run/netns/node-a", "deviceDirectory": "/srv/node-a/azure"}
  *
  * Only name and size are needed. The name is the one that the VM itself goes by, its host name; ARM
  * knows the VM by resourceName, which is the same if it is left out, and an instance of a uniform
- * scale set by the name of that and its number (see vm.h). The last two say where the VM is on the
- * host that plays it; the model does not look at them.
+ * scale set by the name of that and its number (see vm.h). A VM is in the first group of the first
+ * subscription unless it says otherwise. The last two say where the VM is on the host that plays
+ * it; the model does not look at them.
  */
 #pragma once
 
@@ -27,6 +29,8 @@ struct vm_spec {
     char *zone;              /* "1" to "3"; "" for none */
     bool identity;           /* has a system-assigned managed identity */
     bool ultra_disks;        /* additionalCapabilities.ultraSSDEnabled */
+    char *subscription_id;   /* NULL: the first */
+    char *resource_group;    /* NULL: the first of the subscription */
     char *scale_set;         /* NULL: it belongs to none */
     char *instance_id;       /* in a uniform scale set, "3"; NULL: not uniform */
     char *network_namespace; /* NULL: none */

@@ -20,6 +20,8 @@ static void test_good_ones(void **state)
          "{" ONE ", 'zone': '', 'scaleSet': 'pool', 'instanceId': '3'}"},
         {"{" ONE ", 'zone': '', 'scaleSet': 'flex', 'resourceName': 'flex_1a2b3c4d'}",
          "{" ONE ", 'zone': '', 'scaleSet': 'flex', 'resourceName': 'flex_1a2b3c4d'}"},
+        {"{" ONE ", 'zone': '', 'subscriptionId': 's', 'resourceGroup': 'nodes'}",
+         "{" ONE ", 'zone': '', 'subscriptionId': 's', 'resourceGroup': 'nodes'}"},
         {"{" ONE ", 'zone': '', 'networkNamespace': '/run/netns/a', 'deviceDirectory': '/srv/a'}",
          "{" ONE ", 'zone': '', 'networkNamespace': '/run/netns/a', 'deviceDirectory': '/srv/a'}"},
     };
@@ -57,7 +59,7 @@ static void test_wrong_ones(void **state)
         {"{" ONE ", 'deviceDirectory': 'a'}", "vm.deviceDirectory: \"a\" is not an absolute path"},
         {"{" ONE ", 'colour': 'a'}",
          "vm.colour: unknown member; there are name resourceName size zone identity ultraDisks "
-         "scaleSet instanceId networkNamespace deviceDirectory"},
+         "subscriptionId resourceGroup scaleSet instanceId networkNamespace deviceDirectory"},
     };
 
     (void)state;
