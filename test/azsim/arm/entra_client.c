@@ -35,6 +35,7 @@ void entra_refuse(struct exchange *exchange, int status, const char *error, int 
 {
     struct random *random = loop_random(exchange->model->loop);
     time_t now = (time_t)(model_now_us(exchange->model) / 1000000);
+    const char *between = strstr(exchange->call->path, "/v2.0/") ? " " : "\r\n";
     char trace[UUID_SIZE], correlation[UUID_SIZE], stamp[AZURE_TIME_SIZE];
     struct tm tm;
     va_list args;
@@ -46,13 +47,14 @@ void entra_refuse(struct exchange *exchange, int status, const char *error, int 
     random_uuid(random, correlation);
     gmtime_r(&now, &tm);
     strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%SZ", &tm);
-    answer(exchange, status,
-           json_pack("{s:s, s:o, s:[i], s:s, s:s, s:s, s:o}", "error", error, "error_description",
-                     json_sprintf("AADSTS%d: %s Trace ID: %s Correlation ID: %s Timestamp: %s",
-                                  number, text, trace, correlation, stamp),
-                     "error_codes", number, "timestamp", stamp, "trace_id", trace, "correlation_id",
-                     correlation, "error_uri",
-                     json_sprintf("https://login.microsoftonline.com/error?code=%d", number)));
+    answer(
+        exchange, status,
+        json_pack("{s:s, s:o, s:[i], s:s, s:s, s:s, s:o}", "error", error, "error_description",
+                  json_sprintf("AADSTS%d: %s%sTrace ID: %s%sCorrelation ID: %s%sTimestamp: %s",
+                               number, text, between, trace, between, correlation, between, stamp),
+                  "error_codes", number, "timestamp", stamp, "trace_id", trace, "correlation_id",
+                  correlation, "error_uri",
+                  json_sprintf("https://login.microsoftonline.com/error?code=%d", number)));
 }
 
 /* ---- by a secret ---- */
@@ -92,13 +94,20 @@ static bool time_is_good(struct exchange *exchange, const struct assertion *asse
     return false;
 }
 
+/* Of either end point, whichever was asked; adal writes its api-version behind it. */
 static bool is_token_endpoint(struct exchange *exchange, const struct assertion *assertion)
 {
+    static const char *const ends[] = {"v2.0/token", "token", "token?api-version=1.0"};
     CLEANUP(freep) char *base = exchange_base(exchange);
-    CLEANUP(freep)
-    char *url = mem_printf("%s/%s/oauth2/v2.0/token", base, exchange->match.tenant);
 
-    return assertion_is_for(assertion, url);
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        CLEANUP(freep)
+        char *url = mem_printf("%s/%s/oauth2/%s", base, exchange->match.tenant, ends[i]);
+
+        if (assertion_is_for(assertion, url))
+            return true;
+    }
+    return false;
 }
 
 /* The application's own: signed with the key of a certificate that is registered for it. */
@@ -191,11 +200,10 @@ static bool assertion_is_good(struct exchange *exchange, const struct arm_client
 
 /* ---- the request ---- */
 
-static bool form_is_whole(struct exchange *exchange, const struct form *form)
+static bool form_is_whole(struct exchange *exchange, const struct form *form,
+                          const char *const needed[])
 {
-    static const char *const needed[] = {"grant_type", "client_id", "scope"};
-
-    for (size_t i = 0; i < COUNT_OF(needed); i++)
+    for (size_t i = 0; needed[i]; i++)
         if (!form_get(form, needed[i])) {
             entra_refuse(exchange, NO_PARAMETER,
                          "The request body must contain the following parameter: '%s'.", needed[i]);
@@ -221,11 +229,12 @@ static const struct arm_client *find_client(struct exchange *exchange, const cha
     return NULL;
 }
 
-bool entra_client_is_good(struct exchange *exchange, const struct form *form)
+bool entra_client_is_good(struct exchange *exchange, const struct form *form,
+                          const char *const needed[])
 {
     const char *secret = form_get(form, "client_secret");
 
-    if (!form_is_whole(exchange, form))
+    if (!form_is_whole(exchange, form, needed))
         return false;
     const struct arm_client *client = find_client(exchange, form_get(form, "client_id"));
     if (!client)

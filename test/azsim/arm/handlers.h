@@ -72,6 +72,7 @@ void skus_list(struct exchange *exchange);
 
 /* entra.c; these need no token */
 void entra_token(struct exchange *exchange);
+void entra_token_v1(struct exchange *exchange);
 void entra_openid_configuration(struct exchange *exchange);
 void entra_instance_discovery(struct exchange *exchange);
 void metadata_endpoints(struct exchange *exchange);

@@ -131,6 +131,8 @@ static const struct route routes[] = {
         "metadata.endpoints", LATENCY_GET, THROTTLE_NONE, metadata_endpoints},
     {"POST",   "/{tenant}/oauth2/v2.0/token",
         "entra.token", LATENCY_TOKEN, THROTTLE_NONE, entra_token},
+    {"POST",   "/{tenant}/oauth2/token",
+        "entra.token", LATENCY_TOKEN, THROTTLE_NONE, entra_token_v1},
     {"GET",    "/{tenant}/v2.0/.well-known/openid-configuration",
         "entra.openidConfiguration", LATENCY_TOKEN, THROTTLE_NONE, entra_openid_configuration},
     {"GET",    "/common/discovery/instance",

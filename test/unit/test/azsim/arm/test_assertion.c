@@ -27,17 +27,24 @@ static struct azure *azure_with_certificate(void)
     return azure_new(&(struct arm_config){.clients = &client, .n_clients = 1});
 }
 
-/* The answer to a request with an assertion. */
-static json_t *present(struct azure *azure, const char *assertion, int status)
+/* The answer of an end point to a request with an assertion. */
+static json_t *present_at(struct azure *azure, const char *end_point, const char *assertion,
+                          int status)
 {
     CLEANUP(freep)
     char *form =
         mem_printf("grant_type=client_credentials&client_id=" CLIENT "&scope=https://azsim/.default"
+                   "&resource=https://azsim/"
                    "&client_assertion_type=urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
                    "&client_assertion=%s",
                    assertion);
 
-    return ask_json(azure, "POST", "/{T}/oauth2/v2.0/token?x", form, status);
+    return ask_json(azure, "POST", end_point, form, status);
+}
+
+static json_t *present(struct azure *azure, const char *assertion, int status)
+{
+    return present_at(azure, "/{T}/oauth2/v2.0/token?x", assertion, status);
 }
 
 static void expect_refusal(struct azure *azure, const char *assertion, int status, int number)
@@ -143,6 +150,34 @@ static void test_what_is_no_token(void **state)
     azure_free(azure);
 }
 
+/* The older end point; adal writes its own URL into the assertion, api-version and all. */
+static void test_the_older_end_point(void **state)
+{
+    static const char *const audiences[] = {ENDPOINT, "https://azsim:443/" TENANT "/oauth2/token",
+                                            "https://azsim:443/" TENANT
+                                            "/oauth2/token?api-version=1.0"};
+    static const char end_point[] = "/{T}/oauth2/token?api-version=1.0";
+    struct azure *azure = azure_with_certificate();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(audiences); i++) {
+        CLEANUP(freep)
+        char *assertion = key_pair_sign(&own, header("RS256", &own),
+                                        claims(CLIENT, CLIENT, audiences[i], 0, 24 * 3600));
+
+        json_decref(present_at(azure, end_point, assertion, 200));
+    }
+    CLEANUP(freep)
+    char *federated = key_pair_sign(&other, json_pack("{s:s}", "alg", "RS256"),
+                                    claims(ISSUER, SUBJECT, AUDIENCE, 0, 600));
+    json_decref(present_at(azure, end_point, federated, 200));
+    CLEANUP(freep)
+    char *forged = key_pair_sign(&own, json_pack("{s:s}", "alg", "RS256"),
+                                 claims(ISSUER, SUBJECT, AUDIENCE, 0, 600));
+    json_decref(present_at(azure, end_point, forged, 401));
+    azure_free(azure);
+}
+
 /* ---- federation ---- */
 
 static void test_federation(void **state)
@@ -215,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_refused_certificates),
         cmocka_unit_test(test_keys_that_are_not_registered),
         cmocka_unit_test(test_what_is_no_token),
+        cmocka_unit_test(test_the_older_end_point),
         cmocka_unit_test(test_federation),
         cmocka_unit_test(test_federation_as_kubernetes_writes_it),
     };

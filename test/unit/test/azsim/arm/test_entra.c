@@ -6,8 +6,10 @@
 #include "test/unit/test/azsim/arm/azure.h"
 
 #define TOKEN "/{T}/oauth2/v2.0/token?x"
+#define TOKEN_V1 "/{T}/oauth2/token?api-version=1.0"
 #define GOOD "grant_type=client_credentials&client_id=" CLIENT "&client_secret=s3cr%2Bt%26%3D"
 #define SCOPE "&scope=https%3A%2F%2Fazsim%3A443%2F.default+openid+offline_access"
+#define RESOURCE "&resource=https%3A%2F%2Fmanagement.azure.com%2F"
 
 static const struct {
     const char *why, *path, *form;
@@ -33,6 +35,16 @@ static const struct {
     {"no scope", TOKEN, GOOD, 400, 900144, "invalid_request"},
     {"a scope that is none", TOKEN, GOOD "&scope=https://azsim:443", 400, 70011, "invalid_scope"},
     {"nothing at all", TOKEN, "", 400, 900144, "invalid_request"},
+    {"v1: a wrong secret", TOKEN_V1,
+     "grant_type=client_credentials&client_id=" CLIENT "&client_secret=x" RESOURCE, 401, 7000215,
+     "invalid_client"},
+    {"v1: an application that there is not", TOKEN_V1,
+     "grant_type=client_credentials&client_id=x&client_secret=x" RESOURCE, 400, 700016,
+     "unauthorized_client"},
+    {"v1: another tenant", "/" CLIENT "/oauth2/token?api-version=1.0", GOOD RESOURCE, 400, 90002,
+     "invalid_request"},
+    {"v1: a scope in place of a resource", TOKEN_V1, GOOD SCOPE, 400, 500013, "invalid_resource"},
+    {"v1: nothing at all", TOKEN_V1, "", 400, 900144, "invalid_request"},
 };
 
 static void test_refusals(void **state)
@@ -50,6 +62,9 @@ static void test_refusals(void **state)
         print_message("  %s\n", refusals[i].why);
         assert_string_equal(resource_text(json, "error", ""), refusals[i].error);
         assert_non_null(strstr(resource_text(json, "error_description", ""), code));
+        assert_non_null(
+            strstr(resource_text(json, "error_description", ""),
+                   strstr(refusals[i].path, "/v2.0/") ? " Trace ID: " : "\r\nTrace ID: "));
         assert_int_equal(
             json_integer_value(json_array_get(json_object_get(json, "error_codes"), 0)),
             refusals[i].number);
@@ -77,6 +92,30 @@ static void test_a_token_is_good_for_an_hour(void **state)
                         "The access token expiry UTC time '1/1/2026 12:59:59 AM' is earlier than "
                         "current UTC time '1/1/2026 12:59:59 AM'.");
     json_decref(json);
+    azure_free(azure);
+}
+
+/* What clients of before MSAL ask for: all numbers of the answer are strings. */
+static void test_the_older_end_point(void **state)
+{
+    static const struct {
+        const char *member, *value;
+    } members[] = {
+        {"token_type", "Bearer"},     {"expires_in", "3599"},
+        {"ext_expires_in", "3599"},   {"not_before", "1767225600"},
+        {"expires_on", "1767229199"}, {"resource", "https://management.azure.com/"},
+    };
+    struct azure *azure = azure_new(NULL);
+    json_t *json = ask_json(azure, "POST", TOKEN_V1, GOOD RESOURCE, 200);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(members); i++)
+        assert_string_equal(resource_text(json, members[i].member, "(nothing)"), members[i].value);
+    assert_int_equal(json_object_size(json), COUNT_OF(members) + 1);
+    free(azure->token);
+    azure->token = mem_strdup(resource_text(json, "access_token", ""));
+    json_decref(json);
+    json_decref(ask_json(azure, "GET", "{P}/disks", NULL, 200));
     azure_free(azure);
 }
 
@@ -120,6 +159,32 @@ static void test_documents(void **state)
     azure_free(azure);
 }
 
+/* One object for those who ask as in the days of Azure Stack's first release. */
+static void test_old_document_of_end_points(void **state)
+{
+    static const char *const versions[] = {"1.0", "2015-01-01", "2017-12-01"};
+    struct azure *azure = azure_new(NULL);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(versions); i++) {
+        CLEANUP(freep)
+        char *path = mem_printf("/metadata/endpoints?api-version=%s", versions[i]);
+        json_t *json = ask_json(azure, "GET", path, NULL, 200);
+
+        assert_string_equal(resource_text(json, "galleryEndpoint", ""),
+                            "https://gallery.azure.com/");
+        assert_string_equal(resource_text(json, "graphEndpoint", ""), "https://graph.windows.net/");
+        assert_string_equal(resource_text(json, "portalEndpoint", ""), "https://portal.azure.com/");
+        assert_string_equal(resource_text(json, "authentication.loginEndpoint", ""),
+                            "https://azsim:443/");
+        assert_string_equal(
+            json_string_value(json_array_get(resource_get(json, "authentication.audiences"), 0)),
+            "https://azsim:443");
+        json_decref(json);
+    }
+    azure_free(azure);
+}
+
 static void test_forms(void **state)
 {
     CLEANUP(form_finip) struct form form;
@@ -140,8 +205,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_a_token_is_good_for_an_hour),
+        cmocka_unit_test(test_the_older_end_point),
         cmocka_unit_test(test_lifetime_as_configured),
         cmocka_unit_test(test_documents),
+        cmocka_unit_test(test_old_document_of_end_points),
         cmocka_unit_test(test_forms),
     };
 
