@@ -150,11 +150,11 @@ static struct refusal *add_new(const struct vm *vm, unsigned lun, const char *ke
 static void mark_to_be_detached(struct data_disks *disks, struct data_disk *item,
                                 const char *detach_option)
 {
+    disks->force |= detach_option && strcasecmp(detach_option, "ForceDetach") == 0;
     item->to_be_detached = true;
     json_object_set_new(item->entry, "toBeDetached", json_true());
-    if (detach_option)
+    if (detach_option) /* it may be the entry's own, which this replaces */
         json_object_set_new(item->entry, "detachOption", json_string(detach_option));
-    disks->force |= detach_option && strcasecmp(detach_option, "ForceDetach") == 0;
 }
 
 static struct refusal *check_create_option(const json_t *sent)

@@ -144,6 +144,29 @@ static void test_attach_by_list(void **state)
     azure_free(azure);
 }
 
+/* By the whole list, as clients do that do not know the action. */
+static void test_force_detach_by_list(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+    CLEANUP(http_response_finip) struct http_response response = {0};
+
+    (void)state;
+    make_disk(azure, "d", 1);
+    json_decref(ask_json(azure, "PATCH", VM1, LIST(ENTRY("d", "4")), 200));
+    loop_advance(azure->loop, 10 * 1000);
+    ask(azure, "PATCH", VM1,
+        LIST("{'lun': 4, 'managedDisk': {'id': '" DISK("d") "'}, 'toBeDetached': true, "
+                                                            "'detachOption': 'ForceDetach'}"),
+        &response);
+    assert_int_equal(response.status, 200);
+    loop_advance(azure->loop, 0); /* force does not wait */
+    json_t *json = ask_json(azure, "GET", VM1, NULL, 200);
+    expect_text(json, "properties.provisioningState", "Succeeded");
+    assert_null(data_disk(json, 0));
+    json_decref(json);
+    azure_free(azure);
+}
+
 static void test_a_failed_operation_is_a_good_answer(void **state)
 {
     struct azure *azure = azure_new(NULL);
@@ -386,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_instance_view),
         cmocka_unit_test(test_attach_by_action),
         cmocka_unit_test(test_attach_by_list),
+        cmocka_unit_test(test_force_detach_by_list),
         cmocka_unit_test(test_a_failed_operation_is_a_good_answer),
         cmocka_unit_test(test_preconditions),
         cmocka_unit_test(test_refusals),
