@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/json/parse.h"
+#include "test/azsim/arm/api_version.h"
 #include "test/azsim/arm/charge.h"
 
 const char *exchange_header(const struct exchange *exchange, const char *name)
@@ -126,6 +127,7 @@ void answer(struct exchange *exchange, int status, json_t *body)
     common_headers(exchange);
     exchange->reply->status = status;
     if (body) {
+        body = api_version_view(exchange, body);
         char *text = config->terse ? json_to_text(body) : dump(body);
 
         if (config->said)

@@ -2,6 +2,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/arm/api_version.h"
 #include "test/azsim/arm/handlers.h"
 #include "test/azsim/model/access.h"
 
@@ -107,8 +108,11 @@ void disks_put(struct exchange *exchange)
 
     if (!exchange_body(exchange, &body))
         return;
-    struct refusal *refusal =
-        disk_put(exchange->model, exchange->group, exchange->match.name, body, &disk, &operation);
+    api_version_modernize(body);
+    struct refusal *refusal = api_version_check(exchange, "Microsoft.Compute/disks", body);
+    if (!refusal)
+        refusal = disk_put(exchange->model, exchange->group, exchange->match.name, body, &disk,
+                           &operation);
     json_decref(body);
     answer_accepted(exchange, refusal, disk, operation);
 }
@@ -125,7 +129,9 @@ void disks_patch(struct exchange *exchange)
     }
     if (!exchange_body(exchange, &body))
         return;
-    struct refusal *refusal = disk_patch(disk, body, &operation);
+    struct refusal *refusal = api_version_check(exchange, "Microsoft.Compute/disks", body);
+    if (!refusal)
+        refusal = disk_patch(disk, body, &operation);
     json_decref(body);
     answer_accepted(exchange, refusal, disk, operation);
 }

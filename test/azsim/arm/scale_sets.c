@@ -1,6 +1,9 @@
 #include "test/azsim/model/scale_set.h"
 
+#include <string.h>
+
 #include "lib/base/alloc.h"
+#include "test/azsim/arm/api_version.h"
 #include "test/azsim/arm/handlers.h"
 
 /* ---- how a scale set looks ---- */
@@ -61,7 +64,8 @@ void scale_sets_get(struct exchange *exchange)
                                         exchange->match.name, exchange->match.group));
         return;
     }
-    answer_header(exchange, "ETag", "\"%u\"", set->etag);
+    if (strcmp(exchange->api_version, ETAG_SINCE) >= 0)
+        answer_header(exchange, "ETag", "\"%u\"", set->etag);
     answer(exchange, 200, scale_set_json(set));
 }
 

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/arm/api_version.h"
 #include "test/azsim/arm/handlers.h"
 #include "test/azsim/model/access.h"
-
-/* Since when snapshots say whether they can be used. */
-#define ACCESS_STATE_SINCE "2025-01-02"
 
 /* ---- how a snapshot looks ---- */
 
@@ -59,16 +57,6 @@ json_t *snapshot_json(const struct snapshot *snapshot)
     return json;
 }
 
-/* As the api-version of the request has it. */
-static json_t *view(const struct exchange *exchange, const struct snapshot *snapshot)
-{
-    json_t *json = snapshot_json(snapshot);
-
-    if (strcmp(exchange->api_version, ACCESS_STATE_SINCE) < 0)
-        json_object_del(json_object_get(json, "properties"), "snapshotAccessState");
-    return json;
-}
-
 /* ---- handlers ---- */
 
 static struct snapshot *find(struct exchange *exchange)
@@ -94,7 +82,7 @@ static void answer_accepted(struct exchange *exchange, struct refusal *refusal,
         return;
     }
     operation_headers(exchange, operation, true);
-    answer(exchange, 202, snapshot ? view(exchange, snapshot) : NULL);
+    answer(exchange, 202, snapshot ? snapshot_json(snapshot) : NULL);
 }
 
 void snapshots_put(struct exchange *exchange)
@@ -105,8 +93,11 @@ void snapshots_put(struct exchange *exchange)
 
     if (!exchange_body(exchange, &body))
         return;
-    struct refusal *refusal = snapshot_put(exchange->model, exchange->group, exchange->match.name,
-                                           body, &snapshot, &operation);
+    api_version_modernize(body);
+    struct refusal *refusal = api_version_check(exchange, "Microsoft.Compute/snapshots", body);
+    if (!refusal)
+        refusal = snapshot_put(exchange->model, exchange->group, exchange->match.name, body,
+                               &snapshot, &operation);
     json_decref(body);
     answer_accepted(exchange, refusal, snapshot, operation);
 }
@@ -123,7 +114,9 @@ void snapshots_patch(struct exchange *exchange)
     }
     if (!exchange_body(exchange, &body))
         return;
-    struct refusal *refusal = snapshot_patch(snapshot, body, &operation);
+    struct refusal *refusal = api_version_check(exchange, "Microsoft.Compute/snapshots", body);
+    if (!refusal)
+        refusal = snapshot_patch(snapshot, body, &operation);
     json_decref(body);
     answer_accepted(exchange, refusal, snapshot, operation);
 }
@@ -133,7 +126,7 @@ void snapshots_get(struct exchange *exchange)
     const struct snapshot *snapshot = find(exchange);
 
     if (snapshot)
-        answer(exchange, 200, view(exchange, snapshot));
+        answer(exchange, 200, snapshot_json(snapshot));
     else
         answer_not_found(exchange);
 }
@@ -193,7 +186,7 @@ void snapshots_list(struct exchange *exchange)
             next = last;
             break;
         }
-        json_array_append_new(items, view(exchange, snapshot));
+        json_array_append_new(items, snapshot_json(snapshot));
         last = snapshot->sequence;
     }
     answer_page(exchange, items, next);

@@ -2,11 +2,11 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/arm/api_version.h"
 #include "test/azsim/arm/handlers.h"
 
-/* Since when an attach says more than disk and LUN, and since when VMs have an etag. */
+/* Since when an attach says more than disk and LUN. */
 #define ATTACH_DETAILS_SINCE "2024-03-01"
-#define ETAG_SINCE "2023-09-01"
 
 /* ---- finding ---- */
 
@@ -78,7 +78,8 @@ static void answer_vm(struct exchange *exchange, int status, const struct vm *vm
     if (expands(exchange, "instanceView"))
         json_object_set_new(json_object_get(json, "properties"), "instanceView",
                             vm_instance_view_json(vm));
-    answer_header(exchange, "ETag", "%s", etag);
+    if (strcmp(exchange->api_version, ETAG_SINCE) >= 0)
+        answer_header(exchange, "ETag", "%s", etag);
     answer(exchange, status, json);
 }
 
@@ -196,6 +197,11 @@ static struct refusal *change(struct exchange *exchange, struct vm *vm, const js
     CLEANUP(data_disks_finip) struct data_disks before = {0};
 
     REQUIRE(check_preconditions(exchange, vm));
+    REQUIRE(api_version_check(exchange,
+                              exchange->match.instance
+                                  ? "Microsoft.Compute/virtualMachineScaleSets/virtualMachines"
+                                  : "Microsoft.Compute/virtualMachines",
+                              body));
     data_disks_copy(&before, &vm->data_disks);
     REQUIRE(vm_patch(vm, body, ret));
     exchange_note_disks(exchange, &before, &vm->data_disks);
