@@ -1,6 +1,5 @@
 #include "test/azsim/config.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -8,7 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/json/parse.h"
 #include "test/azsim/config_member.h"
-#include "test/azsim/model/model.h"
+#include "test/azsim/model/group.h"
 
 static bool is_location(const char *text)
 {
@@ -17,19 +16,9 @@ static bool is_location(const char *text)
     return length > 0 && length <= 40 && text[length] == '\0';
 }
 
-static bool is_group(const char *text)
-{
-    size_t length = strlen(text);
-
-    for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)text[i]) && !strchr("-_.()", text[i]))
-            return false;
-    return length > 0 && length <= 90 && text[length - 1] != '.';
-}
-
 static const struct text_form location = {is_location, "a region such as eastus", false};
 static const struct text_form group = {
-    is_group, "1 to 90 letters, digits and '-', '_', '.', '(', ')'", false};
+    group_name_is_valid, "1 to 90 letters, digits and '-', '_', '.', '(', ')'", false};
 
 /* ---- members ---- */
 

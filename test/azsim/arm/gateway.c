@@ -7,7 +7,9 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/charge.h"
+#include "test/azsim/arm/handlers.h"
 #include "test/azsim/arm/token.h"
+#include "test/azsim/model/group.h"
 
 /* Since when VMs attach and detach disks by an action. */
 #define ATTACH_DETACH_SINCE "2023-09-01"
@@ -194,13 +196,23 @@ static struct refusal *check_route(const struct exchange *exchange, bool path_kn
                   exchange->api_version);
 }
 
+/* Reads go on while a group is deleted, and what is deleted anyway may be. */
+static bool changes(const struct exchange *exchange)
+{
+    return exchange->call->method[0] == 'P';
+}
+
 static struct refusal *check_group(struct exchange *exchange)
 {
-    if (!exchange->match.group)
+    const char *name = exchange->match.group;
+
+    if (!name)
         return NULL;
-    exchange->group =
-        model_find_group_of(exchange->model, exchange->subscription, exchange->match.group);
-    return exchange->group ? NULL : refuse(GROUP_NOT_FOUND, exchange->match.group);
+    exchange->group = model_find_group_of(exchange->model, exchange->subscription, name);
+    if (exchange->group)
+        return changes(exchange) ? group_check_alive(exchange->group) : NULL;
+    REQUIRE(group_check_name(name));
+    return exchange->route->handle == groups_put ? NULL : refuse(GROUP_NOT_FOUND, name);
 }
 
 struct refusal *gateway_check(struct exchange *exchange, bool path_known)

@@ -1,19 +1,65 @@
 /* The subscription itself, where it may have resources, and its resource groups. */
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
+#include "test/azsim/model/group.h"
 
-static json_t *group_json(const struct model *model, const struct group *group)
+static json_t *group_json(const struct group *group)
 {
-    return json_pack(
-        "{s:o, s:s, s:s, s:s, s:{s:s}}", "id",
-        json_sprintf("/subscriptions/%s/resourceGroups/%s", group->subscription->id, group->name),
-        "name", group->name, "type", "Microsoft.Resources/resourceGroups", "location",
-        model->location, "properties", "provisioningState", "Succeeded");
+    CLEANUP(freep) char *id = group_id(group);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:{s:s}}", "id", id, "name", group->name, "type",
+                  "Microsoft.Resources/resourceGroups", "location", group->model->location,
+                  "properties", "provisioningState", group->deletion ? "Deleting" : "Succeeded");
+
+    json_object_update(json, group->body);
+    return json;
 }
 
 void groups_get(struct exchange *exchange)
 {
-    answer(exchange, 200, group_json(exchange->model, exchange->group));
+    answer(exchange, 200, group_json(exchange->group));
+}
+
+void groups_head(struct exchange *exchange)
+{
+    answer(exchange, 204, NULL);
+}
+
+void groups_put(struct exchange *exchange)
+{
+    struct group *group;
+    json_t *body;
+    bool is_new;
+
+    if (!exchange_body(exchange, &body))
+        return;
+    struct refusal *refusal = group_put(exchange->model, exchange->subscription,
+                                        exchange->match.group, body, &group, &is_new);
+    json_decref(body);
+    if (refusal)
+        answer_gateway(exchange, refusal);
+    else
+        answer(exchange, is_new ? 201 : 200, group_json(group));
+}
+
+void groups_patch(struct exchange *exchange)
+{
+    json_t *body;
+
+    if (!exchange_body(exchange, &body))
+        return;
+    struct refusal *refusal = group_patch(exchange->group, body);
+    json_decref(body);
+    if (refusal)
+        answer_gateway(exchange, refusal);
+    else
+        answer(exchange, 200, group_json(exchange->group));
+}
+
+void groups_delete(struct exchange *exchange)
+{
+    operation_headers(exchange, group_delete(exchange->group), true);
+    answer(exchange, 202, NULL);
 }
 
 void groups_list(struct exchange *exchange)
@@ -22,8 +68,8 @@ void groups_list(struct exchange *exchange)
     json_t *items = json_array();
 
     for (size_t i = 0; i < model->n_groups; i++)
-        if (model->groups[i]->subscription == exchange->subscription)
-            json_array_append_new(items, group_json(model, model->groups[i]));
+        if (exchange_lists(exchange, model->groups[i]) && !model->groups[i]->gone)
+            json_array_append_new(items, group_json(model->groups[i]));
     answer_page(exchange, items, 0);
 }
 

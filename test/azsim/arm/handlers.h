@@ -65,6 +65,10 @@ void operation_headers(struct exchange *exchange, const struct operation *operat
 void subscriptions_get(struct exchange *exchange);
 void subscriptions_locations(struct exchange *exchange);
 void groups_get(struct exchange *exchange);
+void groups_head(struct exchange *exchange);
+void groups_put(struct exchange *exchange); /* of one that is not there, too */
+void groups_patch(struct exchange *exchange);
+void groups_delete(struct exchange *exchange);
 void groups_list(struct exchange *exchange);
 
 /* skus.c */

@@ -209,8 +209,11 @@ static struct principal given_identity(const struct model *model,
                    model->groups[0]->subscription->id, model->groups[0]->name, identity->name)};
 }
 
+/* The identities are resources of the first group and go with it. */
 static bool has_identity(const struct vm *vm, const struct arm_identity *identity)
 {
+    if (vm->model->groups[0]->gone)
+        return false;
     for (size_t i = 0; i < identity->n_vms; i++)
         if (strcasecmp(identity->vms[i], vm->spec.name) == 0)
             return true;

@@ -8,6 +8,8 @@
 /* Azure's operation URLs carry a certificate and are more than 5 kB long. */
 enum { CERTIFICATE_LENGTH = 5200, TERSE_CERTIFICATE_LENGTH = 64 };
 
+enum { GROUP_RETRY_AFTER_S = 15 };
+
 /* .NET's ticks of 100 ns begin in year 1. */
 static const int64_t SECONDS_TO_YEAR_1 = 62135596800;
 
@@ -29,9 +31,28 @@ static char *certificate(bool terse)
     return text;
 }
 
+/* The collection that it is in. */
 static const char *path_of(const struct operation *operation)
 {
-    return operation_owner(operation) == OPERATION_OF_VM ? "operations" : "DiskOperations";
+    switch (operation_owner(operation)) {
+    case OPERATION_OF_VM:
+        return "operations";
+    case OPERATION_OF_DISK:
+    case OPERATION_OF_SNAPSHOT:
+        return "DiskOperations";
+    case OPERATION_OF_GROUP:
+        return "operationresults";
+    }
+    abort();
+}
+
+/* Below the subscription: those of Resource Manager itself have no provider. */
+static char *full_path(const struct exchange *exchange, const struct operation *operation)
+{
+    return operation_owner(operation) == OPERATION_OF_GROUP
+               ? mem_printf("%s/%s", path_of(operation), operation->id)
+               : mem_printf("providers/Microsoft.Compute/locations/%s/%s/%s",
+                            exchange->model->location, path_of(operation), operation->id);
 }
 
 /* What the seal of an operation's URL covers. */
@@ -55,10 +76,9 @@ static char *url(const struct exchange *exchange, const struct operation *operat
 
     seal_make(key, sealed, strlen(sealed), seal);
     seal_make(key, operation->id, strlen(operation->id), hash);
-    return mem_printf("%s/subscriptions/%s/providers/Microsoft.Compute/locations/%s/%s/%s?%s&s=%s"
-                      "&h=%s",
-                      base, exchange->subscription->id, exchange->model->location,
-                      path_of(operation), operation->id, query, seal, hash);
+    CLEANUP(freep) char *path = full_path(exchange, operation);
+    return mem_printf("%s/subscriptions/%s/%s?%s&s=%s&h=%s", base, exchange->subscription->id, path,
+                      query, seal, hash);
 }
 
 /* A URL that was shortened, reordered or encoded anew does not match any more. */
@@ -73,17 +93,23 @@ static bool url_is_ours(const struct exchange *exchange, const struct operation 
     return seal_matches(&exchange->config->key, sealed, strlen(sealed), given);
 }
 
-static void add_retry_after(struct exchange *exchange)
+/* Disks and VMs say none; Resource Manager always does. */
+static void add_retry_after(struct exchange *exchange, const struct operation *operation)
 {
-    if (exchange->config->retry_after_s)
-        answer_header(exchange, "Retry-After", "%u", exchange->config->retry_after_s);
+    unsigned own = operation_owner(operation) == OPERATION_OF_GROUP ? GROUP_RETRY_AFTER_S : 0;
+    unsigned seconds = exchange->config->retry_after_s ? exchange->config->retry_after_s : own;
+
+    if (seconds)
+        answer_header(exchange, "Retry-After", "%u", seconds);
 }
 
 void operation_headers(struct exchange *exchange, const struct operation *operation, bool location)
 {
-    CLEANUP(freep) char *status = url(exchange, operation, false);
+    if (operation_owner(operation) != OPERATION_OF_GROUP) {
+        CLEANUP(freep) char *status = url(exchange, operation, false);
 
-    answer_header(exchange, "Azure-AsyncOperation", "%s", status);
+        answer_header(exchange, "Azure-AsyncOperation", "%s", status);
+    }
     if (operation_owner(operation) == OPERATION_OF_VM)
         answer_header(exchange, "azure-asyncnotification", "Enabled");
     if (location) {
@@ -91,7 +117,7 @@ void operation_headers(struct exchange *exchange, const struct operation *operat
 
         answer_header(exchange, "Location", "%s", result);
     }
-    add_retry_after(exchange);
+    add_retry_after(exchange, operation);
 }
 
 /* ---- polling ---- */
@@ -127,6 +153,7 @@ static json_t *result_json(const struct operation *operation)
     case OPERATION_VM_POWER_OFF:
     case OPERATION_VM_DEALLOCATE:
     case OPERATION_VM_REAPPLY:
+    case OPERATION_GROUP_DELETE:
     case OPERATION_KIND_COUNT:
         return NULL;
     }
@@ -161,7 +188,7 @@ static void answer_result(struct exchange *exchange, const struct operation *ope
         CLEANUP(freep) char *again = url(exchange, operation, true);
 
         answer_header(exchange, "Location", "%s", again);
-        add_retry_after(exchange);
+        add_retry_after(exchange, operation);
         answer(exchange, 202, NULL);
         return;
     }
@@ -170,15 +197,17 @@ static void answer_result(struct exchange *exchange, const struct operation *ope
         return;
     }
     json_t *result = result_json(operation);
-    answer(exchange, result ? 200 : 204, result);
+    bool ok = result || operation_owner(operation) == OPERATION_OF_GROUP;
+    answer(exchange, ok ? 200 : 204, result);
 }
 
 void operations_get(struct exchange *exchange)
 {
     const struct operation *operation = operation_find(exchange->model, exchange->match.operation);
+    const char *collection = exchange->match.parts[exchange->match.n_parts - 2];
 
     if (!operation || !operation_is_of(operation, exchange->subscription) ||
-        strcasecmp(exchange->match.parts[6], path_of(operation)) != 0) {
+        strcasecmp(collection, path_of(operation)) != 0) {
         answer_refusal(exchange, refuse(404, "NotFound", NULL, "The operation '%s' is not found.",
                                         exchange->match.operation));
         return;
@@ -190,11 +219,12 @@ void operations_get(struct exchange *exchange)
                               "be used as it was given."));
         return;
     }
-    if (exchange_argument(exchange, "monitor")) {
+    if (exchange_argument(exchange, "monitor") ||
+        operation_owner(operation) == OPERATION_OF_GROUP) {
         answer_result(exchange, operation);
         return;
     }
     if (operation->status == OPERATION_IN_PROGRESS)
-        add_retry_after(exchange);
+        add_retry_after(exchange, operation);
     answer(exchange, 200, status_json(operation));
 }

@@ -366,8 +366,7 @@ struct refusal *disk_delete(struct disk *disk, struct operation **ret)
     return NULL;
 }
 
-/* An update of a VM that was about to attach it finds it gone. */
-static void disk_remove(struct disk *disk)
+void disk_remove(struct disk *disk)
 {
     struct model *model = disk->model;
     struct list *link;

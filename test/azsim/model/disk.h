@@ -58,6 +58,10 @@ struct refusal *disk_patch(struct disk *disk, const json_t *change, struct opera
 struct refusal *disk_delete(struct disk *disk, struct operation **ret)
     __attribute__((warn_unused_result));
 
+/* At once: no VM has it, and it has no operation any more. An update of a VM that was about to
+ * attach it finds it gone. */
+void disk_remove(struct disk *disk);
+
 /* A disk with this body, in the tables; takes the body, which must be valid. For disk_put and for a
  * restart. */
 struct disk *disk_new(struct model *model, struct group *group, const char *name, json_t *body,

@@ -7,6 +7,7 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/fault.h"
+#include "test/azsim/model/group.h"
 #include "test/azsim/model/record.h"
 #include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/snapshot.h"
@@ -55,6 +56,7 @@ void model_free(struct model *model)
     for (size_t i = 0; i < model->n_groups; i++) {
         free(model->groups[i]->name);
         free(model->groups[i]->key);
+        json_decref(model->groups[i]->body);
         free(model->groups[i]);
     }
     for (size_t i = 0; i < model->n_subscriptions; i++)
@@ -91,16 +93,23 @@ const struct subscription *model_add_subscription(struct model *model, const cha
     return subscription;
 }
 
+/* One that is gone, too. */
+static struct group *find_place(const struct model *model, const struct subscription *subscription,
+                                const char *name)
+{
+    for (size_t i = 0; i < model->n_groups; i++)
+        if (model->groups[i]->subscription == subscription &&
+            strcasecmp(model->groups[i]->name, name) == 0)
+            return model->groups[i];
+    return NULL;
+}
+
 struct group *model_find_group_of(const struct model *model,
                                   const struct subscription *subscription, const char *name)
 {
-    CLEANUP(freep) char *key = mem_lower(name);
+    struct group *group = find_place(model, subscription, name);
 
-    for (size_t i = 0; i < model->n_groups; i++)
-        if (model->groups[i]->subscription == subscription &&
-            strcmp(model->groups[i]->key, key) == 0)
-            return model->groups[i];
-    return NULL;
+    return group && !group->gone ? group : NULL;
 }
 
 struct group *model_find_group(const struct model *model, const char *name)
@@ -111,18 +120,21 @@ struct group *model_find_group(const struct model *model, const char *name)
 struct group *model_add_group_to(struct model *model, const struct subscription *subscription,
                                  const char *name)
 {
-    struct group *group = model_find_group_of(model, subscription, name);
+    struct group *group = find_place(model, subscription, name);
 
-    if (group)
+    if (group) {
+        group->gone = false;
         return group;
+    }
     if (model->n_groups == MODEL_MAX_GROUPS)
         abort();
-
-    CLEANUP(freep) char *key = mem_lower(name);
     group = mem_alloc(sizeof *group);
-    group->subscription = subscription;
-    group->name = mem_strdup(name);
-    group->key = TAKE_PTR(key);
+    *group = (struct group){.model = model,
+                            .subscription = subscription,
+                            .name = mem_strdup(name),
+                            .body = json_object()};
+    CLEANUP(freep) char *id = group_id(group);
+    group->key = resource_key(id);
     model->groups[model->n_groups++] = group;
     return group;
 }
@@ -192,6 +204,12 @@ static void note(struct model *model, const char *table, const char *key, json_t
         json_object_set_new(model->changes, table, records);
     }
     json_object_set_new(records, key, record);
+}
+
+void model_changed_group(struct model *model, const struct group *group)
+{
+    if (count(model))
+        note(model, "groups", group->key, record_of_group(group));
 }
 
 void model_changed_disk(struct model *model, const struct disk *disk)

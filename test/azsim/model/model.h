@@ -57,8 +57,13 @@ struct subscription {
 };
 
 struct group {
+    struct model *model;
     const struct subscription *subscription;
-    char *name, *key; /* the key is in lower case */
+    char *name, *key;           /* the key is its id in lower case */
+    json_t *body;               /* tags and managedBy, as clients set them */
+    struct operation *deletion; /* under way; NULL: none */
+    bool is_changed;            /* by clients: it differs from what was configured */
+    bool gone;                  /* see group.h */
 };
 
 struct model {
@@ -112,7 +117,8 @@ const struct subscription *model_add_subscription(struct model *model, const cha
 const struct subscription *model_find_subscription(const struct model *model,
                                                    const char *id); /* or NULL */
 
-/* Groups of the first subscription. Adding: any number of times for the same name. */
+/* Groups of the first subscription, but for those that are gone. Adding: any number of times for
+ * the same name. */
 struct group *model_add_group(struct model *model, const char *name);
 struct group *model_find_group(const struct model *model, const char *name); /* or NULL */
 /* The same in any subscription of the model. */
@@ -138,6 +144,7 @@ struct refusal *model_copy_content(struct model *model, const char *from, const 
     __attribute__((warn_unused_result));
 
 /* Notes that the record of one thing is different, for commit. */
+void model_changed_group(struct model *model, const struct group *group);
 void model_changed_disk(struct model *model, const struct disk *disk);
 void model_changed_snapshot(struct model *model, const struct snapshot *snapshot);
 void model_changed_vm(struct model *model, const struct vm *vm);

@@ -16,7 +16,12 @@
 
 enum { OPERATION_MAX_ENDED = 10000 };
 
-enum operation_owner { OPERATION_OF_DISK, OPERATION_OF_SNAPSHOT, OPERATION_OF_VM };
+enum operation_owner {
+    OPERATION_OF_DISK,
+    OPERATION_OF_SNAPSHOT,
+    OPERATION_OF_VM,
+    OPERATION_OF_GROUP,
+};
 
 /*   kind          name in records   what changes */
 #define OPERATION_KINDS(ROW)                                                                       \
@@ -36,7 +41,8 @@ enum operation_owner { OPERATION_OF_DISK, OPERATION_OF_SNAPSHOT, OPERATION_OF_VM
     ROW(VM_START, "start", OPERATION_OF_VM)                                                        \
     ROW(VM_POWER_OFF, "powerOff", OPERATION_OF_VM)                                                 \
     ROW(VM_DEALLOCATE, "deallocate", OPERATION_OF_VM)                                              \
-    ROW(VM_REAPPLY, "reapply", OPERATION_OF_VM)
+    ROW(VM_REAPPLY, "reapply", OPERATION_OF_VM)                                                    \
+    ROW(GROUP_DELETE, "groupDelete", OPERATION_OF_GROUP)
 
 enum operation_kind {
 #define OPERATION_ENUM(kind, name, owner) OPERATION_##kind,
@@ -56,7 +62,7 @@ struct operation {
     struct model *model;
     enum operation_kind kind;
     enum operation_status status;
-    char *target;             /* key of the disk, snapshot or VM */
+    char *target;             /* key of the disk, snapshot, VM or group */
     int64_t start_us, end_us; /* planned, until it has ended */
     struct refusal *refusal;  /* why it failed */
     unsigned stuck_by;        /* the rule of a fault that keeps it from ending; 0: none */

@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/group.h"
 #include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/snapshot.h"
 
@@ -15,6 +16,11 @@ static json_t *in_group(json_t *record, const struct group *group)
     json_object_set_new(record, "subscription", json_string(group->subscription->id));
     json_object_set_new(record, "group", json_string(group->name));
     return record;
+}
+
+json_t *record_of_group(const struct group *group)
+{
+    return in_group(json_pack("{s:O, s:b}", "body", group->body, "gone", group->gone), group);
 }
 
 json_t *record_of_disk(const struct disk *disk)
@@ -116,8 +122,11 @@ json_t *record_of_operation(const struct operation *operation)
 json_t *records_of_model(const struct model *model)
 {
     json_t *disks = json_object(), *snapshots = json_object(), *sets = json_object();
-    json_t *vms = json_object(), *operations = json_object();
+    json_t *vms = json_object(), *operations = json_object(), *groups = json_object();
 
+    for (size_t i = 0; i < model->n_groups; i++)
+        if (model->groups[i]->is_changed)
+            json_object_set_new(groups, model->groups[i]->key, record_of_group(model->groups[i]));
     HASH_FOREACH(model->disks, disk) {
         json_object_set_new(disks, disk->key, record_of_disk(disk));
     }
@@ -133,9 +142,9 @@ json_t *records_of_model(const struct model *model)
     HASH_FOREACH(model->operations, operation) {
         json_object_set_new(operations, operation->id, record_of_operation(operation));
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:O}", "disks", disks, "snapshots", snapshots,
-                     "scaleSets", sets, "vms", vms, "operations", operations, "removedVms",
-                     model->removed_vms);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:O}", "groups", groups, "disks", disks,
+                     "snapshots", snapshots, "scaleSets", sets, "vms", vms, "operations",
+                     operations, "removedVms", model->removed_vms);
 }
 
 void records_apply(json_t *snapshot, const json_t *change)
@@ -200,6 +209,20 @@ static void note_sequence(struct model *model, uint64_t sequence)
 {
     if (sequence > model->sequence)
         model->sequence = sequence;
+}
+
+static struct err *restore_group(struct model *model, const char *key, const json_t *record)
+{
+    const json_t *body = json_object_get(record, "body");
+    const struct subscription *subscription =
+        model_find_subscription(model, text(record, "subscription"));
+
+    if (!subscription || !json_is_object(body) || !group_name_is_valid(text(record, "group")) ||
+        model->n_groups == MODEL_MAX_GROUPS)
+        return unusable(key);
+    group_restore(model_add_group_to(model, subscription, text(record, "group")),
+                  json_deep_copy(body), json_is_true(json_object_get(record, "gone")));
+    return NULL;
 }
 
 static struct err *restore_disk(struct model *model, const char *key, const json_t *record)
@@ -355,6 +378,10 @@ static struct operation **place_of(const struct operation *operation)
         struct vm *vm = vm_find(model, operation->target);
         return vm ? &vm->operation : NULL;
     }
+    case OPERATION_OF_GROUP: {
+        struct group *group = group_find(model, operation->target);
+        return group ? &group->deletion : NULL;
+    }
     }
     abort();
 }
@@ -388,7 +415,8 @@ struct err *records_restore(struct model *model, const json_t *snapshot)
     static const struct {
         const char *table;
         struct err *(*restore)(struct model *model, const char *key, const json_t *record);
-    } tables[] = {{"disks", restore_disk},
+    } tables[] = {{"groups", restore_group},
+                  {"disks", restore_disk},
                   {"snapshots", restore_snapshot},
                   {"scaleSets", restore_scale_set},
                   {"vms", restore_vm},

@@ -2,12 +2,13 @@
  *
  * A snapshot is an object of tables, and a table is an object of records by key:
  *
- *     {"disks": {key: record}, "snapshots": {...}, "scaleSets": {...}, "vms": {...},
- *      "operations": {...}, "removedVms": {name: true}}
+ *     {"groups": {key: record}, "disks": {...}, "snapshots": {...}, "scaleSets": {...},
+ *      "vms": {...}, "operations": {...}, "removedVms": {name: true}}
  *
  * A change, as the model hands it to its commit function, has the same shape, with null for what is
- * gone: laid over a snapshot it gives the next one. Groups and latencies are configuration and not
- * part of it. Records are this folder's own; nothing else reads them.
+ * gone: laid over a snapshot it gives the next one. Latencies are configuration and not part of it,
+ * nor are groups that no client has changed. Records are this folder's own; nothing else reads
+ * them.
  */
 #pragma once
 
@@ -16,12 +17,14 @@
 #include "lib/base/err.h"
 
 struct disk;
+struct group;
 struct model;
 struct operation;
 struct scale_set;
 struct snapshot;
 struct vm;
 
+json_t *record_of_group(const struct group *group);
 json_t *record_of_disk(const struct disk *disk);
 json_t *record_of_snapshot(const struct snapshot *snapshot);
 json_t *record_of_scale_set(const struct scale_set *set);

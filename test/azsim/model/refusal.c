@@ -28,6 +28,13 @@ struct refusal *refusal_with_inner(struct refusal *refusal, const char *inner_co
     return refusal;
 }
 
+struct refusal *refusal_with_details(struct refusal *refusal, json_t *details)
+{
+    json_decref(refusal->details);
+    refusal->details = details;
+    return refusal;
+}
+
 void refusal_free(struct refusal *refusal)
 {
     if (!refusal)
@@ -36,6 +43,7 @@ void refusal_free(struct refusal *refusal)
     free(refusal->message);
     free(refusal->target);
     free(refusal->inner_code);
+    json_decref(refusal->details);
     free(refusal);
 }
 
@@ -45,6 +53,8 @@ json_t *refusal_json(const struct refusal *refusal)
 
     if (refusal->target)
         json_object_set_new(json, "target", json_string(refusal->target));
+    if (refusal->details)
+        json_object_set(json, "details", refusal->details);
     if (refusal->inner_code)
         json_object_set_new(json, "innererror",
                             json_pack("{s:s}", "internalErrorCode", refusal->inner_code));
@@ -61,6 +71,7 @@ struct refusal *refusal_from_json(int status, const json_t *json)
         .code = mem_strdup(resource_text(json, "code", "")),
         .message = mem_strdup(resource_text(json, "message", "")),
         .target = mem_strdup(json_string_value(json_object_get(json, "target"))),
-        .inner_code = mem_strdup(json_string_value(json_object_get(inner, "internalErrorCode")))};
+        .inner_code = mem_strdup(json_string_value(json_object_get(inner, "internalErrorCode"))),
+        .details = json_deep_copy(json_object_get(json, "details"))};
     return refusal;
 }

@@ -23,6 +23,7 @@ struct refusal {
     char *code, *message;
     char *target;     /* NULL: none */
     char *inner_code; /* innererror.internalErrorCode; NULL: none */
+    json_t *details;  /* NULL: none */
 };
 
 struct refusal *refuse(int status, const char *code, const char *target, const char *format, ...)
@@ -30,10 +31,13 @@ struct refusal *refuse(int status, const char *code, const char *target, const c
 /* The same refusal with an innererror. */
 struct refusal *refusal_with_inner(struct refusal *refusal, const char *inner_code)
     __attribute__((warn_unused_result));
+/* The same refusal with details, which it takes. */
+struct refusal *refusal_with_details(struct refusal *refusal, json_t *details)
+    __attribute__((warn_unused_result));
 void refusal_free(struct refusal *refusal); /* NULL is fine */
 DEFINE_CLEANUP(struct refusal, refusal_free)
 
-/* {"code", "message", "target", "innererror"}, as in an error body. */
+/* {"code", "message", "target", "details", "innererror"}, as in an error body. */
 json_t *refusal_json(const struct refusal *refusal);
 /* The reverse, for a status that was kept beside it. */
 struct refusal *refusal_from_json(int status, const json_t *json);
@@ -58,6 +62,22 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "'%s' could not be found."
 #define GROUP_NOT_FOUND 404, "ResourceGroupNotFound", NULL, \
     "Resource group '%s' could not be found."
+#define GROUP_BEING_DELETED 409, "ResourceGroupBeingDeleted", NULL, \
+    "The resource group '%s' is in deprovisioning state and cannot perform this operation."
+#define GROUP_NAME_INVALID 400, "InvalidResourceGroup", NULL, \
+    "The provided resource group name '%s' has these invalid characters: '%s'. The name can only " \
+    "be a letter, digit, '-', '.', '(', ')' or '_'."
+#define GROUP_LOCATION_DIFFERS 409, "InvalidResourceGroupLocation", NULL, \
+    "Invalid resource group location '%s'. The Resource group already exists in location '%s'."
+#define GROUP_LOCATION_NOT_AVAILABLE 400, "LocationNotAvailableForResourceGroup", NULL, \
+    "The provided location '%s' is not available for resource group. List of available regions " \
+    "is '%s'."
+#define GROUP_QUOTA_EXCEEDED 409, "ResourceGroupQuotaExceeded", NULL, \
+    "Creating the resource group would exceed the quota of subscription '%s', which is '%d'."
+#define GROUP_DELETION_BLOCKED 409, "ResourceGroupDeletionBlocked", NULL, \
+    "Deletion of resource group '%s' failed as resources with identifiers '%s' could not be " \
+    "deleted. The provisioning state of the resource group will be rolled back. The tracking Id " \
+    "is '%s'. Please check audit logs for more details."
 #define LOCATION_REQUIRED 400, "LocationRequired", NULL, \
     "The location property is required for this definition."
 #define LOCATION_NOT_AVAILABLE 400, "LocationNotAvailableForResourceType", NULL, \

@@ -353,8 +353,7 @@ struct refusal *snapshot_delete(struct snapshot *snapshot, struct operation **re
 
 /* ---- ends of operations ---- */
 
-/* Copies of it that are under way do not get any further. */
-static void snapshot_remove(struct snapshot *snapshot)
+void snapshot_remove(struct snapshot *snapshot)
 {
     struct model *model = snapshot->model;
     int64_t now = model_now_us(model);

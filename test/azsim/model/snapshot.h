@@ -52,6 +52,9 @@ struct refusal *snapshot_patch(struct snapshot *snapshot, const json_t *change,
 struct refusal *snapshot_delete(struct snapshot *snapshot, struct operation **ret)
     __attribute__((warn_unused_result));
 
+/* At once: it has no operation any more. Copies of it that are under way do not get any further. */
+void snapshot_remove(struct snapshot *snapshot);
+
 /* A snapshot with this body, in the tables; takes the body. For snapshot_put and for a restart.
  * NULL if the body is of no use; it is taken all the same. */
 struct snapshot *snapshot_new(struct model *model, struct group *group, const char *name,

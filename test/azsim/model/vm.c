@@ -178,7 +178,7 @@ struct err *vm_group_for(const struct model *model, const struct vm_spec *spec, 
 
     *ret = NULL;
     for (size_t i = 0; i < model->n_groups && !*ret; i++)
-        if (model->groups[i]->subscription == subscription &&
+        if (!model->groups[i]->gone && model->groups[i]->subscription == subscription &&
             (!spec->resource_group ||
              strcasecmp(model->groups[i]->name, spec->resource_group) == 0))
             *ret = model->groups[i];

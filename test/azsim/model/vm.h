@@ -75,6 +75,8 @@ struct refusal *vm_act(struct vm *vm, enum operation_kind kind, struct operation
     __attribute__((warn_unused_result));
 /* Disks are detached when the operation ends, and the VM is gone. */
 struct operation *vm_delete(struct vm *vm);
+/* At once: it has no operation any more. */
+void vm_remove(struct vm *vm);
 /* At once, as when a host's power is cut. */
 void vm_set_power(struct vm *vm, enum power power);
 

@@ -315,7 +315,7 @@ static struct refusal *settle(struct vm *vm)
     return first;
 }
 
-static void vm_remove(struct vm *vm)
+void vm_remove(struct vm *vm)
 {
     struct model *model = vm->model;
     struct scale_set *set = vm->scale_set;
