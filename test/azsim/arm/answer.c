@@ -21,7 +21,7 @@ const char *exchange_argument(const struct exchange *exchange, const char *name)
 
 bool exchange_speaks_oauth(const struct exchange *exchange)
 {
-    return exchange->imds_vm || !exchange->match.subscription;
+    return exchange->imds_vm || (exchange->route && !route_is_of_resource_manager(exchange->route));
 }
 
 char *exchange_base(const struct exchange *exchange)

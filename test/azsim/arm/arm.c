@@ -41,13 +41,11 @@ struct model *arm_model(const struct arm *arm)
     return arm->config.model;
 }
 
-/* The routes without a subscription are those of others than ARM. */
 static struct refusal *check(struct request *request)
 {
     struct exchange *exchange = &request->exchange;
-    bool others = exchange->imds_vm || (exchange->route && !exchange->match.subscription);
 
-    return others ? NULL : gateway_check(exchange, request->path_known);
+    return exchange_speaks_oauth(exchange) ? NULL : gateway_check(exchange, request->path_known);
 }
 
 static void handle(struct exchange *exchange)

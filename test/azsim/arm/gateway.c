@@ -40,11 +40,12 @@
     "The subscription '%s' could not be found."
 #define NO_SUBSCRIPTION 404, "MissingSubscription", NULL, \
     "The request did not have a subscription or a valid tenant level resource provider."
-#define NAMESPACE_INVALID 404, "InvalidResourceNamespace", NULL, \
-    "The resource namespace '%s' is invalid."
 #define TYPE_INVALID 404, "InvalidResourceType", NULL, \
     "The resource type '%s' could not be found in the namespace 'Microsoft.Compute' for api " \
     "version '%s'."
+#define NO_PROVIDER_THERE 400, "NoRegisteredProviderFound", NULL, \
+    "No registered resource provider found for location '%s' and API version '%s' for type " \
+    "'locations/%s'. The supported locations are '%s'."
 #define METHOD_NOT_SUPPORTED 405, "HttpMethodNotSupported", NULL, \
     "The requested resource does not support http method '%s'."
 /* clang-format on */
@@ -163,7 +164,7 @@ static struct refusal *check_subscription(const struct exchange *exchange)
 {
     const char *id = subscription_id(exchange);
 
-    if (exchange->subscription)
+    if (exchange->subscription || (exchange->route && !exchange->match.subscription))
         return NULL;
     if (!id)
         return refuse(NO_SUBSCRIPTION);
@@ -196,6 +197,17 @@ static struct refusal *check_route(const struct exchange *exchange, bool path_kn
                   exchange->api_version);
 }
 
+static struct refusal *check_location(const struct exchange *exchange)
+{
+    const char *location = exchange->match.location;
+
+    return location && !model_location_is(exchange->model, location)
+               ? refuse(NO_PROVIDER_THERE, location, exchange->api_version,
+                        exchange->match.parts[exchange->match.n_parts - 1],
+                        exchange->model->location)
+               : NULL;
+}
+
 /* Reads go on while a group is deleted, and what is deleted anyway may be. */
 static bool changes(const struct exchange *exchange)
 {
@@ -225,5 +237,6 @@ struct refusal *gateway_check(struct exchange *exchange, bool path_known)
     REQUIRE(check_api_version(exchange));
     REQUIRE(check_subscription(exchange));
     REQUIRE(check_route(exchange, path_known));
+    REQUIRE(check_location(exchange));
     return check_group(exchange);
 }

@@ -1,4 +1,4 @@
-/* The subscription itself, where it may have resources, and its resource groups. */
+/* Resource groups as Resource Manager shows them. */
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
 #include "test/azsim/model/group.h"
@@ -56,6 +56,20 @@ void groups_patch(struct exchange *exchange)
         answer(exchange, 200, group_json(exchange->group));
 }
 
+/* Nothing in a group can be exported; Azure says so beside a template that is good as it is. */
+void groups_export_template(struct exchange *exchange)
+{
+    answer(exchange, 200,
+           json_pack("{s:{s:s, s:s, s:{}, s:{}, s:[]}, s:{s:s, s:s, s:[]}}", "template", "$schema",
+                     "https://schema.management.azure.com/schemas/2015-01-01/"
+                     "deploymentTemplate.json#",
+                     "contentVersion", "1.0.0.0", "parameters", "variables", "resources", "error",
+                     "code", "ExportTemplateCompletedWithErrors", "message",
+                     "Export template operation completed with errors. Some resources were not "
+                     "exported. Please see details for more information.",
+                     "details"));
+}
+
 void groups_delete(struct exchange *exchange)
 {
     operation_headers(exchange, group_delete(exchange->group), true);
@@ -71,30 +85,4 @@ void groups_list(struct exchange *exchange)
         if (exchange_lists(exchange, model->groups[i]) && !model->groups[i]->gone)
             json_array_append_new(items, group_json(model->groups[i]));
     answer_page(exchange, items, 0);
-}
-
-void subscriptions_get(struct exchange *exchange)
-{
-    const char *id = exchange->subscription->id;
-
-    answer(exchange, 200,
-           json_pack("{s:o, s:s, s:s, s:s, s:s}", "id", json_sprintf("/subscriptions/%s", id),
-                     "subscriptionId", id, "tenantId", exchange->model->tenant_id, "displayName",
-                     "azsim", "state", "Enabled"));
-}
-
-/* There is one region, with three zones. */
-void subscriptions_locations(struct exchange *exchange)
-{
-    const struct model *model = exchange->model;
-    json_t *location = json_pack(
-        "{s:o, s:s, s:s, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:o}]}", "id",
-        json_sprintf("/subscriptions/%s/locations/%s", exchange->subscription->id, model->location),
-        "name", model->location, "type", "Region", "displayName", model->location, "metadata",
-        "regionType", "Physical", "availabilityZoneMappings", "logicalZone", "1", "physicalZone",
-        json_sprintf("%s-az1", model->location), "logicalZone", "2", "physicalZone",
-        json_sprintf("%s-az2", model->location), "logicalZone", "3", "physicalZone",
-        json_sprintf("%s-az3", model->location));
-
-    answer_page(exchange, json_pack("[o]", location), 0);
 }

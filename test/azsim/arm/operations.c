@@ -36,6 +36,7 @@ static const char *path_of(const struct operation *operation)
 {
     switch (operation_owner(operation)) {
     case OPERATION_OF_VM:
+    case OPERATION_OF_SCALE_SET:
         return "operations";
     case OPERATION_OF_DISK:
     case OPERATION_OF_SNAPSHOT:
@@ -44,6 +45,13 @@ static const char *path_of(const struct operation *operation)
         return "operationresults";
     }
     abort();
+}
+
+/* The one for disks and snapshots, which says more of its operations than the one for VMs. */
+static bool is_of_disk_provider(const struct operation *operation)
+{
+    return operation_owner(operation) == OPERATION_OF_DISK ||
+           operation_owner(operation) == OPERATION_OF_SNAPSHOT;
 }
 
 /* Below the subscription: those of Resource Manager itself have no provider. */
@@ -128,6 +136,7 @@ static json_t *result_json(const struct operation *operation)
     const struct disk *disk = disk_find(operation->model, operation->target);
     const struct snapshot *snapshot = snapshot_find(operation->model, operation->target);
     const struct vm *vm = vm_find(operation->model, operation->target);
+    const struct scale_set *set = scale_set_find(operation->model, operation->target);
 
     switch (operation->kind) {
     case OPERATION_DISK_CREATE:
@@ -140,10 +149,17 @@ static json_t *result_json(const struct operation *operation)
     case OPERATION_SNAPSHOT_CREATE:
     case OPERATION_SNAPSHOT_UPDATE:
         return snapshot ? snapshot_json(snapshot) : NULL;
+    case OPERATION_SCALE_SET_UPDATE:
+        return set ? scale_set_json(set) : NULL;
     case OPERATION_VM_UPDATE:
         return vm ? vm_json(vm) : NULL;
     case OPERATION_VM_ATTACH_DETACH:
         return vm ? vm_storage_profile_json(vm) : NULL;
+    case OPERATION_VM_RUN_COMMAND:
+        return vm_run_command_json();
+    case OPERATION_VM_ASSESS_PATCHES:
+    case OPERATION_VM_INSTALL_PATCHES:
+        return vm_patches_json(operation);
     case OPERATION_DISK_DELETE:
     case OPERATION_DISK_REVOKE:
     case OPERATION_SNAPSHOT_DELETE:
@@ -153,6 +169,8 @@ static json_t *result_json(const struct operation *operation)
     case OPERATION_VM_POWER_OFF:
     case OPERATION_VM_DEALLOCATE:
     case OPERATION_VM_REAPPLY:
+    case OPERATION_SCALE_SET_ACT:
+    case OPERATION_SCALE_SET_DELETE:
     case OPERATION_GROUP_DELETE:
     case OPERATION_KIND_COUNT:
         return NULL;
@@ -163,8 +181,7 @@ static json_t *result_json(const struct operation *operation)
 static json_t *status_json(const struct operation *operation)
 {
     json_t *json = json_object();
-    bool tells =
-        operation->status == OPERATION_SUCCEEDED && operation_owner(operation) != OPERATION_OF_VM;
+    bool tells = operation->status == OPERATION_SUCCEEDED && is_of_disk_provider(operation);
     json_t *result = tells ? result_json(operation) : NULL;
 
     json_object_set_new(json, "startTime", azure_time_json(operation->start_us));

@@ -17,6 +17,23 @@
 #define LOCATION SUBSCRIPTION "/locations/{location}"
 
 /* clang-format off */
+#define NOT_SET_UP(method, action)                                                                 \
+    {method,   SCALE_SET "/" action,                                                               \
+        "virtualMachineScaleSets." action, LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_not_set_up}
+#define ABSENT(type)                                                                               \
+    {"GET",    GROUP "/" type,                                                                     \
+        type ".listByResourceGroup", LATENCY_GET, THROTTLE_NONE, absent_list},                     \
+    {"GET",    SUBSCRIPTION "/" type,                                                              \
+        type ".list", LATENCY_GET, THROTTLE_NONE, absent_list},                                    \
+    {"GET",    GROUP "/" type "/{name}",                                                           \
+        type ".get", LATENCY_GET, THROTTLE_NONE, absent_get},                                      \
+    {"PUT",    GROUP "/" type "/{name}",                                                           \
+        type ".createOrUpdate", LATENCY_ACCEPT, THROTTLE_NONE, absent_put},                        \
+    {"PATCH",  GROUP "/" type "/{name}",                                                           \
+        type ".update", LATENCY_ACCEPT, THROTTLE_NONE, absent_get},                                \
+    {"DELETE", GROUP "/" type "/{name}",                                                           \
+        type ".delete", LATENCY_ACCEPT, THROTTLE_NONE, absent_delete}
+
 static const struct route routes[] = {
     {"GET",    DISK,
         "disks.get", LATENCY_GET, THROTTLE_GET_DISK, disks_get},
@@ -62,6 +79,8 @@ static const struct route routes[] = {
         "virtualMachines.instanceView", LATENCY_GET, THROTTLE_GET_VM, vms_instance_view},
     {"POST",   VM "/attachDetachDataDisks",
         "virtualMachines.attachDetachDataDisks", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_attach_detach},
+    {"GET",    VM "/vmSizes",
+        "virtualMachines.listAvailableSizes", LATENCY_GET, THROTTLE_GET_VM, vms_sizes},
     {"GET",    GROUP "/virtualMachines",
         "virtualMachines.list", LATENCY_GET, THROTTLE_LIST_VMS, vms_list},
     {"GET",    SUBSCRIPTION "/virtualMachines",
@@ -79,11 +98,79 @@ static const struct route routes[] = {
         "virtualMachines.reapply", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_reapply},
     {"POST",   VM "/redeploy",
         "virtualMachines.redeploy", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_reapply},
+    {"POST",   VM "/runCommand",
+        "virtualMachines.runCommand", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_run_command},
+    {"POST",   VM "/assessPatches",
+        "virtualMachines.assessPatches", LATENCY_ACCEPT, THROTTLE_GUEST_PATCH, vms_assess_patches},
+    {"POST",   VM "/installPatches",
+        "virtualMachines.installPatches", LATENCY_ACCEPT, THROTTLE_GUEST_PATCH, vms_install_patches},
+    {"POST",   VM "/generalize",
+        "virtualMachines.generalize", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_generalize},
+    {"POST",   VM "/retrieveBootDiagnosticsData",
+        "virtualMachines.retrieveBootDiagnosticsData", LATENCY_GET, THROTTLE_GET_VM, vms_boot_diagnostics},
+    {"POST",   VM "/capture",
+        "virtualMachines.capture", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_capture},
+    {"POST",   VM "/convertToManagedDisks",
+        "virtualMachines.convertToManagedDisks", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_convert_to_managed_disks},
+    {"POST",   VM "/performMaintenance",
+        "virtualMachines.performMaintenance", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_perform_maintenance},
+    {"POST",   VM "/reimage",
+        "virtualMachines.reimage", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_reimage},
+    {"POST",   VM "/simulateEviction",
+        "virtualMachines.simulateEviction", LATENCY_ACCEPT, THROTTLE_DELETE_VM, vms_simulate_eviction},
+    {"POST",   VM "/migrateToVirtualMachineScaleSet",
+        "virtualMachines.migrateToVirtualMachineScaleSet", LATENCY_ACCEPT, THROTTLE_UPDATE_VM, vms_migrate},
     {"DELETE", VM,
         "virtualMachines.delete", LATENCY_ACCEPT, THROTTLE_DELETE_VM, vms_delete},
 
     {"GET",    SCALE_SET,
         "virtualMachineScaleSets.get", LATENCY_GET, THROTTLE_GET_VMSS, scale_sets_get},
+    {"GET",    SCALE_SET "/instanceView",
+        "virtualMachineScaleSets.getInstanceView", LATENCY_GET, THROTTLE_LIST_VMSS, scale_sets_instance_view},
+    {"GET",    SCALE_SET "/skus",
+        "virtualMachineScaleSets.listSkus", LATENCY_GET, THROTTLE_GET_VMSS, scale_sets_skus},
+    {"GET",    SCALE_SET "/osUpgradeHistory",
+        "virtualMachineScaleSets.getOSUpgradeHistory", LATENCY_GET, THROTTLE_GET_VMSS, scale_sets_os_upgrade_history},
+    {"PUT",    SCALE_SET,
+        "virtualMachineScaleSets.createOrUpdate", LATENCY_ACCEPT, THROTTLE_PUT_VMSS, scale_sets_put},
+    {"PATCH",  SCALE_SET,
+        "virtualMachineScaleSets.update", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_patch},
+    {"DELETE", SCALE_SET,
+        "virtualMachineScaleSets.delete", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS, scale_sets_delete},
+    {"POST",   SCALE_SET "/start",
+        "virtualMachineScaleSets.start", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_start},
+    {"POST",   SCALE_SET "/powerOff",
+        "virtualMachineScaleSets.powerOff", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS, scale_sets_power_off},
+    {"POST",   SCALE_SET "/deallocate",
+        "virtualMachineScaleSets.deallocate", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS, scale_sets_deallocate},
+    {"POST",   SCALE_SET "/restart",
+        "virtualMachineScaleSets.restart", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/redeploy",
+        "virtualMachineScaleSets.redeploy", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/reapply",
+        "virtualMachineScaleSets.reapply", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/reimage",
+        "virtualMachineScaleSets.reimage", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/reimageall",
+        "virtualMachineScaleSets.reimageAll", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/manualupgrade",
+        "virtualMachineScaleSets.updateInstances", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_reapply},
+    {"POST",   SCALE_SET "/delete",
+        "virtualMachineScaleSets.deleteInstances", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS, scale_sets_delete_instances},
+    {"POST",   SCALE_SET "/performMaintenance",
+        "virtualMachineScaleSets.performMaintenance", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS, scale_sets_perform_maintenance},
+    {"POST",   SCALE_SET "/convertToSinglePlacementGroup",
+        "virtualMachineScaleSets.convertToSinglePlacementGroup", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS,
+        scale_sets_convert_to_single_placement_group},
+    {"POST",   SCALE_SET "/scaleOut",
+        "virtualMachineScaleSets.scaleOut", LATENCY_ACCEPT, THROTTLE_PUT_VMSS, scale_sets_scale_out},
+    NOT_SET_UP("POST", "forceRecoveryServiceFabricPlatformUpdateDomainWalk"),
+    NOT_SET_UP("POST", "setOrchestrationServiceState"),
+    NOT_SET_UP("POST", "approveRollingUpgrade"),
+    NOT_SET_UP("POST", "osRollingUpgrade"),
+    NOT_SET_UP("POST", "extensionRollingUpgrade"),
+    NOT_SET_UP("POST", "rollingUpgrades/cancel"),
+    NOT_SET_UP("GET",  "rollingUpgrades/latest"),
     {"GET",    GROUP "/virtualMachineScaleSets",
         "virtualMachineScaleSets.list", LATENCY_GET, THROTTLE_LIST_VMSS, scale_sets_list},
     {"GET",    SUBSCRIPTION "/virtualMachineScaleSets",
@@ -108,6 +195,20 @@ static const struct route routes[] = {
         "virtualMachineScaleSetVMs.deallocate", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS_VM, vms_deallocate},
     {"POST",   INSTANCE "/redeploy",
         "virtualMachineScaleSetVMs.redeploy", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, vms_reapply},
+    {"POST",   INSTANCE "/reimage",
+        "virtualMachineScaleSetVMs.reimage", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, vms_reapply},
+    {"POST",   INSTANCE "/reimageall",
+        "virtualMachineScaleSetVMs.reimageAll", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, vms_reapply},
+    {"POST",   INSTANCE "/runCommand",
+        "virtualMachineScaleSetVMs.runCommand", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, vms_run_command},
+    {"POST",   INSTANCE "/retrieveBootDiagnosticsData",
+        "virtualMachineScaleSetVMs.retrieveBootDiagnosticsData", LATENCY_GET, THROTTLE_GET_VMSS_VM, vms_boot_diagnostics},
+    {"POST",   INSTANCE "/performMaintenance",
+        "virtualMachineScaleSetVMs.performMaintenance", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, vms_perform_maintenance},
+    {"POST",   INSTANCE "/approveRollingUpgrade",
+        "virtualMachineScaleSetVMs.approveRollingUpgrade", LATENCY_ACCEPT, THROTTLE_UPDATE_VMSS_VM, scale_sets_not_set_up},
+    {"POST",   INSTANCE "/simulateEviction",
+        "virtualMachineScaleSetVMs.simulateEviction", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS_VM, vms_simulate_eviction},
     {"DELETE", INSTANCE,
         "virtualMachineScaleSetVMs.delete", LATENCY_ACCEPT, THROTTLE_DELETE_VMSS_VM, vms_delete},
 
@@ -118,6 +219,29 @@ static const struct route routes[] = {
     {"GET",    SUBSCRIPTION "/skus",
         "skus.list", LATENCY_GET, THROTTLE_NONE, skus_list},
 
+    {"GET",    LOCATION "/usages",
+        "usage.list", LATENCY_GET, THROTTLE_NONE, usages_list},
+    {"GET",    LOCATION "/vmSizes",
+        "virtualMachineSizes.list", LATENCY_GET, THROTTLE_NONE, vm_sizes_list},
+    {"GET",    LOCATION "/virtualMachines",
+        "virtualMachines.listByLocation", LATENCY_GET, THROTTLE_LIST_VMS, vms_list},
+    {"GET",    LOCATION "/virtualMachineScaleSets",
+        "virtualMachineScaleSets.listByLocation", LATENCY_GET, THROTTLE_LIST_VMSS, scale_sets_list},
+    ABSENT("diskEncryptionSets"),
+    ABSENT("diskAccesses"),
+    ABSENT("images"),
+    ABSENT("availabilitySets"),
+
+    {"GET",    "/subscriptions",
+        "subscriptions.list", LATENCY_GET, THROTTLE_NONE, subscriptions_list},
+    {"GET",    "/tenants",
+        "tenants.list", LATENCY_GET, THROTTLE_NONE, tenants_list},
+    {"GET",    "/subscriptions/{subscription}/providers",
+        "providers.list", LATENCY_GET, THROTTLE_NONE, providers_list},
+    {"GET",    "/subscriptions/{subscription}/providers/{name}",
+        "providers.get", LATENCY_GET, THROTTLE_NONE, providers_get},
+    {"POST",   "/subscriptions/{subscription}/providers/{name}/register",
+        "providers.register", LATENCY_GET, THROTTLE_NONE, providers_get},
     {"GET",    "/subscriptions/{subscription}",
         "subscriptions.get", LATENCY_GET, THROTTLE_NONE, subscriptions_get},
     {"GET",    "/subscriptions/{subscription}/locations",
@@ -134,6 +258,8 @@ static const struct route routes[] = {
         "resourceGroups.update", LATENCY_ACCEPT, THROTTLE_NONE, groups_patch},
     {"DELETE", "/subscriptions/{subscription}/resourceGroups/{group}",
         "resourceGroups.delete", LATENCY_ACCEPT, THROTTLE_NONE, groups_delete},
+    {"POST",   "/subscriptions/{subscription}/resourceGroups/{group}/exportTemplate",
+        "resourceGroups.exportTemplate", LATENCY_GET, THROTTLE_NONE, groups_export_template},
     {"GET",    "/subscriptions/{subscription}/operationresults/{operation}",
         "operations.get", LATENCY_GET, THROTTLE_NONE, operations_get},
 
@@ -219,6 +345,11 @@ const struct route *route_find(const char *method, const char *path, struct rout
         return &routes[i];
     }
     return NULL;
+}
+
+bool route_is_of_resource_manager(const struct route *route)
+{
+    return strncmp(route->kind, "entra.", 6) != 0 && strncmp(route->kind, "metadata.", 9) != 0;
 }
 
 void route_match_fini(struct route_match *match)

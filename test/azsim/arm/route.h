@@ -22,6 +22,10 @@ struct route {
     void (*handle)(struct exchange *exchange);
 };
 
+/* Whether it is one of Resource Manager, which wants a token; the others are of Entra ID, or tell
+ * where that is. */
+bool route_is_of_resource_manager(const struct route *route);
+
 /* What was taken from a path; members that its route does not name are NULL. */
 struct route_match {
     const char *tenant, *subscription, *group, *name, *instance, *location, *operation;

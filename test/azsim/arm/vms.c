@@ -14,7 +14,7 @@
 static struct refusal *find_instance(const struct exchange *exchange, struct vm **ret)
 {
     const char *instance = exchange->match.instance;
-    struct scale_set *set = scale_set_of_path(exchange);
+    struct scale_set *set = scale_set_find_of_path(exchange);
 
     if (!set && strcmp(exchange->call->method, "GET") != 0)
         return refuse(PARENT_NOT_FOUND, exchange->match.name, exchange->match.group);
@@ -44,13 +44,15 @@ static struct refusal *find_by_name(const struct exchange *exchange, struct vm *
                          exchange->match.group);
 }
 
-/* The VM of the path; answers and returns NULL if there is none. */
-static struct vm *find(struct exchange *exchange)
+struct refusal *vm_find_of_path(const struct exchange *exchange, struct vm **ret)
 {
-    bool is_instance = exchange->match.instance != NULL;
+    return exchange->match.instance ? find_instance(exchange, ret) : find_by_name(exchange, ret);
+}
+
+struct vm *vm_of_path(struct exchange *exchange)
+{
     struct vm *vm = NULL;
-    struct refusal *refusal =
-        is_instance ? find_instance(exchange, &vm) : find_by_name(exchange, &vm);
+    struct refusal *refusal = vm_find_of_path(exchange, &vm);
 
     if (!refusal)
         exchange_note_vm(exchange, vm);
@@ -85,7 +87,7 @@ static void answer_vm(struct exchange *exchange, int status, const struct vm *vm
 
 void vms_get(struct exchange *exchange)
 {
-    const struct vm *vm = find(exchange);
+    const struct vm *vm = vm_of_path(exchange);
 
     if (vm)
         answer_vm(exchange, 200, vm);
@@ -93,10 +95,16 @@ void vms_get(struct exchange *exchange)
 
 void vms_instance_view(struct exchange *exchange)
 {
-    const struct vm *vm = find(exchange);
+    const struct vm *vm = vm_of_path(exchange);
 
     if (vm)
         answer(exchange, 200, vm_instance_view_json(vm));
+}
+
+void vms_sizes(struct exchange *exchange)
+{
+    if (vm_of_path(exchange))
+        vm_sizes_list(exchange);
 }
 
 /* The scale set that a filter asks for, "'virtualMachineScaleSet/id' eq '/subscriptions/...'"; its
@@ -160,9 +168,6 @@ void vms_list_of_scale_set(struct exchange *exchange)
 
     if (set)
         list(exchange, set);
-    else
-        answer_gateway(exchange, refuse(RESOURCE_NOT_FOUND, "virtualMachineScaleSets",
-                                        exchange->match.name, exchange->match.group));
 }
 
 /* ---- changing ---- */
@@ -211,7 +216,7 @@ static struct refusal *change(struct exchange *exchange, struct vm *vm, const js
 /* PUT of a VM that exists leaves alone what it does not mention, as PATCH does. */
 void vms_patch(struct exchange *exchange)
 {
-    struct vm *vm = find(exchange);
+    struct vm *vm = vm_of_path(exchange);
     struct operation *operation;
     json_t *body;
 
@@ -278,7 +283,7 @@ static struct refusal *attach_detach(struct exchange *exchange, struct vm *vm, c
 
 void vms_attach_detach(struct exchange *exchange)
 {
-    struct vm *vm = find(exchange);
+    struct vm *vm = vm_of_path(exchange);
     struct operation *operation;
     json_t *body;
 
@@ -291,59 +296,5 @@ void vms_attach_detach(struct exchange *exchange)
         return;
     }
     operation_headers(exchange, operation, true);
-    answer(exchange, 202, NULL);
-}
-
-/* ---- actions without a body ---- */
-
-static void act(struct exchange *exchange, enum operation_kind kind)
-{
-    struct vm *vm = find(exchange);
-    struct operation *operation;
-
-    if (!vm)
-        return;
-    struct refusal *refusal = vm_act(vm, kind, &operation);
-    if (refusal) {
-        answer_refusal(exchange, refusal);
-        return;
-    }
-    operation_headers(exchange, operation, true);
-    answer(exchange, 202, NULL);
-}
-
-void vms_start(struct exchange *exchange)
-{
-    act(exchange, OPERATION_VM_START);
-}
-
-void vms_power_off(struct exchange *exchange)
-{
-    act(exchange, OPERATION_VM_POWER_OFF);
-}
-
-void vms_deallocate(struct exchange *exchange)
-{
-    act(exchange, OPERATION_VM_DEALLOCATE);
-}
-
-void vms_reapply(struct exchange *exchange)
-{
-    act(exchange, OPERATION_VM_REAPPLY);
-}
-
-/* What is not there is gone already. */
-void vms_delete(struct exchange *exchange)
-{
-    CLEANUP(refusal_freep) struct refusal *refusal = NULL;
-    struct vm *vm = NULL;
-
-    refusal = exchange->match.instance ? find_instance(exchange, &vm) : find_by_name(exchange, &vm);
-    if (refusal) {
-        answer(exchange, 204, NULL);
-        return;
-    }
-    exchange_note_vm(exchange, vm);
-    operation_headers(exchange, vm_delete(vm), true);
     answer(exchange, 202, NULL);
 }

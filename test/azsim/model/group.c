@@ -158,6 +158,7 @@ static void remove_vms_and_snapshots(struct group *group)
     HASH_FOREACH(model->scale_sets, set) {
         if (set->group != group)
             continue;
+        preempt(set->operation);
         model_gone(model, "scaleSets", set->key);
         scale_set_free(set);
     }

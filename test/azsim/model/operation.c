@@ -10,6 +10,7 @@
 #include "test/azsim/model/fault_code.h"
 #include "test/azsim/model/fault_site.h"
 #include "test/azsim/model/group.h"
+#include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/vm.h"
 
 static const int64_t RETENTION_US = 24LL * 3600 * 1000000;
@@ -30,6 +31,7 @@ static const struct {
     [OPERATION_OF_DISK] = {disk_operation_due, disk_operation_ended},
     [OPERATION_OF_SNAPSHOT] = {snapshot_operation_due, snapshot_operation_ended},
     [OPERATION_OF_VM] = {vm_operation_due, vm_operation_ended},
+    [OPERATION_OF_SCALE_SET] = {scale_set_operation_due, scale_set_operation_ended},
     [OPERATION_OF_GROUP] = {group_operation_due, group_operation_ended},
 };
 

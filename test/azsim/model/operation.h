@@ -20,6 +20,7 @@ enum operation_owner {
     OPERATION_OF_DISK,
     OPERATION_OF_SNAPSHOT,
     OPERATION_OF_VM,
+    OPERATION_OF_SCALE_SET,
     OPERATION_OF_GROUP,
 };
 
@@ -42,6 +43,12 @@ enum operation_owner {
     ROW(VM_POWER_OFF, "powerOff", OPERATION_OF_VM)                                                 \
     ROW(VM_DEALLOCATE, "deallocate", OPERATION_OF_VM)                                              \
     ROW(VM_REAPPLY, "reapply", OPERATION_OF_VM)                                                    \
+    ROW(VM_RUN_COMMAND, "runCommand", OPERATION_OF_VM)                                             \
+    ROW(VM_ASSESS_PATCHES, "assessPatches", OPERATION_OF_VM)                                       \
+    ROW(VM_INSTALL_PATCHES, "installPatches", OPERATION_OF_VM)                                     \
+    ROW(SCALE_SET_UPDATE, "scaleSetUpdate", OPERATION_OF_SCALE_SET)                                \
+    ROW(SCALE_SET_ACT, "scaleSetInstances", OPERATION_OF_SCALE_SET)                                \
+    ROW(SCALE_SET_DELETE, "scaleSetDelete", OPERATION_OF_SCALE_SET)                                \
     ROW(GROUP_DELETE, "groupDelete", OPERATION_OF_GROUP)
 
 enum operation_kind {
@@ -62,7 +69,7 @@ struct operation {
     struct model *model;
     enum operation_kind kind;
     enum operation_status status;
-    char *target;             /* key of the disk, snapshot, VM or group */
+    char *target;             /* key of the disk, snapshot, VM, scale set or group */
     int64_t start_us, end_us; /* planned, until it has ended */
     struct refusal *refusal;  /* why it failed */
     unsigned stuck_by;        /* the rule of a fault that keeps it from ending; 0: none */

@@ -92,15 +92,18 @@ json_t *record_of_vm(const struct vm *vm)
 
     if (!json)
         abort();
+    if (vm->is_generalized)
+        json_object_set_new(json, "generalized", json_true());
     return in_group(json, vm->group);
 }
 
 json_t *record_of_scale_set(const struct scale_set *set)
 {
-    json_t *json = json_pack("{s:s, s:I, s:b, s:s, s:I, s:i, s:s}", "name", set->name, "sequence",
-                             (json_int_t)set->sequence, "uniform", set->uniform, "size",
-                             set->size->name, "created", (json_int_t)set->created_us, "etag",
-                             (int)set->etag, "uniqueId", set->unique_id);
+    json_t *json = json_pack(
+        "{s:s, s:I, s:b, s:s, s:I, s:i, s:s, s:O, s:b, s:b}", "name", set->name, "sequence",
+        (json_int_t)set->sequence, "uniform", set->uniform, "size", set->size->name, "created",
+        (json_int_t)set->created_us, "etag", (int)set->etag, "uniqueId", set->unique_id, "body",
+        set->body, "updating", set->is_updating, "deleting", set->is_deleting);
 
     return in_group(json, set->group);
 }
@@ -329,6 +332,10 @@ static struct err *restore_scale_set(struct model *model, const char *key, const
     set->created_us = number(record, "created");
     set->etag = (unsigned)number(record, "etag");
     copy_uuid(set->unique_id, record, "uniqueId");
+    if (json_is_object(json_object_get(record, "body"))) /* it came later */
+        json_object_update(set->body, json_object_get(record, "body"));
+    set->is_updating = json_is_true(json_object_get(record, "updating"));
+    set->is_deleting = json_is_true(json_object_get(record, "deleting"));
     note_sequence(model, set->sequence);
     return NULL;
 }
@@ -349,6 +356,7 @@ static struct err *restore_vm(struct model *model, const char *key, const json_t
     vm->created_us = number(record, "created");
     vm->updated_us = number(record, "updated");
     vm->etag = (unsigned)number(record, "etag");
+    vm->is_generalized = json_is_true(json_object_get(record, "generalized"));
     copy_uuid(vm->vm_id, record, "vmId");
     copy_uuid(vm->client_id, record, "clientId");
     note_sequence(model, vm->sequence);
@@ -377,6 +385,10 @@ static struct operation **place_of(const struct operation *operation)
     case OPERATION_OF_VM: {
         struct vm *vm = vm_find(model, operation->target);
         return vm ? &vm->operation : NULL;
+    }
+    case OPERATION_OF_SCALE_SET: {
+        struct scale_set *set = scale_set_find(model, operation->target);
+        return set ? &set->operation : NULL;
     }
     case OPERATION_OF_GROUP: {
         struct group *group = group_find(model, operation->target);

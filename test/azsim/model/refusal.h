@@ -92,6 +92,11 @@ struct refusal *refusal_from_json(int status, const json_t *json);
 #define NAME_INVALID(what) 400, "InvalidParameter", what, \
     "The entity name '" what "' is invalid according to its validation rule: " \
     "^[^_\\W][\\w-._]{0,79}(?<![-.])$."
+#define NAMESPACE_INVALID 404, "InvalidResourceNamespace", NULL, \
+    "The resource namespace '%s' is invalid."
+#define DISALLOWED_BY_POLICY 403, "RequestDisallowedByPolicy", NULL, \
+    "Resource '%s' was disallowed by policy. Policy identifiers: '[{\"policyAssignment\":{\"name\":" \
+    "\"Only disks and snapshots\"}}]'."
 #define PARAMETER_MISSING(name) 400, "InvalidParameter", name, \
     "Required parameter '" name "' is missing (null)."
 #define PARAMETER_UNKNOWN(name) 400, "InvalidParameter", name, \
@@ -235,8 +240,41 @@ struct refusal *refusal_from_json(int status, const json_t *json);
 #define SCALE_SET_IS_FLEXIBLE 409, "OperationNotAllowed", NULL, \
     "The operation is not supported on the VMs of Virtual Machine Scale Set '%s', because its " \
     "orchestration mode is Flexible."
+#define SCALE_SET_BEING_DELETED 409, "OperationNotAllowed", NULL, \
+    "Operation '%s' is not allowed on Virtual Machine Scale Set '%s' since the Virtual Machine " \
+    "Scale Set is marked for deletion."
 #define VM_EXISTS 412, "PreconditionFailed", NULL, \
     "The resource already exists and the if-none-match header %s does not allow to change it."
+
+#define SCALE_SET_NOT_SET_UP 409, "OperationNotAllowed", NULL, \
+    "Operation '%s' is not allowed on Virtual Machine Scale Set '%s' since it is not configured " \
+    "for it."
+
+/* ---- what VMs are asked to do ---- */
+#define VM_NOT_RUNNING 409, "OperationNotAllowed", NULL, \
+    "The operation requires the VM to be running (or set to run)."
+#define VM_RUNNING 409, "OperationNotAllowed", NULL, \
+    "Operation '%s' is not allowed on VM '%s' since the VM is running. Please power off " \
+    "explicitly in case you shut down the VM from inside the guest operating system."
+#define VM_GENERALIZED 409, "OperationNotAllowed", NULL, \
+    "Operation '%s' is not allowed on VM '%s' since the VM is generalized."
+#define CAPTURE_NOT_GENERALIZED 409, "OperationNotAllowed", NULL, \
+    "Capture operation cannot be completed because the VM is not generalized."
+#define CAPTURE_MANAGED_DISKS 409, "OperationNotAllowed", NULL, \
+    "The Capture action is only supported on a Virtual Machine with blob based disks. Please use " \
+    "the 'Image' resource APIs to create an Image from a managed Virtual Machine."
+#define DISKS_ARE_MANAGED 409, "OperationNotAllowed", NULL, \
+    "VM '%s' is already using managed disks."
+#define NOT_ELIGIBLE 409, "OperationNotAllowed", NULL, \
+    "Operation '%s' is not allowed on VM '%s' since the Subscription of this VM is not eligible."
+#define REIMAGE_NEEDS_UPGRADES 409, "OperationNotAllowed", NULL, \
+    "The Reimage and OSUpgrade Virtual Machine actions require that the virtual machine has " \
+    "Automatic OS Upgrades enabled."
+#define NOT_SPOT 409, "OperationNotAllowed", NULL, \
+    "Operation 'simulateEviction' is not allowed on VM '%s' since the VM is not a Spot VM."
+#define NOT_IN_AVAILABILITY_SET 409, "OperationNotAllowed", NULL, \
+    "Operation 'migrateToVirtualMachineScaleSet' is not allowed on VM '%s' since the VM is not in " \
+    "an availability set."
 
 /* ---- how operations fail ---- */
 #define OPERATION_PREEMPTED 409, "OperationPreempted", NULL, \

@@ -25,6 +25,7 @@ struct scale_set *scale_set_new(struct model *model, struct group *group, const 
     set->key = resource_key(set->id);
     set->size = size;
     set->sequence = sequence;
+    set->body = json_object();
     HASH_ADD_KEYPTR(hh, model->scale_sets, set->key, strlen(set->key), set);
     return set;
 }
@@ -32,6 +33,7 @@ struct scale_set *scale_set_new(struct model *model, struct group *group, const 
 void scale_set_free(struct scale_set *set)
 {
     HASH_DEL(set->model->scale_sets, set);
+    json_decref(set->body);
     free(set->name);
     free(set->id);
     free(set->key);

@@ -22,6 +22,7 @@
     ROW(UPDATE_VM, "UpdateVM", 4, 12, 500, 1500)                                                   \
     ROW(DELETE_VM, "DeleteVM", 4, 12, 500, 1500)                                                   \
     ROW(GET_VM, "LowCostGetVM", 12, 36, 8000, 24000)                                               \
+    ROW(GUEST_PATCH, "VMGuestPatch", 2, 6, 200, 600)                                               \
     ROW(GET_OPERATION, "GetOperation", 15, 45, 5000, 15000)                                        \
     ROW(PUT_VMSS, "PutVMScaleSet", 4, 12, 125, 375)                                                \
     ROW(UPDATE_VMSS, "UpdateVMScaleSet", 4, 12, 500, 1500)                                         \

@@ -31,6 +31,7 @@ struct vm {
     struct data_disks data_disks;
     struct list attachments; /* by_vm; see attachment.h */
     enum power power;
+    bool is_generalized; /* it starts no more */
     enum provisioning provisioning;
     char *failure; /* code of what the last operation failed with; NULL: it did not */
     int64_t created_us, updated_us;
@@ -70,9 +71,12 @@ struct refusal *vm_patch(struct vm *vm, const json_t *change, struct operation *
 /* attachDetachDataDisks */
 struct refusal *vm_attach_detach(struct vm *vm, const json_t *body, struct operation **ret)
     __attribute__((warn_unused_result));
-/* Start, power off, deallocate, or no more than to apply the model again. */
+/* Start, power off, deallocate, something in the guest, or no more than to apply the model again.
+ */
 struct refusal *vm_act(struct vm *vm, enum operation_kind kind, struct operation **ret)
     __attribute__((warn_unused_result));
+/* It becomes a template and starts no more; not while it runs. */
+struct refusal *vm_generalize(struct vm *vm) __attribute__((warn_unused_result));
 /* Disks are detached when the operation ends, and the VM is gone. */
 struct operation *vm_delete(struct vm *vm);
 /* At once: it has no operation any more. */

@@ -196,11 +196,41 @@ struct refusal *vm_attach_detach(struct vm *vm, const json_t *body, struct opera
     return NULL;
 }
 
+static bool is_in_guest(enum operation_kind kind)
+{
+    return kind == OPERATION_VM_RUN_COMMAND || kind == OPERATION_VM_ASSESS_PATCHES ||
+           kind == OPERATION_VM_INSTALL_PATCHES;
+}
+
+/* A guest has to run for what happens in it, and waits for its VM; a template does not start. */
+static struct refusal *check_guest(const struct vm *vm, enum operation_kind kind)
+{
+    if (vm->is_generalized && kind == OPERATION_VM_START)
+        return refuse(VM_GENERALIZED, operation_kind_name(kind), vm->name);
+    if (!is_in_guest(kind))
+        return NULL;
+    if (vm->power != POWER_RUNNING)
+        return refuse(VM_NOT_RUNNING);
+    return vm->operation ? refuse(CONCURRENT_REQUEST) : NULL;
+}
+
+struct refusal *vm_generalize(struct vm *vm)
+{
+    REQUIRE(check_alive(vm, "generalize"));
+    if (vm->power == POWER_RUNNING)
+        return refuse(VM_RUNNING, "generalize", vm->name);
+    vm->is_generalized = true;
+    model_changed_vm(vm->model, vm);
+    model_commit(vm->model);
+    return NULL;
+}
+
 struct refusal *vm_act(struct vm *vm, enum operation_kind kind, struct operation **ret)
 {
     CLEANUP(data_disks_finip) struct data_disks wanted = {0};
 
     REQUIRE(check_alive(vm, operation_kind_name(kind)));
+    REQUIRE(check_guest(vm, kind));
     REQUIRE(check_turn(vm, kind, false));
     data_disks_copy(&wanted, &vm->data_disks);
     *ret = begin(vm, kind, &wanted);

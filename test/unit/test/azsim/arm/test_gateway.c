@@ -33,7 +33,7 @@ static const struct {
      "InvalidResourceNamespace", "'Microsoft.Magic'"},
     {"GET", "{Q}/wands", NULL, 404, "InvalidResourceType", "'wands'"},
     {"GET", "{P}/disks/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o", NULL, 404, "MissingSubscription", ""},
-    {"GET", "/tenants", NULL, 404, "MissingSubscription", ""},
+    {"GET", "/wands", NULL, 404, "MissingSubscription", ""},
     {"GET", "/", NULL, 404, "MissingSubscription", ""},
     {"POST", "{P}/disks/a", NULL, 405, "HttpMethodNotSupported", "'POST'"},
     {"POST", "{P}/virtualMachines/vm1/attachDetachDataDisks?api-version=2023-08-31", "{}", 404,
