@@ -3,13 +3,16 @@
 import http.client
 import itertools
 import json
+import os
 import pathlib
 import re
 import ssl
+import subprocess
 import urllib.parse
 from typing import NamedTuple
 
 import pytest
+from cluster import tools
 
 from .simulator import CLIENT, GROUP, LOCATION, SECRET, SUBSCRIPTION, TENANT, Azsim, describe
 
@@ -49,6 +52,26 @@ def read_table() -> list[Call]:
 
 
 CALLS = read_table()
+
+
+def shape(path: str) -> str:
+    """A path of the table or of an SDK, with what it names left out."""
+    path = path.replace("/subscriptions/{subscriptionId}", "S").lower()
+    path = re.sub("^s/resourcegroups/{[a-z]+}", "g", path)
+    path = path.replace("g/providers/microsoft.compute", "c").replace("s/providers/microsoft.compute", "q")
+    return re.sub(r"{[a-z]+}|eastus", "*", path)
+
+
+def known_calls() -> set[tuple[str, str, str]]:
+    """Method, shape of the path, and api-version."""
+    return {(call.method, shape(call.path), version) for call in CALLS for version in call.versions}
+
+
+def module_folder(user: pathlib.Path, module: str) -> pathlib.Path:
+    """The sources of a Go module that another one uses."""
+    done = subprocess.run([tools.go(), "mod", "download", "-json", module], cwd=user, check=True,
+                          capture_output=True, text=True, env=os.environ | {"GOFLAGS": "-mod=readonly"})
+    return pathlib.Path(json.loads(done.stdout)["Dir"])
 
 
 class Azure:

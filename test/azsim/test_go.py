@@ -2,12 +2,16 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
 from cluster import tools
 
 from .simulator import CLIENT, GROUP, LOCATION, SECRET, SUBSCRIPTION, TENANT, Azsim, describe
+from .test_calls import known_calls, module_folder, shape
+
+MODULE = pathlib.Path(__file__).parent / "go"
 
 SIZE = {"size": "Standard_D4s_v5", "zone": "1"}
 VMS = [{"name": f"vm{i}", **SIZE} for i in (1, 2, 3)] + [
@@ -16,7 +20,7 @@ VMS = [{"name": f"vm{i}", **SIZE} for i in (1, 2, 3)] + [
 
 @pytest.fixture(scope="module")
 def program() -> pathlib.Path:
-    return tools.build_module(pathlib.Path(__file__).parent / "go")
+    return tools.build_module(MODULE)
 
 
 @pytest.fixture
@@ -54,6 +58,25 @@ def test_it_waits_as_long_as_it_is_told_when_it_is_throttled(program, azsim):
     statuses = [entry["status"] for entry in azsim.journal()
                 if entry.get("kind") == "disks.listByResourceGroup"]
     assert statuses.count(200) == 60 and 429 in statuses
+
+
+def test_no_call_of_the_sdk_is_missing_in_the_table():
+    folder = module_folder(MODULE, "github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v7")
+    clients = ("disks", "snapshots", "virtualmachines", "virtualmachinescalesets", "virtualmachinescalesetvms",
+               "virtualmachinescalesetrollingupgrades", "resourceskus", "usage", "virtualmachinesizes")
+    asked = [call for name in clients for call in calls((folder / f"{name}_client.go").read_text())]
+    assert len(asked) > 90
+    assert set(asked) <= known_calls()
+
+
+def calls(text: str):
+    """Each function of a client that makes a request: method, path and api-version."""
+    for function in re.split(r"\n}\n", text):
+        method = re.search(r"http\.Method(\w+)", function)
+        path = re.search(r'urlPath := "([^"]+)"', function)
+        version = re.search(r'"api-version", "([^"]+)"', function)
+        if method and path and version:
+            yield method[1].upper(), shape(path[1]), version[1]
 
 
 def test_a_certificate_of_another_authority_is_not_trusted(program, azsim, tmp_path):
