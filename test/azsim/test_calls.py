@@ -163,7 +163,7 @@ def body_of(azure: Azure, call: Call) -> dict | None:
 @pytest.fixture(scope="module")
 def azure(tmp_path_factory):
     with Azsim(tmp_path_factory.mktemp("calls"), describe([]), "--throttling=off", "--latency=get=0,accept=0,token=0",
-               "--latency=create=0,update=0,delete=0,snapshot=0,attach=0,detach=0,power=0,ownership=0") as azsim:
+               "--latency=create=0,update=0,delete=0,snapshot=0,attach=0,detach=0,power=0,orphan=0") as azsim:
         yield Azure(azsim)
 
 

@@ -103,7 +103,7 @@ def azsim(tmp_path, monkeypatch):
            {"name": f"pool{i:06}", "scaleSet": "pool", "instanceId": str(i), **size}
            for i in range(VMS)]
     with Azsim(tmp_path, describe(vms), "--throttling=off", "--time-factor=0.001",
-               "--latency=get=0,accept=0,token=0,create=0,attach=0,ownership=0") as azsim:
+               "--latency=get=0,accept=0,token=0,create=0,attach=0,orphan=0") as azsim:
         yield azsim
 
 

@@ -11,7 +11,7 @@ import pytest
 from .conftest import compute_client
 from .simulator import GROUP, LOCATION, Azsim, describe, disk_id
 
-FLAGS = ("--latency=get=0,accept=0,token=0,ownership=0",
+FLAGS = ("--latency=get=0,accept=0,token=0,orphan=0",
          "--latency=create=0,update=0,delete=0,snapshot=0,attach=300ms,detach=100ms")
 
 

@@ -16,7 +16,7 @@ P = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{GROUP}/providers/Microsoft.C
 VM = f"{P}/virtualMachines/vm1"
 TOKEN = f"/{TENANT}/oauth2/v2.0/token"
 BODY = {"location": LOCATION, "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 4}}
-QUICK = ("--latency=get=0,accept=0,token=0,ownership=0", "--latency=create=0,update=0,delete=0",
+QUICK = ("--latency=get=0,accept=0,token=0,orphan=0", "--latency=create=0,update=0,delete=0",
          "--latency=attach=0,detach=0")
 
 

@@ -27,7 +27,7 @@ def program() -> pathlib.Path:
 def azsim(tmp_path):
     with Azsim(tmp_path, describe(VMS), "--throttling=off", "--page-size=2", "--retry-after=1",
                "--latency=get=0,accept=0,token=0,create=0,update=0,delete=0,snapshot=0",
-               "--latency=attach=100ms,detach=100ms,ownership=0") as azsim:
+               "--latency=attach=100ms,detach=100ms,orphan=0") as azsim:
         yield azsim
 
 

@@ -35,7 +35,7 @@ def azsim(tmp_path, by_certificate):
     config["clients"].append(by_certificate.client)
     with Azsim(tmp_path, config, "--throttling=off", "--page-size=2", "--retry-after=1",
                "--latency=get=0,accept=0,token=0,create=0,update=0,delete=0,snapshot=0",
-               "--latency=attach=100ms,detach=100ms,power=100ms,ownership=0") as azsim:
+               "--latency=attach=100ms,detach=100ms,power=100ms,orphan=0") as azsim:
         yield azsim
 
 

@@ -10,7 +10,7 @@ from .simulator import GROUP, LOCATION, Azsim, describe, disk_id
 
 VMS = [{"name": "vm1", "size": "Standard_D4s_v5", "identity": "system"},
        {"name": "vm2", "size": "Standard_D4s_v5"}]
-FAST = ("--latency=get=0,accept=0,token=0,ownership=0", "--latency=create=0,update=0,delete=0,detach=0")
+FAST = ("--latency=get=0,accept=0,token=0,orphan=0", "--latency=create=0,update=0,delete=0,detach=0")
 
 
 def azsim_with(tmp_path, *flags):

@@ -18,7 +18,7 @@ VMS = [
 
 @pytest.fixture(scope="module")
 def azsim(tmp_path_factory):
-    with Azsim(tmp_path_factory.mktemp("azsim"), describe(VMS), "--latency=get=0,accept=0,token=0,ownership=0",
+    with Azsim(tmp_path_factory.mktemp("azsim"), describe(VMS), "--latency=get=0,accept=0,token=0,orphan=0",
                "--latency", "attach=500ms", "--latency", "detach=200ms",
                "--latency=create=100ms,update=100ms,delete=100ms", "--page-size=3",
                "--throttling=off") as azsim:

@@ -11,7 +11,7 @@ SIZE = "Standard_D4s_v5"
 VMS = [{"name": "vm1", "size": SIZE, "resourceGroup": "nodes"},
        {"name": "aks-pool-12345678-vmss000001", "resourceName": "pool_1a2b3c4d", "size": SIZE,
         "scaleSet": "pool", "subscriptionId": SECOND, "resourceGroup": "nodes"}]
-FAST = ("--latency=get=0,accept=0,token=0,ownership=0",
+FAST = ("--latency=get=0,accept=0,token=0,orphan=0",
         "--latency=create=0,update=0,delete=0,attach=0,detach=0")
 
 

@@ -35,7 +35,7 @@ class World:
         self.client = apiserver.client()
         self.core = client.CoreV1Api(self.client)
         self.custom = client.CustomObjectsApi(self.client)
-        flags = [f"--latency={kind}={time_}" for kind, time_ in {"ownership": "0s", **latency}.items()]
+        flags = [f"--latency={kind}={time_}" for kind, time_ in {"orphan": "0s", **latency}.items()]
         azure = simulator.describe([{"name": n, "size": "Standard_D4s_v5", "zone": "1"} for n in self.nodes])
         azure["clients"].extend(applications)
         azure["otherResourceGroups"] = ["elsewhere"]

@@ -223,7 +223,7 @@ def test_a_note_is_no_failure(world, in_use, azure_sdk):
 
 def test_an_owner_that_is_gone(world, azure_sdk):
     attached_to_a_stranger(world, azure_sdk)
-    world.azure.control("PATCH", "latency", {"ownership": "1h"})
+    world.azure.control("PATCH", "latency", {"orphan": "1h"})
     world.azure.control("DELETE", "vms/stranger", expect=202)
     until(lambda: "stranger" not in [vm["name"] for vm in world.azure.control("GET", "vms")["vms"]], "it is gone")
     assert differences(world, azure=True) == {"OwnerGone AzVolume/pvc-4"}

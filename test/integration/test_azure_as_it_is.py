@@ -13,7 +13,7 @@ EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica At
 FAST = {"attach": "100ms", "detach": "50ms", "create": "50ms", "delete": "50ms"}
 
 
-# ---- owners, as late as Azure may be with them by default ----
+# ---- owners, if Azure is late with them after each attach and detach ----
 
 @pytest.fixture
 def late(tmp_path, apiserver):

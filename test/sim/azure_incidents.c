@@ -224,6 +224,7 @@ static void lag_in_ownership(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     set_latency(sim, "ownership", "60s-300s");
+    set_latency(sim, "orphan", "60s-300s");
 }
 
 static void be_as_usual(struct sim *sim, const struct incident *incident)

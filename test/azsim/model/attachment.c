@@ -33,11 +33,11 @@ struct refusal *attachment_attach(struct attachment *attachment)
             return refuse(ATTACH_FAILED, attachment->disk->name, attachment->lun, err_message(err));
     }
     attachment->attached = true;
-    ownership_changed(attachment->disk);
+    ownership_changed(attachment->disk, LATENCY_OWNERSHIP);
     return NULL;
 }
 
-void attachment_end(struct attachment *attachment)
+static void end(struct attachment *attachment, enum latency_kind latency)
 {
     struct model *model = attachment->vm->model;
 
@@ -47,9 +47,19 @@ void attachment_end(struct attachment *attachment)
         if (model->devices)
             model->devices->detach(model->devices_ctx, attachment->vm, attachment->lun,
                                    attachment->disk);
-        ownership_changed(attachment->disk);
+        ownership_changed(attachment->disk, latency);
     }
     free(attachment);
+}
+
+void attachment_end(struct attachment *attachment)
+{
+    end(attachment, LATENCY_OWNERSHIP);
+}
+
+void attachment_end_with_vm(struct attachment *attachment)
+{
+    end(attachment, LATENCY_ORPHAN);
 }
 
 struct attachment *attachment_find(const struct vm *vm, const struct disk *disk)

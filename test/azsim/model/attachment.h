@@ -27,6 +27,8 @@ struct refusal *attachment_attach(struct attachment *attachment)
     __attribute__((warn_unused_result));
 /* Ends it, on the devices too if it was real. */
 void attachment_end(struct attachment *attachment);
+/* The same, because its VM is deleted: the disk hears of that later. */
+void attachment_end_with_vm(struct attachment *attachment);
 
 struct attachment *attachment_find(const struct vm *vm, const struct disk *disk); /* or NULL */
 /* What holds a LUN of the VM; NULL if it is free. */

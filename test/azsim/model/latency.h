@@ -24,7 +24,8 @@
     ROW(DETACH, "detach", "8s/25s/120s", "change of a VM that only detaches disks")                \
     ROW(POWER, "power", "10s-30s", "start, stop or deallocation of a VM")                          \
     ROW(COPY, "copy", "10s-60s", "copy of data behind what is made from a snapshot or a disk")     \
-    ROW(OWNERSHIP, "ownership", "1s-5s", "until a disk says what VMs have it")                     \
+    ROW(OWNERSHIP, "ownership", "0", "until a disk says what VMs have it")                         \
+    ROW(ORPHAN, "orphan", "10s-40s", "until a disk no longer names a VM that was deleted")         \
     ROW(GET, "get", "50ms-150ms", "answer to a read")                                              \
     ROW(ACCEPT, "accept", "100ms-300ms", "answer to a write, before its operation begins")         \
     ROW(TOKEN, "token", "100ms-300ms", "answer of the token end point")                            \

@@ -23,10 +23,10 @@ static void on_heard(void *ctx)
     ownership_catch_up(ctx);
 }
 
-void ownership_changed(struct disk *disk)
+void ownership_changed(struct disk *disk, enum latency_kind latency)
 {
     struct model *model = disk->model;
-    uint64_t lag = model_draw(model, LATENCY_OWNERSHIP);
+    uint64_t lag = model_draw(model, latency);
 
     disk->owned_us = model_now_us(model);
     model_changed_disk(model, disk);

@@ -260,7 +260,7 @@ void vm_set_power(struct vm *vm, enum power power)
     vm->updated_us = model_now_us(model);
     LIST_FOREACH(&vm->attachments, link) {
         if (ATTACHMENT_OF_VM(link)->attached)
-            ownership_changed(ATTACHMENT_OF_VM(link)->disk);
+            ownership_changed(ATTACHMENT_OF_VM(link)->disk, LATENCY_OWNERSHIP);
     }
     if (power == POWER_RUNNING && model->devices)
         model->devices->start(model->devices_ctx, vm);

@@ -352,7 +352,7 @@ void vm_remove(struct vm *vm)
     struct list *link;
 
     while ((link = vm->attachments.next) != &vm->attachments)
-        attachment_end(ATTACHMENT_OF_VM(link));
+        attachment_end_with_vm(ATTACHMENT_OF_VM(link));
     model_set_removed(model, vm->spec.name, true);
     model_gone(model, "vms", vm->key);
     vm_free(vm);

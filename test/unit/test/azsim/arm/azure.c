@@ -79,7 +79,7 @@ struct azure *azure_new(const struct arm_config *settings)
     model_add_group(azure->model, "rg");
     assert_ok(latencies_set(&azure->model->latencies,
                             "create=1s,update=1s,delete=1s,attach=10s,detach=1s,power=1s,"
-                            "snapshot=1s,copy=100s,ownership=0,get=0,accept=0,token=0,imds=0"));
+                            "snapshot=1s,copy=100s,orphan=0,get=0,accept=0,token=0,imds=0"));
     assert_ok(throttle_set(azure->model->throttle, "off"));
     azure->records = json_array();
     config.model = azure->model;

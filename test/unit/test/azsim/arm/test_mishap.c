@@ -25,7 +25,6 @@ static struct azure *azure_with(const char *rule)
 {
     struct azure *azure = azure_new(NULL);
 
-    assert_ok(latencies_set(&azure->model->latencies, "ownership=0"));
     make_disk(azure, "a", 1);
     make_disk(azure, "b", 1);
     add(azure, rule);

@@ -122,7 +122,7 @@ static struct model *make_model(struct world *world)
     model_add_group(model, "Other");
     assert_ok(latencies_set(&model->latencies,
                             "create=1s,update=2s,delete=1s,attach=10s,detach=5s,power=3s,"
-                            "snapshot=1s,copy=100s,ownership=0,get=0,accept=0"));
+                            "snapshot=1s,copy=100s,get=0,accept=0"));
     return model;
 }
 
