@@ -125,8 +125,8 @@ static struct err *serve(struct program *program)
 static struct err *start(struct program *program)
 {
     TRY(connect_cluster(program));
+    TRY(serve(program)); /* first: what cannot be served needs no complaints about the cluster */
     mirror_start(&program->extender, &program->background);
-    TRY(serve(program));
     log_info("serving kube-scheduler on %s", program->flags.address);
     return NULL;
 }

@@ -11,7 +11,12 @@
 /* 2026-01-01T00:00:00Z */
 #define VIRTUAL_EPOCH_US (1767225600LL * 1000000)
 
-enum { MAX_SIGNALS = 4 };
+enum {
+    MAX_SIGNALS = 4,
+    /* Posts, timers and tasks may each have so much of a round before the sockets are looked at
+     * again: the lease is renewed there, watches are read and CSI is answered. */
+    SLICE_MS = 10,
+};
 
 struct post {
     void (*fn)(void *arg);
@@ -31,10 +36,13 @@ struct loop {
     bool stopped;
     bool is_virtual;
     uint64_t virtual_now;
+    uint64_t slice_end;
 
-    pthread_mutex_t lock; /* of the posts only */
+    pthread_mutex_t lock; /* of these posts only */
     struct post *posts;
     size_t n_posts;
+    struct post *taken; /* of them, those that are being run */
+    size_t n_taken, next_taken;
 
     uv_loop_t uv;
     uv_async_t posted;
@@ -86,19 +94,43 @@ struct loop *loop_new_virtual(uint64_t seed)
     return loop;
 }
 
-static bool run_posts(struct loop *loop)
+static bool goes_on(void *ctx)
 {
+    const struct loop *loop = ctx;
+
+    return loop->is_virtual || loop_now(loop) < loop->slice_end;
+}
+
+static void begin_slice(struct loop *loop)
+{
+    loop->slice_end = loop_now(loop) + SLICE_MS;
+}
+
+/* What is posted while these run is for the next round. */
+static void take_posts(struct loop *loop)
+{
+    free(loop->taken);
     pthread_mutex_lock(&loop->lock);
-    struct post *posts = loop->posts;
-    size_t n = loop->n_posts;
-    loop->posts = NULL;
+    loop->taken = TAKE_PTR(loop->posts);
+    loop->n_taken = loop->n_posts;
     loop->n_posts = 0;
     pthread_mutex_unlock(&loop->lock);
+    loop->next_taken = 0;
+}
 
-    for (size_t i = 0; i < n; i++)
-        posts[i].fn(posts[i].arg);
-    free(posts);
-    return n > 0;
+static bool run_posts(struct loop *loop)
+{
+    bool on = true;
+
+    if (loop->next_taken == loop->n_taken)
+        take_posts(loop);
+    while (on && loop->next_taken < loop->n_taken) {
+        const struct post *post = &loop->taken[loop->next_taken++];
+
+        post->fn(post->arg);
+        on = goes_on(loop);
+    }
+    return loop->n_taken > 0;
 }
 
 void loop_free(struct loop *loop)
@@ -119,6 +151,7 @@ void loop_free(struct loop *loop)
     sched_free(loop->sched);
     timers_fini(&loop->timers);
     free(loop->posts);
+    free(loop->taken);
     pthread_mutex_destroy(&loop->lock);
     free(loop);
 }
@@ -205,7 +238,7 @@ void loop_call(struct task *self, void (*fn)(void *arg), void *arg)
         task_park_through(self);
 }
 
-/* Everything that can be done without waiting. */
+/* Everything that can be done without waiting, on a virtual loop: nothing else is waiting there. */
 static void run_ready(struct loop *loop)
 {
     bool progress;
@@ -217,22 +250,47 @@ static void run_ready(struct loop *loop)
     } while (progress && !loop->stopped);
 }
 
-static void wait_real(struct loop *loop)
+/* What is ready, and not what becomes ready by it. */
+static void run_round(struct loop *loop)
+{
+    begin_slice(loop);
+    run_posts(loop);
+    begin_slice(loop);
+    timers_fire_round(&loop->timers, loop_now(loop), goes_on, loop);
+    begin_slice(loop);
+    sched_run_round(loop->sched, goes_on, loop);
+}
+
+static bool has_posts(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->lock);
+    bool posted = loop->n_posts > 0;
+    pthread_mutex_unlock(&loop->lock);
+    return posted || loop->next_taken < loop->n_taken;
+}
+
+/* Waits until a timer is due, unless there is something to do at once. */
+static void poll_sockets(struct loop *loop)
 {
     uint64_t next = timers_next(&loop->timers), now = loop_now(loop);
 
+    if (sched_has_ready(loop->sched) || has_posts(loop) || next <= now) {
+        uv_run(&loop->uv, UV_RUN_NOWAIT);
+        return;
+    }
     uv_update_time(&loop->uv);
     if (next == TIMER_NEVER)
         uv_timer_stop(&loop->alarm);
     else
-        uv_timer_start(&loop->alarm, on_alarm, next > now ? next - now : 0, 0);
+        uv_timer_start(&loop->alarm, on_alarm, next - now, 0);
     uv_run(&loop->uv, UV_RUN_ONCE);
 }
 
 /* Tasks that are parked wait for something: a task alone keeps the loop alive. */
 static bool has_work(struct loop *loop)
 {
-    return sched_live_tasks(loop->sched) > 0 || timers_next(&loop->timers) != TIMER_NEVER;
+    return sched_live_tasks(loop->sched) > 0 || timers_next(&loop->timers) != TIMER_NEVER ||
+           has_posts(loop);
 }
 
 static void loop_run_until(struct loop *loop, uint64_t until)
@@ -254,8 +312,8 @@ void loop_run(struct loop *loop)
     }
     /* While tasks wait for other threads, libuv must wait with them. */
     uv_ref((uv_handle_t *)&loop->posted);
-    for (run_ready(loop); !loop->stopped && has_work(loop); run_ready(loop))
-        wait_real(loop);
+    for (run_round(loop); !loop->stopped && has_work(loop); run_round(loop))
+        poll_sockets(loop);
     uv_unref((uv_handle_t *)&loop->posted);
 }
 
@@ -285,10 +343,9 @@ void loop_skip(struct loop *loop, uint64_t ms)
 
 uint64_t loop_next(struct loop *loop)
 {
+    bool at_once = has_posts(loop) || sched_has_ready(loop->sched);
+
     assert(loop->is_virtual);
-    pthread_mutex_lock(&loop->lock);
-    bool at_once = loop->n_posts > 0 || sched_has_ready(loop->sched);
-    pthread_mutex_unlock(&loop->lock);
     return at_once ? loop->virtual_now : timers_next(&loop->timers);
 }
 

@@ -5,6 +5,10 @@
  * has a clock that jumps to the next timer when nothing is ready and draws everything from a seed,
  * so that hours of a controller's life pass in a second and pass again the same way.
  *
+ * A real loop looks at its sockets after each round over what is ready, however much is ready again
+ * by then, and a round that takes long is cut short: nothing that keeps itself busy can starve
+ * them.
+ *
  * All calls are for the loop's own thread, except loop_post.
  */
 #pragma once

@@ -3,6 +3,7 @@
 #include "lib/rt/task.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -249,7 +250,7 @@ static void task_free(struct task *task)
     free(task);
 }
 
-unsigned sched_run(struct sched *sched)
+static unsigned run_steps(struct sched *sched, unsigned most, bool (*goes_on)(void *ctx), void *ctx)
 {
     unsigned steps = 0;
     sigset_t waiting, before;
@@ -261,16 +262,27 @@ unsigned sched_run(struct sched *sched)
     signals_that_wait(&waiting);
     if (signals_wait)
         pthread_sigmask(SIG_BLOCK, &waiting, &before);
-    for (; sched->ready; steps++) {
+    do {
         struct task *task = take_ready(sched);
 
         switch_to_task(task);
         if (task->ended)
             task_free(task);
-    }
+        steps++;
+    } while (sched->ready && steps < most && (!goes_on || goes_on(ctx)));
     if (signals_wait)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     return steps;
+}
+
+unsigned sched_run(struct sched *sched)
+{
+    return run_steps(sched, UINT_MAX, NULL, NULL);
+}
+
+void sched_run_round(struct sched *sched, bool (*goes_on)(void *ctx), void *ctx)
+{
+    run_steps(sched, sched->ready, goes_on, ctx);
 }
 
 struct err *task_park(struct task *self)

@@ -40,6 +40,9 @@ void sched_seed(struct sched *sched, uint64_t seed);
 
 /* Run tasks until none is ready. Returns how many steps were run. */
 unsigned sched_run(struct sched *sched);
+/* Run those that are ready now, one step each, until `goes_on(ctx)` is false after a step; the
+ * others keep their places. */
+void sched_run_round(struct sched *sched, bool (*goes_on)(void *ctx), void *ctx);
 unsigned sched_live_tasks(const struct sched *sched);
 bool sched_has_ready(const struct sched *sched);
 

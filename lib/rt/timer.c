@@ -77,16 +77,30 @@ uint64_t timers_next(const struct timers *timers)
     return timers->n ? timers->heap[0]->due : TIMER_NEVER;
 }
 
+static void fire_first(struct timers *timers)
+{
+    struct timer *timer = timers->heap[0];
+
+    timers_stop(timers, timer);
+    timer->fire(timer->ctx);
+}
+
 bool timers_fire(struct timers *timers, uint64_t now)
 {
     bool fired = false;
 
-    while (timers->n && timers_next(timers) <= now) {
-        struct timer *timer = timers->heap[0];
-
-        timers_stop(timers, timer);
-        timer->fire(timer->ctx);
-        fired = true;
-    }
+    for (; timers->n && timers_next(timers) <= now; fired = true)
+        fire_first(timers);
     return fired;
+}
+
+void timers_fire_round(struct timers *timers, uint64_t now, bool (*goes_on)(void *ctx), void *ctx)
+{
+    uint64_t started = timers->started;
+    bool on = true;
+
+    while (on && timers->n && timers_next(timers) <= now && timers->heap[0]->order < started) {
+        fire_first(timers);
+        on = goes_on(ctx);
+    }
 }

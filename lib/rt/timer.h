@@ -33,5 +33,8 @@ void timers_start(struct timers *timers, struct timer *timer, uint64_t due, void
                   void *ctx);
 void timers_stop(struct timers *timers, struct timer *timer); /* harmless if not started */
 uint64_t timers_next(const struct timers *timers);            /* TIMER_NEVER if none */
-/* Fires what is due at `now`; whether anything was. */
+/* Fires what is due at `now`, and what is started meanwhile and due then; whether anything was. */
 bool timers_fire(struct timers *timers, uint64_t now);
+/* Fires what is due at `now` and has been started already, until `goes_on(ctx)` is false after one.
+ */
+void timers_fire_round(struct timers *timers, uint64_t now, bool (*goes_on)(void *ctx), void *ctx);

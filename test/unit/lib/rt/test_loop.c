@@ -342,6 +342,188 @@ static void test_no_timer_is_slept_over(void **state)
     loop_run(loop);
 }
 
+/* ---- sockets among what is ready ---- */
+
+enum { AGAIN = 1000, AT_ONCE = 3, SPIN_MS = 1 };
+
+/* Something that is ready again at once, AGAIN times over, and a pipe that has become readable when
+ * it begins. */
+struct busy {
+    struct loop *loop;
+    uv_poll_t poll;
+    int ends[2];
+    unsigned done, done_when_read; /* the latter 0: the pipe was not served */
+    struct timer timer;
+    struct task *tasks[2];
+};
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct busy *busy = poll->data;
+
+    (void)status, (void)events;
+    busy->done_when_read = busy->done;
+    uv_poll_stop(poll);
+}
+
+static void count_busy(struct busy *busy)
+{
+    if (busy->done++ == 0)
+        assert_int_equal(write(busy->ends[1], "", 1), 1);
+}
+
+static void yields(struct task *self, void *arg)
+{
+    struct busy *busy = arg;
+
+    while (busy->done < AGAIN) {
+        count_busy(busy);
+        assert_ok(task_sleep(self, 0));
+    }
+}
+
+static void start_yielding(struct busy *busy)
+{
+    loop_spawn(busy->loop, "yields", yields, busy);
+}
+
+/* Two of them: one wakes the other. */
+static void hands_over(struct task *self, void *arg)
+{
+    struct busy *busy = arg;
+    struct task **other = &busy->tasks[busy->tasks[0] == self];
+
+    while (busy->done < AGAIN) {
+        count_busy(busy);
+        task_wake(*other);
+        task_park_through(self);
+    }
+    if (*other)
+        task_wake(*other);
+    busy->tasks[busy->tasks[1] == self] = NULL;
+}
+
+static void start_handing_over(struct busy *busy)
+{
+    for (size_t i = 0; i < COUNT_OF(busy->tasks); i++)
+        busy->tasks[i] = loop_spawn(busy->loop, "hands over", hands_over, busy);
+}
+
+static void posts_again(void *ctx)
+{
+    struct busy *busy = ctx;
+
+    count_busy(busy);
+    if (busy->done < AGAIN)
+        loop_post(busy->loop, posts_again, busy);
+}
+
+static void start_posting(struct busy *busy)
+{
+    loop_post(busy->loop, posts_again, busy);
+}
+
+static void fires_again(void *ctx)
+{
+    struct busy *busy = ctx;
+
+    count_busy(busy);
+    if (busy->done < AGAIN)
+        loop_start_timer(busy->loop, &busy->timer, loop_now(busy->loop), fires_again, busy);
+}
+
+static void start_firing(struct busy *busy)
+{
+    loop_start_timer(busy->loop, &busy->timer, loop_now(busy->loop), fires_again, busy);
+}
+
+static void be_busy(struct busy *busy, void (*start)(struct busy *))
+{
+    *busy = (struct busy){.loop = loop_new()};
+    assert_int_equal(pipe(busy->ends), 0);
+    uv_poll_init(loop_uv(busy->loop), &busy->poll, busy->ends[0]);
+    busy->poll.data = busy;
+    uv_poll_start(&busy->poll, UV_READABLE, on_readable);
+    start(busy);
+    loop_run(busy->loop);
+    uv_close((uv_handle_t *)&busy->poll, NULL);
+    loop_free(busy->loop);
+    close(busy->ends[0]);
+    close(busy->ends[1]);
+}
+
+static void test_what_is_ready_again_at_once_starves_no_socket(void **state)
+{
+    void (*const kinds[])(struct busy *) = {start_yielding, start_handing_over, start_posting,
+                                            start_firing};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct busy busy;
+
+        be_busy(&busy, kinds[i]);
+        assert_int_equal(busy.done, AGAIN);
+        assert_in_range(busy.done_when_read, 1, AT_ONCE);
+    }
+}
+
+/* All at once ready, and each of them takes a while. */
+static void spin(struct busy *busy)
+{
+    uint64_t until = uv_hrtime() + SPIN_MS * NS_PER_MS;
+
+    count_busy(busy);
+    while (uv_hrtime() < until)
+        ;
+}
+
+static void spins(struct task *self, void *arg)
+{
+    (void)self;
+    spin(arg);
+}
+
+static void start_many_tasks(struct busy *busy)
+{
+    for (size_t i = 0; i < AGAIN; i++)
+        loop_spawn(busy->loop, "spins", spins, busy);
+}
+
+static void post_spin(void *arg)
+{
+    spin(arg);
+}
+
+static void start_many_posts(struct busy *busy)
+{
+    for (size_t i = 0; i < AGAIN; i++)
+        loop_post(busy->loop, post_spin, busy);
+}
+
+static struct timer many[AGAIN];
+
+static void start_many_timers(struct busy *busy)
+{
+    for (size_t i = 0; i < AGAIN; i++)
+        loop_start_timer(busy->loop, &many[i], loop_now(busy->loop), post_spin, busy);
+}
+
+static void test_much_that_is_ready_is_done_in_slices(void **state)
+{
+    void (*const kinds[])(struct busy *) = {start_many_tasks, start_many_posts, start_many_timers};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct busy busy;
+
+        be_busy(&busy, kinds[i]);
+        assert_int_equal(busy.done, AGAIN);
+        assert_in_range(busy.done_when_read, 1, AGAIN / 10);
+    }
+}
+
+/* ---- signals ---- */
+
 struct signals {
     struct loop *loop;
     unsigned first, second;
@@ -410,6 +592,8 @@ int main(void)
         cmocka_unit_test(test_a_call_has_the_loops_stack),
         cmocka_unit_test(test_real_time_passes),
         cmocka_unit_test(test_no_timer_is_slept_over),
+        cmocka_unit_test(test_what_is_ready_again_at_once_starves_no_socket),
+        cmocka_unit_test(test_much_that_is_ready_is_done_in_slices),
         cmocka_unit_test(test_signals_come_on_the_loop),
         cmocka_unit_test(test_an_open_handle_is_a_bug),
     };
