@@ -382,6 +382,7 @@ static bool is_open(const struct err *err)
     switch (err_kind(err)) {
     case ERR_BUSY:
     case ERR_CONFLICT:
+    case ERR_NOT_SENT:
     case ERR_THROTTLED:
     case ERR_TIMEOUT:
     case ERR_UNAVAILABLE:

@@ -43,6 +43,7 @@ enum err_retry {
     ROW(UNIMPLEMENTED, 12, ERR_RETRY_NEVER, "Unimplemented")                                       \
     ROW(INTERNAL, 13, ERR_RETRY_BACKOFF, "Internal")                                               \
     ROW(UNAVAILABLE, 14, ERR_RETRY_BACKOFF, "Unavailable")                                         \
+    ROW(NOT_SENT, 14, ERR_RETRY_BACKOFF, "NotSent")                                                \
     ROW(TIMEOUT, 4, ERR_RETRY_BACKOFF, "DeadlineExceeded")                                         \
     ROW(CANCELED, 1, ERR_RETRY_NEVER, "Canceled")
 

@@ -217,9 +217,11 @@ static struct transfer *start(struct http_client *client, const struct http_requ
 static struct err *wait_until(struct task *self, struct transfer *transfer, const bool *condition,
                               uint64_t deadline)
 {
-    while (!*condition)
-        TRY(wait_for_change(self, &transfer->changed, deadline));
-    return NULL;
+    struct err *err = NULL;
+
+    while (!*condition && !err)
+        err = wait_for_change(self, &transfer->changed, deadline);
+    return err ? transfer_gave_up(transfer, err) : NULL;
 }
 
 static struct err *failed(const struct http_request *request, struct err *err)
@@ -235,6 +237,11 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
     struct err *err = NULL;
     if (!request->urgent)
         err = semaphore_take(self, &client->connections, request->deadline);
+    if (err && err_kind(err) == ERR_TIMEOUT) {
+        err_free(err);
+        err = err_new(ERR_NOT_SENT, "not sent: all %u connections were in use",
+                      client->connections.limit);
+    }
     if (err)
         return failed(request, err);
     struct transfer *transfer = start(client, request, false);

@@ -5,7 +5,8 @@
  * nothing that we talk to sends any, and a credential must not follow one to another host.
  *
  * A request is sent once. Only a GET is sent again, when the connection that had been kept for it
- * turns out to be dead; any other request may have been carried out, and is UNAVAILABLE.
+ * turns out to be dead; any other request may have been carried out, and is UNAVAILABLE. A request
+ * for which there was no connection in time is NOT_SENT.
  *
  * A peer that vanishes without a word is noticed within 30 s, on streams too: the kernel asks for
  * it after 10 s of silence. A peer that is there and says nothing is noticed by deadlines only.

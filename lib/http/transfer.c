@@ -171,6 +171,14 @@ void transfer_finish(struct transfer *transfer, CURLcode result)
 
 /* ---- what the waiting task gets ---- */
 
+struct err *transfer_gave_up(const struct transfer *transfer, struct err *err)
+{
+    if (transfer->sent || err_kind(err) != ERR_TIMEOUT)
+        return err;
+    err_free(err);
+    return err_new(ERR_NOT_SENT, "not sent: there was no connection in time");
+}
+
 static struct err *failure(const struct transfer *transfer)
 {
     if (transfer->too_large)
@@ -184,8 +192,10 @@ static struct err *failure(const struct transfer *transfer)
         return err_new(ERR_UNAVAILABLE, "the connection broke before an answer came");
     if (transfer->result == CURLE_OK)
         return NULL;
-    return err_new(ERR_UNAVAILABLE, "%s",
-                   transfer->message[0] ? transfer->message : curl_easy_strerror(transfer->result));
+    const char *reason =
+        transfer->message[0] ? transfer->message : curl_easy_strerror(transfer->result);
+    return transfer->sent ? err_new(ERR_UNAVAILABLE, "%s", reason)
+                          : err_new(ERR_NOT_SENT, "not sent: %s", reason);
 }
 
 struct err *transfer_result(struct transfer *transfer, struct http_response *ret)

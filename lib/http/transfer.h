@@ -47,6 +47,9 @@ void transfer_prepare(struct transfer *transfer);
 void transfer_finish(struct transfer *transfer, CURLcode result);
 void transfer_resume(void *arg); /* of a transfer that is paused; for loop_post */
 
+/* `err`, which ended the wait for the response, or that there was no connection by then. */
+struct err *transfer_gave_up(const struct transfer *transfer, struct err *err)
+    __attribute__((warn_unused_result));
 /* The complete response, moved to `ret`, or why there is none. */
 struct err *transfer_result(struct transfer *transfer, struct http_response *ret)
     __attribute__((warn_unused_result));

@@ -3,7 +3,8 @@
  * Clients of Kubernetes and Azure are written against this struct. The real implementation is
  * lib/http/client.h; a simulation answers in the same process, and tests lose, delay and repeat
  * answers here. An error means that no complete answer arrived, so that whether the request took
- * effect is unknown; any status, 500 included, is a success at this level.
+ * effect is unknown, unless it is NOT_SENT: then it did not. Any status, 500 included, is a success
+ * at this level.
  *
  * Both calls yield and are for the loop's thread.
  */
@@ -17,7 +18,8 @@ struct http_stream;
 
 struct http_transport {
     /* The whole exchange. TIMEOUT at the request's deadline, CANCELED, UNAVAILABLE if the
-     * connection failed, EXHAUSTED if the body is larger than the request allows. */
+     * connection failed, NOT_SENT if either was before anything could be sent, EXHAUSTED if the
+     * body is larger than the request allows. */
     struct err *(*exchange)(struct http_transport *transport, struct task *self,
                             const struct http_request *request, struct http_response *ret);
 

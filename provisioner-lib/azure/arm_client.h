@@ -6,6 +6,7 @@
  * repeated here but a request whose token was refused. A refusal for want of budget keeps further
  * requests of its kind back until the time that Azure gave. No answer at all (UNAVAILABLE, TIMEOUT)
  * leaves open whether the request took effect; the caller then reads before it does anything else.
+ * A request that could not be sent (NOT_SENT) did not take effect.
  * Loop's thread; calls yield.
  */
 #pragma once

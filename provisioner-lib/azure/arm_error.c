@@ -150,6 +150,7 @@ bool arm_error_may_be_of_one_disk(const struct err *err)
 
     switch (err_kind(err)) {
     case ERR_CANCELED:
+    case ERR_NOT_SENT:
     case ERR_TIMEOUT:
     case ERR_UNAVAILABLE:
     case ERR_THROTTLED:

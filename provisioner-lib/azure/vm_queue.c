@@ -173,9 +173,12 @@ static bool refuse_surplus(struct vm *vm)
 
 static struct err *send(struct task *self, struct vm *vm, const struct vm_update *update)
 {
+    bool known = vm->known;
+
     vm->known = false;
     struct err *err = vm_update_send(self, vm->vms->arm, vm->id, update, &vm->vms->way);
-    vm->known = false; /* whatever was read meanwhile may be from before */
+    bool sent = !err || err_kind(err) != ERR_NOT_SENT;
+    vm->known = !sent && known; /* whatever was read meanwhile may be from before */
     return err;
 }
 

@@ -140,7 +140,10 @@ static bool is_fresh(const struct vm *vm, uint64_t asked_at, uint64_t max_age_ms
 
 void vm_forget(struct vms *vms, const char *id)
 {
-    vms_find(vms, id)->known = false;
+    struct vm *vm = vms_find(vms, id);
+
+    vm->known = false;
+    cloud_instance_fini(&vm->model);
 }
 
 struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)

@@ -96,9 +96,7 @@ MUTANTS = [
            "if (!in->instance)\n        return step(STEP_REMOVE_FINALIZER);",
            "if (in->looked)\n        return step(STEP_REMOVE_FINALIZER);"),
     Mutant("model from before the change believed", QUEUE,
-           "    vm->known = false;\n    struct err *err = vm_update_send(self, vm->vms->arm, vm->id, update, &vm->vms->way);\n"
-           "    vm->known = false; /* whatever was read meanwhile may be from before */\n",
-           "    struct err *err = vm_update_send(self, vm->vms->arm, vm->id, update, &vm->vms->way);\n"),
+           "vm->known = !sent && known;", "(void)sent, vm->known = known;"),
     Mutant("failed VM not repaired", PLAN, "return step(STEP_REPAIR);", "return step(STEP_NONE);", "azure-faults"),
     Mutant("detach of what is on a VM that is gone", PLAN,
            "if (!in->instance)\n        return step(STEP_REMOVE_FINALIZER);\n    if (!slot_of(",

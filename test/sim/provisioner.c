@@ -16,13 +16,15 @@ enum {
 };
 
 /* Errors after which the driver may go on with what was asked; the others say that nothing is
- * there. */
+ * there. By gRPC: CANCELLED, DEADLINE_EXCEEDED, ABORTED and UNAVAILABLE. */
 static bool may_go_on(const struct err *err)
 {
-    enum err_kind kind = err_kind(err);
+    static const int open[] = {1, 4, 10, 14};
 
-    return kind == ERR_CANCELED || kind == ERR_TIMEOUT || kind == ERR_UNAVAILABLE ||
-           err_kind_grpc_status(kind) == 10;
+    for (size_t i = 0; i < COUNT_OF(open); i++)
+        if (err_kind_grpc_status(err_kind(err)) == open[i])
+            return true;
+    return false;
 }
 
 static struct err *failed(struct task *self, struct volume *volume, struct err *err,

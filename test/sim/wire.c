@@ -170,7 +170,7 @@ static void carry(struct task *self, struct letter *letter)
     struct err *err = travel(self, wire, 0);
 
     if (!err && (weather->away || strikes(wire, weather->refuse))) {
-        answer(letter, connection_lost(letter, "connection refused"));
+        answer(letter, err_as(connection_lost(letter, "connection refused"), ERR_NOT_SENT));
         return;
     }
     if (err || strikes(wire, weather->lose_request)) {

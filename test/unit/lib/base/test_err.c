@@ -26,6 +26,7 @@ static const struct {
     {ERR_UNIMPLEMENTED, 12, ERR_RETRY_NEVER, "Unimplemented"},
     {ERR_INTERNAL, 13, ERR_RETRY_BACKOFF, "Internal"},
     {ERR_UNAVAILABLE, 14, ERR_RETRY_BACKOFF, "Unavailable"},
+    {ERR_NOT_SENT, 14, ERR_RETRY_BACKOFF, "NotSent"},
     {ERR_TIMEOUT, 4, ERR_RETRY_BACKOFF, "DeadlineExceeded"},
     {ERR_CANCELED, 1, ERR_RETRY_NEVER, "Canceled"},
 };

@@ -152,7 +152,7 @@ static void ask_by_proxy(struct task *self, struct on_loop *env)
         assert_ok(err);
         assert_memory_equal(response.body, "GET http://127.0.0.1:1/x HTTP/1.1\r\n", 35);
     } else {
-        assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
+        assert_int_equal(err_kind(err), ERR_NOT_SENT);
         err_free(err);
     }
 }

@@ -32,8 +32,9 @@ static void connect_to_nobody(struct task *self, struct on_loop *env)
     struct err *err = http_exchange(self, env->transport, &request, &response);
 
     assert_non_null(err);
-    assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
-    assert_non_null(strstr(err_message(err), "GET http://127.0.0.1:1/x: Failed to connect"));
+    assert_int_equal(err_kind(err), ERR_NOT_SENT);
+    assert_non_null(
+        strstr(err_message(err), "GET http://127.0.0.1:1/x: not sent: Failed to connect"));
     err_free(err);
 }
 
@@ -169,9 +170,13 @@ static void run_out_of_time(struct task *self, struct on_loop *env)
     CLEANUP(freep)
     char *fault = mem_printf("PUT %s: the time for it is over", raw_server_url(server));
 
+    CLEANUP(freep)
+    char *not_sent =
+        mem_printf("PUT %s: not sent: there was no connection in time", raw_server_url(server));
+
     assert_fails(http_exchange(self, env->transport, &request, &response), ERR_TIMEOUT, fault);
     assert_true(loop_now(env->loop) >= request.deadline);
-    assert_fails(http_exchange(self, env->transport, &request, &response), ERR_TIMEOUT, fault);
+    assert_fails(http_exchange(self, env->transport, &request, &response), ERR_NOT_SENT, not_sent);
 
     request.deadline = loop_deadline(env->loop, 5000);
     assert_ok(http_exchange(self, env->transport, &request, &response));
@@ -290,12 +295,13 @@ static void wait_for_a_connection(struct task *self, struct on_loop *env)
     struct http_response response;
     struct task_group group;
     CLEANUP(freep)
-    char *fault = mem_printf("PUT %s: the time for it is over", raw_server_url(server));
+    char *fault =
+        mem_printf("PUT %s: not sent: all 1 connections were in use", raw_server_url(server));
 
     group_init(&group, env->loop);
     group_spawn(&group, "in flight", exchange_for_ever, &victim);
     wait_for(self, &silence.came);
-    assert_fails(http_exchange(self, env->transport, &request, &response), ERR_TIMEOUT, fault);
+    assert_fails(http_exchange(self, env->transport, &request, &response), ERR_NOT_SENT, fault);
     urgent.urgent = true;
     assert_ok(http_exchange(self, env->transport, &urgent, &answer));
     group_close(self, &group);

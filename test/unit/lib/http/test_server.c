@@ -450,7 +450,7 @@ static void come_back(struct task *self, struct on_loop *env)
     ends_init(&ends, env, 0);
     CLEANUP(freep) char *address = mem_strdup(ends.url + strlen("http://"));
     CLEANUP(freep) char *url = mem_printf("%s/", ends.url);
-    CLEANUP(freep) char *fault = mem_printf("GET %s: Failed to connect", url);
+    CLEANUP(freep) char *fault = mem_printf("GET %s: not sent: Failed to connect", url);
     for (int i = 0; i < 3; i++) {
         int fd;
 
@@ -458,7 +458,7 @@ static void come_back(struct task *self, struct on_loop *env)
         http_response_fini(&response);
         http_server_close(self, ends.server);
         struct err *err = ask(self, &ends, "GET", "/", NULL, &response);
-        assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
+        assert_int_equal(err_kind(err), ERR_NOT_SENT);
         assert_memory_equal(err_message(err), fault, strlen(fault));
         err_free(err);
         free(ends.url);

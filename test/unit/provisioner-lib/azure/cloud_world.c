@@ -33,9 +33,13 @@ static struct err *network_exchange(struct http_transport *transport, struct tas
         request->method && strcmp(request->method, "GET") != 0 && !strstr(request->url, "oauth2");
 
     network->requests++;
+    if (changes && network->refuse > 0) {
+        network->refuse--;
+        return err_new(ERR_NOT_SENT, "connection refused");
+    }
     if (changes && network->lose_requests > 0) {
         network->lose_requests--;
-        return err_new(ERR_UNAVAILABLE, "connection refused");
+        return err_new(ERR_UNAVAILABLE, "connection reset");
     }
     if (is_for(&network->stand_in, request)) {
         network->stand_in.times--;

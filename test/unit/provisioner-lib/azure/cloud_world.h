@@ -33,6 +33,7 @@ struct network {
     struct http_transport transport;
     struct http_transport *inner;
     int lose_answers, lose_requests; /* so many more, of requests that change something */
+    int refuse;                      /* so many of them get no connection */
     struct stand_in stand_in;
     int requests;      /* that were sent */
     json_t *last_body; /* of a request that changes something and arrived */

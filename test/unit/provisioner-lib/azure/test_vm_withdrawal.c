@@ -154,6 +154,33 @@ static void test_only_a_replica_waits_for_a_look(void **state)
     assert_int_equal(looks_for(CLOUD_FOR_REPLICA), looks_for(CLOUD_FOR_PRIMARY) + 1);
 }
 
+/* Nothing can have become of it, so that what is known of the VM holds. */
+static void test_no_look_follows_what_was_not_sent(void **state)
+{
+    static const char *const two[] = {"a", "b"};
+    struct world *world = world_new();
+    struct wish both[] = {{.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
+                          {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1}};
+
+    (void)state;
+    make_disks(world, two, COUNT_OF(two), 1);
+    CLEANUP(cloud_instance_fini) struct cloud_instance before = model_of(world, VM("vm1"));
+    int looks = calls(world, "virtualMachines.get");
+
+    world->network.refuse = 1;
+    for (size_t i = 0; i < COUNT_OF(both); i++)
+        begin(world, &both[i]);
+    finish(world, both, COUNT_OF(both));
+    for (size_t i = 0; i < COUNT_OF(both); i++)
+        assert_fails(both[i].err, ERR_NOT_SENT,
+                     "POST " VM("vm1") "/attachDetachDataDisks: connection refused");
+    CLEANUP(cloud_instance_fini) struct cloud_instance after = model_of(world, VM("vm1"));
+    assert_int_equal(after.n_slots, before.n_slots);
+    assert_int_equal(calls(world, CHANGES), 0);
+    assert_int_equal(calls(world, "virtualMachines.get"), looks);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
         cmocka_unit_test(test_what_is_given_up_while_it_waits_for_company),
         cmocka_unit_test(test_only_a_replica_waits_for_a_look),
+        cmocka_unit_test(test_no_look_follows_what_was_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
