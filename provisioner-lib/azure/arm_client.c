@@ -13,10 +13,11 @@
 #include "provisioner-lib/azure/arm_error.h"
 #include "provisioner-lib/azure/arm_limits.h"
 #include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/budgets.h"
 #include "provisioner-lib/azure/cloud_endpoints.h"
-#include "provisioner-lib/azure/gates.h"
 
 enum {
+    MOST_CONNECTIONS = 16,
     REQUEST_TIMEOUT_MS = 60 * 1000,
     POLL_LEAST_MS = 1000,
     POLL_MOST_MS = 10 * 1000,
@@ -29,7 +30,8 @@ struct arm_client {
     struct azure_config *config;
     struct http_transport *transport;
     struct credential *credential;
-    struct gates *gates;
+    struct budgets *budgets;
+    struct gate *gate;
     bool discovering;
     struct waiters discovered;
 };
@@ -43,7 +45,8 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
                                .config = config,
                                .transport = transport,
                                .credential = credential,
-                               .gates = gates_new(loop)};
+                               .budgets = budgets_new(),
+                               .gate = gate_new(loop, MOST_CONNECTIONS)};
     waiters_init(&arm->discovered);
     return arm;
 }
@@ -52,7 +55,8 @@ void arm_client_free(struct arm_client *arm)
 {
     if (!arm)
         return;
-    gates_free(arm->gates);
+    gate_free(arm->gate);
+    budgets_free(arm->budgets);
     free(arm);
 }
 
@@ -77,7 +81,7 @@ void arm_operation_fini(struct arm_operation *operation)
 
 static struct budget *budget_of(const struct arm_client *arm, const char *url)
 {
-    return gate_budget(gates_find(arm->gates, url));
+    return budgets_find(arm->budgets, url);
 }
 
 uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request)
@@ -86,19 +90,28 @@ uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request 
                        loop_now(arm->loop));
 }
 
+static struct gate_request at_gate(const struct arm_client *arm, const struct arm_request *request,
+                                   const char *url)
+{
+    return (struct gate_request){.budget = budget_of(arm, url),
+                                 .kind = request->kind,
+                                 .resource = request->resource,
+                                 .urgency = request->urgency};
+}
+
 static struct err *wait_turn(struct task *self, struct arm_client *arm,
                              const struct arm_request *request, const char *url)
 {
-    struct gate *gate = gates_find(arm->gates, url);
+    const struct gate_request passing = at_gate(arm, request, url);
     uint64_t began = loop_now(arm->loop);
 
-    TRY(gate_pass(self, gate, request->kind, request->resource, request->urgency));
+    TRY(gate_pass(self, arm->gate, &passing));
     metric_observe(&METRIC_AZURE_GATE_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
                    arm_kind_name(request->kind));
     return NULL;
 }
 
-/* A request that has had its turn and waits for a connection. */
+/* A request that has had its turn and is being connected. */
 struct parting {
     struct arm_client *arm;
     const struct arm_request *request;
@@ -132,6 +145,7 @@ static struct err *send(struct task *self, struct parting *parting, struct http_
         uint64_t began = loop_now(arm->loop);
         message->deadline = began + REQUEST_TIMEOUT_MS;
         err = http_exchange(self, arm->transport, message, ret);
+        gate_leave(arm->gate);
         if (!err)
             metric_observe(&METRIC_AZURE_REQUEST_SECONDS,
                            (double)(loop_now(arm->loop) - began) / 1000,
@@ -166,6 +180,7 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
                  .n_headers = n,
                  .body = body,
                  .body_length = body ? strlen(body) : 0,
+                 .urgent = true, /* it has waited for a connection at the gate */
                  .max_response = LARGEST_ANSWER,
              },
              ret));
@@ -299,8 +314,9 @@ static struct err *wrap(struct err *err, const struct arm_request *request)
 struct err *arm_client_wait(struct task *self, struct arm_client *arm,
                             const struct arm_request *request)
 {
-    return gate_wait(self, gates_find(arm->gates, request->path), request->kind, request->resource,
-                     request->urgency);
+    const struct gate_request passing = at_gate(arm, request, request->path);
+
+    return gate_wait(self, arm->gate, &passing);
 }
 
 struct err *arm_client_request(struct task *self, struct arm_client *arm,
@@ -458,7 +474,7 @@ void arm_client_refresh_metrics(struct arm_client *arm)
     for (int kind = 0; kind < ARM_KINDS; kind++)
         for (size_t scope = 0; scope < COUNT_OF(scopes); scope++) {
             unsigned left =
-                gates_left(arm->gates, (enum arm_kind)kind, (enum budget_scope)scope, now);
+                budgets_left(arm->budgets, (enum arm_kind)kind, (enum budget_scope)scope, now);
 
             metric_set(&METRIC_AZURE_BUDGET_LEFT, left, arm_kind_name((enum arm_kind)kind),
                        scopes[scope]);

@@ -8,9 +8,7 @@
 /* On the stack of the task that waits. */
 struct waiter {
     struct list link;
-    enum arm_kind kind;
-    const char *resource;
-    enum cloud_urgency urgency;
+    const struct gate_request *request;
     bool spends;
     bool passed;
     uint64_t due; /* not before: what happens to a budget makes nobody's turn come earlier */
@@ -19,17 +17,17 @@ struct waiter {
 
 struct gate {
     struct loop *loop;
-    struct budget *budget;
+    unsigned free_connections;
     struct list waiting; /* in the order in which they are served */
     struct timer timer;
 };
 
-struct gate *gate_new(struct loop *loop)
+struct gate *gate_new(struct loop *loop, unsigned connections)
 {
     struct gate *gate = mem_alloc(sizeof *gate);
 
     gate->loop = loop;
-    gate->budget = budget_new();
+    gate->free_connections = connections;
     list_init(&gate->waiting);
     return gate;
 }
@@ -39,16 +37,24 @@ void gate_free(struct gate *gate)
     if (!gate)
         return;
     loop_stop_timer(gate->loop, &gate->timer);
-    budget_free(gate->budget);
     free(gate);
 }
 
-struct budget *gate_budget(struct gate *gate)
+static void let_through(struct gate *gate, struct waiter *waiter, uint64_t now)
 {
-    return gate->budget;
+    const struct gate_request *request = waiter->request;
+
+    if (waiter->spends) {
+        budget_spend(request->budget, request->kind, request->resource, now);
+        gate->free_connections--;
+    }
+    waiter->passed = true;
+    list_remove(&waiter->link);
+    waiters_wake(&waiter->wake);
 }
 
-/* Lets through whoever may go, and comes back when the next one may. */
+/* Lets through those who may go, and comes back when the next one may: by time, or when a
+ * connection becomes free. */
 static void serve(void *ctx)
 {
     struct gate *gate = ctx;
@@ -56,18 +62,16 @@ static void serve(void *ctx)
 
     LIST_FOREACH(&gate->waiting, link) {
         struct waiter *waiter = CONTAINER_OF(link, struct waiter, link);
+        const struct gate_request *request = waiter->request;
 
+        if (gate->free_connections == 0)
+            break;
         if (waiter->due <= now)
-            waiter->due = budget_due(gate->budget, waiter->kind, waiter->resource, now);
-        if (waiter->due > now) {
-            next = waiter->due < next ? waiter->due : next;
-            continue;
-        }
-        if (waiter->spends)
-            budget_spend(gate->budget, waiter->kind, waiter->resource, now);
-        waiter->passed = true;
-        list_remove(&waiter->link);
-        waiters_wake(&waiter->wake);
+            waiter->due = budget_due(request->budget, request->kind, request->resource, now);
+        if (waiter->due <= now)
+            let_through(gate, waiter, now);
+        else if (waiter->due < next)
+            next = waiter->due;
     }
     loop_stop_timer(gate->loop, &gate->timer);
     if (next != TIMER_NEVER)
@@ -79,7 +83,7 @@ static void enter(struct gate *gate, struct waiter *waiter)
     struct list *before = &gate->waiting;
 
     LIST_FOREACH(&gate->waiting, link) {
-        if (CONTAINER_OF(link, struct waiter, link)->urgency <= waiter->urgency)
+        if (CONTAINER_OF(link, struct waiter, link)->request->urgency <= waiter->request->urgency)
             continue;
         before = link;
         break;
@@ -100,18 +104,22 @@ static struct err *wait_turn(struct task *self, struct gate *gate, struct waiter
     return err;
 }
 
-struct err *gate_wait(struct task *self, struct gate *gate, enum arm_kind kind,
-                      const char *resource, enum cloud_urgency urgency)
+struct err *gate_wait(struct task *self, struct gate *gate, const struct gate_request *request)
 {
-    struct waiter waiter = {.kind = kind, .resource = resource, .urgency = urgency};
+    struct waiter waiter = {.request = request};
 
     return wait_turn(self, gate, &waiter);
 }
 
-struct err *gate_pass(struct task *self, struct gate *gate, enum arm_kind kind,
-                      const char *resource, enum cloud_urgency urgency)
+struct err *gate_pass(struct task *self, struct gate *gate, const struct gate_request *request)
 {
-    struct waiter waiter = {.kind = kind, .resource = resource, .urgency = urgency, .spends = true};
+    struct waiter waiter = {.request = request, .spends = true};
 
     return wait_turn(self, gate, &waiter);
+}
+
+void gate_leave(struct gate *gate)
+{
+    gate->free_connections++;
+    serve(gate);
 }

@@ -34,13 +34,24 @@ static void note(struct scripted_arm *scripted, const struct http_request *reque
         (struct sent){loop_now(scripted->loop), mem_strdup(request->url), mem_strdup(if_match)};
 }
 
-/* An answer takes 100 ms. */
-static struct err *exchange(struct http_transport *transport, struct task *self,
-                            const struct http_request *request, struct http_response *ret)
+/* Until the request's deadline at most. */
+static struct err *wait_for_answer(struct task *self, const struct scripted_arm *scripted,
+                                   const struct http_request *request)
+{
+    uint64_t now = loop_now(scripted->loop);
+    uint64_t left = request->deadline > now ? request->deadline - now : 0;
+
+    if (scripted->answer_ms <= left)
+        return task_sleep(self, scripted->answer_ms);
+    TRY(task_sleep(self, left));
+    return err_new(ERR_TIMEOUT, "no answer");
+}
+
+static struct err *answer_by_script(struct task *self, struct scripted_arm *scripted,
+                                    const struct http_request *request, struct http_response *ret)
 {
     static const struct line token = {.status = 200,
                                       .body = "{\"access_token\": \"t\", \"expires_in\": 86000}"};
-    struct scripted_arm *scripted = CONTAINER_OF(transport, struct scripted_arm, transport);
     bool is_token = strstr(request->url, "oauth2");
 
     if (scripted->connect_ms > 0)
@@ -53,9 +64,22 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
         if (line->times > 0 && --line->times == 0)
             line->times = -1;
     }
-    TRY(task_sleep(self, 100));
+    TRY(wait_for_answer(self, scripted, request));
     answer(line ? line : &token, ret);
     return NULL;
+}
+
+static struct err *exchange(struct http_transport *transport, struct task *self,
+                            const struct http_request *request, struct http_response *ret)
+{
+    struct scripted_arm *scripted = CONTAINER_OF(transport, struct scripted_arm, transport);
+
+    if (!request->urgent)
+        TRY(semaphore_take(self, &scripted->connections, request->deadline));
+    struct err *err = answer_by_script(self, scripted, request, ret);
+    if (!request->urgent)
+        semaphore_give(&scripted->connections);
+    return err;
 }
 
 struct scripted_arm *scripted_arm_new(const char *cloud, const struct line *script)
@@ -71,6 +95,8 @@ struct scripted_arm *scripted_arm_new(const char *cloud, const struct line *scri
     for (size_t i = 0; script[i].text; i++)
         scripted->script[i] = script[i];
     scripted->loop = loop_new_virtual(1);
+    scripted->answer_ms = 100;
+    semaphore_init(&scripted->connections, CONNECTIONS);
     group_init(&scripted->group, scripted->loop);
     assert_ok(azure_config_parse(text, strlen(text), &scripted->config));
     scripted->credential = credential_new(&scripted->group, &scripted->config, &scripted->transport,

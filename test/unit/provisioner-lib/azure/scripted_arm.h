@@ -1,7 +1,7 @@
 /* scripted_arm.h - a client of Resource Manager that is answered by a script, in virtual time.
  *
- * The first line of the script that fits a request answers it; the log has every request but those
- * for tokens.
+ * The first line of the script that fits a request answers it, after 100 ms unless a test says
+ * otherwise; the log has every request but those for tokens.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct line {
     const char *body;       /* NULL: none */
 };
 
-enum { MOST_LINES = 8, MOST_REQUESTS = 512 };
+enum { MOST_LINES = 8, MOST_REQUESTS = 512, CONNECTIONS = 16 };
 
 struct sent {
     uint64_t at;
@@ -35,6 +35,9 @@ struct scripted_arm {
     struct arm_client *arm;
     struct line script[MOST_LINES];
     uint64_t connect_ms; /* until a request has a connection */
+    uint64_t answer_ms;  /* until it is answered */
+    /* As lib/http/client.h has them: what is urgent takes none. */
+    struct semaphore connections;
     struct sent sent[MOST_REQUESTS];
     size_t n_sent;
 };

@@ -318,6 +318,81 @@ static void test_what_has_no_connection_yet_is_held_back(void **state)
     scripted_arm_free(scripted);
 }
 
+/* ---- more requests than connections ---- */
+
+enum { ASKINGS = 3 * CONNECTIONS };
+
+/* Of as many VMs, so that no VM's bucket runs out. */
+struct crowd {
+    struct scripted_arm *scripted;
+    struct asking askings[ASKINGS];
+    char paths[ASKINGS][96], resources[ASKINGS][96];
+};
+
+/* Answers take `answer_ms`; there is a token. */
+static void gather(struct crowd *crowd, uint64_t answer_ms)
+{
+    static const struct line script[] = {
+        {AUTHORITY}, {"/subscriptions/", 0, 200, {NULL}, "{}"}, {0}};
+    struct asking first = put_disk;
+
+    *crowd = (struct crowd){.scripted = scripted_arm_new("", script)};
+    asking_begin(crowd->scripted, &first);
+    assert_ok(asking_end(&first, 1000));
+    crowd->scripted->answer_ms = answer_ms;
+}
+
+static void ask_for(struct crowd *crowd, size_t i, enum cloud_urgency urgency)
+{
+    struct asking *asking = &crowd->askings[i];
+
+    snprintf(crowd->resources[i], sizeof crowd->resources[i], RESOURCES "virtualMachines/v%zu", i);
+    snprintf(crowd->paths[i], sizeof crowd->paths[i], RESOURCES "virtualMachines/v%zu/x", i);
+    *asking = change_vm;
+    asking->request.path = crowd->paths[i];
+    asking->request.resource = crowd->resources[i];
+    asking->request.urgency = urgency;
+    asking_begin(crowd->scripted, asking);
+}
+
+static void test_the_urgent_get_the_next_connection(void **state)
+{
+    struct crowd crowd;
+    size_t i;
+
+    (void)state;
+    gather(&crowd, 10 * 1000);
+    for (i = 0; i < CONNECTIONS; i++) { /* which are free one after the other then */
+        ask_for(&crowd, i, CLOUD_COLLECTION);
+        loop_advance(crowd.scripted->loop, 100);
+    }
+    ask_for(&crowd, i, CLOUD_COLLECTION);
+    loop_advance(crowd.scripted->loop, 100);
+    ask_for(&crowd, i + 1, CLOUD_FOR_PRIMARY);
+    loop_advance(crowd.scripted->loop, HOUR_MS);
+    const struct sent *last = &crowd.scripted->sent[crowd.scripted->n_sent - 1];
+    assert_non_null(strstr(last[-1].url, "/v17/"));
+    assert_non_null(strstr(last[0].url, "/v16/"));
+    assert_int_equal(last[-1].at, last[-CONNECTIONS - 1].at + 10 * 1000);
+    assert_int_equal(last[0].at, last[-1].at + 100);
+    scripted_arm_free(crowd.scripted);
+}
+
+/* Azure's time is what counts. */
+static void test_a_request_waits_for_a_connection_as_long_as_it_takes(void **state)
+{
+    struct crowd crowd;
+
+    (void)state;
+    gather(&crowd, 40 * 1000);
+    for (size_t i = 0; i < ASKINGS; i++)
+        ask_for(&crowd, i, CLOUD_FOR_REPLICA);
+    loop_advance(crowd.scripted->loop, 121 * 1000);
+    for (size_t i = 0; i < ASKINGS; i++)
+        assert_ok(asking_end(&crowd.askings[i], 0));
+    scripted_arm_free(crowd.scripted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +402,8 @@ int main(void)
         cmocka_unit_test(test_a_condition_that_does_not_hold),
         cmocka_unit_test(test_a_success_that_cannot_be_read),
         cmocka_unit_test(test_what_has_no_connection_yet_is_held_back),
+        cmocka_unit_test(test_the_urgent_get_the_next_connection),
+        cmocka_unit_test(test_a_request_waits_for_a_connection_as_long_as_it_takes),
         cmocka_unit_test(test_by_location_alone),
         cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
         cmocka_unit_test(test_looks_wait_as_long_as_azure_says),

@@ -1,14 +1,18 @@
 /* Who passes when. */
-#include "provisioner-lib/azure/gates.h"
+#include "provisioner-lib/azure/gate.h"
 
 #include "lib/base/alloc.h"
 #include "lib/rt/group.h"
+#include "provisioner-lib/azure/budgets.h"
 #include "test/unit/expect.h"
+
+enum { MANY_CONNECTIONS = 100 };
 
 struct visitor {
     struct gate *gate;
-    const char *vm;
-    enum cloud_urgency urgency;
+    struct gate_request request;
+    uint64_t stays_ms;
+    bool only_waits;    /* and sends nothing */
     uint64_t passed_at; /* 0: not yet */
     struct err *err;
 };
@@ -17,29 +21,41 @@ static void visit(struct task *self, void *arg)
 {
     struct visitor *visitor = arg;
 
-    visitor->err = gate_pass(self, visitor->gate, ARM_VM_UPDATE, visitor->vm, visitor->urgency);
-    if (!visitor->err)
-        visitor->passed_at = loop_now(loop_of(self));
+    visitor->err = visitor->only_waits ? gate_wait(self, visitor->gate, &visitor->request)
+                                       : gate_pass(self, visitor->gate, &visitor->request);
+    if (visitor->err)
+        return;
+    visitor->passed_at = loop_now(loop_of(self));
+    if (visitor->only_waits)
+        return;
+    err_free(task_sleep(self, visitor->stays_ms));
+    gate_leave(visitor->gate);
 }
 
-static void drain(struct gate *gate, const char *vm, unsigned n, struct loop *loop)
+#define CHANGE(gate, budget, vm, urgency)                                                          \
+    {                                                                                              \
+        gate, {budget, ARM_VM_UPDATE, vm, urgency}, 0, false, 0, NULL                              \
+    }
+
+static void drain(struct budget *budget, const char *vm, unsigned n, struct loop *loop)
 {
     for (unsigned i = 0; i < n; i++)
-        budget_spend(gate_budget(gate), ARM_VM_UPDATE, vm, loop_now(loop));
+        budget_spend(budget, ARM_VM_UPDATE, vm, loop_now(loop));
 }
 
 static void test_the_urgent_pass_first(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop);
+    CLEANUP(budget_freep) struct budget *budget = budget_new();
+    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
     struct visitor visitors[] = {
-        {gate, "a", CLOUD_COLLECTION, 0, NULL},  {gate, "a", CLOUD_FOR_REPLICA, 0, NULL},
-        {gate, "a", CLOUD_FOR_REPLICA, 0, NULL}, {gate, "a", CLOUD_IN_THE_WAY, 0, NULL},
-        {gate, "a", CLOUD_FOR_PRIMARY, 0, NULL}, {gate, "b", CLOUD_COLLECTION, 0, NULL},
+        CHANGE(gate, budget, "a", CLOUD_COLLECTION),  CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA),
+        CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA), CHANGE(gate, budget, "a", CLOUD_IN_THE_WAY),
+        CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY), CHANGE(gate, budget, "b", CLOUD_COLLECTION),
     };
 
     (void)state;
-    drain(gate, "a", 12, loop);
+    drain(budget, "a", 12, loop);
     for (size_t i = 0; i < COUNT_OF(visitors); i++)
         loop_spawn(loop, "visitor", visit, &visitors[i]);
     uint64_t start = loop_now(loop);
@@ -58,12 +74,13 @@ static void test_the_urgent_pass_first(void **state)
 static void test_nobody_passes_before_the_end_of_a_refusal(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop);
-    struct visitor a = {gate, "a", CLOUD_FOR_PRIMARY, 0, NULL};
+    CLEANUP(budget_freep) struct budget *budget = budget_new();
+    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
+    struct visitor a = CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY);
     uint64_t start = loop_now(loop);
 
     (void)state;
-    budget_close(gate_budget(gate), ARM_VM_UPDATE, "b", BUDGET_SUBSCRIPTION, start + 17000, start);
+    budget_close(budget, ARM_VM_UPDATE, "b", BUDGET_SUBSCRIPTION, start + 17000, start);
     loop_spawn(loop, "visitor", visit, &a);
     loop_advance(loop, 16999);
     assert_int_equal(a.passed_at, 0);
@@ -79,14 +96,15 @@ static void cancel_all(struct task *self, void *arg)
 static void test_who_is_cancelled_leaves_the_queue(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop);
-    struct visitor first = {gate, "a", CLOUD_FOR_PRIMARY, 0, NULL};
-    struct visitor second = {gate, "a", CLOUD_FOR_REPLICA, 0, NULL};
+    CLEANUP(budget_freep) struct budget *budget = budget_new();
+    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
+    struct visitor first = CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY);
+    struct visitor second = CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA);
     struct task_group group;
 
     (void)state;
     group_init(&group, loop);
-    drain(gate, "a", 12, loop);
+    drain(budget, "a", 12, loop);
     group_spawn(&group, "visitor", visit, &first);
     loop_spawn(loop, "visitor", visit, &second);
     loop_advance(loop, 1000);
@@ -95,7 +113,7 @@ static void test_who_is_cancelled_leaves_the_queue(void **state)
     assert_int_equal(err_kind(first.err), ERR_CANCELED);
     err_free(first.err);
     assert_true(second.passed_at > 0);
-    assert_int_equal(budget_left(gate_budget(gate), ARM_VM_UPDATE, BUDGET_RESOURCE, loop_now(loop)),
+    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, loop_now(loop)),
                      3); /* the first one's token was not taken */
 }
 
@@ -106,20 +124,21 @@ static void test_subscriptions(void **state)
         "/subscriptions/ONE/resourceGroups/rg", "/Subscriptions/one?api-version=1",
         "https://management.example/subscriptions/One/providers/x", "/subscriptions/one"};
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(gates_freep) struct gates *gates = gates_new(loop);
-    struct gate *one = gates_find(gates, "/subscriptions/one/");
-    struct gate *two = gates_find(gates, "/subscriptions/two/");
-    struct visitor visitors[] = {{one, "a", CLOUD_FOR_PRIMARY, 0, NULL},
-                                 {two, "a", CLOUD_FOR_PRIMARY, 0, NULL}};
+    CLEANUP(budgets_freep) struct budgets *budgets = budgets_new();
+    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
+    struct budget *one = budgets_find(budgets, "/subscriptions/one/");
+    struct budget *two = budgets_find(budgets, "/subscriptions/two/");
+    struct visitor visitors[] = {CHANGE(gate, one, "a", CLOUD_FOR_PRIMARY),
+                                 CHANGE(gate, two, "a", CLOUD_FOR_PRIMARY)};
     uint64_t start = loop_now(loop);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(same); i++)
-        assert_ptr_equal(gates_find(gates, same[i]), one);
+        assert_ptr_equal(budgets_find(budgets, same[i]), one);
     assert_ptr_not_equal(one, two);
     drain(one, "a", 12, loop);
-    assert_int_equal(gates_left(gates, ARM_VM_UPDATE, BUDGET_RESOURCE, start), 0);
-    assert_int_equal(gates_left(gates, ARM_VM_UPDATE, BUDGET_METHOD, start), 200 - 12);
+    assert_int_equal(budgets_left(budgets, ARM_VM_UPDATE, BUDGET_RESOURCE, start), 0);
+    assert_int_equal(budgets_left(budgets, ARM_VM_UPDATE, BUDGET_METHOD, start), 200 - 12);
     for (size_t i = 0; i < COUNT_OF(visitors); i++)
         loop_spawn(loop, "visitor", visit, &visitors[i]);
     loop_advance(loop, 1000);
@@ -129,6 +148,33 @@ static void test_subscriptions(void **state)
     assert_true(visitors[0].passed_at > start);
 }
 
+/* Of all subscriptions together there are so many at a time, whatever their budgets have left. */
+static void test_connections(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(budget_freep) struct budget *one = budget_new();
+    CLEANUP(budget_freep) struct budget *two = budget_new();
+    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, 2);
+    struct visitor visitors[] = {
+        CHANGE(gate, one, "a", CLOUD_FOR_REPLICA), CHANGE(gate, two, "b", CLOUD_FOR_REPLICA),
+        CHANGE(gate, one, "c", CLOUD_AUDIT),       CHANGE(gate, two, "d", CLOUD_FOR_REPLICA),
+        CHANGE(gate, one, "e", CLOUD_FOR_PRIMARY), CHANGE(gate, two, "f", CLOUD_IN_THE_WAY),
+    };
+    static const uint64_t passed_at[] = {1, 1, 2001, 2001, 1001, 2001};
+
+    (void)state;
+    loop_advance(loop, 1);
+    visitors[5].only_waits = true; /* and so takes none */
+    for (size_t i = 0; i < COUNT_OF(visitors); i++) {
+        visitors[i].stays_ms = 1000;
+        loop_spawn(loop, "visitor", visit, &visitors[i]);
+    }
+    visitors[1].stays_ms = 2000;
+    loop_advance(loop, 10 * 1000);
+    for (size_t i = 0; i < COUNT_OF(visitors); i++)
+        assert_int_equal(visitors[i].passed_at, passed_at[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +182,7 @@ int main(void)
         cmocka_unit_test(test_nobody_passes_before_the_end_of_a_refusal),
         cmocka_unit_test(test_who_is_cancelled_leaves_the_queue),
         cmocka_unit_test(test_subscriptions),
+        cmocka_unit_test(test_connections),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
