@@ -29,24 +29,6 @@ static struct err *identify(struct subject *s)
     return NULL;
 }
 
-static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
-{
-    struct controller *controller = s->controller;
-
-    cloud_instance_fini(&s->instance);
-    s->instance = (struct cloud_instance){0};
-    struct err *err = controller->cloud->ops->instance_get(self, controller->cloud, s->instance_id,
-                                                           max_age_ms, &s->instance);
-    *ret_found = !err;
-    if (err && err_kind(err) == ERR_NOT_FOUND) {
-        err_free(err);
-        return NULL;
-    }
-    return err;
-}
-
-/* ---- changes to the VM ---- */
-
 static enum cloud_urgency urgency_of(const struct subject *s)
 {
     const struct attachment_snapshot *in = &s->in;
@@ -60,6 +42,32 @@ static enum cloud_urgency urgency_of(const struct subject *s)
         waited_for |= in->neighbours[i].waits;
     return waited_for ? CLOUD_IN_THE_WAY : CLOUD_COLLECTION;
 }
+
+/* Whether what is attached still is, nobody waits to know. */
+static enum cloud_urgency urgency_of_look(const struct subject *s)
+{
+    bool verifies = !s->in.deleting && s->in.state == ATTACHMENT_ATTACHED;
+
+    return verifies ? CLOUD_COLLECTION : urgency_of(s);
+}
+
+static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
+{
+    struct controller *controller = s->controller;
+
+    cloud_instance_fini(&s->instance);
+    s->instance = (struct cloud_instance){0};
+    struct err *err = controller->cloud->ops->instance_get(
+        self, controller->cloud, s->instance_id, max_age_ms, urgency_of_look(s), &s->instance);
+    *ret_found = !err;
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    return err;
+}
+
+/* ---- changes to the VM ---- */
 
 /* What was asked for, as it was then. */
 struct wish {

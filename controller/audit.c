@@ -104,7 +104,8 @@ static struct err *repair(struct task *self, struct audit *audit, const char *ma
     if (!audit->n_to_repair)
         return NULL;
     if (machine_id)
-        TRY(controller->cloud->ops->instance_get(self, controller->cloud, machine_id, 0, &unused));
+        TRY(controller->cloud->ops->instance_get(self, controller->cloud, machine_id, 0,
+                                                 CLOUD_AUDIT, &unused));
     for (size_t i = 0; i < audit->n_to_repair; i++) {
         const Api__ObjectMeta *metadata = audit->to_repair[i]->metadata;
 

@@ -171,7 +171,7 @@ static struct err *read_limit(struct task *self, struct controller *controller, 
     CLEANUP(freep) char *id = NULL;
 
     TRY(ops->instance_id(controller->cloud, node, provider_id, &id));
-    TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, &instance));
+    TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, CLOUD_AUDIT, &instance));
     int disks = instance.max_disks;
     for (size_t i = 0; i < instance.n_slots; i++)
         disks -= !is_ours(controller, node, instance.slots[i].disk_id);

@@ -79,7 +79,7 @@ struct cloud_instance {
                               have a device there */
 };
 
-/* In which order the machine's changes are sent when they cannot all go at once. */
+/* In which order requests are sent when they cannot all go at once. */
 enum cloud_urgency {
     CLOUD_FOR_PRIMARY, /* somebody waits to use the disk */
     CLOUD_IN_THE_WAY,  /* a detach for which such a one waits */
@@ -127,9 +127,11 @@ struct cloud_ops {
     /* The id of a node's machine; `provider_id` is Node.spec.providerID, NULL if unknown. */
     struct err *(*instance_id)(struct cloud *cloud, const char *node, const char *provider_id,
                                char **ret_id);
-    /* The machine's model, not older than `max_age_ms` nor than the last change through here. */
+    /* The machine's model, not older than `max_age_ms` nor than the last change through here. If it
+     * has to be read, that is as urgent as the most urgent of those who wait for it. */
     struct err *(*instance_get)(struct task *self, struct cloud *cloud, const char *instance_id,
-                                uint64_t max_age_ms, struct cloud_instance *ret);
+                                uint64_t max_age_ms, enum cloud_urgency urgency,
+                                struct cloud_instance *ret);
     /* The machine may be another one by now: what is kept of its model counts no more. */
     void (*instance_forget)(struct cloud *cloud, const char *instance_id);
     /* The machine's model as it is now; a look of CLOUD_AUDIT, which others do not wait for. */

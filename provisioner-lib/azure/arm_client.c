@@ -96,7 +96,7 @@ static struct gate_request at_gate(const struct arm_client *arm, const struct ar
     return (struct gate_request){.budget = budget_of(arm, url),
                                  .kind = request->kind,
                                  .resource = request->resource,
-                                 .urgency = request->urgency};
+                                 .urgency = &request->urgency};
 }
 
 static struct err *wait_turn(struct task *self, struct arm_client *arm,
@@ -317,6 +317,15 @@ struct err *arm_client_wait(struct task *self, struct arm_client *arm,
     const struct gate_request passing = at_gate(arm, request, request->path);
 
     return gate_wait(self, arm->gate, &passing);
+}
+
+void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
+                      enum cloud_urgency urgency)
+{
+    if (request->urgency <= urgency)
+        return;
+    request->urgency = urgency;
+    gate_reorder(arm->gate, &request->urgency);
 }
 
 struct err *arm_client_request(struct task *self, struct arm_client *arm,

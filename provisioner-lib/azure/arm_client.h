@@ -46,6 +46,10 @@ struct arm_request {
 struct err *arm_client_wait(struct task *self, struct arm_client *arm,
                             const struct arm_request *request) __attribute__((warn_unused_result));
 
+/* Makes a request that is being waited for, here or by others, as urgent as this at least. */
+void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
+                      enum cloud_urgency urgency);
+
 /* How far apart such requests should be so that they never have to wait (budget_pace()). */
 uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request);
 

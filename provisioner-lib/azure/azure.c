@@ -95,9 +95,10 @@ static struct err *instance_id(struct cloud *cloud, const char *node, const char
 }
 
 static struct err *instance_get(struct task *self, struct cloud *cloud, const char *id,
-                                uint64_t max_age_ms, struct cloud_instance *ret)
+                                uint64_t max_age_ms, enum cloud_urgency urgency,
+                                struct cloud_instance *ret)
 {
-    return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, ret);
+    return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, urgency, ret);
 }
 
 static void instance_forget(struct cloud *cloud, const char *id)
@@ -109,8 +110,9 @@ static struct err *instance_look(struct task *self, struct cloud *cloud, const c
                                  struct cloud_instance *ret)
 {
     const struct azure *azure = azure_of(cloud);
+    const struct arm_request request = vm_model_request(id, CLOUD_AUDIT);
 
-    return vm_model_read(self, azure->arm, azure->skus, id, CLOUD_AUDIT, ret);
+    return vm_model_read(self, azure->arm, azure->skus, &request, ret);
 }
 
 /* Azure refuses that too, after all that an attach costs. */

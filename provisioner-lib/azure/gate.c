@@ -78,12 +78,18 @@ static void serve(void *ctx)
         loop_start_timer(gate->loop, &gate->timer, next, serve, gate);
 }
 
+static enum cloud_urgency urgency_of(struct list *link)
+{
+    return *CONTAINER_OF(link, struct waiter, link)->request->urgency;
+}
+
+/* Behind those that are as urgent. */
 static void enter(struct gate *gate, struct waiter *waiter)
 {
     struct list *before = &gate->waiting;
 
     LIST_FOREACH(&gate->waiting, link) {
-        if (CONTAINER_OF(link, struct waiter, link)->request->urgency <= waiter->request->urgency)
+        if (urgency_of(link) <= *waiter->request->urgency)
             continue;
         before = link;
         break;
@@ -116,6 +122,19 @@ struct err *gate_pass(struct task *self, struct gate *gate, const struct gate_re
     struct waiter waiter = {.request = request, .spends = true};
 
     return wait_turn(self, gate, &waiter);
+}
+
+void gate_reorder(struct gate *gate, const enum cloud_urgency *urgency)
+{
+    LIST_FOREACH(&gate->waiting, link) {
+        struct waiter *waiter = CONTAINER_OF(link, struct waiter, link);
+
+        if (waiter->request->urgency != urgency)
+            continue;
+        list_remove(&waiter->link);
+        enter(gate, waiter);
+        return;
+    }
 }
 
 void gate_leave(struct gate *gate)

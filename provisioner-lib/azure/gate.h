@@ -23,7 +23,7 @@ struct gate_request {
     struct budget *budget; /* of its subscription */
     enum arm_kind kind;
     const char *resource; /* as in budget.h */
-    enum cloud_urgency urgency;
+    const enum cloud_urgency *urgency;
 };
 
 /* Returns when such a request could pass. What it is to say may be made up then, of all that has
@@ -34,5 +34,8 @@ struct err *gate_wait(struct task *self, struct gate *gate, const struct gate_re
  * connection. */
 struct err *gate_pass(struct task *self, struct gate *gate, const struct gate_request *request)
     __attribute__((warn_unused_result));
+/* The urgency at this address has changed: the request that waits with it moves to its new place.
+ */
+void gate_reorder(struct gate *gate, const enum cloud_urgency *urgency);
 /* The request that passed has ended: its connection is free. */
 void gate_leave(struct gate *gate);

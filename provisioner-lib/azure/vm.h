@@ -23,7 +23,8 @@ struct vm {
     struct cloud_instance model;
     bool known;        /* the model was read, and nothing has happened since that it may lack */
     uint64_t known_at; /* when */
-    bool reading;
+    struct arm_request *reading; /* NULL: nobody reads it */
+    struct arm_request *turn;    /* that its next change waits for; NULL: none */
     struct waiters read;
 
     uint64_t freed;             /* bit n: LUN n has been seen to become free */
@@ -52,6 +53,9 @@ struct vms {
 
 struct vm *vms_find(struct vms *vms, const char *id); /* made if it is not known yet */
 
-/* Reads the model unless it is known and not older. */
-struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
-    __attribute__((warn_unused_result));
+/* Reads the model unless it is known and not older. A caller that joins a read under way raises the
+ * read's urgency to its own. */
+struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
+                       enum cloud_urgency urgency) __attribute__((warn_unused_result));
+/* Somebody with this urgency waits for what the VM's owner asks of Azure at the moment. */
+void vm_hurry(struct vm *vm, enum cloud_urgency urgency);

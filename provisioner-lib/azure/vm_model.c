@@ -60,28 +60,31 @@ static const char *host_of(const Arm__VirtualMachineProperties *properties)
     return profile && profile->computer_name ? profile->computer_name : "";
 }
 
+struct arm_request vm_model_request(const char *id, enum cloud_urgency urgency)
+{
+    return (struct arm_request){.kind = vm_id_is_instance(id) ? ARM_INSTANCE_READ : ARM_VM_READ,
+                                .path = id,
+                                .resource = id,
+                                .urgency = urgency};
+}
+
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
-                          const char *id, enum cloud_urgency urgency, struct cloud_instance *ret)
+                          const struct arm_request *request, struct cloud_instance *ret)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const ProtobufCMessage *decoded;
     enum cloud_source source;
     int max_disks;
 
-    TRY(arm_client_get(
-        self, arm,
-        &(struct arm_request){.kind = vm_id_is_instance(id) ? ARM_INSTANCE_READ : ARM_VM_READ,
-                              .path = id,
-                              .resource = id,
-                              .urgency = urgency},
-        &arm__virtual_machine__descriptor, arena, &decoded));
+    TRY(arm_client_get(self, arm, request, &arm__virtual_machine__descriptor, arena, &decoded));
     const Arm__VirtualMachine *vm = (const Arm__VirtualMachine *)decoded;
     if (!vm->properties || !vm->location)
-        return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location", id);
+        return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location",
+                       request->path);
     TRY(max_disks_of(self, skus, vm->properties, &max_disks, &source));
 
     *ret = (struct cloud_instance){
-        .id = mem_strdup(id),
+        .id = mem_strdup(request->path),
         .host = mem_strdup(host_of(vm->properties)),
         .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
         .state = state_of(vm->properties->provisioning_state),

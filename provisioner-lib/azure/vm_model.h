@@ -9,9 +9,11 @@
 /* A VM of a uniform scale set, whose requests are other ones. */
 bool vm_id_is_instance(const char *id);
 
+/* The request for a VM's model. */
+struct arm_request vm_model_request(const char *id, enum cloud_urgency urgency);
 /* Reads the model from Azure. */
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
-                          const char *id, enum cloud_urgency urgency, struct cloud_instance *ret)
+                          const struct arm_request *request, struct cloud_instance *ret)
     __attribute__((warn_unused_result));
 
 void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret);

@@ -242,15 +242,25 @@ static void requeue(struct vm *vm, const struct vm_batch *batch, size_t company,
     }
 }
 
+/* Of a look at the VM: as urgent as what it is for, and as what waits for its end. */
+static enum cloud_urgency urgency_of_look(const struct vm *vm, enum cloud_urgency urgency)
+{
+    enum cloud_urgency waiting =
+        list_is_empty(&vm->pending) ? urgency : vm_request_of(vm->pending.next)->change->urgency;
+
+    return waiting < urgency ? waiting : urgency;
+}
+
 /* Until the model no longer says that it is changing, or for so long. */
-static struct err *settle(struct task *self, struct vm *vm, uint64_t for_ms)
+static struct err *settle(struct task *self, struct vm *vm, enum cloud_urgency urgency,
+                          uint64_t for_ms)
 {
     uint64_t deadline = loop_now(vm->vms->loop) + for_ms, pause = SETTLE_PAUSE_MS;
 
-    TRY(vm_refresh(self, vm, UINT64_MAX));
+    TRY(vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency)));
     while (vm->model.state == CLOUD_INSTANCE_CHANGING && loop_now(vm->vms->loop) < deadline) {
         TRY(task_sleep(self, pause));
-        TRY(vm_refresh(self, vm, 0));
+        TRY(vm_refresh(self, vm, 0, urgency_of_look(vm, urgency)));
         pause *= 2;
     }
     return NULL;
@@ -263,12 +273,12 @@ static bool is_unknown(const struct err *err)
            err_kind(err) == ERR_INTERNAL;
 }
 
-static void see_it_end(struct task *self, struct vm *vm)
+static void see_it_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
     uint64_t deadline = loop_now(vm->vms->loop) + UNKNOWN_MS, now, pause = SETTLE_PAUSE_MS;
 
     while (!task_is_cancelled(self) && (now = loop_now(vm->vms->loop)) < deadline) {
-        CLEANUP(err_freep) struct err *err = settle(self, vm, deadline - now);
+        CLEANUP(err_freep) struct err *err = settle(self, vm, urgency, deadline - now);
 
         if (!err || err_kind(err) == ERR_NOT_FOUND)
             return;
@@ -282,6 +292,7 @@ static void see_it_end(struct task *self, struct vm *vm)
 static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
     bool repair = batch->requests[0]->change->kind == VM_REPAIR;
+    enum cloud_urgency urgency = batch->requests[0]->change->urgency; /* the most urgent one's */
     CLEANUP(err_freep) struct err *err = send_batch(self, vm, batch);
     bool unknown = err && is_unknown(err);
 
@@ -297,11 +308,12 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
     /* A repair that finds nothing to do is no operation that could be followed, but the model says
      * for a moment that it is changing. */
     if (!err)
-        err = repair ? settle(self, vm, SETTLE_MS) : vm_refresh(self, vm, UINT64_MAX);
+        err = repair ? settle(self, vm, urgency, SETTLE_MS)
+                     : vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     for (size_t i = 0; i < batch->n; i++)
         answer(vm, batch->requests[i], err ? copy_of(err) : verify(vm, batch->requests[i]->change));
     if (unknown)
-        see_it_end(self, vm);
+        see_it_end(self, vm, urgency);
     return 0;
 }
 
@@ -322,13 +334,18 @@ static void wait_for_company(struct task *self, struct vm *vm)
 static struct err *wait_ready(struct task *self, struct vm *vm)
 {
     const struct vm_request *first = vm_request_of(vm->pending.next);
-    const struct arm_request request = {.kind = update_kind(vm),
-                                        .path = vm->id,
-                                        .resource = vm->id,
-                                        .urgency = first->change->urgency};
+    struct arm_request request = {.kind = update_kind(vm),
+                                  .path = vm->id,
+                                  .resource = vm->id,
+                                  .urgency = first->change->urgency};
 
-    TRY(arm_client_wait(self, vm->vms->arm, &request));
-    return needs_model(vm) ? vm_refresh(self, vm, vm->known ? 0 : UINT64_MAX) : NULL;
+    vm->turn = &request;
+    struct err *err = arm_client_wait(self, vm->vms->arm, &request);
+    vm->turn = NULL;
+    TRY(err);
+    if (!needs_model(vm))
+        return NULL;
+    return vm_refresh(self, vm, vm->known ? 0 : UINT64_MAX, request.urgency);
 }
 
 static void next_change(struct task *self, struct vm *vm)
@@ -413,6 +430,7 @@ struct err *vm_change(struct task *self, struct vms *vms, const char *id,
 
     note_disks(&request);
     enqueue(vm, &request);
+    vm_hurry(vm, change->urgency);
     waiters_wake(&vms->changed);
     if (!vm->working) {
         vm->working = group_spawn(vms->group, "vm changes", work, vm);

@@ -98,16 +98,17 @@ static uint64_t resting_luns(const struct vm *vm)
 
 /* One reader serves all who wait. A change that ends while the model is read makes the answer
  * old. */
-static struct err *read_model(struct task *self, struct vm *vm)
+static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
     struct vms *vms = vm->vms;
+    struct arm_request request = vm_model_request(vm->id, urgency);
     struct cloud_instance model;
     uint64_t began = loop_now(vms->loop);
 
-    vm->reading = true;
+    vm->reading = &request;
     vm->known = true;
-    struct err *err = vm_model_read(self, vms->arm, vms->skus, vm->id, CLOUD_FOR_PRIMARY, &model);
-    vm->reading = false;
+    struct err *err = vm_model_read(self, vms->arm, vms->skus, &request, &model);
+    vm->reading = NULL;
     if (err)
         vm->known = false;
     else
@@ -119,10 +120,7 @@ static struct err *read_model(struct task *self, struct vm *vm)
 /* A model that somebody is changing is soon another; but looks must not run out while many ask. */
 static uint64_t changing_age(const struct vm *vm)
 {
-    const struct arm_request read = {.kind = vm_id_is_instance(vm->id) ? ARM_INSTANCE_READ
-                                                                       : ARM_VM_READ,
-                                     .path = vm->id,
-                                     .resource = vm->id};
+    const struct arm_request read = vm_model_request(vm->id, CLOUD_FOR_PRIMARY);
     uint64_t pace = arm_client_pace(vm->vms->arm, &read);
 
     return pace > CHANGING_AGE_MS ? pace : CHANGING_AGE_MS;
@@ -146,16 +144,26 @@ void vm_forget(struct vms *vms, const char *id)
     cloud_instance_fini(&vm->model);
 }
 
-struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
+void vm_hurry(struct vm *vm, enum cloud_urgency urgency)
+{
+    if (vm->reading)
+        arm_client_hurry(vm->vms->arm, vm->reading, urgency);
+    if (vm->turn)
+        arm_client_hurry(vm->vms->arm, vm->turn, urgency);
+}
+
+struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
+                       enum cloud_urgency urgency)
 {
     uint64_t asked_at = loop_now(vm->vms->loop);
 
     while (vm->reading || !is_fresh(vm, asked_at, max_age_ms)) {
         if (vm->reading) {
+            arm_client_hurry(vm->vms->arm, vm->reading, urgency);
             TRY(wait_for_change(self, &vm->read, TIMER_NEVER));
             continue;
         }
-        TRY(read_model(self, vm));
+        TRY(read_model(self, vm, urgency));
         if (vm->known)
             return NULL;
     }
@@ -163,11 +171,11 @@ struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms)
 }
 
 struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
-                   struct cloud_instance *ret)
+                   enum cloud_urgency urgency, struct cloud_instance *ret)
 {
     struct vm *vm = vms_find(vms, id);
 
-    TRY(vm_refresh(self, vm, max_age_ms));
+    TRY(vm_refresh(self, vm, max_age_ms, urgency));
     vm_model_copy(&vm->model, ret);
     ret->resting_luns = resting_luns(vm);
     return NULL;

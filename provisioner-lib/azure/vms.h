@@ -22,7 +22,8 @@ struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct sku
 void vms_free(struct vms *vms);
 
 struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
-                   struct cloud_instance *ret) __attribute__((warn_unused_result));
+                   enum cloud_urgency urgency, struct cloud_instance *ret)
+    __attribute__((warn_unused_result));
 
 void vm_forget(struct vms *vms, const char *id); /* the model; it is read anew when it is needed */
 

@@ -102,7 +102,7 @@ MUTANTS = [
            "if (!in->instance)\n        return step(STEP_REMOVE_FINALIZER);\n    if (!slot_of(",
            "if (in->instance && !slot_of("),
     Mutant("disks let go although nobody knows what became of them", QUEUE,
-           "    if (unknown)\n        see_it_end(self, vm);\n", "    (void)unknown, (void)see_it_end;\n",
+           "    if (unknown)\n        see_it_end(self, vm, urgency);\n", "    (void)unknown, (void)see_it_end;\n",
            "azure-faults", "azure-operation-unknown,azure-token-refused"),
     Mutant("AzVolume removed before an attachment that is not heard of yet",
            "controller/volume_plan.c", "in->unattached ? VOLUME_REMOVE_FINALIZER", "in ? VOLUME_REMOVE_FINALIZER",

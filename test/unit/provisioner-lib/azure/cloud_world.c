@@ -170,7 +170,8 @@ static void run_wish(struct task *self, void *arg)
         wish->err = cloud->ops->instance_repair(self, cloud, wish->vm, wish->urgency);
         break;
     case LOOK:
-        wish->err = cloud->ops->instance_get(self, cloud, wish->vm, 60 * 1000, &wish->instance);
+        wish->err = cloud->ops->instance_get(self, cloud, wish->vm, 60 * 1000, wish->urgency,
+                                             &wish->instance);
         break;
     }
     wish->ended = true;

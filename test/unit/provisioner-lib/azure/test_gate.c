@@ -11,6 +11,7 @@ enum { MANY_CONNECTIONS = 100 };
 struct visitor {
     struct gate *gate;
     struct gate_request request;
+    enum cloud_urgency urgency;
     uint64_t stays_ms;
     bool only_waits;    /* and sends nothing */
     uint64_t passed_at; /* 0: not yet */
@@ -21,6 +22,7 @@ static void visit(struct task *self, void *arg)
 {
     struct visitor *visitor = arg;
 
+    visitor->request.urgency = &visitor->urgency;
     visitor->err = visitor->only_waits ? gate_wait(self, visitor->gate, &visitor->request)
                                        : gate_pass(self, visitor->gate, &visitor->request);
     if (visitor->err)
@@ -34,7 +36,7 @@ static void visit(struct task *self, void *arg)
 
 #define CHANGE(gate, budget, vm, urgency)                                                          \
     {                                                                                              \
-        gate, {budget, ARM_VM_UPDATE, vm, urgency}, 0, false, 0, NULL                              \
+        gate, {budget, ARM_VM_UPDATE, vm, NULL}, urgency, 0, false, 0, NULL                        \
     }
 
 static void drain(struct budget *budget, const char *vm, unsigned n, struct loop *loop)

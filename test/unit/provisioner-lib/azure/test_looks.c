@@ -151,7 +151,8 @@ static void get_anew(struct task *self, void *arg)
     struct look *look = arg;
     struct cloud *cloud = look->world->cloud;
 
-    look->err = cloud->ops->instance_get(self, cloud, look->vm, 0, &look->machine);
+    look->err =
+        cloud->ops->instance_get(self, cloud, look->vm, 0, CLOUD_FOR_PRIMARY, &look->machine);
     look->ended = true;
 }
 
