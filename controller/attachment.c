@@ -177,8 +177,10 @@ static struct err *make_room(struct task *self, struct subject *s, size_t victim
 static struct err *give_up(struct task *self, struct subject *s)
 {
     struct controller *controller = s->controller;
+    CLEANUP(freep)
+    char *node = kube_key(controller->settings.namespace_, s->attachment->spec->node_name);
 
-    enqueue(controller, controller->node_queue, s->attachment->spec->node_name);
+    TRY(reconcile_limit(self, controller, node));
     return release(self, controller, s->object);
 }
 

@@ -62,7 +62,7 @@ struct controller {
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
     struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
-        *recovery_queue;
+        *limit_queue, *recovery_queue;
     struct list claims;         /* of struct claim */
     struct verified *verified;  /* attachments that the cloud was seen to have (attachment.c) */
     struct shortage *shortages; /* volumes that have fewer replicas than wanted (shortage.h) */
@@ -79,6 +79,10 @@ queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconc
 /* The part of reconcile_attachment that needs no cloud, promotion above all: on a queue of its own,
  * so that it waits for no task, and no look, of an attachment that does. */
 queue_work_fn reconcile_role;
+
+/* How many disks a node's VM can have, looked up anew from time to time: on a queue of its own, so
+ * that clearing up after a node does not wait behind looks that nobody needs. */
+queue_work_fn reconcile_limit;
 
 /* Forgets what was learned while leading. */
 void attachment_forget_verified(struct controller *controller);

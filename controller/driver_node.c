@@ -13,6 +13,7 @@
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
 
 enum {
@@ -163,18 +164,21 @@ struct limit {
 };
 
 /* Places on the VM that are not taken by disks of others. */
-static struct err *read_limit(struct task *self, struct controller *controller, const char *node,
-                              const char *provider_id, struct limit *ret)
+static struct err *read_limit(struct task *self, struct controller *controller,
+                              const struct kube_object *node, enum cloud_urgency urgency,
+                              struct limit *ret)
 {
+    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+    const char *name = node->metadata->name;
     const struct cloud_ops *ops = controller->cloud->ops;
     CLEANUP(cloud_instance_fini) struct cloud_instance instance = {0};
     CLEANUP(freep) char *id = NULL;
 
-    TRY(ops->instance_id(controller->cloud, node, provider_id, &id));
-    TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, CLOUD_AUDIT, &instance));
+    TRY(ops->instance_id(controller->cloud, name, spec ? spec->provider_id : NULL, &id));
+    TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, urgency, &instance));
     int disks = instance.max_disks;
     for (size_t i = 0; i < instance.n_slots; i++)
-        disks -= !is_ours(controller, node, instance.slots[i].disk_id);
+        disks -= !is_ours(controller, name, instance.slots[i].disk_id);
     *ret = (struct limit){disks > 0 ? disks : 0, instance.max_disks_from};
     return NULL;
 }
@@ -239,31 +243,90 @@ static struct err *write_limit(struct task *self, struct controller *controller,
     return NULL;
 }
 
+/* ---- reconcilers ---- */
+
+/* A node and its plug-in, held over yields; either may be NULL. */
+struct pair {
+    const char *name;
+    struct kube_object *object, *node;
+};
+
+static void pair_fini(struct pair *pair)
+{
+    kube_object_unref(pair->object);
+    kube_object_unref(pair->node);
+}
+
+static struct pair find_pair(const struct controller *controller, const char *key)
+{
+    const char *name = strchr(key, '/') + 1;
+    struct kube_object *object = store_get(controller->driver_nodes, key);
+    struct kube_object *node = store_get(controller->nodes, name);
+
+    return (struct pair){name, object ? kube_object_ref(object) : NULL,
+                         node ? kube_object_ref(node) : NULL};
+}
+
+static bool has_limit(const struct kube_object *object)
+{
+    const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, object)->status;
+
+    return status && status->slots && status->slots->has_limit;
+}
+
+/* A node without a limit gets no disks, and its plug-in waits for it. */
+static struct err *update_limit(struct task *self, struct controller *controller,
+                                const struct pair *pair)
+{
+    enum cloud_urgency urgency = has_limit(pair->object) ? CLOUD_AUDIT : CLOUD_FOR_REPLICA;
+    struct limit limit;
+
+    TRY(read_limit(self, controller, pair->node, urgency, &limit));
+    return write_limit(self, controller, pair->object, &limit);
+}
+
+/* Each node has a moment of its own in the interval: all at once would use up what Azure answers in
+ * a minute. */
+static uint64_t next_refresh(const struct controller *controller, const char *node)
+{
+    uint64_t now = loop_now(controller->loop);
+    unsigned phase;
+
+    HASH_VALUE(node, strlen(node), phase);
+    return now + REFRESH_MS - (now + phase) % REFRESH_MS;
+}
+
+struct err *reconcile_limit(struct task *self, void *ctx, const char *key)
+{
+    struct controller *controller = ctx;
+    CLEANUP(pair_fini) struct pair pair = find_pair(controller, key);
+
+    if (!pair.object || !pair.node)
+        return NULL;
+    struct err *err = update_limit(self, controller, &pair);
+    queue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
+    return err;
+}
+
 struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
-    const char *name = strchr(key, '/') + 1;
-    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    CLEANUP(kube_object_unrefp) struct kube_object *node = NULL;
-    struct kube_object *found = store_get(controller->driver_nodes, key);
-    struct kube_object *found_node = store_get(controller->nodes, name);
-    struct limit limit;
+    CLEANUP(pair_fini) struct pair pair = find_pair(controller, key);
+    struct err *err = NULL;
 
-    object = found ? kube_object_ref(found) : NULL;
-    node = found_node ? kube_object_ref(found_node) : NULL;
-    if (!node)
-        return clear_away(self, controller, name, object);
-    if (!object)
+    if (!pair.node)
+        return clear_away(self, controller, pair.name, pair.object);
+    if (!pair.object)
         return NULL; /* the plug-in will make it */
+    if (!has_limit(pair.object))
+        err = update_limit(self, controller, &pair);
+    queue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
 
-    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
-    struct err *err = read_limit(self, controller, name, spec ? spec->provider_id : NULL, &limit);
-    if (!err)
-        err = write_limit(self, controller, object, &limit);
-    uint64_t silence_ms = silence_tell(controller, node, object);
-    uint64_t again_ms = err ? RETRY_MS : REFRESH_MS;
+    uint64_t silence_ms = silence_tell(controller, pair.node, pair.object);
+    uint64_t again_ms = err ? RETRY_MS : TIMER_NEVER;
     if (silence_ms && silence_ms < again_ms)
         again_ms = silence_ms;
-    queue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
+    if (again_ms != TIMER_NEVER)
+        queue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
     return err;
 }

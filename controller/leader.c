@@ -20,6 +20,10 @@ enum { RESYNC_MS = 10 * 60 * 1000 };
  * must not wait for a task as well. */
 enum { ATTACHMENT_TASKS = 4096 };
 
+/* A new leader looks at all VMs' limits, so many at a time, and thereafter now at one, now at
+ * another. */
+enum { LIMIT_TASKS = 4 };
+
 struct leader {
     struct leader_config config;
     struct lease *lease;
@@ -86,6 +90,7 @@ static void start(struct leader *leader)
         {"role", reconcile_role, &controller->role_queue, most},
         {"replica", reconcile_replicas, &controller->replica_queue, most},
         {"azdrivernode", reconcile_driver_node, &controller->node_queue, most},
+        {"limit", reconcile_limit, &controller->limit_queue, LIMIT_TASKS},
         {"recovery", reconcile_recovery, &controller->recovery_queue, most},
     };
 
@@ -100,6 +105,8 @@ static void start(struct leader *leader)
     leader->audit = audit_start(controller, &leader->reconcilers);
     leader->started = true;
     resync(leader);
+    STORE_FOREACH(controller->driver_nodes, object)
+        queue_add(controller->limit_queue, object->key);
 }
 
 /* Two attachments get no LUN in common, and two nodes no role, because the leader knows all that is
@@ -125,9 +132,10 @@ static void catch_up_and_start(struct task *self, void *arg)
 static void end_reconcilers(struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
-    struct queue **queues[] = {&controller->volume_queue, &controller->attachment_queue,
-                               &controller->role_queue,   &controller->replica_queue,
-                               &controller->node_queue,   &controller->recovery_queue};
+    struct queue **queues[] = {&controller->volume_queue,  &controller->attachment_queue,
+                               &controller->role_queue,    &controller->replica_queue,
+                               &controller->node_queue,    &controller->limit_queue,
+                               &controller->recovery_queue};
 
     audit_free(TAKE_PTR(leader->audit));
     for (size_t i = 0; i < COUNT_OF(queues); i++) {

@@ -131,9 +131,10 @@ static void count_objects(const struct controller *controller)
 
 void metrics_refresh(const struct controller *controller, bool leads)
 {
-    struct queue *queues[] = {controller->volume_queue, controller->attachment_queue,
-                              controller->role_queue,   controller->replica_queue,
-                              controller->node_queue,   controller->recovery_queue};
+    struct queue *queues[] = {controller->volume_queue,  controller->attachment_queue,
+                              controller->role_queue,    controller->replica_queue,
+                              controller->node_queue,    controller->limit_queue,
+                              controller->recovery_queue};
 
     for (size_t i = 0; i < COUNT_OF(queues); i++)
         if (queues[i])

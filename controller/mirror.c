@@ -164,8 +164,10 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     bool booted = node_booted(before, after);
     if (!booted && !node_facts_changed(controller, before, after))
         return;
-    if (booted)
+    if (booted) {
         doubt_attachments(controller, after);
+        enqueue(controller, controller->limit_queue, name);
+    }
     enqueue(controller, controller->node_queue, name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);

@@ -25,6 +25,9 @@ enum {
     FILL_MS = 4 * 60 * 60 * 1000, /* Azure takes 500 changes of VMs a minute */
     SETTLE_MS = 10 * 60 * 1000,
     PROMOTIONS = 100,
+    CREATIONS_MS = 12 * 60 * 1000,
+    CREATION_EVERY_MS = 3 * 1000,
+    MOST_CREATIONS = CREATIONS_MS / CREATION_EVERY_MS,
     PROC_BYTES = 4096,
 };
 
@@ -250,6 +253,38 @@ static void fill(struct task *self, void *arg)
     err_free(err);
 }
 
+/* ---- volumes for a new leader ---- */
+
+struct creations {
+    struct scale *scale;
+    uint64_t began;
+    double seconds[MOST_CREATIONS];
+    size_t n;
+    double most_at_first, most_then;
+    struct err *err;
+};
+
+/* One after the other, for as long as is measured. */
+static void create_some(struct task *self, void *arg)
+{
+    struct creations *creations = arg;
+    struct scale *scale = creations->scale;
+    uint64_t now;
+
+    while (!creations->err && creations->n < MOST_CREATIONS &&
+           (now = loop_now(scale->sim.loop)) < creations->began + CREATIONS_MS) {
+        double *most =
+            now < creations->began + 60 * 1000 ? &creations->most_at_first : &creations->most_then;
+
+        creations->err = create_volume(self, scale, scale->volumes + (unsigned)creations->n);
+        double seconds = (double)(loop_now(scale->sim.loop) - now) / 1000;
+        creations->seconds[creations->n++] = seconds;
+        *most = seconds > *most ? seconds : *most;
+        if (!creations->err)
+            creations->err = task_sleep(self, CREATION_EVERY_MS);
+    }
+}
+
 /* ---- promotions ---- */
 
 static const char *member(const json_t *object, const char *part, const char *name)
@@ -371,7 +406,7 @@ static void begin(struct scale *scale)
     sim->azure_side = azure_side_new(sim->loop, &LANDSCAPE_PLAIN);
     sim->azure = sim->azure_side->model;
     must(throttle_set(sim->azure->throttle, "off"));
-    scale->ids = mem_alloc(scale->volumes * sizeof *scale->ids);
+    scale->ids = mem_alloc((scale->volumes + MOST_CREATIONS) * sizeof *scale->ids);
     for (unsigned i = 0; i < scale->nodes; i++) {
         CLEANUP(freep) char *name = node_name(i);
 
@@ -392,20 +427,39 @@ static void fill_all(struct scale *scale)
     run_for(scale, SETTLE_MS);
 }
 
+static void measure_creations(struct scale *scale, struct scale_report *ret)
+{
+    CLEANUP(freep) struct creations *creations = mem_alloc(sizeof *creations);
+
+    must(latencies_set(&scale->sim.azure->latencies,
+                       "create=1s")); /* what is more is the driver's */
+    creations->scale = scale;
+    creations->began = loop_now(scale->sim.loop);
+    group_spawn(&scale->sim.tasks, "creations", create_some, creations);
+    run_for(scale, CREATIONS_MS + CALL_TIMEOUT_MS);
+    must(creations->err);
+    qsort(creations->seconds, creations->n, sizeof *creations->seconds, compare);
+    ret->create_s_median = creations->seconds[creations->n / 2];
+    ret->create_s_new_leader = creations->most_at_first;
+    ret->create_s_refresh = creations->most_then;
+}
+
 /* The second one knows everything before it leads. The first one stands still meanwhile, so that
  * what it has is not counted as given back. */
 static void change_leader(struct scale *scale, struct scale_report *ret)
 {
     double before = resident_mib();
-    struct controller_process *second = controller_process_start(&scale->sim, "second");
+    struct controller_process *first = scale->controller;
 
+    scale->controller = controller_process_start(&scale->sim, "second");
     run_for(scale, 60 * 1000);
     ret->standby_mib = resident_mib() - before;
-    controller_process_pause(scale->controller, 2 * SETTLE_MS);
-    run_for(scale, SETTLE_MS);
+    controller_process_pause(first, 2 * SETTLE_MS);
+    while (!controller_process_leads(scale->controller))
+        run_for(scale, 100);
+    measure_creations(scale, ret);
     ret->leader_mib = resident_mib() - before;
-    controller_process_kill(scale->controller);
-    scale->controller = second;
+    controller_process_kill(first);
 }
 
 static void close_tasks(struct task *self, void *arg)
@@ -424,7 +478,7 @@ static void end(struct scale *scale)
     loop_spawn(scale->sim.loop, "end", close_tasks, scale);
     loop_advance(scale->sim.loop, 0);
     loop_free(scale->sim.loop);
-    for (unsigned i = 0; i < scale->volumes; i++)
+    for (unsigned i = 0; i < scale->volumes + MOST_CREATIONS; i++)
         free(scale->ids[i]);
     free(scale->ids);
 }
@@ -452,10 +506,12 @@ void scale_run(unsigned nodes, unsigned volumes, struct scale_report *ret)
 
 json_t *scale_json(const struct scale_report *report)
 {
-    return json_pack("{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f}", "nodes", (int)report->nodes,
-                     "volumes", (int)report->volumes, "attachments", (int)report->attachments,
-                     "promotions", (int)report->promotions, "promotion_cpu_ms_median",
-                     report->promotion_cpu_ms_median, "promotion_cpu_ms_most",
-                     report->promotion_cpu_ms_most, "standby_mib", report->standby_mib,
-                     "leader_mib", report->leader_mib, "cpu_seconds", report->cpu_seconds);
+    return json_pack(
+        "{s:i, s:i, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "nodes", (int)report->nodes,
+        "volumes", (int)report->volumes, "attachments", (int)report->attachments, "promotions",
+        (int)report->promotions, "promotion_cpu_ms_median", report->promotion_cpu_ms_median,
+        "promotion_cpu_ms_most", report->promotion_cpu_ms_most, "standby_mib", report->standby_mib,
+        "leader_mib", report->leader_mib, "create_s_median", report->create_s_median,
+        "create_s_new_leader", report->create_s_new_leader, "create_s_refresh",
+        report->create_s_refresh, "cpu_seconds", report->cpu_seconds);
 }

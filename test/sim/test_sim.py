@@ -108,6 +108,14 @@ def test_seeds_that_are_new(tmp_path):
     assert sums["seeds"] > 0
 
 
+def test_looks_of_the_leader_hold_up_no_volume(tmp_path):
+    """At a thousand VMs, of which nobody waits for: when it begins to lead, and again later."""
+    sums = simulate(PLAIN, "--scale=1000:100", report=tmp_path / "report")
+    usual = sums["create_s_median"]
+    assert sums["create_s_new_leader"] < usual + 2
+    assert sums["create_s_refresh"] < usual + 2
+
+
 @pytest.mark.parametrize("kind", kinds())
 def test_fault_of_azure(kind, tmp_path):
     """It strikes, the driver lives with it, and all that was wished comes true."""
