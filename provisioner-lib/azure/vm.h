@@ -1,5 +1,8 @@
 /* vm.h - one VM as its owner keeps it; for vms.c, which reads its model, and for vm_batch.c and
  * vm_queue.c, which change it.
+ *
+ * Scale sets never give an instance the number of one that is gone, so VMs are forgotten: at once
+ * when Azure says that there is none, after half an hour when nobody asks for it any more.
  */
 #pragma once
 
@@ -18,10 +21,13 @@ struct vm {
     struct list busy;    /* disks of the change that is under way */
     bool working;        /* its task runs */
     unsigned expected;   /* requests that are on their way */
+    unsigned users;      /* tasks that are inside of a call for it */
+    uint64_t used_at;    /* by the last of them */
     struct waiters finished;
 
     struct cloud_instance model;
     bool known;        /* the model was read, and nothing has happened since that it may lack */
+    bool gone;         /* when it was to be read last, there was no such VM */
     uint64_t known_at; /* when */
     struct arm_request *reading; /* NULL: nobody reads it */
     struct arm_request *turn;    /* that its next change waits for; NULL: none */
@@ -47,11 +53,16 @@ struct vms {
     struct skus *skus;
     enum vm_update_way way; /* that works in this cloud, as far as is known */
     struct vm *vms;
+    uint64_t swept; /* when those that nobody used any more were last dropped */
     struct busy_disk *busy;
     struct waiters changed; /* a disk is no longer busy, or something more is asked for */
 };
 
-struct vm *vms_find(struct vms *vms, const char *id); /* made if it is not known yet */
+/* The VM, added if it is not kept yet. It stays until vm_leave, over yields too. */
+struct vm *vm_enter(struct vms *vms, const char *id);
+void vm_leave(struct vm *vm);
+/* Frees a VM that Azure does not have any more, unless somebody uses it. */
+void vm_forget_if_gone(struct vm *vm);
 
 /* Reads the model unless it is known and not older. A caller that joins a read under way raises the
  * read's urgency to its own. */

@@ -384,6 +384,7 @@ static void work(struct task *self, void *arg)
         next_change(self, vm);
     answer_pending(vm, ending);
     vm->working = false;
+    vm_forget_if_gone(vm);
 }
 
 /* ---- asking ---- */
@@ -407,11 +408,12 @@ static void forget_disks(struct vm_request *request)
 
 void vm_expect(struct vms *vms, const char *id, bool coming)
 {
-    struct vm *vm = vms_find(vms, id);
+    struct vm *vm = vm_enter(vms, id);
 
     vm->expected = coming ? vm->expected + 1 : vm->expected - 1;
     if (vm->expected == 0)
         waiters_wake(&vms->changed);
+    vm_leave(vm);
 }
 
 void vms_reconsider(struct vms *vms, const char *disk_id)
@@ -424,7 +426,7 @@ void vms_reconsider(struct vms *vms, const char *disk_id)
 struct err *vm_change(struct task *self, struct vms *vms, const char *id,
                       const struct vm_change *change)
 {
-    struct vm *vm = vms_find(vms, id);
+    struct vm *vm = vm_enter(vms, id);
     struct vm_request request = {
         .change = change, .company = MAX_BATCH, .since = loop_now(vms->loop)};
 
@@ -443,5 +445,6 @@ struct err *vm_change(struct task *self, struct vms *vms, const char *id,
     while (!request.done)
         wait_through(self, &vm->finished);
     forget_disks(&request);
+    vm_leave(vm);
     return request.err;
 }

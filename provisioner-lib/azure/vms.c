@@ -12,6 +12,9 @@ enum {
     /* A kernel takes a while to drop the device of a disk that has left; a disk that comes to the
      * same LUN meanwhile could be taken for the old one, and wait until that is gone. */
     REST_MS = 60 * 1000,
+    /* Of a node's VM the limit is looked at every ten minutes. */
+    UNUSED_MS = 30 * 60 * 1000,
+    SWEEP_MS = 10 * 60 * 1000,
 };
 
 struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct skus *skus)
@@ -29,36 +32,88 @@ struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct sku
     return vms;
 }
 
+static void drop(struct vm *vm)
+{
+    HASH_DEL(vm->vms->vms, vm);
+    cloud_instance_fini(&vm->model);
+    free(vm->key);
+    free(vm->id);
+    free(vm);
+}
+
 void vms_free(struct vms *vms)
 {
     if (!vms)
         return;
-    HASH_FOREACH(vms->vms, vm) {
-        HASH_DEL(vms->vms, vm);
-        cloud_instance_fini(&vm->model);
-        free(vm->key);
-        free(vm->id);
-        free(vm);
-    }
+    HASH_FOREACH(vms->vms, vm)
+        drop(vm);
     free(vms);
 }
 
-struct vm *vms_find(struct vms *vms, const char *id)
+/* ---- which are kept ---- */
+
+static struct vm *find(const struct vms *vms, const char *id)
 {
     CLEANUP(freep) char *key = mem_lower(id);
     struct vm *vm;
 
     HASH_FIND_STR(vms->vms, key, vm);
-    if (vm)
-        return vm;
-    vm = mem_alloc(sizeof *vm);
-    *vm = (struct vm){.key = TAKE_PTR(key), .id = mem_strdup(id), .vms = vms};
+    return vm;
+}
+
+static struct vm *add(struct vms *vms, const char *id)
+{
+    struct vm *vm = mem_alloc(sizeof *vm);
+
+    *vm = (struct vm){.key = mem_lower(id), .id = mem_strdup(id), .vms = vms};
     list_init(&vm->pending);
     list_init(&vm->busy);
     waiters_init(&vm->finished);
     waiters_init(&vm->read);
     HASH_ADD_KEYPTR(hh, vms->vms, vm->key, strlen(vm->key), vm);
     return vm;
+}
+
+static bool is_idle(const struct vm *vm)
+{
+    return !vm->users && !vm->working && !vm->expected;
+}
+
+void vm_forget_if_gone(struct vm *vm)
+{
+    if (vm->gone && is_idle(vm))
+        drop(vm);
+}
+
+static void sweep(struct vms *vms)
+{
+    uint64_t now = loop_now(vms->loop);
+
+    if (now - vms->swept < SWEEP_MS)
+        return;
+    vms->swept = now;
+    HASH_FOREACH(vms->vms, vm) {
+        if (is_idle(vm) && now - vm->used_at >= UNUSED_MS)
+            drop(vm);
+    }
+}
+
+struct vm *vm_enter(struct vms *vms, const char *id)
+{
+    struct vm *vm;
+
+    sweep(vms);
+    vm = find(vms, id);
+    vm = vm ? vm : add(vms, id);
+    vm->users++;
+    return vm;
+}
+
+void vm_leave(struct vm *vm)
+{
+    vm->users--;
+    vm->used_at = loop_now(vm->vms->loop);
+    vm_forget_if_gone(vm);
 }
 
 /* ---- the model ---- */
@@ -109,6 +164,7 @@ static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgen
     vm->known = true;
     struct err *err = vm_model_read(self, vms->arm, vms->skus, &request, &model);
     vm->reading = NULL;
+    vm->gone = err && err_kind(err) == ERR_NOT_FOUND;
     if (err)
         vm->known = false;
     else
@@ -138,8 +194,10 @@ static bool is_fresh(const struct vm *vm, uint64_t asked_at, uint64_t max_age_ms
 
 void vm_forget(struct vms *vms, const char *id)
 {
-    struct vm *vm = vms_find(vms, id);
+    struct vm *vm = find(vms, id);
 
+    if (!vm)
+        return;
     vm->known = false;
     cloud_instance_fini(&vm->model);
 }
@@ -173,10 +231,13 @@ struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
 struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
                    enum cloud_urgency urgency, struct cloud_instance *ret)
 {
-    struct vm *vm = vms_find(vms, id);
+    struct vm *vm = vm_enter(vms, id);
+    struct err *err = vm_refresh(self, vm, max_age_ms, urgency);
 
-    TRY(vm_refresh(self, vm, max_age_ms, urgency));
-    vm_model_copy(&vm->model, ret);
-    ret->resting_luns = resting_luns(vm);
-    return NULL;
+    if (!err) {
+        vm_model_copy(&vm->model, ret);
+        ret->resting_luns = resting_luns(vm);
+    }
+    vm_leave(vm);
+    return err;
 }
