@@ -88,17 +88,21 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
 
 /* ---- list ---- */
 
-static void put(struct reflector *reflector, struct kube_object *object, bool whole)
+/* An object of a list of that version. */
+typedef void take_fn(struct reflector *reflector, struct kube_object *object, bool whole,
+                     uint64_t version);
+
+static void put_listed(struct reflector *reflector, struct kube_object *object, bool whole,
+                       uint64_t version)
 {
     if (whole)
-        store_put(reflector->config.store, object);
+        store_put_listed(reflector->config.store, object, version);
     else
         store_keep(reflector->config.store, object);
 }
 
-typedef void take_fn(struct reflector *reflector, struct kube_object *object, bool whole);
-
-static void take_items(struct reflector *reflector, const json_t *list, take_fn *take)
+static void take_items(struct reflector *reflector, const json_t *list, uint64_t version,
+                       take_fn *take)
 {
     const json_t *items = json_object_get(list, "items");
 
@@ -108,7 +112,7 @@ static void take_items(struct reflector *reflector, const json_t *list, take_fn 
         struct kube_object *object = read_object(reflector, json_array_get(items, i), &whole);
 
         if (object)
-            take(reflector, object, whole);
+            take(reflector, object, whole, version);
     }
 }
 
@@ -130,6 +134,11 @@ static const char *list_version(const struct reflector *reflector)
     return is_short && !reflector->wants_newest ? "0" : NULL;
 }
 
+static uint64_t number_of(const char *version)
+{
+    return strtoull(version, NULL, 10);
+}
+
 static struct err *read_pages(struct task *self, struct reflector *reflector, take_fn *take,
                               char **ret_version)
 {
@@ -149,14 +158,14 @@ static struct err *read_pages(struct task *self, struct reflector *reflector, ta
 
         TRY(kube_list_page(self, config->kube, config->resource, config->namespace_, &query,
                            &page));
-        take_items(reflector, page, take);
         free(next);
         free(version);
         next = metadata_text(page, "continue");
         version = metadata_text(page, "resourceVersion");
+        if (!version)
+            return err_new(ERR_INTERNAL, "a list without a resourceVersion");
+        take_items(reflector, page, number_of(version), take);
     } while (next);
-    if (!version)
-        return err_new(ERR_INTERNAL, "a list without a resourceVersion");
     *ret_version = TAKE_PTR(version);
     return NULL;
 }
@@ -166,8 +175,8 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
     CLEANUP(freep) char *version = NULL;
 
     store_begin_list(reflector->config.store);
-    TRY(read_pages(self, reflector, put, &version));
-    store_end_list(reflector->config.store, strtoull(version, NULL, 10));
+    TRY(read_pages(self, reflector, put_listed, &version));
+    store_end_list(reflector->config.store, number_of(version));
     set_version(reflector, version);
     reflector->wants_newest = false;
     return NULL;
@@ -186,7 +195,8 @@ struct catch_up {
     struct listed *listed;
 };
 
-static void note(struct reflector *reader, struct kube_object *object, bool whole)
+static void put_beside(struct reflector *reader, struct kube_object *object, bool whole,
+                       uint64_t version)
 {
     struct catch_up *catch_up = CONTAINER_OF(reader, struct catch_up, reader);
     struct listed *listed = mem_alloc(sizeof *listed);
@@ -194,7 +204,7 @@ static void note(struct reflector *reader, struct kube_object *object, bool whol
     listed->key = mem_strdup(object->key);
     HASH_ADD_KEYPTR(hh, catch_up->listed, listed->key, strlen(listed->key), listed);
     if (whole)
-        store_note(reader->config.store, object);
+        store_put_beside(reader->config.store, object, version);
 }
 
 /* What the store has from before the list, and the list does not. */
@@ -219,10 +229,10 @@ struct err *reflector_catch_up(struct task *self, const struct reflector_config 
 {
     struct catch_up catch_up = {.reader = {.config = *config, .wants_newest = true}};
     CLEANUP(freep) char *version = NULL;
-    struct err *err = read_pages(self, &catch_up.reader, note, &version);
+    struct err *err = read_pages(self, &catch_up.reader, put_beside, &version);
 
     if (!err)
-        forget_gone(&catch_up, strtoull(version, NULL, 10));
+        forget_gone(&catch_up, number_of(version));
     HASH_FOREACH(catch_up.listed, listed) {
         HASH_DEL(catch_up.listed, listed);
         free(listed->key);
@@ -268,8 +278,10 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
         return NULL;
     if (strcmp(type, "DELETED") == 0)
         store_remove(store, object);
+    else if (whole)
+        store_put(store, object);
     else
-        put(reflector, object, whole);
+        store_keep(store, object);
     set_version(reflector, object->metadata->resource_version);
     return NULL;
 }

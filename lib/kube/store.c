@@ -9,6 +9,7 @@
 
 struct store_entry {
     struct kube_object *object;
+    bool noted;          /* neither a list nor the watch has told of this state yet */
     unsigned generation; /* of the list that it was last seen in */
     UT_hash_handle hh;   /* by the object's key */
 };
@@ -18,7 +19,7 @@ struct store_entry {
 struct forgotten {
     char *uid;
     uint64_t version;    /* it had at least this one */
-    unsigned generation; /* of the list that it was last seen in */
+    unsigned generation; /* of the last list that had been begun by then */
     UT_hash_handle hh;
 };
 
@@ -60,6 +61,7 @@ struct store {
     unsigned generation;
     struct list walks; /* of struct store_walk */
     uint64_t version;  /* up to which the server has told us everything */
+    uint64_t listing;  /* the version of the last list that was begun, once it is known */
     bool synced;
     struct waiters synced_waiters;
 };
@@ -355,6 +357,7 @@ static void replace(struct store *store, struct store_entry *entry, struct kube_
 {
     CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
 
+    entry->noted = false;
     entry->object = kube_object_ref(after);
     entry->hh.key = after->key; /* the same text; the other one goes with its object */
     reindex(store, before, after);
@@ -384,14 +387,18 @@ static struct forgotten *find_forgotten(const struct store *store, const struct 
 void store_note(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
+    bool listed = entry && entry->generation == store->generation;
 
-    if (find_forgotten(store, object))
-        return;
-    if (entry && object->version > entry->object->version)
-        replace(store, entry, object);
     /* What we have been told about and do not have was deleted since. */
-    if (!entry && object->version > store->version)
-        add_entry(store, object);
+    if (find_forgotten(store, object) || object->version <= store->version ||
+        (listed && object->version <= store->listing) ||
+        (entry && object->version <= entry->object->version))
+        return;
+    if (entry)
+        replace(store, entry, object);
+    else
+        entry = add_entry(store, object);
+    entry->noted = true;
 }
 
 void store_forget(struct store *store, const struct kube_object *object)
@@ -412,17 +419,16 @@ void store_forget(struct store *store, const struct kube_object *object)
 void store_put(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
-    struct forgotten *forgotten = find_forgotten(store, object);
 
     advance(store, object->version);
-    if (forgotten) {
-        forgotten->generation = store->generation;
+    if (find_forgotten(store, object))
         return;
-    }
     if (!entry)
         entry = add_entry(store, object);
     else if (object->version > entry->object->version)
         replace(store, entry, object);
+    else if (object->version == entry->object->version)
+        entry->noted = false;
     entry->generation = store->generation;
 }
 
@@ -451,17 +457,57 @@ void store_keep(struct store *store, const struct kube_object *object)
 void store_begin_list(struct store *store)
 {
     store->generation++;
+    store->listing = 0;
+}
+
+static bool is_newer(const struct store_entry *entry, uint64_t version)
+{
+    return entry->noted && entry->object->version > version;
+}
+
+void store_put_listed(struct store *store, struct kube_object *object, uint64_t version)
+{
+    struct store_entry *entry = find_entry(store, object->key);
+    struct forgotten *forgotten = find_forgotten(store, object);
+
+    store->listing = version;
+    if (forgotten && forgotten->generation == store->generation)
+        return; /* it went while the list was on its way */
+    if (forgotten)
+        bury(store, forgotten);
+    if (!entry)
+        entry = add_entry(store, object);
+    else if (!is_newer(entry, version) && object->version != entry->object->version)
+        replace(store, entry, object);
+    entry->noted = is_newer(entry, version);
+    entry->generation = store->generation;
 }
 
 void store_end_list(struct store *store, uint64_t version)
 {
     HASH_FOREACH(store->entries, entry)
-        if (entry->generation != store->generation && entry->object->version <= version)
+        if (entry->generation != store->generation && !is_newer(entry, version))
             drop(store, entry);
     HASH_FOREACH(store->forgotten, forgotten)
         if (forgotten->generation != store->generation && forgotten->version <= version)
             bury(store, forgotten);
-    advance(store, version);
+    store->version = version;
     store->synced = true;
     waiters_wake(&store->synced_waiters);
+}
+
+void store_put_beside(struct store *store, struct kube_object *object, uint64_t version)
+{
+    struct store_entry *entry = find_entry(store, object->key);
+
+    if (find_forgotten(store, object))
+        return;
+    if (!entry && store->version <= version)
+        entry = add_entry(store, object);
+    else if (entry && entry->object->version <= version &&
+             entry->object->version != object->version)
+        replace(store, entry, object);
+    else
+        return;
+    entry->noted = true;
 }

@@ -80,8 +80,8 @@ struct err *store_wait_synced(struct task *self, struct store *store, uint64_t d
 
 /* ---- writing: by the reflector, and after writes of our own ---- */
 
-/* What we just wrote and got back. It is ignored if the server has told us something newer, which
- * may be that the object is gone. */
+/* What we just wrote and got back. It is ignored if the server has told us everything up to then,
+ * which may be that the object is gone. */
 void store_note(struct store *store, struct kube_object *object);
 /* It was not found by a call of ours: what the store has, and may hear of it yet, is of before. */
 void store_forget(struct store *store, const struct kube_object *object);
@@ -92,7 +92,23 @@ void store_remove(struct store *store, const struct kube_object *object);
 /* It is there, in a state that cannot be read: what the store has of it, if anything, stays. */
 void store_keep(struct store *store, const struct kube_object *object);
 
-/* A whole list: store_begin_list, store_put for each object, then store_end_list with the list's
- * own version, which removes what was not in it, unless it was noted as newer than that. */
+/* A whole list, which takes the place of what the store has: store_begin_list when it is asked for,
+ * store_put_listed for each object, store_end_list; `version` is the list's own.
+ *
+ * Versions of objects are not compared. They say what is newer only as long as the server's history
+ * is one: an etcd that was restored from a backup lists older versions than it told before, and
+ * what it told of the time between has never been. (client-go's informers replace all they have by
+ * a list, too.)
+ *
+ * Only what neither a list nor the watch has told yet may be newer than a list and right: a write
+ * of ours that was answered while the list was on its way. It stays if it is newer than the list,
+ * whose watch is about to tell it. (client-go's MutationCache keeps such writes for some time.) A
+ * restore brings a later revision than any before, if it is done as etcd's manual has it (etcdutl
+ * --bump-revision), so that nothing that was lost is taken for such a write. */
 void store_begin_list(struct store *store);
+void store_put_listed(struct store *store, struct kube_object *object, uint64_t version);
 void store_end_list(struct store *store, uint64_t version);
+
+/* An object of a list that was read beside the reflector's own lists and watch, which may have told
+ * newer things than it has. */
+void store_put_beside(struct store *store, struct kube_object *object, uint64_t version);

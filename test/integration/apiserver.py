@@ -1,10 +1,12 @@
 """A real API server: etcd and kube-apiserver on loopback ports, without nodes and controllers.
 
 Objects can be written, read and watched, and nothing acts on them. The server can be killed, stopped
-and continued, and its history compacted, as clients of a long-lived one meet it sooner or later.
+and continued, its history compacted, and its content restored from a backup, as clients of a
+long-lived one meet it sooner or later.
 """
 
 import json
+import shutil
 import signal
 import socket
 import subprocess
@@ -35,9 +37,8 @@ class ApiServer:
         self.authority.create()
         self.authority.certificate("apiserver", "/CN=kube-apiserver", "DNS:localhost,IP:127.0.0.1")
         self.kubeconfig = self.authority.kubeconfig("admin", "/O=system:masters/CN=admin")
-        self._etcd = self._start_etcd()
         # kube-apiserver gives up after 20 s, which a busy disk can take to make etcd's files.
-        until(self._etcd_answers, "readiness of etcd", 120)
+        self._restart_etcd()
         self._server = self._start_server()
         self._until_ready()
 
@@ -77,10 +78,42 @@ class ApiServer:
 
     def compact(self) -> None:
         """Forgets all history in etcd; a watch from before it is answered with 410 (Gone)."""
-        newest = self._ask_etcd("kv/range", {"key": "AA=="})["header"]["revision"]
-        self._ask_etcd("kv/compaction", {"revision": newest, "physical": True})
+        self._ask_etcd("kv/compaction", {"revision": self._revision(), "physical": True})
+
+    def backup(self, path: Path) -> None:
+        """All content of etcd, into a folder that is not there yet."""
+        self._stop_etcd()
+        shutil.copytree(self.folder / "etcd", path)
+        self._restart_etcd()
+        self._until_ready()
+
+    def restore(self, path: Path) -> None:
+        """As etcd's manual has it for clusters with clients that watch: the revision is higher then than any
+        before, and what was before cannot be watched (etcdutl snapshot restore --bump-revision
+        --mark-compacted). Here revisions are used up by writes."""
+        newest = int(self._revision())
+        self.kill()
+        self._stop_etcd()
+        shutil.rmtree(self.folder / "etcd")
+        shutil.copytree(path, self.folder / "etcd")
+        self._restart_etcd()
+        while int(self._revision()) <= newest:
+            self._ask_etcd("kv/put", {"key": "YnVtcA==", "value": "YnVtcA=="})
+        self.compact()
+        self.restart()
 
     # ---- processes ----
+
+    def _revision(self) -> str:
+        return self._ask_etcd("kv/range", {"key": "AA=="})["header"]["revision"]
+
+    def _stop_etcd(self) -> None:
+        self._etcd.terminate()
+        self._etcd.wait()
+
+    def _restart_etcd(self) -> None:
+        self._etcd = self._start_etcd()
+        until(self._etcd_answers, "readiness of etcd", 120)
 
     def _start(self, program: str, flags: dict) -> subprocess.Popen:
         """It dies with this process, however that ends."""

@@ -142,6 +142,26 @@ def test_a_mirror_loses_nothing(apiserver, coordination, namespace, tmp_path):
     assert probe.lines.count("synced") == 1
 
 
+def test_a_mirror_of_a_server_that_was_restored(apiserver, coordination, namespace, tmp_path):
+    """What was written since the backup has never been: changes, objects and deletions."""
+    writer = Writer(coordination, namespace, random.Random(3))
+    writer.write(60)
+    with Probe(apiserver.kubeconfig, "mirror", namespace) as probe:
+        probe.until("synced")
+        apiserver.backup(tmp_path / "backup")
+        backed_up = versions(coordination, namespace)
+        writer.write(60)
+        lost = versions(coordination, namespace)
+        until(lambda: probe.objects() == lost, "the mirror has what will be lost")
+        assert backed_up.keys() - lost and lost.keys() - backed_up, "deleted and made since"
+        apiserver.restore(tmp_path / "backup")
+        assert versions(coordination, namespace) == backed_up
+        until(lambda: probe.objects() == backed_up, "the mirror has what was restored")
+        writer.write(10)
+        truth = versions(coordination, namespace)
+        until(lambda: probe.objects() == truth, "the mirror follows")
+
+
 def test_a_mirror_of_a_server_that_is_not_there_yet(apiserver, coordination, namespace, tmp_path):
     wire = Wire(apiserver.port)
     wire.refusing = True

@@ -45,7 +45,7 @@ static void put(struct store *store, const ProtobufCMessageDescriptor *type, con
     CLEANUP(kube_object_unrefp) struct kube_object *object = object_of(type, text);
 
     store_begin_list(store);
-    store_put(store, object);
+    store_put_listed(store, object, 1);
     store_end_list(store, 1);
 }
 

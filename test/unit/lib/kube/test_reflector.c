@@ -267,28 +267,30 @@ static void test_a_silent_watch_is_begun_anew(void **state)
  * gone, whatever it still tells of its life; and what it has said is gone does not come back. */
 static void test_catching_up_beside_a_watch_that_is_late(void **state)
 {
-    const struct script_step steps[] = {
+    const struct script_step newer[] = {
+        /* than the list */
         SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1") "," B("2"))),
         SCRIPT_STREAM(WATCH("10"), {10, EVENT("ADDED", "d", "11") EVENT("DELETED", "d", "13")},
                       QUIET),
+        SCRIPT_ANSWER(LIST, 200, PAGE("12", "more", ITEM("a", "1"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?continue=more&limit=500", 200,
+                      ITEMS("12", B("2") "," ITEM("d", "11"))),
+    };
+    const struct script_step told[] = {
+        newer[0],
+        SCRIPT_STREAM(WATCH("10"), {MINUTE, "{'type':'MODIFIED','object':" B("12") "}\n"},
+                      {1, "{'type':'DELETED','object':" B("13") "}\n"},
+                      {1, EVENT("ADDED", "c", "14") EVENT("MODIFIED", "a", "15")}, QUIET),
         SCRIPT_ANSWER(LIST, 200, PAGE("20", "more", ITEM("a", "15"))),
         SCRIPT_ANSWER("GET /api/v1/nodes?continue=more&limit=500", 200,
                       ITEMS("20", ITEM("c", "14") "," ITEM("d", "11"))),
     };
-    const struct script_step told[] = {
-        steps[0],
-        SCRIPT_STREAM(WATCH("10"), {MINUTE, "{'type':'MODIFIED','object':" B("12") "}\n"},
-                      {1, "{'type':'DELETED','object':" B("13") "}\n"},
-                      {1, EVENT("ADDED", "c", "14") EVENT("MODIFIED", "a", "15")}, QUIET),
-        steps[2],
-        steps[3],
-    };
     struct scene scene;
 
     (void)state;
-    play_with(&scene, (struct reflector_config){.page_size = 0}, steps, COUNT_OF(steps), 1000,
+    play_with(&scene, (struct reflector_config){.page_size = 0}, newer, COUNT_OF(newer), 1000,
               2000);
-    assert_string_equal(scene.content, "a=15 c=14 ");
+    assert_string_equal(scene.content, "a=1 b=2 ");
     play_with(&scene, (struct reflector_config){.page_size = 0}, told, COUNT_OF(told), 1000,
               2 * MINUTE);
     assert_string_equal(scene.content, "a=15 c=14 d=11 ");
@@ -452,6 +454,33 @@ static void test_a_watch_from_too_long_ago(void **state)
     assert_true(script_matches("watch /api/v1/nodes?resourceVersion=10&watch=true*"
                                ": too old (HTTP 410)\nExpired (HTTP 410)\n",
                                scene.failures));
+}
+
+/* By etcd's manual its revision is later then, without it it is earlier. */
+static void test_a_server_that_was_restored(void **state)
+{
+    static const char *const lists[] = {
+        ITEMS("1000", ITEM("changed", "30") "," ITEM("deleted", "40")),
+        ITEMS("50", ITEM("changed", "30") "," ITEM("deleted", "40"))};
+    static const char *const watches[] = {WATCH("1000"), WATCH("50")};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        const struct script_step steps[] = {
+            SCRIPT_ANSWER(LIST, 200, ITEMS("55", ITEM("changed", "30") "," ITEM("deleted", "40"))),
+            SCRIPT_STREAM(WATCH("55"),
+                          {1, EVENT("MODIFIED", "changed", "60") EVENT("ADDED", "made", "61")
+                                  EVENT("DELETED", "deleted", "62")},
+                          {1, ""}),
+            SCRIPT_ANSWER(WATCH("62"), 410, EXPIRED),
+            SCRIPT_ANSWER(LIST, 200, lists[i]),
+            SCRIPT_STREAM(watches[i], QUIET),
+        };
+        struct scene scene;
+
+        play(&scene, steps, COUNT_OF(steps), MINUTE);
+        assert_string_equal(scene.content, "changed=30 deleted=40 ");
+    }
 }
 
 /* Whatever the server complains of in the middle of a watch, a new list gets over it. */
@@ -657,6 +686,7 @@ int main(void)
         cmocka_unit_test(test_senseless_objects_in_a_list),
         cmocka_unit_test(test_an_event_that_is_too_large),
         cmocka_unit_test(test_a_watch_from_too_long_ago),
+        cmocka_unit_test(test_a_server_that_was_restored),
         cmocka_unit_test(test_an_error_event_of_any_kind),
         cmocka_unit_test(test_a_list_that_expires_between_pages),
         cmocka_unit_test(test_a_list_that_breaks_off),

@@ -12,6 +12,22 @@ static void put(struct store *store, const char *name, uint64_t version, const c
     store_put(store, object);
 }
 
+static void put_listed(struct store *store, const char *name, uint64_t version, const char *value,
+                       uint64_t list)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, value);
+
+    store_put_listed(store, object, list);
+}
+
+static void put_beside(struct store *store, const char *name, uint64_t version, const char *value,
+                       uint64_t list)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, value);
+
+    store_put_beside(store, object, list);
+}
+
 static void take_away(struct store *store, const char *name, uint64_t version)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, "");
@@ -139,20 +155,23 @@ static void test_what_is_forgotten_does_not_come_back(void **state)
     store_put(store, later);
     store_note(store, later);
     assert_string_equal(content(store), "");
-    store_begin_list(store); /* from before its end, and one from before its beginning */
-    store_put(store, later);
-    store_end_list(store, 7);
-    store_begin_list(store);
-    store_end_list(store, 4);
-    store_put(store, later);
-    assert_string_equal(content(store), "");
     store_remove(store, later);
     store_put(store, later); /* nothing of that kind happens, but nothing is remembered either */
     assert_string_equal(content(store), "a=7 ");
+    store_begin_list(store); /* from before its end */
+    store_put_listed(store, later, 8);
     store_forget(store, later);
-    store_begin_list(store);
+    store_put_listed(store, later, 8);
+    store_end_list(store, 8);
+    store_put(store, later);
+    assert_string_equal(content(store), "");
+    store_begin_list(store); /* without it: what its successor has of it is another one's */
     store_end_list(store, 9);
     store_put(store, later);
+    assert_string_equal(content(store), "a=7 ");
+    store_forget(store, later);
+    store_begin_list(store); /* asked for later, and it is there: its end has never been */
+    store_put_listed(store, later, 10);
     assert_string_equal(content(store), "a=7 ");
 }
 
@@ -164,15 +183,15 @@ static void test_lists(void **state)
     assert_false(store_is_synced(store));
     note(store, "early", 20, "20"); /* the list is older */
     store_begin_list(store);
-    put(store, "a", 1, "1");
-    put(store, "b", 2, "2");
+    put_listed(store, "a", 1, "1", 10);
+    put_listed(store, "b", 2, "2", 10);
     assert_false(store_is_synced(store));
     store_end_list(store, 10);
     assert_true(store_is_synced(store));
     assert_string_equal(content(store), "early=20 a=1 b=2 ");
 
     store_begin_list(store);
-    put(store, "b", 2, "2");
+    put_listed(store, "b", 2, "2", 30);
     note(store, "gone", 25, "25");       /* deleted before the list, whose answer is slower */
     note(store, "new", 35, "35");        /* made after the list */
     assert_true(store_is_synced(store)); /* as before, while it lasts */
@@ -183,11 +202,99 @@ static void test_lists(void **state)
     assert_string_equal(content(store), "b=2 new=35 ");
 
     store_begin_list(store); /* breaks off; nothing goes for that */
-    put(store, "d", 40, "40");
+    put_listed(store, "d", 40, "40", 40);
     store_begin_list(store);
-    put(store, "b", 2, "2");
+    put_listed(store, "b", 2, "2", 41);
     store_end_list(store, 41);
     assert_string_equal(content(store), "b=2 ");
+}
+
+/* What it told of the time after the backup has never been. */
+static void test_lists_of_a_server_that_was_restored(void **state)
+{
+    static const uint64_t lists[] = {1000, 50}; /* by etcd's manual, and otherwise */
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        CLEANUP(store_freep) struct store *store = store_new();
+
+        put(store, "changed", 60, "60");
+        put(store, "made", 61, "61");
+        put(store, "deleted", 40, "40");
+        take_away(store, "deleted", 62);
+        note(store, "told", 63, "63");
+        put(store, "told", 63, "63");
+        store_begin_list(store);
+        put_listed(store, "changed", 30, "30", lists[i]);
+        put_listed(store, "deleted", 40, "40", lists[i]);
+        put_listed(store, "told", 31, "31", lists[i]);
+        store_end_list(store, lists[i]);
+        assert_string_equal(content(store), "changed=30 told=31 deleted=40 ");
+        note(store, "changed", lists[i] + 1, "new");
+        put(store, "told", lists[i] + 2, "new");
+        note(store, "made", lists[i] + 3, "new");
+        assert_string_equal(content(store), "changed=new told=new deleted=40 made=new ");
+    }
+}
+
+/* An answer that was late comes from before the restore. */
+static void test_a_note_from_before_a_restore(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    note(store, "noted", 60, "60");
+    store_begin_list(store);
+    put_listed(store, "noted", 30, "30", 1000);
+    put_listed(store, "a", 31, "31", 1000);
+    note(store, "later", 999, "999");
+    note(store, "noted", 61, "61");
+    store_end_list(store, 1000);
+    note(store, "a", 62, "62");
+    assert_string_equal(content(store), "noted=30 a=31 ");
+}
+
+static void test_writes_while_a_list_is_on_its_way(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    put(store, "a", 1, "1");
+    store_begin_list(store);
+    note(store, "a", 11, "11");
+    put_listed(store, "a", 1, "1", 10);
+    put_listed(store, "b", 2, "2", 10);
+    note(store, "b", 12, "12");
+    note(store, "c", 13, "13");
+    store_end_list(store, 10);
+    assert_string_equal(content(store), "a=11 b=12 c=13 ");
+    store_begin_list(store); /* of another server, which is behind */
+    put_listed(store, "a", 1, "1", 10);
+    store_end_list(store, 10);
+    assert_string_equal(content(store), "a=11 b=12 c=13 ");
+    put(store, "a", 11, "11");
+    take_away(store, "b", 14);
+    assert_string_equal(content(store), "a=11 c=13 ");
+}
+
+static void test_a_list_beside(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new();
+
+    (void)state;
+    put(store, "a", 15, "lost");
+    put(store, "b", 16, "16");
+    put(store, "newer", 25, "25");
+    put_beside(store, "a", 3, "3", 20); /* a restored server's */
+    put_beside(store, "b", 18, "18", 20);
+    put_beside(store, "newer", 4, "4", 20);
+    put_beside(store, "gone", 5, "5", 20); /* told up to 25: it was deleted since */
+    assert_string_equal(content(store), "a=3 b=18 newer=25 ");
+    put_beside(store, "c", 29, "29", 30);
+    store_begin_list(store); /* the reflector's own, which was on its way */
+    put_listed(store, "a", 3, "3", 28);
+    store_end_list(store, 28);
+    assert_string_equal(content(store), "a=3 c=29 ");
 }
 
 static void keep(struct store *store, const char *name, unsigned version)
@@ -509,6 +616,10 @@ int main(void)
         cmocka_unit_test(test_what_is_not_found),
         cmocka_unit_test(test_what_is_forgotten_does_not_come_back),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_lists_of_a_server_that_was_restored),
+        cmocka_unit_test(test_a_note_from_before_a_restore),
+        cmocka_unit_test(test_writes_while_a_list_is_on_its_way),
+        cmocka_unit_test(test_a_list_beside),
         cmocka_unit_test(test_objects_that_cannot_be_read),
         cmocka_unit_test(test_walks),
         cmocka_unit_test(test_indexes),

@@ -4,7 +4,8 @@
  * store in order, the answers of our own writes in any order and much later, lists whenever. After
  * each step the store must not be behind what it was told, go back in time, or show what never was;
  * its indexes, its iteration and what its observers heard must agree with it. When all has been
- * delivered, it must be equal to the server.
+ * delivered, it must be equal to the server. Now and then the server is restored from a backup; the
+ * next list must then make up for that.
  */
 #include <stdlib.h>
 
@@ -14,12 +15,13 @@
 #include "test/unit/expect.h"
 #include "test/unit/lib/kube/objects.h"
 
-enum { KEYS = 5, STEPS = 300, SEEDS = 300, VALUES = 3 };
+enum { KEYS = 5, STEPS = 300, SEEDS = 300, VALUES = 3, BUMP = 10 };
 
 /* What one write did. Versions are indexes of this array, from 1. */
 struct change {
     unsigned key;
     bool deleted;
+    bool lost; /* by a restore; or it is none, but a number that a restore has passed over */
     char value[2];
     bool answer_pending; /* it was ours, and its answer has not been noted yet */
 };
@@ -28,7 +30,9 @@ struct world {
     struct random random;
     struct change changes[STEPS + 1];
     unsigned newest;
-    unsigned told; /* up to which the store has been told by events and lists */
+    unsigned told;   /* up to which the store has been told by events and lists */
+    unsigned listed; /* the newest list of which it has had anything */
+    bool restored;   /* since the last whole list */
     struct store *store;
     struct store_index *by_value;
     struct kube_object *observed[KEYS]; /* as the observer knows it */
@@ -51,7 +55,7 @@ static const char *value_of(const struct kube_object *object)
 static unsigned state_at(const struct world *world, unsigned key, unsigned version)
 {
     for (unsigned i = version; i > 0; i--)
-        if (world->changes[i].key == key)
+        if (world->changes[i].key == key && !world->changes[i].lost)
             return i;
     return 0;
 }
@@ -85,11 +89,14 @@ static struct kube_object *object_at(const struct world *world, unsigned version
     return node_of(name_of(change->key), version, change->value);
 }
 
+/* A watch from before a restore is refused. */
 static void deliver_event(struct world *world)
 {
-    if (world->told == world->newest)
+    if (world->told == world->newest || world->restored)
         return;
     world->told++;
+    if (world->changes[world->told].lost)
+        return;
     CLEANUP(kube_object_unrefp) struct kube_object *object = object_at(world, world->told);
     if (world->changes[world->told].deleted)
         store_remove(world->store, object);
@@ -114,12 +121,25 @@ static void deliver_answer(struct world *world)
     }
 }
 
+/* Everything since some moment is lost, and the next write has a later number than any before. */
+static void restore(struct world *world)
+{
+    unsigned backup = world->newest - (unsigned)random_below(&world->random, world->newest / 2 + 1);
+    unsigned from = backup + 1;
+
+    for (world->newest += BUMP; from <= world->newest; from++)
+        world->changes[from].lost = true;
+    world->restored = true;
+    world->listed = world->newest;
+}
+
 /* A list of any state not older than what the store knows; while it is read, others go on. */
 static void relist(struct world *world)
 {
-    unsigned version =
-        world->told + (unsigned)random_below(&world->random, world->newest - world->told + 1);
+    unsigned oldest = world->listed > world->told ? world->listed : world->told;
+    unsigned version = oldest + (unsigned)random_below(&world->random, world->newest - oldest + 1);
 
+    world->listed = version;
     store_begin_list(world->store);
     for (unsigned key = 0; key < KEYS; key++) {
         if (random_below(&world->random, 20) == 0)
@@ -132,10 +152,13 @@ static void relist(struct world *world)
             continue;
         CLEANUP(kube_object_unrefp)
         struct kube_object *object = object_at(world, state_at(world, key, version));
-        store_put(world->store, object);
+        store_put_listed(world->store, object, version);
     }
     store_end_list(world->store, version);
     world->told = version;
+    for (unsigned key = 0; key < KEYS && world->restored; key++)
+        world->shown[key] = 0;
+    world->restored = false;
 }
 
 /* ---- what must hold ---- */
@@ -160,6 +183,8 @@ static void check_key(struct world *world, unsigned key)
     unsigned known = state_at(world, key, world->told);
 
     assert_ptr_equal(world->observed[key], object);
+    if (world->restored)
+        return; /* it may show what has been lost */
     if (!object) {
         if (exists_at(world, key, world->told) || known < world->shown[key])
             fail_msg("%s is missing, told up to %u", name_of(key), world->told);
@@ -174,6 +199,7 @@ static void check_key(struct world *world, unsigned key)
     assert_int_equal(change->key, key);
     assert_string_equal(value_of(object), change->value);
     assert_false(change->deleted);
+    assert_false(change->lost);
     if (object->version < known)
         fail_msg("%s is of version %u, though %u was told", name_of(key), (unsigned)object->version,
                  known);
@@ -234,20 +260,24 @@ static void run(uint64_t seed)
     world->store = store_new();
     world->by_value = store_add_index(world->store, by_value);
     store_observe(world->store, observe, world);
-    while (world->newest < STEPS) {
-        uint64_t choice = random_below(&world->random, 20);
+    while (world->newest < STEPS - BUMP) {
+        uint64_t choice = random_below(&world->random, 200);
 
-        if (choice < 9)
+        if (choice < 90)
             write_something(world);
-        else if (choice < 14)
+        else if (choice < 140)
             deliver_event(world);
-        else if (choice < 19)
+        else if (choice < 190)
             deliver_answer(world);
-        else
+        else if (choice < 199)
             relist(world);
+        else
+            restore(world);
         check(world);
     }
-    while (world->told < world->newest) {
+    while (world->restored || world->told < world->newest) {
+        if (world->restored)
+            relist(world);
         deliver_event(world);
         deliver_answer(world);
         check(world);
