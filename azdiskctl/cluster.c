@@ -5,6 +5,7 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pages.h"
 
 enum { PAGE = 500 };
 
@@ -31,20 +32,18 @@ static struct err *read_pages(struct task *self, struct kube *kube,
                               struct cluster *cluster, struct object_list *ret,
                               struct kube_object ***items)
 {
-    CLEANUP(freep) char *token = NULL;
+    const struct kube_query query = {.limit = PAGE};
+    CLEANUP(kube_pages_fini) struct kube_pages pages;
 
-    do {
+    kube_pages_init(&pages, kube, resource, namespace_, &query);
+    for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
 
-        TRY(kube_list_page(self, kube, resource, namespace_,
-                           &(struct kube_query){.continue_token = token, .limit = PAGE}, &page));
+        TRY(kube_pages_next(self, &pages, &page));
+        if (!page)
+            return NULL;
         TRY(take_page(cluster, resource, page, ret, items));
-        const json_t *metadata = json_object_get(page, "metadata");
-        const char *next = json_string_value(json_object_get(metadata, "continue"));
-        free(token);
-        token = next && *next ? mem_strdup(next) : NULL;
-    } while (token);
-    return NULL;
+    }
 }
 
 static struct err *read_list(struct task *self, struct kube *kube,

@@ -52,8 +52,10 @@ static void await_first_lists(struct task *self, void *arg)
 
 void mirror_start(struct node *node, struct task_group *group)
 {
-    struct reflector_config config = {
-        .kube = node->kube, .namespace_ = node->settings.namespace_, .failed = watch_failed};
+    struct reflector_config config = {.kube = node->kube,
+                                      .namespace_ = node->settings.namespace_,
+                                      .few = true,
+                                      .failed = watch_failed};
 
     node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);

@@ -17,7 +17,6 @@ enum {
     LONGEST_QUOTE = 200, /* of an answer that makes no sense */
     LARGEST_TOKEN = 64 * 1024,
     TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
-    LARGEST_LIST = 64 * 1024 * 1024,
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
 };
 
@@ -171,6 +170,7 @@ static struct err *refresh_token(struct kube *kube)
 struct call {
     const char *method;
     char *url;
+    const char *accept; /* NULL: JSON */
     const char *content_type;
     char *body;
     size_t max_response;
@@ -254,7 +254,7 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
 
     TRY(refresh_token(kube));
     CLEANUP(secret_freep) char *bearer = kube->token ? mem_printf("Bearer %s", kube->token) : NULL;
-    headers[n++] = (struct http_header){"Accept", "application/json"};
+    headers[n++] = (struct http_header){"Accept", call->accept ? call->accept : "application/json"};
     if (bearer)
         headers[n++] = (struct http_header){"Authorization", bearer};
     if (call->content_type)
@@ -427,6 +427,9 @@ struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
     return NULL;
 }
 
+/* Where the server cannot leave out the rest, it sends all. */
+#define METADATA_OF(kind) "application/json;as=" kind ";g=meta.k8s.io;v=v1,application/json"
+
 struct err *kube_list_page(struct task *self, struct kube *kube,
                            const struct api_resource *resource, const char *namespace_,
                            const struct kube_query *query, json_t **ret_list)
@@ -434,7 +437,10 @@ struct err *kube_list_page(struct task *self, struct kube *kube,
     CLEANUP(call_fini)
     struct call call = {.method = "GET",
                         .url = query_url_of(kube, resource, namespace_, query, false),
-                        .max_response = LARGEST_LIST};
+                        .max_response = KUBE_LARGEST_LIST};
+
+    if (query->metadata_only)
+        call.accept = METADATA_OF("PartialObjectMetadataList");
 
     return exchange(self, kube, &call, ret_list);
 }
@@ -449,6 +455,8 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
     struct call call = {.method = "GET",
                         .url = query_url_of(kube, resource, namespace_, query, true)};
 
+    if (query->metadata_only)
+        call.accept = METADATA_OF("PartialObjectMetadata");
     TRY(perform(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &response,
                 ret_stream));
     if (response.status == 200)

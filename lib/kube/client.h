@@ -21,7 +21,10 @@
 #include "lib/kube/object.h"
 #include "lib/rt/loop.h"
 
-enum { KUBE_CALL_TIMEOUT_MS = 30 * 1000 };
+enum {
+    KUBE_CALL_TIMEOUT_MS = 30 * 1000,
+    KUBE_LARGEST_LIST = 64 * 1024 * 1024, /* most bytes of a page */
+};
 
 struct kube;
 
@@ -64,17 +67,18 @@ struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
                                   const struct kube_object *object)
     __attribute__((warn_unused_result));
 
-/* ---- for reflector.c ---- */
+/* ---- for reflector.c and pages.c ---- */
 
 struct kube_query {
     const char *label_selector, *field_selector; /* NULL: all */
     const char *resource_version;                /* NULL: the newest; "0": any */
     const char *continue_token;                  /* of a further page; NULL: the first */
+    bool metadata_only;                          /* of each object */
     unsigned limit;                              /* of a page; 0: none */
     unsigned timeout_seconds;                    /* of a watch */
 };
 
-/* A page of a list, as JSON. */
+/* A page of a list, as JSON; EXHAUSTED if it is larger than KUBE_LARGEST_LIST. */
 struct err *kube_list_page(struct task *self, struct kube *kube,
                            const struct api_resource *resource, const char *namespace_,
                            const struct kube_query *query, json_t **ret_list)

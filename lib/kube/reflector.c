@@ -8,6 +8,7 @@
 #include "lib/base/hash.h"
 #include "lib/json/parse.h"
 #include "lib/json/select.h"
+#include "lib/kube/pages.h"
 #include "lib/rt/backoff.h"
 
 /* client-go's figures (tools/cache/reflector.go), where it has any. */
@@ -116,22 +117,11 @@ static void take_items(struct reflector *reflector, const json_t *list, uint64_t
     }
 }
 
-static char *metadata_text(const json_t *list, const char *member)
-{
-    const json_t *metadata = json_object_get(list, "metadata");
-    const char *text = json_string_value(json_object_get(metadata, member));
-
-    return text && *text ? mem_strdup(text) : NULL;
-}
-
 /* The newest state page by page, for what the server has at hand it gives out only as a whole,
- * which may be many megabytes; unless a selector makes it short. */
+ * which may be many megabytes. */
 static const char *list_version(const struct reflector *reflector)
 {
-    const struct reflector_config *config = &reflector->config;
-    bool is_short = config->label_selector || config->field_selector;
-
-    return is_short && !reflector->wants_newest ? "0" : NULL;
+    return reflector->config.few && !reflector->wants_newest ? "0" : NULL;
 }
 
 static uint64_t number_of(const char *version)
@@ -143,30 +133,25 @@ static struct err *read_pages(struct task *self, struct reflector *reflector, ta
                               char **ret_version)
 {
     const struct reflector_config *config = &reflector->config;
-    CLEANUP(freep) char *version = NULL;
-    CLEANUP(freep) char *next = NULL;
+    const struct kube_query query = {
+        .label_selector = config->label_selector,
+        .field_selector = config->field_selector,
+        .metadata_only = config->metadata_only,
+        .resource_version = list_version(reflector),
+        .limit = config->page_size ? config->page_size : PAGE_SIZE,
+    };
+    CLEANUP(kube_pages_fini) struct kube_pages pages;
 
-    do {
+    kube_pages_init(&pages, config->kube, config->resource, config->namespace_, &query);
+    for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
-        struct kube_query query = {
-            .label_selector = config->label_selector,
-            .field_selector = config->field_selector,
-            .resource_version = next ? NULL : list_version(reflector),
-            .continue_token = next,
-            .limit = config->page_size ? config->page_size : PAGE_SIZE,
-        };
 
-        TRY(kube_list_page(self, config->kube, config->resource, config->namespace_, &query,
-                           &page));
-        free(next);
-        free(version);
-        next = metadata_text(page, "continue");
-        version = metadata_text(page, "resourceVersion");
-        if (!version)
-            return err_new(ERR_INTERNAL, "a list without a resourceVersion");
-        take_items(reflector, page, number_of(version), take);
-    } while (next);
-    *ret_version = TAKE_PTR(version);
+        TRY(kube_pages_next(self, &pages, &page));
+        if (!page)
+            break;
+        take_items(reflector, page, number_of(pages.version), take);
+    }
+    *ret_version = TAKE_PTR(pages.version);
     return NULL;
 }
 
@@ -317,6 +302,7 @@ static struct err *follow_watch(struct task *self, struct reflector *reflector)
     struct kube_query query = {
         .label_selector = config->label_selector,
         .field_selector = config->field_selector,
+        .metadata_only = config->metadata_only,
         .resource_version = reflector->version,
         .timeout_seconds =
             WATCH_LEAST_SECONDS +

@@ -5,6 +5,8 @@
  * the whole list is read again. Failures are tried again with growing pauses, for ever; they are
  * reported through `failed`, once each.
  *
+ * Objects that are too large for a page are read in smaller ones (pages.h).
+ *
  * An object that cannot be decoded is reported and passed over: the others come through, and what
  * the store has of it stays until it can be read again or is deleted.
  */
@@ -19,11 +21,13 @@ struct reflector_config {
     const struct api_resource *resource;
     const char *namespace_;                      /* NULL: all, or the resource has none */
     const char *label_selector, *field_selector; /* NULL: all */
+    bool few;           /* what they select: a list may come as a whole, from the server's memory */
+    bool metadata_only; /* nothing else of an object is asked for */
     /* Paths of the members that the store keeps, as for json_select, with at least the metadata's
      * name, namespace and resourceVersion; the rest takes no memory. NULL: all. */
     const char *const *keep;
     struct store *store;
-    unsigned page_size; /* 0: 500 */
+    unsigned page_size; /* at most; 0: 500 */
 
     /* What happened, for logs and metrics; the reflector goes on. May be NULL. */
     void (*failed)(void *ctx, const struct api_resource *resource, const struct err *err);

@@ -111,6 +111,9 @@ static void check_request(const struct script_step *step, const struct http_requ
         fail_msg("asked for %s instead of %s", got, wanted);
     if (authorization)
         assert_string_equal(bearer, authorization);
+    if (step->accept)
+        assert_string_equal(http_header_find(request->headers, request->n_headers, "Accept"),
+                            step->accept);
     check_content_type(request);
 }
 

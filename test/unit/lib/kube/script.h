@@ -28,6 +28,7 @@ struct script_step {
     const struct script_piece *pieces; /* of a stream, with status 200 */
     const char *header, *value;        /* of the answer; NULL: none */
     const char *token;                 /* that the request must carry; NULL: not looked at */
+    const char *accept;                /* the same; what the request says it takes */
 };
 
 #define SCRIPT_ANSWER(request_, status_, answer_)                                                  \

@@ -168,7 +168,7 @@ static void test_pages(void **state)
                       QUIET),
     };
     struct reflector_config config = {
-        .label_selector = "x=y", .field_selector = "f", .page_size = 2};
+        .label_selector = "x=y", .field_selector = "f", .few = true, .page_size = 2};
     struct scene scene;
 
     (void)state;
@@ -176,8 +176,79 @@ static void test_pages(void **state)
     assert_string_equal(scene.content, "a=1 b=2 c=3 ");
 }
 
-/* A selection is short, so the server may give out what it has at hand; not after it has said that
- * the watch is too old, nor if it proves to be too much at once. */
+static void test_pages_that_are_too_large(void **state)
+{
+    const struct script_step steps[] = {
+        {.request = LIST, .too_large = true},
+        {.request = "GET /api/v1/nodes?limit=250", .too_large = true},
+        SCRIPT_ANSWER("GET /api/v1/nodes?limit=125", 200, PAGE("10", "p2", ITEM("a", "1"))),
+        {.request = "GET /api/v1/nodes?continue=p2&limit=157", .too_large = true},
+        SCRIPT_ANSWER("GET /api/v1/nodes?continue=p2&limit=78", 200,
+                      PAGE("10", "p3", ITEM("b", "2"))),
+        SCRIPT_ANSWER("GET /api/v1/nodes?continue=p3&limit=98", 200, ITEMS("10", ITEM("c", "3"))),
+        SCRIPT_STREAM(WATCH("10"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), 1000);
+    assert_string_equal(scene.content, "a=1 b=2 c=3 ");
+    assert_string_equal(scene.failures, "");
+}
+
+/* Somebody may make it smaller meanwhile. */
+static void test_an_object_that_is_too_large_by_itself(void **state)
+{
+    static const char two[] = "GET /api/v1/nodes?limit=2", one[] = "GET /api/v1/nodes?limit=1";
+    static const char then[] = "GET /api/v1/nodes?continue=p2&limit=1";
+    const struct script_step steps[] = {
+        {.request = two, .too_large = true},
+        {.request = one, .too_large = true},
+        {.request = two, .too_large = true},
+        SCRIPT_ANSWER(one, 200, PAGE("10", "p2", ITEM("a", "1"))),
+        {.request = "GET /api/v1/nodes?continue=p2&limit=2", .too_large = true},
+        {.request = then, .too_large = true},
+        SCRIPT_ANSWER(two, 200, ITEMS("12", ITEM("a", "1") "," ITEM("b", "11"))),
+        SCRIPT_STREAM(WATCH("12"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.page_size = 2}, steps, COUNT_OF(steps), 0, MINUTE);
+    assert_string_equal(scene.content, "a=1 b=11 ");
+    assert_string_equal(scene.failures,
+                        "the first of the nodes is too large to be read (more than 64 MiB): make "
+                        "it smaller or delete it\n"
+                        "the one of the nodes that comes after a, in the order of their names, is "
+                        "too large to be read (more than 64 MiB): make it smaller or delete it\n");
+    assert_in_range(gap(&scene, 2), 800, 1210);
+    assert_in_range(gap(&scene, 6), 1600, 2410);
+}
+
+static void test_metadata_alone(void **state)
+{
+    const struct script_step steps[] = {
+        {.request = LIST,
+         .status = 200,
+         .answer = ITEMS("10", ITEM("a", "1")),
+         .accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
+                   "application/json"},
+        {.request = WATCH("10"),
+         .status = 200,
+         .pieces = (const struct script_piece[]){{1, EVENT("ADDED", "b", "11")}, QUIET},
+         .accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,"
+                   "application/json"},
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.metadata_only = true}, steps, COUNT_OF(steps), 0,
+              1000);
+    assert_string_equal(scene.content, "a=1 b=11 ");
+}
+
+/* Where they are few, the server may give out what it has at hand; not after it has said that the
+ * watch is too old, nor if it proves to be too much at once. */
 static void test_where_lists_come_from(void **state)
 {
     static const char at_hand[] = "GET /api/v1/nodes?fieldSelector=f&resourceVersion=0&limit=500";
@@ -195,8 +266,8 @@ static void test_where_lists_come_from(void **state)
     struct scene scene;
 
     (void)state;
-    play_with(&scene, (struct reflector_config){.field_selector = "f"}, steps, COUNT_OF(steps), 0,
-              HOUR);
+    play_with(&scene, (struct reflector_config){.field_selector = "f", .few = true}, steps,
+              COUNT_OF(steps), 0, HOUR);
     assert_string_equal(scene.content, "a=20 ");
 }
 
@@ -673,6 +744,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_list_then_events),
         cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_pages_that_are_too_large),
+        cmocka_unit_test(test_an_object_that_is_too_large_by_itself),
+        cmocka_unit_test(test_metadata_alone),
         cmocka_unit_test(test_where_lists_come_from),
         cmocka_unit_test(test_only_what_is_kept_takes_memory),
         cmocka_unit_test(test_a_watch_that_ends_goes_on),
