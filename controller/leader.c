@@ -109,6 +109,18 @@ static void start(struct leader *leader)
         queue_add(controller->limit_queue, object->key);
 }
 
+/* Until then replicas were not placed. */
+static void wait_for_pods(struct task *self, struct leader *leader)
+{
+    struct controller *controller = leader->config.controller;
+
+    if (mirror_has_pods(controller))
+        return;
+    CLEANUP(err_freep) struct err *err = mirror_wait_pods(self, controller);
+    if (!err)
+        resync(leader);
+}
+
 /* Two attachments get no LUN in common, and two nodes no role, because the leader knows all that is
  * on record. What its predecessor wrote last may not have come to it yet. */
 static void catch_up_and_start(struct task *self, void *arg)
@@ -124,8 +136,10 @@ static void catch_up_and_start(struct task *self, void *arg)
         err_free(err);
         err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
     }
-    if (!err && !task_is_cancelled(self))
+    if (!err && !task_is_cancelled(self)) {
         start(leader);
+        wait_for_pods(self, leader);
+    }
     err_free(err);
 }
 

@@ -176,11 +176,9 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
 
 /* ---- the stores ---- */
 
-#define ALL_STORES(c)                                                                              \
-    {                                                                                              \
-        (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes, (c)->persistent_volumes,    \
-            (c)->volume_attachments, (c)->namespaces, (c)->pods                                    \
-    }
+#define STORES_OF_VOLUMES(c)                                                                       \
+    (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes, (c)->persistent_volumes,        \
+        (c)->volume_attachments
 
 /* What is kept of objects that others fill with much that does not concern us. */
 static const char *const kept_of_pvs[] = {"metadata.name",
@@ -222,6 +220,9 @@ static const char *const kept_of_pods[] = {"metadata.name",
                                            "status.phase",
                                            NULL};
 
+/* Pods that have ended count for nothing (pod_is_live()). */
+static const char live_pods[] = "status.phase!=Succeeded,status.phase!=Failed";
+
 static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
 {
     (void)ctx;
@@ -243,16 +244,19 @@ void mirror_start(struct controller *controller, struct task_group *group)
         struct store **store;
         store_observer_fn *observer;
         const char *const *keep;
+        const char *field_selector;
+        bool metadata_only;
     } kinds[] = {
-        {&AZ_VOLUMES, &controller->volumes, volume_changed, NULL},
-        {&AZ_VOLUME_ATTACHMENTS, &controller->attachments, attachment_changed, NULL},
-        {&AZ_DRIVER_NODES, &controller->driver_nodes, driver_node_changed, NULL},
-        {&NODES, &controller->nodes, node_changed, NULL},
-        {&PERSISTENT_VOLUMES, &controller->persistent_volumes, pv_changed, kept_of_pvs},
-        {&VOLUME_ATTACHMENTS, &controller->volume_attachments, volume_attachment_changed,
-         kept_of_volume_attachments},
-        {&NAMESPACES, &controller->namespaces, NULL, kept_of_namespaces},
-        {&PODS, &controller->pods, NULL, kept_of_pods},
+        {&AZ_VOLUMES, &controller->volumes, .observer = volume_changed},
+        {&AZ_VOLUME_ATTACHMENTS, &controller->attachments, .observer = attachment_changed},
+        {&AZ_DRIVER_NODES, &controller->driver_nodes, .observer = driver_node_changed},
+        {&NODES, &controller->nodes, .observer = node_changed},
+        {&PERSISTENT_VOLUMES, &controller->persistent_volumes, .observer = pv_changed,
+         .keep = kept_of_pvs},
+        {&VOLUME_ATTACHMENTS, &controller->volume_attachments,
+         .observer = volume_attachment_changed, .keep = kept_of_volume_attachments},
+        {&NAMESPACES, &controller->namespaces, .keep = kept_of_namespaces, .metadata_only = true},
+        {&PODS, &controller->pods, .keep = kept_of_pods, .field_selector = live_pods},
     };
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -267,6 +271,8 @@ void mirror_start(struct controller *controller, struct task_group *group)
                                    .kube = controller->kube,
                                    .resource = kinds[i].resource,
                                    .namespace_ = namespace_of(controller, kinds[i].resource),
+                                   .field_selector = kinds[i].field_selector,
+                                   .metadata_only = kinds[i].metadata_only,
                                    .keep = kinds[i].keep,
                                    .store = *kinds[i].store,
                                    .failed = watch_failed,
@@ -275,11 +281,22 @@ void mirror_start(struct controller *controller, struct task_group *group)
 
 struct err *mirror_wait_synced(struct task *self, struct controller *controller)
 {
-    struct store *const stores[] = ALL_STORES(controller);
+    struct store *const stores[] = {STORES_OF_VOLUMES(controller)};
 
     for (size_t i = 0; i < COUNT_OF(stores); i++)
         TRY(store_wait_synced(self, stores[i], TIMER_NEVER));
     return NULL;
+}
+
+struct err *mirror_wait_pods(struct task *self, struct controller *controller)
+{
+    TRY(store_wait_synced(self, controller->namespaces, TIMER_NEVER));
+    return store_wait_synced(self, controller->pods, TIMER_NEVER);
+}
+
+bool mirror_has_pods(const struct controller *controller)
+{
+    return store_is_synced(controller->namespaces) && store_is_synced(controller->pods);
 }
 
 struct err *mirror_catch_up(struct task *self, struct controller *controller)
@@ -310,19 +327,10 @@ struct err *mirror_catch_up_publications(struct task *self, struct controller *c
                                     });
 }
 
-bool mirror_is_synced(const struct controller *controller)
-{
-    struct store *const stores[] = ALL_STORES(controller);
-    bool synced = true;
-
-    for (size_t i = 0; i < COUNT_OF(stores); i++)
-        synced &= stores[i] && store_is_synced(stores[i]);
-    return synced;
-}
-
 void mirror_free(struct controller *controller)
 {
-    struct store *const stores[] = ALL_STORES(controller);
+    struct store *const stores[] = {STORES_OF_VOLUMES(controller), controller->namespaces,
+                                    controller->pods};
 
     replan_stop(controller);
     for (size_t i = 0; i < COUNT_OF(stores); i++)

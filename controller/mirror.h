@@ -8,15 +8,20 @@
 
 /* Makes the stores and starts to fill them; the reflectors are members of `group`. */
 void mirror_start(struct controller *controller, struct task_group *group);
+/* Until all is known that CSI calls need, and a leader: all but pods and namespaces, of which there
+ * may be many more and much larger ones. */
 struct err *mirror_wait_synced(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
+/* Until pods and namespaces are known, too. Before that no replica is placed. */
+struct err *mirror_wait_pods(struct task *self, struct controller *controller)
+    __attribute__((warn_unused_result));
+bool mirror_has_pods(const struct controller *controller);
 /* Learns at least what former leaders wrote, however late the watches are. */
 struct err *mirror_catch_up(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
 /* The same of the VolumeAttachments, for who is to act on it that there is none. */
 struct err *mirror_catch_up_publications(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
-bool mirror_is_synced(const struct controller *controller);
 void mirror_free(struct controller *controller); /* after the group was closed */
 
 /* Adds every object to the queue that concerns it, for a leader that has just begun. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/collection.h"
+#include "controller/mirror.h"
 #include "controller/names.h"
 #include "controller/node_table.h"
 #include "controller/replan.h"
@@ -116,6 +117,8 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
         shortage_end(controller, key);
         return NULL;
     }
+    if (!mirror_has_pods(controller))
+        return NULL; /* all volumes are looked at when they are known (leader.c) */
     replica_view_gather(controller, object, &view);
     replica_view_place(controller, object, &view);
     decide(&view, &plan);

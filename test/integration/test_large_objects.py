@@ -1,11 +1,13 @@
-"""Objects that are larger than usual: a page of them is more than a program takes at once."""
+"""Objects that are larger than usual: a page of them is more than a program takes at once. And what does not wait
+for Pods, of which there may be many."""
 
 
 import pytest
 from cluster.waiting import until
+from kubernetes import client
 
 from .calls import create, publish
-from .driver_world import Controller, World
+from .driver_world import GROUP, Controller, World
 from .extender import Extender
 
 PODS, BYTES_OF_POD = 55, 1_300_000  # more than the 64 MiB that a page may have; etcd takes no larger object
@@ -63,3 +65,44 @@ def test_claims_with_large_annotations(world, tmp_path):
             assert "watch of persistentvolumeclaims" not in extender.log.read_text()
     finally:
         world.core.delete_collection_namespaced_persistent_volume_claim(world.namespace)
+
+
+class Account:
+    """May do what the controller needs, but for reading Pods."""
+
+    RULES = [
+        {"apiGroups": [GROUP, "storage.k8s.io", "coordination.k8s.io", "events.k8s.io"], "resources": ["*"],
+         "verbs": ["*"]},
+        {"apiGroups": [""], "resources": ["nodes", "persistentvolumes", "namespaces", "secrets"], "verbs": ["*"]},
+    ]
+
+    def __init__(self, world: World):
+        self.name = world.namespace
+        self.rbac = client.RbacAuthorizationV1Api(world.client)
+        self.rbac.create_cluster_role({"metadata": {"name": self.name}, "rules": self.RULES})
+        self.rbac.create_cluster_role_binding({
+            "metadata": {"name": self.name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": self.name},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": self.name}]})
+        self.kubeconfig = world.apiserver.authority.kubeconfig(self.name, f"/CN={self.name}")
+
+    def let_read_pods(self) -> None:
+        pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
+        self.rbac.patch_cluster_role(self.name, {"rules": [*self.RULES, pods]})
+
+    def close(self) -> None:
+        self.rbac.delete_cluster_role_binding(self.name)
+        self.rbac.delete_cluster_role(self.name)
+
+
+def test_volumes_are_published_before_pods_are_read(world):
+    account = Account(world)
+    try:
+        with Controller(world, "one", f"--kubeconfig={account.kubeconfig}") as controller:
+            replicated(controller, world)
+            assert "watch of pods" in controller.said()
+            assert list(world.roles("pvc-1")) == ["a"]
+            account.let_read_pods()
+            until(lambda: has_replica(world), "the replica is placed")
+    finally:
+        account.close()
