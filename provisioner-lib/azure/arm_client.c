@@ -7,6 +7,7 @@
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/secret.h"
+#include "lib/http/origin.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
 #include "provisioner-lib/azure/api_version.h"
@@ -449,7 +450,7 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
     const char *home = arm->config->resource_manager;
 
     /* A credential goes to Resource Manager and nowhere else. */
-    if (!ended && strncasecmp(operation->url, home, strlen(home)) != 0)
+    if (!ended && !http_same_origin(operation->url, home))
         return err_new(ERR_UNAVAILABLE, "the operation is to be followed outside of %s", home);
     while (!ended) {
         TRY(task_sleep(self, next_pause(arm, operation, began, retry_after)));
@@ -458,7 +459,7 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
     return NULL;
 }
 
-/* ---- metrics ---- */
+/* ---- lists ---- */
 
 struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)
 {
@@ -467,11 +468,14 @@ struct err *arm_client_next_page(const struct arm_client *arm, const char *link,
     *ret_path = NULL;
     if (!link || !*link)
         return NULL;
-    if (strncmp(link, home, strlen(home)) != 0)
+    const char *path = strcasestr(link, "/subscriptions/");
+    if (!http_same_origin(link, home) || !path)
         return err_new(ERR_INTERNAL, "a list goes on outside of %s: %s", home, link);
-    *ret_path = mem_strdup(link + strlen(home));
+    *ret_path = mem_strdup(path);
     return NULL;
 }
+
+/* ---- metrics ---- */
 
 void arm_client_refresh_metrics(struct arm_client *arm)
 {

@@ -274,19 +274,56 @@ static void test_looks_wait_as_long_as_azure_says(void **state)
 }
 
 /* A credential goes nowhere else. */
+static const char *const elsewhere[] = {
+    "https://elsewhere/subscriptions/s/operations/1",
+    HOME ".evil.example/subscriptions/s/operations/1",
+    HOME "@evil.example/subscriptions/s/operations/1",
+    "https://user@arm.example/subscriptions/s/operations/1",
+    HOME ":8443/subscriptions/s/operations/1",
+    "http://arm.example/subscriptions/s/operations/1",
+};
+
 static void test_an_operation_elsewhere_is_not_followed(void **state)
 {
-    static const struct line script[] = {
-        {AUTHORITY},
-        {"disks/d", 0, 202, {"Location", "https://elsewhere/operations/1"}, NULL},
-        {0}};
-    struct scripted_arm *scripted = scripted_arm_new("", script);
-    struct asking asking = put_disk;
+    static const char *const headers[] = {"Location", "Azure-AsyncOperation"};
 
     (void)state;
-    asking_begin(scripted, &asking);
-    assert_fails(asking_end(&asking, 1000), ERR_UNAVAILABLE,
-                 "the operation is to be followed outside of " HOME);
+    for (size_t i = 0; i < 2 * COUNT_OF(elsewhere); i++) {
+        const struct line script[] = {
+            {AUTHORITY},
+            {"disks/d", 0, 202, {headers[i % 2], elsewhere[i / 2]}, NULL},
+            {"operations/1", 0, 200, {NULL}, "{\"status\": \"Succeeded\"}"},
+            {0}};
+        struct scripted_arm *scripted = scripted_arm_new("", script);
+        struct asking asking = put_disk;
+
+        asking_begin(scripted, &asking);
+        assert_fails(asking_end(&asking, MINUTE_MS), ERR_UNAVAILABLE,
+                     "the operation is to be followed outside of " HOME);
+        assert_int_equal(count(scripted, "operations/1"), 0);
+        scripted_arm_free(scripted);
+    }
+}
+
+static void test_a_list_goes_on_at_home(void **state)
+{
+    static const struct line script[] = {{0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    char *path;
+
+    (void)state;
+    assert_ok(arm_client_next_page(scripted->arm, "", &path));
+    assert_null(path);
+    assert_ok(arm_client_next_page(scripted->arm, "HTTPS://ARM.example:443/subscriptions/s/x?y=z",
+                                   &path));
+    assert_string_equal(path, "/subscriptions/s/x?y=z");
+    free(path);
+    for (size_t i = 0; i < COUNT_OF(elsewhere); i++) {
+        CLEANUP(freep)
+        char *fault = mem_printf("a list goes on outside of %s: %s", HOME, elsewhere[i]);
+
+        assert_fails(arm_client_next_page(scripted->arm, elsewhere[i], &path), ERR_INTERNAL, fault);
+    }
     scripted_arm_free(scripted);
 }
 
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
         cmocka_unit_test(test_looks_wait_as_long_as_azure_says),
         cmocka_unit_test(test_an_operation_elsewhere_is_not_followed),
+        cmocka_unit_test(test_a_list_goes_on_at_home),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
