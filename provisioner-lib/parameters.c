@@ -1,5 +1,6 @@
 #include "provisioner-lib/parameters.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,11 +10,17 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/selector_text.h"
 
-enum { NOT_SAID = -1, MAX_TAGS = 50 /* of an Azure resource */ };
+enum {
+    NOT_SAID = -1,
+    MAX_TAGS = 50, /* of an Azure resource */
+    LONGEST_GROUP = 90,
+};
 
 enum parameter_type {
     TEXT,     /* char * */
     SELECTOR, /* char *, of the labels of nodes */
+    GROUP,    /* char *, the name of a resource group */
+    GUID,     /* char * */
     CHOICE,   /* const char *: one of `allowed` */
     INTEGER,  /* int64_t, least to most */
     COUNT,    /* int, least to most */
@@ -67,9 +74,9 @@ static const struct row rows[] = {
      "The same by Kubernetes' name."},
     {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
      "Region of the disk, which must be that of the VMs; when not said the cluster's."},
-    {"resourceGroup", TEXT, CREATION, AT(resource_group), NULL, 0, 0, NULL,
+    {"resourceGroup", GROUP, CREATION, AT(resource_group), NULL, 0, 0, NULL,
      "Resource group of the disk, which must exist; when not said the cluster's."},
-    {"subscriptionID", TEXT, CREATION, AT(subscription), NULL, 0, 0, NULL,
+    {"subscriptionID", GUID, CREATION, AT(subscription), NULL, 0, 0, NULL,
      "Subscription of the disk, which must be that of the VMs; when not said the cluster's."},
     {"diskIOPSReadWrite", INTEGER, CREATION, AT(iops), NULL, 1, 400000, NULL,
      "Operations per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's "
@@ -232,6 +239,36 @@ static struct err *read_fixed(const struct row *row, const char *value)
     return err_new(ERR_INVALID, "\"%s\" is not supported, leave it out. %s", value, row->help);
 }
 
+/* Both become parts of URLs. */
+static struct err *check_group(const char *value)
+{
+    size_t length = strlen(value);
+
+    for (size_t i = 0; i < length; i++)
+        if (!isascii(value[i]) || (!isalnum(value[i]) && !strchr("_-.()", value[i])))
+            return err_new(ERR_INVALID,
+                           "\"%s\" is not the name of a resource group: it may have letters, "
+                           "digits, _, -, ., ( and )",
+                           value);
+    if (length > LONGEST_GROUP || (length > 0 && value[length - 1] == '.'))
+        return err_new(ERR_INVALID,
+                       "\"%s\" is not the name of a resource group: it has %d characters at most, "
+                       "and does not end in a dot",
+                       value, LONGEST_GROUP);
+    return NULL;
+}
+
+static struct err *check_guid(const char *value)
+{
+    static const char form[] = "00000000-0000-0000-0000-000000000000";
+    bool good = strlen(value) == strlen(form);
+
+    for (size_t i = 0; good && form[i]; i++)
+        good = form[i] == '-' ? value[i] == '-' : isxdigit((unsigned char)value[i]) != 0;
+    return good || !*value ? NULL
+                           : err_new(ERR_INVALID, "\"%s\" is not of the form %s", value, form);
+}
+
 static struct err *check_selector(const char *value)
 {
     CLEANUP(label_selector_freep) Api__LabelSelector *unused = NULL;
@@ -248,7 +285,11 @@ static struct err *read_value(const struct row *row, const char *value,
 
     switch (row->type) {
     case SELECTOR:
-        TRY(check_selector(value));
+    case GROUP:
+    case GUID:
+        TRY(row->type == SELECTOR ? check_selector(value)
+            : row->type == GROUP  ? check_group(value)
+                                  : check_guid(value));
         __attribute__((fallthrough));
     case TEXT:
         if (row->allowed)

@@ -65,11 +65,13 @@ static struct err *get(struct task *self, struct cloud *cloud, const char *disk_
 static struct err *list(struct task *self, struct cloud *cloud, const char *disk_id,
                         struct cloud_disks *ret)
 {
+    TRY(resource_id_check(disk_id));
     return managed_disk_list(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
 static struct err *delete (struct task *self, struct cloud *cloud, const char *disk_id)
 {
+    TRY(resource_id_check(disk_id));
     return managed_disk_delete(self, azure_of(cloud)->arm, disk_id);
 }
 
@@ -86,11 +88,13 @@ static struct err *instance_id(struct cloud *cloud, const char *node, const char
                                      "virtualMachines", node);
         return NULL;
     }
-    if (strncasecmp(provider_id, scheme, strlen(scheme)) != 0 ||
-        strncasecmp(provider_id + strlen(scheme), "/subscriptions/", 15) != 0)
+    const char *id = provider_id + strlen(scheme);
+    bool is_of_azure = strncasecmp(provider_id, scheme, strlen(scheme)) == 0;
+    CLEANUP(err_freep) struct err *err = is_of_azure ? resource_id_check(id) : NULL;
+    if (!is_of_azure || err)
         return err_new(ERR_INVALID, "node %s: provider id \"%s\" is not of an Azure VM", node,
                        provider_id);
-    *ret_id = mem_strdup(provider_id + strlen(scheme));
+    *ret_id = mem_strdup(id);
     return NULL;
 }
 
@@ -128,6 +132,7 @@ static struct err *check_subscriptions(const struct cloud_attach *attach)
 
 static struct err *attach(struct task *self, struct cloud *cloud, const struct cloud_attach *attach)
 {
+    TRY(resource_id_check(attach->disk_id));
     TRY(check_subscriptions(attach));
     return vm_change(self, azure_of(cloud)->vms, attach->instance_id,
                      &(struct vm_change){

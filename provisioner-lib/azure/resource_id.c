@@ -22,6 +22,34 @@ void resource_id_fini(struct resource_id *id)
     *id = (struct resource_id){0};
 }
 
+/* Of a name's characters; the rest of what Azure's kinds of names must be is left to Azure. */
+static bool is_name(const char *part, size_t length)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789-_.()";
+
+    return length > 0 && strspn(part, allowed) >= length && strspn(part, ".") < length;
+}
+
+struct err *resource_id_check(const char *text)
+{
+    static const char start[] = "/subscriptions/";
+    const char *part = text;
+
+    if (strncasecmp(text, start, strlen(start)) != 0)
+        return err_new(ERR_INVALID, "\"%s\" does not begin with %s", text, start);
+    while (*part == '/') {
+        size_t length = strcspn(++part, "/");
+
+        if (!is_name(part, length))
+            return err_new(ERR_INVALID, "\"%s\": \"%.*s\" is not the name of anything in Azure",
+                           text, (int)length, part);
+        part += length;
+    }
+    return NULL;
+}
+
 struct err *resource_id_parse(const char *text, struct resource_id *ret)
 {
     CLEANUP(resource_id_fini) struct resource_id id = {0};
@@ -29,6 +57,7 @@ struct err *resource_id_parse(const char *text, struct resource_id *ret)
                       NULL, &id.type,         &id.name};
     const char *part = text;
 
+    TRY(resource_id_check(text));
     for (size_t i = 0; i < COUNT_OF(fixed); i++) {
         if (*part != '/')
             return err_new(ERR_INVALID, "\"%s\" is not of the form %s", text, form);
@@ -36,8 +65,7 @@ struct err *resource_id_parse(const char *text, struct resource_id *ret)
 
         size_t length = strcspn(part, "/");
         bool as_expected =
-            fixed[i] ? strlen(fixed[i]) == length && strncasecmp(part, fixed[i], length) == 0
-                     : length > 0;
+            !fixed[i] || (strlen(fixed[i]) == length && strncasecmp(part, fixed[i], length) == 0);
         if (!as_expected)
             return err_new(ERR_INVALID, "\"%s\" is not of the form %s", text, form);
         if (!fixed[i])

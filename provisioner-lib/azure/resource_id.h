@@ -2,6 +2,10 @@
  *
  * "/subscriptions/S/resourceGroups/G/providers/Microsoft.Compute/disks/N". Names keep the case in
  * which they were created but are equal whatever their case, so ids are compared only here.
+ *
+ * An id becomes the path of a URL. Anybody who can write one, into a PersistentVolume or a Node,
+ * must not be able to ask for something else by it: an id has no characters but those that Azure's
+ * names have, no query and no "..".
  */
 #pragma once
 
@@ -15,8 +19,11 @@ struct resource_id {
     char *name;
 };
 
-/* INVALID, with the id and what is wrong with it, unless it is of Microsoft.Compute and of a type
- * without a parent. */
+/* INVALID, with the id and what is wrong with it, unless it begins with /subscriptions/ and goes on
+ * with names only. */
+struct err *resource_id_check(const char *text) __attribute__((warn_unused_result));
+
+/* The same unless it is of Microsoft.Compute and of a type without a parent, too. */
 struct err *resource_id_parse(const char *text, struct resource_id *ret)
     __attribute__((warn_unused_result));
 void resource_id_fini(struct resource_id *id);

@@ -31,7 +31,7 @@ and mounting need is looked at: maxShares, maxMountReplicaCount, replicaNodeSele
 decides how the disk is attached follows from the disk itself.
 """
 
-ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
+ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
 
 
 class Parameter(NamedTuple):

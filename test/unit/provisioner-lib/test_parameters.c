@@ -6,6 +6,9 @@
 
 #include "test/unit/expect.h"
 
+#define NINETY                                                                                     \
+    "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+
 enum { MAX_PARAMETERS = 8 };
 
 static const struct {
@@ -73,6 +76,28 @@ static const struct {
      "parameter diskEncryptionType needs diskEncryptionSetID"},
     {"diskEncryptionSetID=des", false,
      "parameter diskEncryptionSetID: \"des\" does not begin with /subscriptions/"},
+    {"resourceGroup=My_group-1.(a)", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"resourceGroup=", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"resourceGroup=x/providers/y?", false,
+     "parameter resourceGroup: \"x/providers/y?\" is not the name of a resource group: it may have "
+     "letters, digits, _, -, ., ( and )"},
+    {"resourceGroup=a%2e", false,
+     "parameter resourceGroup: \"a%2e\" is not the name of a resource group: it may have letters, "
+     "digits, _, -, ., ( and )"},
+    {"resourceGroup=..", false,
+     "parameter resourceGroup: \"..\" is not the name of a resource group: it has 90 characters at "
+     "most, and does not end in a dot"},
+    {"resourceGroup=" NINETY, false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"resourceGroup=" NINETY "a", false,
+     "parameter resourceGroup: \"" NINETY "a\" is not the name of a resource group: it has 90 "
+     "characters at most, and does not end in a dot"},
+    {"subscriptionID=01234567-89ab-cDEF-0123-456789abcdef", false,
+     "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"subscriptionID=mine", false,
+     "parameter subscriptionID: \"mine\" is not of the form 00000000-0000-0000-0000-000000000000"},
+    {"subscriptionID=01234567-89ab-cDEF-0123-456789abcde/", false,
+     "parameter subscriptionID: \"01234567-89ab-cDEF-0123-456789abcde/\" is not of the form "
+     "00000000-0000-0000-0000-000000000000"},
     {"networkAccessPolicy=AllowPrivate", false,
      "parameter diskAccessID belongs to networkAccessPolicy AllowPrivate, and the reverse"},
     {"tags=${pvc.metadata.name}=b", false,

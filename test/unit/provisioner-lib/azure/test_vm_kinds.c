@@ -124,7 +124,12 @@ static void test_an_azure_stack_takes_lists(void **state)
 
 static void test_other_peoples_ids(void **state)
 {
-    static const char *const ids[] = {"aws:///us-east-1a/i-0", "azure://elsewhere", "kind://node"};
+    static const char *const ids[] = {"aws:///us-east-1a/i-0",
+                                      "azure://elsewhere",
+                                      "kind://node",
+                                      "azure://" VM("vm1") "?api-version=1&x=",
+                                      "azure://" VM("..") "/../disks/d",
+                                      "azure://" VM("vm1#")};
     struct world *world = world_new();
 
     (void)state;
