@@ -348,7 +348,7 @@ static const struct {
     {"changing its role", promoting, why_state,
      "wait: it takes no call to Azure; if it stays, see that azdisk-controller leads"},
     {"being attached", waiting, why_attaching,
-     "wait: Azure takes up to a minute; azuredisk_azure_gate_seconds shows throttling"},
+     "wait: Azure takes up to a minute; azuredisk_azure_budget_wait_seconds shows throttling"},
     {"detached behind the driver's back", machine_differs, why_machine_differs, "azdiskctl check"},
     {"being mounted", not_mounted, why_not_mounted,
      "kubectl describe the pod; look at the log of azdisk-node on that node"},

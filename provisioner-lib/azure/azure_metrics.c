@@ -27,7 +27,8 @@ struct metric METRIC_AZURE_RETRIES = {
 
 struct metric METRIC_AZURE_GATE_SECONDS = {
     .name = "azuredisk_azure_budget_wait_seconds",
-    .help = "Time that requests waited so as not to be throttled.",
+    .help = "Time that requests waited for their turn: so as not to be throttled, and for a "
+            "connection.",
     .type = METRIC_HISTOGRAM,
     .labels = {"kind"},
     .buckets = METRIC_SECONDS,

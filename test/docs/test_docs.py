@@ -38,6 +38,16 @@ def test_every_metric_is_explained(program):
             assert metric["name"].endswith(("_seconds", "_disks"))
 
 
+def test_every_metric_that_people_are_told_of_exists():
+    """By azdiskctl, by a page that is written by hand, or by the chart."""
+    exported = {metric["name"] for program in metrics.PROGRAMS for metric in metrics.metrics(program)}
+    places = [*TREE.glob("azdiskctl/*.c"), *FOLDER.glob("*.md"), *(TREE / "charts").rglob("*.yaml")]
+    told = {(path.name, name) for path in places for name in re.findall(r"\bazuredisk_\w+", path.read_text())}
+    series = {name + ending for name in exported for ending in ("", "_bucket", "_sum", "_count")}
+    assert "verdict.c" in {place for place, _ in told}
+    assert not [(place, name) for place, name in sorted(told) if name not in series]
+
+
 def test_every_parameter_is_explained():
     found = parameters.parameters()
     assert {"skuName", "maxShares", "userAgent"} <= {parameter.name for parameter in found}
