@@ -8,7 +8,8 @@
 struct cluster {
     struct cluster_view view;
     struct object_list claims, pods, events;
-    int64_t now_us; /* when it was read */
+    int64_t now_us;              /* when it was read */
+    uint64_t heartbeat_limit_ms; /* heartbeat_limit.h; set by who looks at heartbeats */
 
     struct kube_object **owned; /* all of them, referenced */
     size_t n_owned;

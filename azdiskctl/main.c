@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "azdiskctl/check.h"
+#include "azdiskctl/heartbeat_limit.h"
 #include "azdiskctl/map.h"
 #include "azdiskctl/session.h"
 #include "azdiskctl/timeline.h"
@@ -86,7 +87,10 @@ static struct err *run_why(struct task *self, struct program *program, json_t **
     struct cluster_wish wish =
         wish_of(program, CLUSTER_PUBLICATIONS | CLUSTER_CLAIMS | CLUSTER_PODS | CLUSTER_EVENTS);
 
-    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    struct kube *kube = program->session.connection.kube;
+
+    TRY(cluster_read(self, kube, &wish, &cluster));
+    cluster.heartbeat_limit_ms = heartbeat_limit_read(self, kube, wish.driver_name);
     TRY(chains_find(&cluster, program->flags.subject, program->flags.namespace_, &chains));
     CLEANUP(freep) struct cloud_instance *machines = mem_alloc(chains.n * sizeof *machines);
     struct err *err = answer_why(self, program, &chains, machines, ret);

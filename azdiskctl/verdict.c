@@ -8,9 +8,6 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
 
-/* The controller's default of --heartbeat-limit. */
-enum { HEARTBEAT_LIMIT_S = 2 * 60 };
-
 /* ---- small questions ---- */
 
 static bool is_stage(const struct chain *chain, const char *stage)
@@ -46,7 +43,7 @@ bool plugin_is_ready(const struct cluster *cluster, const struct kube_object *pl
 
     return status && status->ready_for_volume_allocation &&
            cluster->now_us - time_of_text(status->last_heartbeat_time) <=
-               HEARTBEAT_LIMIT_S * INT64_C(1000000);
+               (int64_t)cluster->heartbeat_limit_ms * 1000;
 }
 
 static const struct cloud_slot *slot_of(const struct chain *chain)

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 
 static const char program[] = "azdisk-controller";
@@ -32,7 +33,7 @@ static struct flags flags = {
                  .publish_wait = PUBLISH_WAIT_LUN,
                  .on_unpublish = ON_UNPUBLISH_DEMOTE,
                  .replica_gc_delay_ms = 5 * 60 * 1000,
-                 .heartbeat_limit_ms = 2 * 60 * 1000,
+                 .heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS,
                  .worker_tasks = 100,
                  .audit_interval_ms = 10 * 1000,
                  .repair = REPAIR_SAFE},

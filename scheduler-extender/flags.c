@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 
 static const char program[] = "azdisk-scheduler-extender";
@@ -18,7 +19,7 @@ static struct flags flags = {
     .verbosity = 2,
     .settings = {.driver_name = "disk.csi.azure.com",
                  .namespace_ = "azure-disk-csi",
-                 .heartbeat_limit_ms = 2 * 60 * 1000},
+                 .heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS},
 };
 
 #define TEXT(flag, member, text)                                                                   \

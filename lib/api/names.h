@@ -35,6 +35,9 @@
 #define NOTE_FORGET_AFTER "disk.csi.azure.com/forget-after"   /* time at which a failed one goes */
 #define NOTE_COLLECT_AFTER "disk.csi.azure.com/collect-after" /* time at which replicas go */
 
+/* Of AzDriverNode.status.lastHeartbeatTime: what --heartbeat-limit is when it is not given. */
+enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };
+
 /* Of an AzVolumeAttachment. */
 #define ROLE_PRIMARY "Primary"
 #define ROLE_REPLICA "Replica"

@@ -2,10 +2,13 @@
 somebody has put things wrong by hand."""
 
 import json
+import time
 
 import pytest
 from azsim import simulator
+from chart.chart import render
 from cluster.waiting import until
+from kubernetes import client
 
 from .azdiskctl import Azdiskctl
 from .calls import create, publish
@@ -70,6 +73,29 @@ def test_why(world, in_use):
     assert azdiskctl.ask("why", f"node/{world.nodes[1]}")["answers"][0]["stage"] == "in order"
     assert "there is no pv nobody" in azdiskctl.run("why", "pv/nobody", status=2)
     assert "is not KIND/NAME" in azdiskctl.run("why", "pvc-1", status=2)
+
+
+def deployment(world, **arguments: str) -> dict:
+    """The controller's, as the chart makes it."""
+    [made] = [d for d in render({f"controller.{name}": value for name, value in arguments.items()}, world.namespace)
+              if d["kind"] == "Deployment" and d["metadata"]["name"] == "csi-azuredisk-controller"]
+    return made
+
+
+def test_why_goes_by_the_clusters_own_heartbeat_limit(world, in_use):
+    node, apps = world.nodes[1], client.AppsV1Api(world.client)
+    world.patch("azdrivernodes", node, {"status": {"lastHeartbeatTime": time.strftime(
+        "%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 300))}}, status=True)
+
+    def stage() -> str:
+        return Azdiskctl(world).ask("why", f"node/{node}")["answers"][0]["stage"]
+
+    assert stage() == "node plug-in does not answer", "after the default of 2 minutes"
+    made = apps.create_namespaced_deployment(world.namespace, deployment(world, heartbeatLimit="10m"))
+    try:
+        assert stage() == "in order"
+    finally:
+        apps.delete_namespaced_deployment(made.metadata.name, world.namespace)
 
 
 def test_timeline(world, in_use):

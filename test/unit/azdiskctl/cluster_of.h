@@ -20,6 +20,7 @@ static inline struct cluster cluster_of(const char *text)
         .claims = object_list_of(json, "claims", &api__persistent_volume_claim__descriptor),
         .pods = object_list_of(json, "pods", &api__pod__descriptor),
         .events = object_list_of(json, "events", &api__event__descriptor),
+        .heartbeat_limit_ms = 2 * 60 * 1000,
     };
 
     assert_ok(timestamp_parse(NOW, &cluster.now_us));
