@@ -9,14 +9,16 @@
 
 enum { MOST_LUN = 4095 };
 
-/* Errors that the same request would meet again; the controller goes on trying after all others. */
+/* Failures that pass only when somebody does something about them. The controller tries these again
+ * too, but seldom; whoever waits is better told at once, and comes again. */
 static const struct {
     const char *code;
     enum err_kind kind;
 } final_errors[] = {
-    {"INVALID_ARGUMENT", ERR_INVALID},    {"NOT_FOUND", ERR_NOT_FOUND},
-    {"ALREADY_EXISTS", ERR_EXISTS},       {"OUT_OF_RANGE", ERR_OUT_OF_RANGE},
-    {"UNIMPLEMENTED", ERR_UNIMPLEMENTED},
+    {"INVALID_ARGUMENT", ERR_INVALID},     {"NOT_FOUND", ERR_NOT_FOUND},
+    {"ALREADY_EXISTS", ERR_EXISTS},        {"PERMISSION_DENIED", ERR_DENIED},
+    {"RESOURCE_EXHAUSTED", ERR_EXHAUSTED}, {"FAILED_PRECONDITION", ERR_PRECONDITION},
+    {"OUT_OF_RANGE", ERR_OUT_OF_RANGE},    {"UNIMPLEMENTED", ERR_UNIMPLEMENTED},
 };
 
 static bool equal(const char *a, const char *b)

@@ -77,12 +77,6 @@ static const struct {
      "AzVolumeAttachment data-n1-attachment is in state AttachmentFailed (UNAVAILABLE: Azure "
      "is "
      "away)"},
-    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
-     "'RESOURCE_EXHAUSTED','message':'no slot'}}}",
-     ERR_BUSY,
-     "AzVolumeAttachment data-n1-attachment is in state AttachmentFailed (RESOURCE_EXHAUSTED: "
-     "no "
-     "slot)"},
     {"{" META "," PRIMARY ",'status':{'state':'Attaching','error':{'code':'NOT_FOUND',"
      "'message':'an earlier one'}}}",
      ERR_BUSY,
@@ -102,6 +96,16 @@ static const struct {
     {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
      "'UNIMPLEMENTED','message':'x'}}}",
      ERR_UNIMPLEMENTED, "the disk cannot be attached: x"},
+
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'PERMISSION_DENIED','message':'x'}}}",
+     ERR_DENIED, "the disk cannot be attached: x"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'RESOURCE_EXHAUSTED','message':'no slot'}}}",
+     ERR_EXHAUSTED, "the disk cannot be attached: no slot"},
+    {"{" META "," PRIMARY ",'status':{'state':'AttachmentFailed','error':{'code':"
+     "'FAILED_PRECONDITION','message':'x'}}}",
+     ERR_PRECONDITION, "the disk cannot be attached: x"},
 
     /* Ready, but without sense. */
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary'}}}",
