@@ -9,7 +9,6 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/duration.h"
-#include "lib/rt/wait.h"
 
 /* Lives on the heap because libuv's handles do until their close callbacks have run. */
 struct subprocess {
@@ -21,7 +20,8 @@ struct subprocess {
     char output[SUBPROCESS_OUTPUT + 1];
     size_t length;
     char piece[1024];
-    struct waiters changed;
+    struct timer kill; /* when it has not ended by itself */
+    struct subprocess_stop own_stop, *stop;
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -29,7 +29,7 @@ static void on_closed(uv_handle_t *handle)
     struct subprocess *subprocess = handle->data;
 
     subprocess->open_handles--;
-    waiters_wake(&subprocess->changed);
+    waiters_wake(&subprocess->stop->changed);
 }
 
 static void on_exit_of_process(uv_process_t *process, int64_t status, int signal_number)
@@ -105,52 +105,129 @@ static int spawn(struct subprocess *subprocess, uv_loop_t *uv, const char *const
     return status;
 }
 
-/* Until the process has exited and closed its output; TIMEOUT or CANCELED ends it by force. */
-static struct err *supervise(struct task *self, struct subprocess *subprocess, uint64_t deadline)
+/* ---- its end ---- */
+
+void subprocess_stop_init(struct subprocess_stop *stop)
+{
+    *stop = (struct subprocess_stop){.kill_at = TIMER_NEVER};
+    waiters_init(&stop->changed);
+}
+
+void subprocess_stop_fini(struct subprocess_stop *stop)
+{
+    err_free(stop->why);
+}
+
+void subprocess_stop_ask(struct subprocess_stop *stop, uint64_t kill_at, struct err *why)
+{
+    if (stop->why)
+        err_free(why);
+    else
+        stop->why = why;
+    if (kill_at < stop->kill_at)
+        stop->kill_at = kill_at;
+    waiters_wake(&stop->changed);
+}
+
+struct err *subprocess_stop_reason(const struct subprocess_stop *stop)
+{
+    return stop->why ? err_new(err_kind(stop->why), "%s", err_message(stop->why)) : NULL;
+}
+
+/* With the children that it started. */
+static void signal_all(const struct subprocess *subprocess, int signal)
+{
+    if (!subprocess->exited)
+        kill(-subprocess->process.pid, signal);
+}
+
+static void kill_all(void *ctx)
+{
+    signal_all(ctx, SIGKILL);
+}
+
+static void end(struct task *self, struct subprocess *subprocess, uint64_t kill_at)
+{
+    struct loop *loop = loop_of(self);
+
+    signal_all(subprocess, kill_at > loop_now(loop) ? SIGTERM : SIGKILL);
+    while (!subprocess->exited) {
+        uint64_t due = kill_at < subprocess->stop->kill_at ? kill_at : subprocess->stop->kill_at;
+
+        loop_start_timer(loop, &subprocess->kill, due, kill_all, subprocess);
+        wait_through(self, &subprocess->stop->changed);
+    }
+    loop_stop_timer(loop, &subprocess->kill);
+}
+
+/* Until the process has exited and closed its output, or has to end before. */
+static struct err *supervise(struct task *self, struct subprocess *subprocess, uint64_t deadline,
+                             uint64_t grace_ms)
 {
     struct err *err = NULL;
 
-    while (!err && subprocess->open_handles > 0)
-        err = wait_for_change(self, &subprocess->changed, deadline);
-    if (err && !subprocess->exited)
-        kill(-subprocess->process.pid, SIGKILL); /* with the children that it started */
-    while (!subprocess->exited)
-        wait_through(self, &subprocess->changed);
+    while (!err && subprocess->open_handles > 0) {
+        err = subprocess_stop_reason(subprocess->stop);
+        if (err)
+            end(self, subprocess, subprocess->stop->kill_at);
+        else if ((err = wait_for_change(self, &subprocess->stop->changed, deadline)))
+            end(self, subprocess, loop_deadline(loop_of(self), grace_ms));
+    }
     /* A grandchild may hold the pipe open for ever. */
     if (!uv_is_closing((uv_handle_t *)&subprocess->pipe))
         uv_close((uv_handle_t *)&subprocess->pipe, on_closed);
     while (subprocess->open_handles > 0)
-        wait_through(self, &subprocess->changed);
+        wait_through(self, &subprocess->stop->changed);
     return err;
 }
 
-struct err *subprocess_run(struct task *self, const char *const argv[], uint64_t timeout_ms,
+/* ---- its life ---- */
+
+static struct err *start(struct task *self, struct subprocess *subprocess, const char *const argv[])
+{
+    uv_loop_t *uv = loop_uv(loop_of(self));
+
+    assert(uv);
+    TRY(subprocess_stop_reason(subprocess->stop));
+    int status = spawn(subprocess, uv, argv);
+    if (status >= 0) {
+        uv_read_start((uv_stream_t *)&subprocess->pipe, on_space_wanted, on_output);
+        return NULL;
+    }
+    uv_close((uv_handle_t *)&subprocess->process, on_closed);
+    uv_close((uv_handle_t *)&subprocess->pipe, on_closed);
+    while (subprocess->open_handles > 0)
+        wait_through(self, &subprocess->stop->changed);
+    return err_new(status == UV_ENOENT ? ERR_NOT_FOUND : ERR_INTERNAL, "%s", uv_strerror(status));
+}
+
+static struct err *run(struct task *self, const struct subprocess_request *request,
+                       struct subprocess *subprocess)
+{
+    char allowed[DURATION_SIZE];
+
+    struct err *err = start(self, subprocess, request->argv);
+    if (!err) {
+        uint64_t deadline = loop_deadline(loop_of(self), request->timeout_ms);
+
+        err = supervise(self, subprocess, deadline, request->grace_ms);
+    }
+    if (!err)
+        return NULL;
+    if (err_kind(err) != ERR_TIMEOUT)
+        return err_wrap(err, "%s", request->argv[0]);
+    duration_format(request->timeout_ms, allowed);
+    return err_wrap(err, "%s (allowed %s)", request->argv[0], allowed);
+}
+
+struct err *subprocess_run(struct task *self, const struct subprocess_request *request,
                            struct subprocess_result *ret)
 {
-    struct loop *loop = loop_of(self);
     CLEANUP(freep) struct subprocess *subprocess = mem_alloc(sizeof *subprocess);
 
-    assert(loop_uv(loop));
-    waiters_init(&subprocess->changed);
-
-    int status = spawn(subprocess, loop_uv(loop), argv);
-    if (status < 0) {
-        uv_close((uv_handle_t *)&subprocess->process, on_closed);
-        uv_close((uv_handle_t *)&subprocess->pipe, on_closed);
-        while (subprocess->open_handles > 0)
-            wait_through(self, &subprocess->changed);
-        return err_new(status == UV_ENOENT ? ERR_NOT_FOUND : ERR_INTERNAL, "%s: %s", argv[0],
-                       uv_strerror(status));
-    }
-    uv_read_start((uv_stream_t *)&subprocess->pipe, on_space_wanted, on_output);
-
-    struct err *err = supervise(self, subprocess, loop_deadline(loop, timeout_ms));
-    if (err) {
-        char allowed[DURATION_SIZE];
-
-        duration_format(timeout_ms, allowed);
-        return err_wrap(err, "%s (allowed %s)", argv[0], allowed);
-    }
+    subprocess_stop_init(&subprocess->own_stop);
+    subprocess->stop = request->stop ? request->stop : &subprocess->own_stop;
+    TRY(run(self, request, subprocess));
     while (subprocess->length && subprocess->output[subprocess->length - 1] == '\n')
         subprocess->length--;
     subprocess->output[subprocess->length] = '\0';

@@ -59,7 +59,8 @@ static struct err *run(struct task *self, const char *const argv[], uint64_t lim
 {
     CLEANUP(freep) struct subprocess_result *result = mem_alloc(sizeof *result);
 
-    TRY(subprocess_run(self, argv, limit_ms, result));
+    TRY(subprocess_run(self, &(struct subprocess_request){.argv = argv, .timeout_ms = limit_ms},
+                       result));
     if (result->exit_status < first_failure)
         return NULL;
 

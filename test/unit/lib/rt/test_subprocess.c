@@ -11,7 +11,8 @@ static const uint64_t LONG = 60 * 1000; /* milliseconds; nothing here is to take
 
 struct run {
     const char *const *argv;
-    uint64_t timeout_ms;
+    uint64_t timeout_ms, grace_ms;
+    struct subprocess_stop *stop;
     struct subprocess_result result;
     struct err *err;
     bool ended;
@@ -20,8 +21,14 @@ struct run {
 static void runs(struct task *self, void *arg)
 {
     struct run *run = arg;
+    const struct subprocess_request request = {
+        .argv = run->argv,
+        .timeout_ms = run->timeout_ms,
+        .grace_ms = run->grace_ms,
+        .stop = run->stop,
+    };
 
-    run->err = subprocess_run(self, run->argv, run->timeout_ms, &run->result);
+    run->err = subprocess_run(self, &request, &run->result);
     run->ended = true;
 }
 
@@ -160,11 +167,174 @@ static void test_cancelling_kills_it_and_its_children(void **state)
 
     loop_spawn(loop, "canceller", cancels_when_ready, &canceller);
     loop_run(loop);
-    assert_fails(run.err, ERR_CANCELED, "sh (allowed 1m): caller was cancelled");
+    assert_fails(run.err, ERR_CANCELED, "sh: caller was cancelled");
     close(ends[1]);
     fcntl(ends[0], F_SETFL, 0);
     assert_int_equal(read(ends[0], &byte, 1), 0);
     close(ends[0]);
+}
+
+/* ---- an end in order ---- */
+
+enum { WAIT_FOR_EVER, LEAVE_AT_ONCE, LEAVE_WHEN_TOLD };
+
+/* What a program does at SIGTERM. It says "r" when it is ready, "t" when it has got the signal, and
+ * "e" when it has ended in order, by lines on its file descriptor 9. */
+static const char *const at_sigterm[] = {
+    [WAIT_FOR_EVER] = ":",
+    [LEAVE_AT_ONCE] = "echo e >&9; exit 3",
+    [LEAVE_WHEN_TOLD] = "read go <&8; echo e >&9; exit 3",
+};
+
+struct ending {
+    struct run run;
+    struct subprocess_stop stop;
+    struct task *caller;
+    int said[2], told[2];
+    char *script;
+};
+
+static void ending_setup(struct ending *ending, struct loop *loop, int behaviour)
+{
+    *ending = (struct ending){.run = {.timeout_ms = LONG}};
+    subprocess_stop_init(&ending->stop);
+    assert_int_equal(pipe(ending->said), 0);
+    assert_int_equal(pipe(ending->told), 0);
+    fcntl(ending->said[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ending->told[1], F_SETFD, FD_CLOEXEC);
+    fcntl(ending->said[0], F_SETFL, O_NONBLOCK);
+    ending->script = mem_printf(
+        "exec 9>/proc/self/fd/%d 8</proc/self/fd/%d; trap 'echo t >&9; %s' TERM; echo r >&9; "
+        "while :; do sleep 0.01; done",
+        ending->said[1], ending->told[0], at_sigterm[behaviour]);
+    ending->run.argv = mem_copy(ARGV("sh", "-c", ending->script), 4 * sizeof(char *));
+    ending->run.stop = &ending->stop;
+    ending->caller = loop_spawn(loop, "caller", runs, &ending->run);
+}
+
+static void ending_teardown(struct ending *ending)
+{
+    free((void *)(uintptr_t)ending->run.argv);
+    free(ending->script);
+    for (int i = 0; i < 2; i++) {
+        close(ending->said[i]);
+        close(ending->told[i]);
+    }
+    subprocess_stop_fini(&ending->stop);
+}
+
+static void await_word(struct task *self, const struct ending *ending, char word)
+{
+    char line[2];
+
+    while (read(ending->said[0], line, 2) != 2)
+        assert_ok(task_sleep(self, 1));
+    assert_int_equal(line[0], word);
+}
+
+static void await_end(struct task *self, const struct ending *ending)
+{
+    while (!ending->run.ended)
+        assert_ok(task_sleep(self, 1));
+}
+
+static uint64_t in(const struct task *self, uint64_t ms)
+{
+    return loop_now(loop_of(self)) + ms;
+}
+
+static void play(task_fn *scene)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new();
+
+    loop_spawn(loop, "scene", scene, loop);
+    loop_run(loop);
+}
+
+/* However long the program takes to end, as long as it is not time for SIGKILL. */
+static void stopped_in_order(struct task *self, void *loop)
+{
+    struct ending ending;
+
+    ending_setup(&ending, loop, LEAVE_WHEN_TOLD);
+    await_word(self, &ending, 'r');
+    subprocess_stop_ask(&ending.stop, in(self, LONG), err_new(ERR_UNAVAILABLE, "enough"));
+    await_word(self, &ending, 't');
+    assert_ok(task_sleep(self, 50));
+    assert_false(ending.run.ended);
+    /* Once more: the reason stays. */
+    subprocess_stop_ask(&ending.stop, in(self, LONG), err_new(ERR_BUSY, "again"));
+    assert_int_equal(write(ending.told[1], "\n", 1), 1);
+    await_word(self, &ending, 'e');
+    await_end(self, &ending);
+    assert_fails(ending.run.err, ERR_UNAVAILABLE, "sh: enough");
+    ending_teardown(&ending);
+}
+
+static void test_stopped_in_order(void **state)
+{
+    (void)state;
+    play(stopped_in_order);
+}
+
+/* One that does not heed SIGTERM, and is given less time after a while. */
+static void killed_when_it_does_not_end(struct task *self, void *loop)
+{
+    struct ending ending;
+
+    ending_setup(&ending, loop, WAIT_FOR_EVER);
+    await_word(self, &ending, 'r');
+    subprocess_stop_ask(&ending.stop, in(self, LONG), err_new(ERR_BUSY, "enough"));
+    await_word(self, &ending, 't');
+    subprocess_stop_ask(&ending.stop, in(self, 20), err_new(ERR_BUSY, "now"));
+    await_end(self, &ending);
+    assert_fails(ending.run.err, ERR_BUSY, "sh: enough");
+    ending_teardown(&ending);
+}
+
+static void test_killed_when_it_does_not_end(void **state)
+{
+    (void)state;
+    play(killed_when_it_does_not_end);
+}
+
+static void cancelled_with_grace(struct task *self, void *loop)
+{
+    struct ending ending;
+
+    ending_setup(&ending, loop, LEAVE_AT_ONCE);
+    ending.run.grace_ms = LONG;
+    await_word(self, &ending, 'r');
+    task_cancel(ending.caller);
+    await_word(self, &ending, 't');
+    await_word(self, &ending, 'e');
+    await_end(self, &ending);
+    assert_fails(ending.run.err, ERR_CANCELED, "sh: caller was cancelled");
+    ending_teardown(&ending);
+}
+
+static void test_cancelled_with_grace(void **state)
+{
+    (void)state;
+    play(cancelled_with_grace);
+}
+
+static void stopped_before_the_start(struct task *self, void *loop)
+{
+    struct ending ending;
+
+    ending_setup(&ending, loop, LEAVE_AT_ONCE);
+    subprocess_stop_ask(&ending.stop, in(self, LONG), err_new(ERR_BUSY, "too late"));
+    await_end(self, &ending);
+    assert_fails(ending.run.err, ERR_BUSY, "sh: too late");
+    assert_int_equal(read(ending.said[0], &(char){0}, 1), -1); /* it has said nothing */
+    ending_teardown(&ending);
+}
+
+static void test_stopped_before_the_start(void **state)
+{
+    (void)state;
+    play(stopped_before_the_start);
 }
 
 static void test_many_at_once(void **state)
@@ -198,6 +368,10 @@ int main(void)
         cmocka_unit_test(test_it_is_killed_when_its_time_is_up),
         cmocka_unit_test(test_an_output_that_stays_open_is_not_waited_for),
         cmocka_unit_test(test_cancelling_kills_it_and_its_children),
+        cmocka_unit_test(test_stopped_in_order),
+        cmocka_unit_test(test_killed_when_it_does_not_end),
+        cmocka_unit_test(test_cancelled_with_grace),
+        cmocka_unit_test(test_stopped_before_the_start),
         cmocka_unit_test(test_many_at_once),
     };
 
