@@ -113,6 +113,27 @@ struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
     return not_ready_yet(attachment);
 }
 
+bool attachment_lun(const Api__AzVolumeAttachment *attachment, unsigned *ret)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+    uint64_t lun;
+
+    if (!status || !status->detail)
+        return false;
+    CLEANUP(err_freep) struct err *err = read_number(status->detail, CONTEXT_LUN, MOST_LUN, &lun);
+    if (err)
+        return false;
+    *ret = (unsigned)lun;
+    return true;
+}
+
+const char *attachment_running_job(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_RUNNING_JOB) : NULL;
+}
+
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)
 {
     return !attachment->status || !equal(attachment->status->state, STATE_DETACHED);

@@ -8,6 +8,7 @@
 #include "node/csi_service.h"
 #include "node/metrics.h"
 #include "node/mirror.h"
+#include "node/running_job.h"
 #include "node/volume_access.h"
 
 /* A volume on its way to its staging path. */
@@ -92,6 +93,56 @@ static struct err *check_still_ours(const struct staging *s)
     return NULL;
 }
 
+/* ---- programs that write to the device ---- */
+
+static struct err *job_begin(struct task *self, void *ctx, const char *program)
+{
+    struct staging *s = ctx;
+
+    TRY(running_job_begin(self, s->node, s->attachment, program));
+    struct err *err = check_still_ours(s);
+    if (err)
+        running_job_end(self, s->node, s->attachment);
+    return err;
+}
+
+static struct err *job_check(void *ctx)
+{
+    return check_still_ours(ctx);
+}
+
+static void job_end(struct task *self, void *ctx, const struct err *unsure)
+{
+    struct staging *s = ctx;
+
+    if (!unsure) {
+        running_job_end(self, s->node, s->attachment);
+        return;
+    }
+    log_warning("volume %s: %s", s->volume_id, err_message(unsure));
+    running_job_leave(s->node, s->attachment);
+}
+
+static struct err *prepare_filesystem(struct task *self, struct staging *s,
+                                      const struct disk_expectation *expected, bool format)
+{
+    struct host *host = s->node->host;
+    const struct job_permit permit = {job_begin, job_check, job_end, s};
+
+    TRY(check_still_ours(s));
+    if (format) {
+        TRY(host_format(self, host, &s->device, s->access.filesystem, expected->uuid, &permit,
+                        s->deadline));
+        phase_ended(s, "format");
+    } else if (!s->access.read_only) {
+        TRY(host_check(self, host, &s->device, s->access.filesystem, &permit, s->deadline));
+        phase_ended(s, "fsck");
+    }
+    return NULL;
+}
+
+/* ---- the whole of it ---- */
+
 /* Whoever has the disk next, after us or on another node, must find this file system on it. */
 static struct err *record(struct task *self, struct staging *s, const char *uuid)
 {
@@ -113,22 +164,6 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
         return err_wrap(err, "recording the file system");
     store_note(node->attachments, written);
     phase_ended(s, "record");
-    return NULL;
-}
-
-static struct err *prepare_filesystem(struct task *self, struct staging *s,
-                                      const struct disk_expectation *expected, bool format)
-{
-    struct host *host = s->node->host;
-
-    TRY(check_still_ours(s));
-    if (format) {
-        TRY(host_format(self, host, &s->device, s->access.filesystem, expected->uuid, s->deadline));
-        phase_ended(s, "format");
-    } else if (!s->access.read_only) {
-        TRY(host_check(self, host, &s->device, s->access.filesystem, s->deadline));
-        phase_ended(s, "fsck");
-    }
     return NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "node/metrics.h"
 #include "node/mirror.h"
 #include "node/registration.h"
+#include "node/running_job.h"
 
 #define USER_AGENT "azdisk-node/" VERSION
 
@@ -185,6 +186,7 @@ static struct err *start(struct task *self, struct program *program)
     TRY(check_endpoint("--endpoint", program->flags.endpoint));
     TRY(check_endpoint("--registration-dir", program->registration));
     mirror_start(node, &program->background);
+    running_job_start(node, &program->background);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;
@@ -198,7 +200,7 @@ static void stop_formatting(void *ctx)
 {
     const struct program *program = ctx;
 
-    host_stop(program->node.host);
+    host_stop(program->node.host, loop_now(program->node.loop));
 }
 
 static void say_goodbye(struct task *self, struct program *program)
@@ -228,9 +230,9 @@ static void finish(struct task *self, struct program *program)
     loop_stop_timer(node->loop, &program->last_call);
     probes_close(self, program->health);
     probes_close(self, program->metrics);
+    group_close(self, &program->background);
     if (node->host)
         host_close(self, node->host);
-    group_close(self, &program->background);
     http_client_free(program->metadata_http);
     mirror_free(node);
     kube_disconnect(&program->connection);

@@ -28,8 +28,11 @@ static void index_by_volume(const struct kube_object *object,
 
 static void object_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
+    struct node *node = ctx;
+
     (void)before, (void)after;
-    node_changed(ctx);
+    node_changed(node);
+    host_reconsider(node->host);
 }
 
 static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)

@@ -40,7 +40,8 @@ struct node {
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */
 
     struct in_flight volumes;
-    struct waiters changed; /* woken when anything above may have changed */
+    struct in_flight running_jobs; /* of this process, by the uid of their attachment */
+    struct waiters changed;        /* woken when anything above may have changed */
 };
 
 /* Tells all who wait for something here to look again. */

@@ -76,6 +76,11 @@ struct err *block_drop_caches(int fd)
     return control(fd, BLKFLSBUF, NULL, "BLKFLSBUF");
 }
 
+struct err *block_flush(int fd)
+{
+    return fsync(fd) ? err_new(ERR_INTERNAL, "flushing the device: %s", strerror(errno)) : NULL;
+}
+
 struct err *block_set_read_only(int fd, bool read_only)
 {
     int value = read_only;

@@ -9,6 +9,7 @@
 enum {
     MAKE_LIMIT_MS = 10 * 60 * 1000,
     CHECK_LIMIT_MS = 60 * 60 * 1000, /* a large one that was not shut down cleanly */
+    GRACE_MS = 60 * 1000,            /* for a program whose time is up */
     CHECK_FAILED = 4,                /* fsck(8): from here on, errors are left */
     MAX_ARGUMENTS = 12,
     MOST_SAID = 1024, /* of what a program said last, in errors */
@@ -54,40 +55,45 @@ static size_t copy_command(const char *argv[MAX_ARGUMENTS], const char *const *c
     return n;
 }
 
-static struct err *run(struct task *self, const char *const argv[], uint64_t limit_ms,
+static struct err *run(struct task *self, const struct subprocess_request *request,
                        int first_failure)
 {
     CLEANUP(freep) struct subprocess_result *result = mem_alloc(sizeof *result);
 
-    TRY(subprocess_run(self, &(struct subprocess_request){.argv = argv, .timeout_ms = limit_ms},
-                       result));
+    TRY(subprocess_run(self, request, result));
     if (result->exit_status < first_failure)
         return NULL;
 
     size_t length = strlen(result->output);
-    return err_new(ERR_INTERNAL, "%s ended with status %d: %s", argv[0], result->exit_status,
+    return err_new(ERR_INTERNAL, "%s ended with status %d: %s", request->argv[0],
+                   result->exit_status,
                    result->output + (length > MOST_SAID ? length - MOST_SAID : 0));
 }
 
 struct err *filesystem_make(struct task *self, const struct filesystem *type, const char *device,
-                            const char *uuid)
+                            const char *uuid, struct subprocess_stop *stop)
 {
     CLEANUP(freep) char *uuid_argument = mem_printf("%s%s", type->uuid_prefix, uuid);
     const char *argv[MAX_ARGUMENTS] = {NULL};
+    const struct subprocess_request request = {
+        .argv = argv, .timeout_ms = MAKE_LIMIT_MS, .grace_ms = GRACE_MS, .stop = stop};
     size_t n = copy_command(argv, type->make);
 
     argv[n++] = uuid_argument;
     argv[n] = device;
-    return run(self, argv, MAKE_LIMIT_MS, 1);
+    return run(self, &request, 1);
 }
 
-struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device)
+struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device,
+                             struct subprocess_stop *stop)
 {
     const char *argv[MAX_ARGUMENTS] = {NULL};
+    const struct subprocess_request request = {
+        .argv = argv, .timeout_ms = CHECK_LIMIT_MS, .grace_ms = GRACE_MS, .stop = stop};
     size_t n = copy_command(argv, type->check);
 
     if (n == 0)
         return NULL;
     argv[n] = device;
-    return run(self, argv, CHECK_LIMIT_MS, CHECK_FAILED);
+    return run(self, &request, CHECK_FAILED);
 }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "lib/base/err.h"
-#include "lib/rt/task.h"
+#include "lib/rt/subprocess.h"
 
 struct filesystem {
     const char *name;
@@ -21,11 +21,13 @@ struct filesystem {
 const struct filesystem *filesystem_find(const char *name);
 extern const char FILESYSTEM_NAMES[]; /* for messages */
 
-/* A new file system, with this UUID. INTERNAL with what mkfs said. */
+/* A new file system, with this UUID. INTERNAL with what mkfs said. `stop` ends it before its time,
+ * here as below; NULL: nobody does. */
 struct err *filesystem_make(struct task *self, const struct filesystem *type, const char *device,
-                            const char *uuid) __attribute__((warn_unused_result));
+                            const char *uuid, struct subprocess_stop *stop)
+    __attribute__((warn_unused_result));
 
 /* Replays the journal and repairs what can be repaired without asking. INTERNAL with what fsck said
  * if something is left that a person has to decide. */
-struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device)
-    __attribute__((warn_unused_result));
+struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device,
+                             struct subprocess_stop *stop) __attribute__((warn_unused_result));

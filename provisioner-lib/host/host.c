@@ -1,12 +1,13 @@
 #include "provisioner-lib/host/host.h"
 
 #include "lib/base/alloc.h"
-#include "lib/rt/group.h"
 #include "lib/rt/workers.h"
 #include "provisioner-lib/host/arrival.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/format_mark.h"
+#include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/probe.h"
+#include "provisioner-lib/host/process_table.h"
 #include "provisioner-lib/host/staging.h"
 
 enum {
@@ -21,9 +22,7 @@ struct host {
     struct host_config config;
     struct workers *workers;
     struct arrival *arrival;
-    struct semaphore formats;
-    struct task_group jobs; /* formattings and checks */
-    bool stopping;
+    struct jobs jobs;
 };
 
 struct host *host_new(struct loop *loop, const struct host_config *config)
@@ -34,20 +33,23 @@ struct host *host_new(struct loop *loop, const struct host_config *config)
     host->config = *config;
     host->workers = workers_new(loop, MAX_WORKERS, MAX_WAITING);
     host->arrival = arrival_new(loop, config->roots.dev);
-    semaphore_init(&host->formats, config->max_formats);
-    group_init(&host->jobs, loop);
+    jobs_init(&host->jobs, loop, config->max_formats);
     return host;
 }
 
-void host_stop(struct host *host)
+void host_reconsider(struct host *host)
 {
-    host->stopping = true;
-    group_cancel(&host->jobs);
+    jobs_reconsider(&host->jobs);
+}
+
+void host_stop(struct host *host, uint64_t kill_at)
+{
+    jobs_stop(&host->jobs, kill_at);
 }
 
 void host_close(struct task *self, struct host *host)
 {
-    group_close(self, &host->jobs);
+    jobs_close(self, &host->jobs);
     arrival_close(self, host->arrival);
     workers_free(host->workers);
     free(host);
@@ -176,76 +178,102 @@ struct err *host_prove(struct task *self, struct host *host, const struct device
 
 /* ---- format and check ---- */
 
-/* Lives on its caller's stack, who waits for its end in any case. */
-struct job {
-    struct err *(*run)(struct task *self, struct job *job);
+struct device_job {
+    struct job job;
     struct host *host;
     const struct device *device;
     const struct filesystem *type;
     const char *uuid;
-
-    struct err *err;
-    bool ended;
-    struct waiters changed;
 };
 
-static void job_main(struct task *self, void *arg)
+static struct device_job *device_job_of(struct job *job)
 {
-    struct job *job = arg;
-
-    job->err = job->run(self, job);
-    job->ended = true;
-    waiters_wake(&job->changed);
+    return CONTAINER_OF(job, struct device_job, job);
 }
 
-static struct err *run_job(struct task *self, struct job *job, uint64_t deadline)
+/* Puts what a program has written on the disk. An error if one still has the device. */
+static struct err *flush_if_idle(const struct device *device)
 {
-    struct semaphore *formats = &job->host->formats;
+    CLEANUP(closep) int fd = -1;
+    bool mounted;
 
-    waiters_init(&job->changed);
-    TRY(semaphore_take(self, formats, deadline));
-    if (job->host->stopping || !group_spawn(&job->host->jobs, job->type->name, job_main, job)) {
-        semaphore_give(formats);
-        return err_new(ERR_UNAVAILABLE, "the program is stopping");
+    TRY(mount_table_has(device->number, &mounted));
+    if (mounted) /* which excludes such programs */
+        return NULL;
+    struct err *err = block_open(device->path, BLOCK_EXCLUSIVE, &fd);
+    if (err && err_kind(err) == ERR_NOT_FOUND) { /* nothing gets to it any more */
+        err_free(err);
+        return NULL;
     }
-    while (!job->ended)
-        wait_through(self, &job->changed);
-    semaphore_give(formats);
-    return job->err ? err_wrap(job->err, "%s", job->device->path) : NULL;
+    return err ? err : block_flush(fd);
+}
+
+static struct err *flush_blocking(void *arg)
+{
+    return flush_if_idle(arg);
+}
+
+static struct err *flush(struct task *self, struct job *job)
+{
+    struct device_job *of = device_job_of(job);
+
+    return on_worker(self, of->host, flush_blocking, (void *)(uintptr_t)of->device);
+}
+
+static struct err *run_job(struct task *self, struct device_job *job, uint64_t deadline)
+{
+    struct err *err = jobs_run(self, &job->host->jobs, &job->job, deadline);
+
+    return err ? err_wrap(err, "%s", job->device->path) : NULL;
 }
 
 static struct err *set_mark(void *arg)
 {
-    const struct job *job = arg;
+    const struct device_job *job = arg;
 
     return format_mark_set(job->device->path, job->uuid);
 }
 
 static struct err *clear_mark(void *arg)
 {
-    const struct job *job = arg;
+    const struct device_job *job = arg;
 
     return format_mark_clear(job->device->path, job->uuid);
 }
 
 static struct err *format(struct task *self, struct job *job)
 {
-    TRY(on_worker(self, job->host, set_mark, job));
-    TRY(filesystem_make(self, job->type, job->device->path, job->uuid));
-    return on_worker(self, job->host, clear_mark, job);
+    struct device_job *of = device_job_of(job);
+
+    TRY(on_worker(self, of->host, set_mark, of));
+    TRY(filesystem_make(self, of->type, of->device->path, of->uuid, &job->stop));
+    return on_worker(self, of->host, clear_mark, of);
 }
 
 struct err *host_format(struct task *self, struct host *host, const struct device *device,
-                        const struct filesystem *type, const char *uuid, uint64_t deadline)
+                        const struct filesystem *type, const char *uuid,
+                        const struct job_permit *permit, uint64_t deadline)
 {
-    struct job job = {.run = format, .host = host, .device = device, .type = type, .uuid = uuid};
+    struct device_job job = {
+        .job = {.kind = JOB_FORMAT,
+                .program = type->make[0],
+                .permit = permit,
+                .run = format,
+                .flush = flush},
+        .host = host,
+        .device = device,
+        .type = type,
+        .uuid = uuid,
+    };
 
     return run_job(self, &job, deadline);
 }
 
 static struct err *check(struct task *self, struct job *job)
 {
-    return filesystem_check(self, job->type, job->device->path);
+    struct device_job *of = device_job_of(job);
+
+    return filesystem_check(self, of->type, of->device->path, &job->stop);
 }
 
 struct mounted_look {
@@ -261,9 +289,19 @@ static struct err *look_whether_mounted(void *arg)
 }
 
 struct err *host_check(struct task *self, struct host *host, const struct device *device,
-                       const struct filesystem *type, uint64_t deadline)
+                       const struct filesystem *type, const struct job_permit *permit,
+                       uint64_t deadline)
 {
-    struct job job = {.run = check, .host = host, .device = device, .type = type};
+    struct device_job job = {
+        .job = {.kind = JOB_CHECK,
+                .program = type->check[0],
+                .permit = permit,
+                .run = check,
+                .flush = flush},
+        .host = host,
+        .device = device,
+        .type = type,
+    };
     struct mounted_look request = {.device = device->number};
 
     if (!type->check[0])
@@ -342,6 +380,43 @@ struct err *host_check_unused(struct task *self, struct host *host, unsigned lun
     struct look request = {.roots = &host->config.roots, .lun = lun};
 
     return on_worker(self, host, check_unused_blocking, &request);
+}
+
+struct idle_look {
+    struct look look;
+    bool has_lun;
+    const char *program;
+};
+
+static struct err *check_idle_blocking(void *arg)
+{
+    struct idle_look *request = arg;
+    struct look *look = &request->look;
+
+    TRY(process_table_check_none("/proc", request->program));
+    if (!request->has_lun)
+        return NULL;
+    struct err *err = device_find(look->roots, look->lun, &look->device);
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    TRY(err);
+    err = flush_if_idle(&look->device);
+    device_close(&look->device);
+    return err;
+}
+
+struct err *host_check_idle(struct task *self, struct host *host, const unsigned *lun,
+                            const char *program)
+{
+    struct idle_look request = {
+        .look = {.roots = &host->config.roots, .lun = lun ? *lun : 0},
+        .has_lun = lun != NULL,
+        .program = program,
+    };
+
+    return on_worker(self, host, check_idle_blocking, &request);
 }
 
 static struct err *publish_blocking(void *arg)

@@ -3,32 +3,36 @@
  *
  * Each call is one step of staging a volume or of taking it away again; their order is the
  * caller's business, and every step may be repeated. What can block, which is all that touches a
- * device, runs on worker threads, so that a disk that hangs stops only its own volume; threads,
- * formattings and checks have an upper bound.
+ * device, runs on worker threads, so that a disk that hangs stops only its own volume; threads
+ * and formattings have an upper bound.
  *
  * Formatting and checking go on when their caller's time is over, because to kill and repeat what
- * takes longer than any caller waits would never end. The call returns only afterwards. Loop's
- * thread, real loops only.
+ * takes longer than any caller waits would never end. The call returns only afterwards. They end
+ * before when their permit is gone (job.h). Loop's thread, real loops only.
  */
 #pragma once
 
 #include "lib/rt/loop.h"
 #include "provisioner-lib/host/device.h"
 #include "provisioner-lib/host/filesystem.h"
+#include "provisioner-lib/host/job.h"
 #include "provisioner-lib/host/mount.h"
 #include "provisioner-lib/host/proof.h"
 #include "provisioner-lib/host/publication.h"
 
 struct host_config {
     struct device_roots roots;
-    unsigned max_formats; /* mkfs and fsck at once */
+    unsigned max_formats; /* at once */
 };
 
 struct host;
 
 struct host *host_new(struct loop *loop, const struct host_config *config);
-/* Ends formattings and checks, whose calls return CANCELED; further ones are refused. */
-void host_stop(struct host *host);
+/* Asks the permits of formattings and checks whether they still hold. */
+void host_reconsider(struct host *host);
+/* Asks formattings and checks to end, and kills them at `kill_at`, a loop_now() time; their calls
+ * return UNAVAILABLE. Further ones are refused. */
+void host_stop(struct host *host, uint64_t kill_at);
 /* After host_stop; no call may be running. */
 void host_close(struct task *self, struct host *host);
 
@@ -44,15 +48,17 @@ struct err *host_prove(struct task *self, struct host *host, const struct device
                        const struct disk_expectation *expected, struct disk_verdict *ret)
     __attribute__((warn_unused_result));
 
-/* Only what host_prove has allowed. `deadline` is for its turn to come. */
+/* Only what host_prove has allowed. `deadline` is for its turn to come; `permit` lives until the
+ * call returns. */
 struct err *host_format(struct task *self, struct host *host, const struct device *device,
-                        const struct filesystem *type, const char *uuid, uint64_t deadline)
+                        const struct filesystem *type, const char *uuid,
+                        const struct job_permit *permit, uint64_t deadline)
     __attribute__((warn_unused_result));
 
 /* Not if it is mounted: nothing is done then. */
 struct err *host_check(struct task *self, struct host *host, const struct device *device,
-                       const struct filesystem *type, uint64_t deadline)
-    __attribute__((warn_unused_result));
+                       const struct filesystem *type, const struct job_permit *permit,
+                       uint64_t deadline) __attribute__((warn_unused_result));
 
 /* As staging_mount and staging_bind. */
 struct err *host_mount(struct task *self, struct host *host, const struct device *device,
@@ -69,6 +75,12 @@ struct err *host_unstage(struct task *self, struct host *host, const char *path)
  * namespace that we do not see. Success if there is no such disk. */
 struct err *host_check_unused(struct task *self, struct host *host, unsigned lun)
     __attribute__((warn_unused_result));
+
+/* BUSY or PRECONDITION while a program that a former process of this plug-in has started may still
+ * write to the disk of a LUN (NULL: it is not known where the disk is). On success nothing that
+ * such a program wrote waits to be written. */
+struct err *host_check_idle(struct task *self, struct host *host, const unsigned *lun,
+                            const char *program) __attribute__((warn_unused_result));
 
 /* As publication_make and publication_remove. */
 struct err *host_publish(struct task *self, struct host *host,

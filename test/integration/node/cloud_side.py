@@ -6,6 +6,7 @@ from kubernetes.client.exceptions import ApiException
 from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
 
 NOTE_FILESYSTEM = "disk.csi.azure.com/filesystem"
+NOTE_RUNNING_JOB = "disk.csi.azure.com/running-job"
 
 
 class CloudSide:
@@ -64,11 +65,22 @@ class CloudSide:
 
     def record(self, disk: str) -> str | None:
         """The file system that the plug-in has put on record."""
-        name = f"{disk}-{self.node}-attachment"
+        return self._note(disk, NOTE_FILESYSTEM)
+
+    def running_job(self, disk: str) -> str | None:
+        """The program that writes to the disk, as the plug-in has put on record."""
+        return self._note(disk, NOTE_RUNNING_JOB)
+
+    def leave_job(self, disk: str, text: str) -> None:
+        """As a plug-in that died has left it."""
+        body = {"status": {"annotation": {NOTE_RUNNING_JOB: text}}}
+        self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
+
+    def _note(self, disk: str, name: str) -> str | None:
         found = self.custom.get_namespaced_custom_object(
-            GROUP, VERSION, OBJECTS, "azvolumeattachments", name
+            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment"
         )
-        return found["status"].get("annotation", {}).get(NOTE_FILESYSTEM)
+        return found["status"].get("annotation", {}).get(name)
 
     # ---- the node ----
 

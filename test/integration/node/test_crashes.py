@@ -1,52 +1,16 @@
 """The plug-in is killed, alone or with all that it has started, or cannot write: a repetition of the
 call finishes what was begun."""
 
-import os
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from cluster.waiting import until
 
 from .machine import MIB, SMALLEST_EXT4, Disk
 from .plugin import until_done
+from .slow_program import SlowMkfs
 from .volume import Code, Volume, refused
-
-SLOW_MKFS = """#!{python}
-import os, sys, time
-fd = os.open(sys.argv[-1], os.O_RDWR | os.O_EXCL)
-os.pwrite(fd, b"half of a file system", 65536)
-os.fsync(fd)
-with open("{folder}/begun", "a") as begun:
-    print("once more", file=begun)
-deadline = time.monotonic() + 120
-while not os.path.exists("{folder}/go") and time.monotonic() < deadline:
-    time.sleep(0.02)
-os.close(fd)
-os.execv("/usr/sbin/mkfs.ext4", sys.argv)
-"""
-
-
-class SlowMkfs:
-    """A mkfs.ext4 that writes something, says so in a file `begun`, and waits for a file `go`."""
-
-    def __init__(self, folder: Path):
-        script = folder / "mkfs.ext4"
-        script.write_text(SLOW_MKFS.format(python=sys.executable, folder=folder))
-        script.chmod(0o700)
-        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
-        self.begun, self.may_go_on = folder / "begun", folder / "go"
-
-    def await_begin(self) -> None:
-        until(self.begun.exists, "mkfs")
-
-    def runs(self) -> int:
-        return len(self.begun.read_text().splitlines())
-
-    def go_on(self) -> None:
-        self.may_go_on.touch()
 
 
 @pytest.fixture
@@ -134,22 +98,25 @@ def test_demoted_while_formatting(stopped, cloud, disk_of, mkfs):
     v.unstage()
 
 
-def test_killed_before_the_record(stopped, cloud, installed, disk_of):
+def test_killed_before_the_record(stopped, cloud, installed, disk_of, mkfs):
     """Formatted, but nobody has been told."""
-    stopped.run()
+    stopped.run(environment=mkfs.environment)
     v = Volume(stopped, cloud, "untold", disk_of(SMALLEST_EXT4)).attach()
-    stopped.knows_attachments(1)
-    installed.stop()
     staging = stopped.later(v.stage)
-    until(lambda: signature(v.disk), "the file system")
-    time.sleep(0.5)
-    assert not staging.done()
-    assert stopped.machine.mounts(v.staging) == 0
-    stopped.kill()
-    installed.cont()
+    mkfs.await_begin()
+    installed.stop()
+    try:
+        mkfs.go_on()
+        until(lambda: signature(v.disk), "the file system")
+        time.sleep(0.5)
+        assert not staging.done()
+        assert stopped.machine.mounts(v.staging) == 0
+        stopped.kill()
+    finally:
+        installed.cont()
     uuid = signature(v.disk)["UUID"]
     stopped.run()
-    v.stage()
+    until_done(v.stage)
     assert signature(v.disk)["UUID"] == uuid
     assert cloud.record(v.name) == f"ext4 {uuid}"
     v.unstage()

@@ -202,8 +202,8 @@ static void runs(struct task *self, void *arg)
 {
     struct run *run = arg;
 
-    run->err = run->check ? filesystem_check(self, run->type, run->device)
-                          : filesystem_make(self, run->type, run->device, OWN);
+    run->err = run->check ? filesystem_check(self, run->type, run->device, NULL)
+                          : filesystem_make(self, run->type, run->device, OWN, NULL);
 }
 
 static struct err *run_alone(const char *type, const char *device, bool check)

@@ -21,6 +21,10 @@ static const uint64_t LONG = 60 * 1000; /* milliseconds; nothing here is to take
 
 /* A machine with a loop, and a task that plays one scene on it. */
 struct scene {
+    struct job_permit permit; /* counts what it is asked; `lost`: why it is none any more */
+    const char *lost;
+    unsigned begun, ended;
+    const char *running; /* a file that is there while the program runs; NULL: none */
     struct loop *loop;
     struct host *host;
     struct device_roots roots;
@@ -28,10 +32,41 @@ struct scene {
     bool played;
 };
 
+static struct err *permit_check(void *ctx)
+{
+    const struct scene *scene = ctx;
+
+    return scene->lost ? err_new(ERR_BUSY, "%s", scene->lost) : NULL;
+}
+
+static struct err *permit_begin(struct task *self, void *ctx, const char *program)
+{
+    struct scene *scene = ctx;
+
+    assert_true(strcmp(program, "mkfs.ext4") == 0 || strcmp(program, "e2fsck") == 0);
+    assert_ok(task_sleep(self, 1)); /* as a write to the API server */
+    assert_true(!scene->running || access(scene->running, F_OK));
+    TRY(permit_check(scene));
+    scene->begun++;
+    return NULL;
+}
+
+static void permit_end(struct task *self, void *ctx, const struct err *unsure)
+{
+    struct scene *scene = ctx;
+
+    assert_ok(task_sleep(self, 1));
+    assert_null(unsure);
+    assert_true(!scene->running || access(scene->running, F_OK));
+    scene->ended++;
+}
+
 static int setup(void **state)
 {
     static unsigned count;
     struct scene *scene = mem_alloc(sizeof *scene);
+
+    scene->permit = (struct job_permit){permit_begin, permit_check, permit_end, scene};
 
     count++;
     scene->roots.sys = in_workplace("host-%u/sys", count);
@@ -63,12 +98,17 @@ static int teardown(void **state)
     return 0;
 }
 
+static uint64_t in(struct scene *scene, uint64_t ms)
+{
+    return loop_now(scene->loop) + ms;
+}
+
 static void scene_main(struct task *self, void *arg)
 {
     struct scene *scene = arg;
 
     scene->play(self, scene);
-    host_stop(scene->host);
+    host_stop(scene->host, in(scene, LONG));
     host_close(self, scene->host);
     scene->played = true;
 }
@@ -79,11 +119,6 @@ static void play(struct scene *scene, void (*fn)(struct task *self, struct scene
     loop_spawn(scene->loop, "scene", scene_main, scene);
     loop_run(scene->loop);
     assert_true(scene->played);
-}
-
-static uint64_t in(struct scene *scene, uint64_t ms)
-{
-    return loop_now(scene->loop) + ms;
 }
 
 static void link_lun(struct scene *scene, unsigned lun, const char *target)
@@ -307,17 +342,18 @@ static void a_new_volume(struct task *self, struct scene *scene)
     request.device = device.path;
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
     assert_true(verdict.format);
-    assert_ok(host_format(self, scene->host, &device, ext4, expected.uuid, in(scene, LONG)));
+    assert_ok(host_format(self, scene->host, &device, ext4, expected.uuid, &scene->permit,
+                          in(scene, LONG)));
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
     assert_false(verdict.format);
     assert_true(verdict.record_due);
-    assert_ok(host_check(self, scene->host, &device, ext4, in(scene, LONG)));
+    assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
     assert_ok(host_check_unused(self, scene->host, 3));
     assert_ok(host_mount(self, scene->host, &device, &request));
 
     /* All of it again, now that it is mounted. */
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
-    assert_ok(host_check(self, scene->host, &device, ext4, in(scene, LONG)));
+    assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
     assert_ok(host_mount(self, scene->host, &device, &request));
     CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
     assert_fails(host_check_unused(self, scene->host, 3), ERR_PRECONDITION, in_use);
@@ -373,8 +409,9 @@ static void formats(struct task *self, void *arg)
     char uuid[UUID_SIZE];
 
     identity_derive(VOLUME, uuid);
-    formatter->err = host_format(self, formatter->scene->host, formatter->device,
-                                 filesystem_find("ext4"), uuid, in(formatter->scene, LONG));
+    formatter->err =
+        host_format(self, formatter->scene->host, formatter->device, filesystem_find("ext4"), uuid,
+                    &formatter->scene->permit, in(formatter->scene, LONG));
     formatter->ended = true;
 }
 
@@ -437,11 +474,16 @@ static void formatting_outlasts_its_caller(struct task *self, struct scene *scen
     assert_false(first.ended || second.ended);
     task_cancel(second.task);
     await(self, &second.ended);
-    assert_fails(second.err, ERR_CANCELED, "formatter was cancelled");
+    CLEANUP(freep)
+    char *in_vain = mem_printf("%s: waiting to run mkfs.ext4: formatter was cancelled", disk->path);
+    assert_fails(second.err, ERR_CANCELED, in_vain);
+    assert_int_equal(scene->begun, 1);
+    assert_int_equal(scene->ended, 0);
 
     write_file(go, "");
     await(self, &first.ended);
     assert_ok(first.err);
+    assert_int_equal(scene->ended, 1);
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
     assert_false(verdict.format);
     device_close(&device);
@@ -466,15 +508,17 @@ static void formatting_ends_with_the_program(struct task *self, struct scene *sc
     find(self, scene, disk, &device);
     start_formatter(&formatter, scene, &device);
     await_file(self, begun);
-    host_stop(scene->host);
+    host_stop(scene->host, in(scene, LONG));
     await(self, &formatter.ended);
     CLEANUP(freep)
-    char *message = mem_printf("%s: mkfs.ext4: ext4 was cancelled", disk->path);
-    assert_fails(formatter.err, ERR_CANCELED, message);
+    char *message = mem_printf("%s: mkfs.ext4: the plug-in is stopping", disk->path);
+    assert_fails(formatter.err, ERR_UNAVAILABLE, message);
+    assert_int_equal(scene->ended, 1);
 
+    CLEANUP(freep) char *refused = mem_printf("%s: the plug-in is stopping", disk->path);
     assert_fails(host_format(self, scene->host, &device, filesystem_find("ext4"), expected.uuid,
-                             in(scene, LONG)),
-                 ERR_UNAVAILABLE, "the program is stopping");
+                             &scene->permit, in(scene, LONG)),
+                 ERR_UNAVAILABLE, refused);
     /* The next program may begin anew. */
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
     assert_true(verdict.format);
@@ -484,6 +528,154 @@ static void formatting_ends_with_the_program(struct task *self, struct scene *sc
 static void test_formatting_ends_with_the_program(void **state)
 {
     play(*state, formatting_ends_with_the_program);
+}
+
+/* ---- a role that goes ---- */
+
+/* A program of this name in PATH that is there, as the file `running` says, until the file `go`
+ * allows it to end; asked to end by SIGTERM it says so in `asked`. */
+static void stubborn_program(const char *path_before, const char *name, const char *running,
+                             const char *asked, const char *go)
+{
+    const char *folder = in_workplace("bin-%s", name), *program = below(folder, name);
+    CLEANUP(freep) char *path = mem_printf("%s:%s", folder, path_before);
+    CLEANUP(freep)
+    char *script = mem_printf("#!/bin/sh\ntouch %s\ntrap 'touch %s' TERM\n"
+                              "while [ ! -e %s ]; do sleep 0.01; done\nrm %s\nexit 32\n",
+                              running, asked, go, running);
+
+    make_folder(folder);
+    write_file(program, script);
+    assert_int_equal(chmod(program, 0700), 0);
+    setenv("PATH", path, 1);
+}
+
+/* The program is asked to end, and is on record until it has ended. */
+static void a_role_that_goes_while_formatting(struct task *self, struct scene *scene)
+{
+    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
+    const char *asked = in_workplace("asked-1"), *go = in_workplace("go-role-1");
+    struct formatter formatter;
+    struct device device;
+
+    scene->running = in_workplace("running-1");
+    stubborn_program(path, "mkfs.ext4", scene->running, asked, go);
+    find(self, scene, disk, &device);
+    start_formatter(&formatter, scene, &device);
+    await_file(self, scene->running);
+    assert_int_equal(scene->begun, 1);
+    host_reconsider(scene->host); /* nothing has changed for this one */
+    assert_ok(task_sleep(self, 50));
+    assert_int_equal(access(asked, F_OK), -1);
+
+    scene->lost = "another node is the primary";
+    host_reconsider(scene->host);
+    await_file(self, asked);
+    assert_ok(task_sleep(self, 50));
+    assert_false(formatter.ended);
+    assert_int_equal(scene->ended, 0);
+    write_file(go, "");
+    await(self, &formatter.ended);
+    CLEANUP(freep)
+    char *message = mem_printf("%s: mkfs.ext4: another node is the primary", disk->path);
+    assert_fails(formatter.err, ERR_BUSY, message);
+    assert_int_equal(scene->ended, 1);
+    device_close(&device);
+}
+
+static void test_a_role_that_goes_while_formatting(void **state)
+{
+    play(*state, a_role_that_goes_while_formatting);
+}
+
+/* What waits for its turn is ended as well, and what gets its turn too late does not begin. */
+static void a_role_that_goes_while_waiting(struct task *self, struct scene *scene)
+{
+    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
+    CLEANUP(disk_freep) struct disk *other = disk_new(SMALLEST_EXT4);
+    const char *go = in_workplace("go-role-2"), *running = in_workplace("running-2");
+    struct formatter first, second, third;
+    struct device device, other_device;
+    uint64_t blank = disk_checksum(other);
+
+    stubborn_program(path, "mkfs.ext4", running, in_workplace("asked-2"), go);
+    find(self, scene, disk, &device);
+    link_lun(scene, 4, other->path);
+    assert_ok(host_find(self, scene->host, 4, in(scene, LONG), &other_device));
+    start_formatter(&first, scene, &device);
+    await_file(self, running);
+    start_formatter(&second, scene, &other_device);
+    assert_ok(task_sleep(self, 10));
+    scene->lost = "another node is the primary";
+    host_reconsider(scene->host);
+    await(self, &second.ended);
+    CLEANUP(freep) char *message = mem_printf("%s: another node is the primary", other->path);
+    assert_fails(second.err, ERR_BUSY, message);
+    assert_false(first.ended);
+
+    start_formatter(&third, scene, &other_device); /* nobody asks, this time */
+    write_file(go, "");
+    await(self, &third.ended);
+    assert_fails(third.err, ERR_BUSY, message);
+    assert_int_equal(scene->begun, 1);
+    assert_int_equal(disk_checksum(other), blank);
+    err_free(first.err);
+    device_close(&device);
+    device_close(&other_device);
+}
+
+static void test_a_role_that_goes_while_waiting(void **state)
+{
+    play(*state, a_role_that_goes_while_waiting);
+}
+
+/* Of a program that a former process left behind. */
+static void a_program_that_was_left_behind(struct task *self, struct scene *scene)
+{
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
+    const char *program = "azdk-orphan"; /* that is no other test's */
+    const char *script = in_workplace("azdk-orphan"), *staging = in_workplace("idle");
+    struct mount_request request = {.device = disk->path, .target = staging, .type = "ext4"};
+    unsigned lun = 3, empty = 4;
+    struct device device;
+
+    RUN("mkfs.ext4", "-q", disk->path);
+    find(self, scene, disk, &device);
+    assert_ok(host_check_idle(self, scene->host, &lun, program));
+    assert_ok(host_check_idle(self, scene->host, &empty, program));
+    assert_ok(host_check_idle(self, scene->host, NULL, program));
+
+    int held = open(disk->path, O_RDWR | O_EXCL | O_CLOEXEC);
+    assert_true(held >= 0);
+    CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
+    assert_fails(host_check_idle(self, scene->host, &lun, program), ERR_PRECONDITION, in_use);
+    close(held);
+
+    write_file(script, "#!/bin/sh\nkill -STOP $$\n");
+    assert_int_equal(chmod(script, 0700), 0);
+    pid_t orphan = fork();
+    if (orphan == 0) {
+        execl(script, script, NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(orphan, NULL, WUNTRACED), orphan);
+    CLEANUP(freep) char *runs = mem_printf("%s still runs as process %d", program, orphan);
+    assert_fails(host_check_idle(self, scene->host, NULL, program), ERR_BUSY, runs);
+    assert_fails(host_check_idle(self, scene->host, &lun, program), ERR_BUSY, runs);
+    kill(orphan, SIGKILL);
+    assert_int_equal(waitpid(orphan, NULL, 0), orphan);
+
+    assert_ok(host_mount(self, scene->host, &device, &request));
+    assert_ok(host_check_idle(self, scene->host, &lun, program));
+    assert_ok(host_unstage(self, scene->host, staging));
+    device_close(&device);
+}
+
+static void test_a_program_that_was_left_behind(void **state)
+{
+    play(*state, a_program_that_was_left_behind);
 }
 
 /* A mount that lives on where we do not see it: a process that has kept an older view. */
@@ -539,6 +731,9 @@ int main(void)
         TEST(test_proof_reads_the_disk_not_the_cache),
         TEST(test_formatting_outlasts_its_caller),
         TEST(test_formatting_ends_with_the_program),
+        TEST(test_a_role_that_goes_while_formatting),
+        TEST(test_a_role_that_goes_while_waiting),
+        TEST(test_a_program_that_was_left_behind),
         TEST(test_a_mount_elsewhere),
     };
 

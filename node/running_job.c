@@ -1,0 +1,156 @@
+#include "node/running_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/file.h"
+#include "lib/base/log.h"
+#include "lib/base/timestamp.h"
+#include "node/mirror.h"
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
+enum { BOOT_ID_SIZE = 64, LOOK_AGAIN_MS = 5 * 1000 };
+
+static struct err *read_boot_id(char **ret)
+{
+    TRY(file_read(BOOT_ID, BOOT_ID_SIZE, ret, NULL));
+    (*ret)[strcspn(*ret, "\n")] = '\0';
+    return NULL;
+}
+
+/* ---- writing it ---- */
+
+/* `text` NULL takes it away. With `unchanged` only if nobody has written to the object since. */
+static struct err *write_note(struct task *self, struct node *node,
+                              const struct kube_object *attachment, const char *text,
+                              bool unchanged)
+{
+    const Api__ObjectMeta *metadata = attachment->metadata;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s, s:s*}, s:{s:{s:s?}}}", "metadata", "uid", metadata->uid,
+                              "resourceVersion", unchanged ? metadata->resource_version : NULL,
+                              "status", "annotation", NOTE_RUNNING_JOB, text);
+
+    TRY(kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
+                   metadata->name, "status", patch, &written));
+    store_note(node->attachments, written);
+    return NULL;
+}
+
+static struct err *begin(struct task *self, struct node *node, const struct kube_object *attachment,
+                         const char *program)
+{
+    CLEANUP(freep) char *boot_id = NULL;
+    char now[TIMESTAMP_SIZE];
+
+    TRY(read_boot_id(&boot_id));
+    timestamp_format(loop_wall_us(node->loop), now);
+    CLEANUP(freep) char *text = mem_printf("%s %s %s", program, now, boot_id);
+    return write_note(self, node, attachment, text, false);
+}
+
+struct err *running_job_begin(struct task *self, struct node *node,
+                              const struct kube_object *attachment, const char *program)
+{
+    TRY(in_flight_begin(&node->running_jobs, attachment->metadata->uid));
+    struct err *err = begin(self, node, attachment, program);
+    if (!err)
+        return NULL;
+    running_job_leave(node, attachment); /* the write may have been made all the same */
+    return err_wrap(err, "recording that %s runs", program);
+}
+
+void running_job_leave(struct node *node, const struct kube_object *attachment)
+{
+    in_flight_end(&node->running_jobs, attachment->metadata->uid);
+    node_changed(node);
+}
+
+void running_job_end(struct task *self, struct node *node, const struct kube_object *attachment)
+{
+    CLEANUP(err_freep) struct err *err = write_note(self, node, attachment, NULL, false);
+
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        log_warning("%s: the annotation " NOTE_RUNNING_JOB " stays until the next try: %s",
+                    attachment->metadata->name, err_message(err));
+    running_job_leave(node, attachment);
+}
+
+/* ---- what was left behind ---- */
+
+static bool is_running(struct node *node, const struct kube_object *attachment)
+{
+    CLEANUP(err_freep)
+    struct err *err = in_flight_begin(&node->running_jobs, attachment->metadata->uid);
+
+    if (!err)
+        in_flight_end(&node->running_jobs, attachment->metadata->uid);
+    return err != NULL;
+}
+
+static struct err *check_over(struct task *self, struct node *node,
+                              const struct kube_object *attachment, const char *text)
+{
+    CLEANUP(freep) char *boot_id = NULL;
+    CLEANUP(freep) char *program = mem_strndup(text, strcspn(text, " "));
+    const char *boot = strrchr(text, ' ');
+    unsigned lun;
+    bool has_lun = attachment_lun(KUBE_AS(Api__AzVolumeAttachment, attachment), &lun);
+
+    TRY(read_boot_id(&boot_id));
+    if (boot && strcmp(boot + 1, boot_id) != 0)
+        return NULL; /* the machine has been off since */
+    return host_check_idle(self, node->host, has_lun ? &lun : NULL, program);
+}
+
+/* False if it has to be looked at again. A job that begins meanwhile changes the object. */
+static bool clear_one(struct task *self, struct node *node, struct kube_object *object)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
+    const char *text = attachment_running_job(KUBE_AS(Api__AzVolumeAttachment, attachment));
+
+    if (!text || is_running(node, attachment))
+        return true;
+    CLEANUP(err_freep) struct err *err = check_over(self, node, attachment, text);
+    if (!err)
+        err = write_note(self, node, attachment, NULL, true);
+    if (err)
+        log_debug("%s: \"%s\" stays on record: %s", attachment->metadata->name, text,
+                  err_message(err));
+    else
+        log_info("%s: \"%s\" has ended", attachment->metadata->name, text);
+    return !err;
+}
+
+static bool clear_all(struct task *self, struct node *node)
+{
+    struct store_walk walk;
+    struct kube_object *object;
+    bool cleared = true;
+
+    store_walk_begin(&walk, node->attachments);
+    while ((object = store_walk_next(&walk)))
+        cleared &= clear_one(self, node, object);
+    store_walk_end(&walk);
+    return cleared;
+}
+
+static void run(struct task *self, void *arg)
+{
+    struct node *node = arg;
+
+    while (!task_is_cancelled(self)) {
+        uint64_t again =
+            clear_all(self, node) ? TIMER_NEVER : loop_deadline(node->loop, LOOK_AGAIN_MS);
+
+        err_free(wait_for_change(self, &node->changed, again));
+    }
+}
+
+void running_job_start(struct node *node, struct task_group *group)
+{
+    group_spawn(group, "left jobs", run, node);
+}
