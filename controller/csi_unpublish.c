@@ -69,17 +69,20 @@ static struct err *detach(struct task *self, struct rpc_call *call, struct kube_
 static void tell(const struct controller *controller, const Api__AzVolume *volume, const char *node,
                  enum former_node former)
 {
-    const char *why = former == FORMER_NODE_USES
-                          ? "still says that it has the volume mounted (status.volumesInUse), and "
-                            "may write to it; with the taint node.kubernetes.io/out-of-service on "
-                            "the node the disk would have stayed attached"
-                          : "is gone from the cluster, and its VM may run still";
+    static const char *const why[] = {
+        [FORMER_NODE_USES] = "still says that it has the volume mounted (status.volumesInUse), and "
+                             "may write to it; with the taint node.kubernetes.io/out-of-service on "
+                             "the node the disk would have stayed attached",
+        [FORMER_NODE_RUNS] = "may still run mkfs or fsck on the disk (" NOTE_RUNNING_JOB
+                             " in the status of its AzVolumeAttachment)",
+        [FORMER_NODE_GONE] = "is gone from the cluster, and its VM may run still",
+    };
 
     events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
                   "DetachedFromFormerNode", "Unpublish",
                   "the disk is being detached from node %s before another node may have it: the "
                   "node %s",
-                  node, why);
+                  node, why[former]);
 }
 
 /* Whether the disk stays with the node, as a replica. */
@@ -92,7 +95,7 @@ static struct err *may_stay(struct task *self, struct controller *controller,
     *ret = false;
     if (!keeps_replicas(controller, volume))
         return NULL;
-    TRY(former_node_ask(self, controller, node, volume_id, &former));
+    TRY(former_node_ask(self, controller, node, volume->metadata->name, volume_id, &former));
     *ret = former == FORMER_NODE_DONE;
     if (!*ret)
         tell(controller, volume, node, former);

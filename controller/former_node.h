@@ -10,15 +10,19 @@
 
 enum former_node {
     FORMER_NODE_DONE, /* it does not have the volume mounted, or somebody vouches for it */
-    FORMER_NODE_USES, /* by its own last word */
+    FORMER_NODE_USES, /* by kubelet's last word */
+    FORMER_NODE_RUNS, /* mkfs or fsck, by its plug-in's last word (NOTE_RUNNING_JOB) */
     FORMER_NODE_GONE, /* there is no Node; of its VM nothing is known */
 };
 
-/* A pure function. `node` NULL: there is none. */
-enum former_node former_node_of(const struct kube_object *node, const char *driver_name,
+/* A pure function. NULL: there is no Node, or no AzVolumeAttachment of the volume for it. */
+enum former_node former_node_of(const struct kube_object *node,
+                                const struct kube_object *attachment, const char *driver_name,
                                 const char *volume_id);
 
-/* Asks the API server, never the mirror. UNAVAILABLE if it does not say. */
+/* Asks the API server, never the mirror. UNAVAILABLE if it does not say. What is decided by the
+ * answer has to be written on the condition that the attachment has not changed since: a program
+ * that begins changes it. */
 struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,
-                            const char *volume_id, enum former_node *ret)
+                            const char *volume_name, const char *volume_id, enum former_node *ret)
     __attribute__((warn_unused_result));

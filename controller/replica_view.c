@@ -322,7 +322,7 @@ static bool is_still_used(const struct scene *scene, const struct node_row *row)
         const Api__AzVolume *volume = as_volume(scene->group.volumes[v]);
 
         if (volume_is_created(volume) &&
-            former_node_of(row->node, driver_name, volume->status->detail->volume__id) ==
+            former_node_of(row->node, NULL, driver_name, volume->status->detail->volume__id) ==
                 FORMER_NODE_USES)
             return true;
     }

@@ -69,3 +69,32 @@ def test_a_node_that_is_gone_loses_the_disk(world, controller):
     world.core.delete_node(world.nodes[0])
     unpublish(controller, volume, world.nodes[0])
     assert detached(world, before) == ["a"] and "a" not in world.roles("pvc-1")
+
+
+def on_record(world: World, node: str, job: str | None) -> None:
+    """As the node's plug-in says it, from before a program writes to the disk until after its end."""
+    status = {"annotation": {"disk.csi.azure.com/running-job": job}}
+    world.patch("azvolumeattachments", f"pvc-1-{node}-attachment", {"status": status}, status=True)
+
+
+def test_a_node_that_runs_fsck_loses_the_disk_before_another_is_primary(world, controller):
+    """Kubelet, restarted, does not know of the volume any more; fsck still writes."""
+    volume, before = published(world, controller), world.last_call()
+    world.core.patch_node_status(world.nodes[0], {"status": {"volumesInUse": []}})
+    on_record(world, world.nodes[0], "e2fsck 2026-01-01T00:00:00Z 5d1b2e0c-6c1f-4a31-9d6b-0d3a3b5a7f10")
+    unpublish(controller, volume, world.nodes[0])
+    assert detached(world, before) == ["a"] and "a" not in world.roles("pvc-1")
+    publish(controller, volume, world.nodes[1])
+    until(lambda: world.roles("pvc-1")["b"] == "Primary Attached", "the replica is promoted")
+    note = until(lambda: told(world), "it is told")[0]
+    assert world.nodes[0] in note and "running-job" in note
+
+
+def test_a_node_whose_fsck_has_ended_keeps_its_disk(world, controller):
+    volume, before = published(world, controller), world.last_call()
+    world.core.patch_node_status(world.nodes[0], {"status": {"volumesInUse": []}})
+    on_record(world, world.nodes[0], "e2fsck 2026-01-01T00:00:00Z 5d1b2e0c-6c1f-4a31-9d6b-0d3a3b5a7f10")
+    on_record(world, world.nodes[0], None)
+    unpublish(controller, volume, world.nodes[0])
+    until(lambda: world.roles("pvc-1")["a"] == "Replica Attached", "it is a replica")
+    assert detached(world, before) == [] and told(world) == []
