@@ -22,6 +22,7 @@ struct staging {
     struct kube_object *attachment;
     struct attachment_place place;
     struct device device;
+    struct filesystem_state state; /* before it is mounted */
 };
 
 static void staging_fini(struct staging *s)
@@ -123,22 +124,71 @@ static void job_end(struct task *self, void *ctx, const struct err *unsure)
     running_job_leave(s->node, s->attachment);
 }
 
-static struct err *prepare_filesystem(struct task *self, struct staging *s,
-                                      const struct disk_expectation *expected, bool format)
+static struct err *format(struct task *self, struct staging *s, const char *uuid)
 {
-    struct host *host = s->node->host;
     const struct job_permit permit = {job_begin, job_check, job_end, s};
 
-    TRY(check_still_ours(s));
-    if (format) {
-        TRY(host_format(self, host, &s->device, s->access.filesystem, expected->uuid, &permit,
-                        s->deadline));
-        phase_ended(s, "format");
-    } else if (!s->access.read_only) {
-        TRY(host_check(self, host, &s->device, s->access.filesystem, &permit, s->deadline));
-        phase_ended(s, "fsck");
-    }
+    TRY(host_format(self, s->node->host, &s->device, s->access.filesystem, uuid, &permit,
+                    s->deadline));
+    phase_ended(s, "format");
     return NULL;
+}
+
+static struct err *check(struct task *self, struct staging *s, const char *why)
+{
+    const struct job_permit permit = {job_begin, job_check, job_end, s};
+
+    log_warning("volume %s: checking %s: %s", s->volume_id, s->device.path, why);
+    TRY(host_check(self, s->node->host, &s->device, s->access.filesystem, &permit, s->deadline));
+    phase_ended(s, "fsck");
+    return NULL;
+}
+
+static struct err *prepare_filesystem(struct task *self, struct staging *s,
+                                      const struct disk_expectation *expected, bool format_it)
+{
+    TRY(check_still_ours(s));
+    if (format_it)
+        return format(self, s, expected->uuid);
+    TRY(host_read_state(self, s->node->host, &s->device, s->access.filesystem, &s->state));
+    if (!s->state.needs_check || s->state.mounted || s->access.read_only)
+        return NULL;
+    return check(self, s,
+                 s->state.has_errors ? "the kernel has noted errors"
+                                     : "it was not unmounted, and has no journal");
+}
+
+/* Replaying the journal may bring errors to light that the kernel had noted in it. */
+static struct err *check_mounted(struct task *self, struct staging *s, bool *ret_errors)
+{
+    struct filesystem_state now;
+
+    *ret_errors = false;
+    if (s->state.mounted || s->access.read_only)
+        return NULL;
+    TRY(host_read_state(self, s->node->host, &s->device, s->access.filesystem, &now));
+    *ret_errors = now.has_errors;
+    return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
+}
+
+/* What only mounting shows is checked then, and mounted once more. */
+static struct err *mount(struct task *self, struct staging *s, const struct mount_request *request)
+{
+    struct host *host = s->node->host;
+    bool errors = false;
+
+    TRY(check_still_ours(s));
+    CLEANUP(err_freep) struct err *err = host_mount(self, host, &s->device, request);
+    bool damaged = err && mount_shows_damage(err) && !s->access.read_only;
+
+    if (!err)
+        TRY(check_mounted(self, s, &errors));
+    if (!damaged && !errors)
+        return TAKE_PTR(err);
+    TRY(check_still_ours(s));
+    TRY(check(self, s, err ? err_message(err) : "its journal has errors on record"));
+    TRY(check_still_ours(s));
+    return host_mount(self, host, &s->device, request);
 }
 
 /* ---- the whole of it ---- */
@@ -184,8 +234,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     TRY(prepare_filesystem(self, s, &expected, verdict.format));
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
-    TRY(check_still_ours(s));
-    TRY(host_mount(self, s->node->host, &s->device, &request));
+    TRY(mount(self, s, &request));
     phase_ended(s, "mount");
     return NULL;
 }

@@ -58,7 +58,7 @@ static const struct option_row rows[] = {
     NUMBER("volume-attach-limit", settings.volume_attach_limit, -1, 1000,
            "Most volumes of this node; -1: what the VM's size allows"),
     NUMBER("max-concurrent-format", max_concurrent_format, 1, 100,
-           "File systems that are made or checked at once"),
+           "File systems that are made at once"),
     NUMBER("v", verbosity, 0, 10, "Log level: 0 warnings, 2 information, 5 debug"),
     {.name = "log-format",
      .type = OPTION_CHOICE,

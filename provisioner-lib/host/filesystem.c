@@ -22,7 +22,9 @@ static const struct filesystem filesystems[] = {
         .name = "ext4",
         .make = {"mkfs.ext4", "-q", "-m", "0", "-E", "nodiscard", "-U"},
         .uuid_prefix = "",
-        .check = {"e2fsck", "-p"},
+        /* It is called only when there is a reason: without -f it would stop at its own look. */
+        .check = {"e2fsck", "-f", "-p"},
+        .read_state = ext4_state_read,
     },
     {
         .name = "xfs",

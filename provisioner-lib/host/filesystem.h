@@ -8,13 +8,16 @@
 
 #include "lib/base/err.h"
 #include "lib/rt/subprocess.h"
+#include "provisioner-lib/host/filesystem_state.h"
 
 struct filesystem {
     const char *name;
     const char *mount_option; /* that every mount needs; NULL: none */
     const char *make[8];      /* the command, to which the UUID and the device are added */
     const char *uuid_prefix;  /* what stands before the UUID in its argument */
-    const char *check[4];     /* the command, to which the device is added; empty: none is needed */
+    const char *check[4];     /* the command, to which the device is added; empty: there is none */
+    /* NULL: mounting it is all that is ever to be done. */
+    struct err *(*read_state)(int fd, struct filesystem_state *ret);
 };
 
 /* "ext4" or "xfs"; NULL for others. */
@@ -27,7 +30,7 @@ struct err *filesystem_make(struct task *self, const struct filesystem *type, co
                             const char *uuid, struct subprocess_stop *stop)
     __attribute__((warn_unused_result));
 
-/* Replays the journal and repairs what can be repaired without asking. INTERNAL with what fsck said
+/* Looks at everything and repairs what can be repaired without asking. INTERNAL with what fsck said
  * if something is left that a person has to decide. */
 struct err *filesystem_check(struct task *self, const struct filesystem *type, const char *device,
                              struct subprocess_stop *stop) __attribute__((warn_unused_result));

@@ -11,7 +11,7 @@
 #include "provisioner-lib/host/staging.h"
 
 enum {
-    MAX_WORKERS = 16, /* so many disks may hang before all others have to wait */
+    MAX_WORKERS = 64, /* as many disks as a VM can have: none waits for others that hang */
     MAX_WAITING = 128,
     LOOK_EVERY_MS = 1000,
     RESCAN_EVERY = 10, /* looks */
@@ -276,16 +276,31 @@ static struct err *check(struct task *self, struct job *job)
     return filesystem_check(self, of->type, of->device->path, &job->stop);
 }
 
-struct mounted_look {
-    dev_t device;
-    bool mounted;
+struct state_look {
+    const struct device *device;
+    const struct filesystem *type;
+    struct filesystem_state state;
 };
 
-static struct err *look_whether_mounted(void *arg)
+static struct err *look_at_state(void *arg)
 {
-    struct mounted_look *request = arg;
+    struct state_look *look = arg;
 
-    return mount_table_has(request->device, &request->mounted);
+    if (look->type->read_state)
+        TRY(look->type->read_state(look->device->fd, &look->state));
+    return mount_table_has(look->device->number, &look->state.mounted);
+}
+
+struct err *host_read_state(struct task *self, struct host *host, const struct device *device,
+                            const struct filesystem *type, struct filesystem_state *ret)
+{
+    struct state_look look = {.device = device, .type = type};
+    struct err *err = on_worker(self, host, look_at_state, &look);
+
+    if (err)
+        return err_wrap(err, "%s", device->path);
+    *ret = look.state;
+    return NULL;
 }
 
 struct err *host_check(struct task *self, struct host *host, const struct device *device,
@@ -302,12 +317,12 @@ struct err *host_check(struct task *self, struct host *host, const struct device
         .device = device,
         .type = type,
     };
-    struct mounted_look request = {.device = device->number};
+    struct state_look look = {.device = device, .type = type};
 
     if (!type->check[0])
         return NULL;
-    TRY(on_worker(self, host, look_whether_mounted, &request));
-    return request.mounted ? NULL : run_job(self, &job, deadline);
+    TRY(on_worker(self, host, look_at_state, &look));
+    return look.state.mounted ? NULL : run_job(self, &job, deadline);
 }
 
 /* ---- mount, publish, and back ---- */

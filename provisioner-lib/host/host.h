@@ -55,7 +55,12 @@ struct err *host_format(struct task *self, struct host *host, const struct devic
                         const struct job_permit *permit, uint64_t deadline)
     __attribute__((warn_unused_result));
 
-/* Not if it is mounted: nothing is done then. */
+/* What the file system says of itself, mounted or not; of some types that is nothing. */
+struct err *host_read_state(struct task *self, struct host *host, const struct device *device,
+                            const struct filesystem *type, struct filesystem_state *ret)
+    __attribute__((warn_unused_result));
+
+/* Nothing is done if it is mounted, or if there is no check for its type. */
 struct err *host_check(struct task *self, struct host *host, const struct device *device,
                        const struct filesystem *type, const struct job_permit *permit,
                        uint64_t deadline) __attribute__((warn_unused_result));

@@ -133,7 +133,8 @@ static struct err *create(const struct making *making)
     take_reason(making->context, reason, strerror(number));
     if (number == EINVAL && making->has_own_options)
         return err_new(ERR_INVALID, "the file system refuses its mount options: %s", reason);
-    return err_new(number == EBUSY ? ERR_PRECONDITION : ERR_INTERNAL, "%s", reason);
+    struct err *err = err_new(number == EBUSY ? ERR_PRECONDITION : ERR_INTERNAL, "%s", reason);
+    return strerrorname_np(number) ? err_with_code(err, strerrorname_np(number)) : err;
 }
 
 static struct err *show(int tree, const char *target)
@@ -165,6 +166,18 @@ struct err *mount_filesystem(const struct mount_request *request)
                        strerror(errno));
     struct err *err = make_mount(&making);
     return err ? err_wrap(err, "mounting %s at %s", request->device, request->target) : NULL;
+}
+
+/* The kernel's words for it: ext4 and the journal say EUCLEAN or EBADMSG (a checksum), and EINVAL
+ * for a journal or for sizes that make no sense. */
+bool mount_shows_damage(const struct err *err)
+{
+    static const char *const words[] = {"EUCLEAN", "EBADMSG", "EINVAL"};
+
+    for (size_t i = 0; err_code(err) && i < COUNT_OF(words); i++)
+        if (strcmp(err_code(err), words[i]) == 0)
+            return true;
+    return false;
 }
 
 bool mount_options_read_only(const char *const *options, size_t n_options)

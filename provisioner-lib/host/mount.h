@@ -24,6 +24,9 @@ struct mount_request {
 struct err *mount_filesystem(const struct mount_request *request)
     __attribute__((warn_unused_result));
 
+/* Whether mounting has failed because of what is on the device, which a check may repair. */
+bool mount_shows_damage(const struct err *err);
+
 /* Shows a folder, or a file such as a device's node, at `target` too, which is of the same sort. */
 struct err *mount_bind(const char *source, const char *target, bool read_only)
     __attribute__((warn_unused_result));

@@ -1,4 +1,4 @@
-"""Programs that take as long as a test wants, in place of mkfs and fsck."""
+"""Programs in place of mkfs and fsck: they take as long as a test wants, or say that they ran."""
 
 import os
 import sys
@@ -39,3 +39,17 @@ class SlowMkfs:
 
     def go_on(self) -> None:
         self.may_go_on.touch()
+
+
+class LoggedFsck:
+    """An e2fsck that writes down its arguments before it does what it does."""
+
+    def __init__(self, folder: Path):
+        self._log = folder / "fsck-log"
+        script = folder / "e2fsck"
+        script.write_text(f'#!/bin/sh\necho "$@" >>{self._log}\nexec /usr/sbin/e2fsck "$@"\n')
+        script.chmod(0o700)
+        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def runs(self) -> list[str]:
+        return self._log.read_text().splitlines() if self._log.exists() else []

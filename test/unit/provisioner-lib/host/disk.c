@@ -16,6 +16,8 @@
 #include "lib/base/file.h"
 #include "test/unit/expect.h"
 
+#define EXT4_IOC_SHUTDOWN _IOR('X', 125, __u32) /* the kernel's, which has no header for it */
+
 static char workplace[] = "/tmp/azuredisk-host-XXXXXX";
 static char **paths;
 static size_t n_paths;
@@ -85,9 +87,14 @@ static int attach(int control, int image, char **ret_path)
 
 struct disk *disk_new(uint64_t size)
 {
+    return disk_new_below(workplace, size);
+}
+
+struct disk *disk_new_below(const char *folder, uint64_t size)
+{
     struct disk *disk = mem_alloc(sizeof *disk);
     int control = open("/dev/loop-control", O_RDWR | O_CLOEXEC);
-    int image = open(workplace, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    int image = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
     struct stat status;
 
     assert_true(control >= 0 && image >= 0);
@@ -115,6 +122,21 @@ void disk_free(struct disk *disk)
 void disk_node(const struct disk *disk, const char *path)
 {
     assert_int_equal(mknod(path, S_IFBLK | 0600, disk->number), 0);
+}
+
+void disk_use_and_cut_off(const struct disk *disk)
+{
+    const char *target = in_workplace("cut-off"), *file = below(target, "file");
+    int log_what_is_written = 1;
+
+    make_folder(target);
+    assert_int_equal(mount(disk->path, target, "ext4", 0, NULL), 0);
+    write_file(file, "written before the power cut");
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(fsync(fd), 0);
+    assert_int_equal(ioctl(fd, EXT4_IOC_SHUTDOWN, &log_what_is_written), 0);
+    close(fd);
+    assert_int_equal(umount(target), 0);
 }
 
 void disk_write(const struct disk *disk, uint64_t offset, const char *text)

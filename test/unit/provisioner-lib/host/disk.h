@@ -30,10 +30,15 @@ struct disk {
 };
 
 struct disk *disk_new(uint64_t size); /* blank */
+struct disk *disk_new_below(const char *folder,
+                            uint64_t size); /* its image is in that file system */
 void disk_free(struct disk *disk);
 DEFINE_CLEANUP(struct disk, disk_free)
 /* Another node of the same device. */
 void disk_node(const struct disk *disk, const char *path);
+
+/* Mounts its file system, of ext4, writes to it, and takes it away as a power cut does. */
+void disk_use_and_cut_off(const struct disk *disk);
 
 void disk_write(const struct disk *disk, uint64_t offset, const char *text);
 /* Content that says when it has been changed. */

@@ -1,5 +1,4 @@
-/* The steps of staging as tasks: what they wait for, and what goes on when their caller does not.
- */
+/* The steps of staging as tasks: what they wait for, and what they find. */
 #include "provisioner-lib/host/host.h"
 
 #include <fcntl.h>
@@ -9,124 +8,18 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/host/arrival.h"
-#include "provisioner-lib/host/format_mark.h"
-#include "provisioner-lib/host/mount_table.h"
 #include "test/unit/expect.h"
-#include "test/unit/provisioner-lib/host/disk.h"
 #include "test/unit/provisioner-lib/host/quiet_network.h"
-
-#define VOLUME "/subscriptions/0/resourceGroups/rg/providers/Microsoft.Compute/disks/data"
-
-static const uint64_t LONG = 60 * 1000; /* milliseconds; nothing here is to take so long */
-
-/* A machine with a loop, and a task that plays one scene on it. */
-struct scene {
-    struct job_permit permit; /* counts what it is asked; `lost`: why it is none any more */
-    const char *lost;
-    unsigned begun, ended;
-    const char *running; /* a file that is there while the program runs; NULL: none */
-    struct loop *loop;
-    struct host *host;
-    struct device_roots roots;
-    void (*play)(struct task *self, struct scene *scene);
-    bool played;
-};
-
-static struct err *permit_check(void *ctx)
-{
-    const struct scene *scene = ctx;
-
-    return scene->lost ? err_new(ERR_BUSY, "%s", scene->lost) : NULL;
-}
-
-static struct err *permit_begin(struct task *self, void *ctx, const char *program)
-{
-    struct scene *scene = ctx;
-
-    assert_true(strcmp(program, "mkfs.ext4") == 0 || strcmp(program, "e2fsck") == 0);
-    assert_ok(task_sleep(self, 1)); /* as a write to the API server */
-    assert_true(!scene->running || access(scene->running, F_OK));
-    TRY(permit_check(scene));
-    scene->begun++;
-    return NULL;
-}
-
-static void permit_end(struct task *self, void *ctx, const struct err *unsure)
-{
-    struct scene *scene = ctx;
-
-    assert_ok(task_sleep(self, 1));
-    assert_null(unsure);
-    assert_true(!scene->running || access(scene->running, F_OK));
-    scene->ended++;
-}
-
-static int setup(void **state)
-{
-    static unsigned count;
-    struct scene *scene = mem_alloc(sizeof *scene);
-
-    scene->permit = (struct job_permit){permit_begin, permit_check, permit_end, scene};
-
-    count++;
-    scene->roots.sys = in_workplace("host-%u/sys", count);
-    scene->roots.dev = in_workplace("host-%u/dev", count);
-    make_folder(scene->roots.sys);
-    make_folder(scene->roots.dev);
-    scene->loop = loop_new();
-    scene->host = host_new(scene->loop, &(struct host_config){scene->roots, .max_formats = 1});
-    *state = scene;
-    return 0;
-}
+#include "test/unit/provisioner-lib/host/scene.h"
 
 /* For a host that no event of the kernel reaches: other programs make devices, too. */
 static int setup_without_news(void **state)
 {
     int own = quiet_network_enter();
 
-    setup(state);
+    scene_setup(state);
     quiet_network_leave(own);
     return 0;
-}
-
-static int teardown(void **state)
-{
-    struct scene *scene = *state;
-
-    loop_free(scene->loop);
-    free(scene);
-    return 0;
-}
-
-static uint64_t in(struct scene *scene, uint64_t ms)
-{
-    return loop_now(scene->loop) + ms;
-}
-
-static void scene_main(struct task *self, void *arg)
-{
-    struct scene *scene = arg;
-
-    scene->play(self, scene);
-    host_stop(scene->host, in(scene, LONG));
-    host_close(self, scene->host);
-    scene->played = true;
-}
-
-static void play(struct scene *scene, void (*fn)(struct task *self, struct scene *scene))
-{
-    scene->play = fn;
-    loop_spawn(scene->loop, "scene", scene_main, scene);
-    loop_run(scene->loop);
-    assert_true(scene->played);
-}
-
-static void link_lun(struct scene *scene, unsigned lun, const char *target)
-{
-    CLEANUP(freep) char *name = mem_printf("disk/azure/data/by-lun/%u", lun);
-
-    make_folder(below(scene->roots.dev, "disk/azure/data/by-lun"));
-    assert_int_equal(symlink(target, below(scene->roots.dev, name)), 0);
 }
 
 /* ---- another task beside the scene ---- */
@@ -152,12 +45,6 @@ static void start(struct finder *finder, struct scene *scene, unsigned lun)
 {
     *finder = (struct finder){.scene = scene, .lun = lun, .device = DEVICE_NONE};
     loop_spawn(scene->loop, "finder", finds, finder);
-}
-
-static void await(struct task *self, const bool *what)
-{
-    while (!*what)
-        assert_ok(task_sleep(self, 1));
 }
 
 /* ---- find ---- */
@@ -313,21 +200,6 @@ static void test_news_from_the_kernel(void **state)
 
 /* ---- prove, format, check, mount ---- */
 
-static struct disk_expectation expect(const struct disk *disk)
-{
-    struct disk_expectation expected = {.size = disk->size, .type = "ext4"};
-
-    identity_derive(VOLUME, expected.uuid);
-    return expected;
-}
-
-static void find(struct task *self, struct scene *scene, const struct disk *disk,
-                 struct device *ret)
-{
-    link_lun(scene, 3, disk->path);
-    assert_ok(host_find(self, scene->host, 3, in(scene, LONG), ret));
-}
-
 static void a_new_volume(struct task *self, struct scene *scene)
 {
     CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
@@ -393,291 +265,6 @@ static void test_proof_reads_the_disk_not_the_cache(void **state)
     play(*state, proof_reads_the_disk_not_the_cache);
 }
 
-/* ---- formatting that outlasts its caller ---- */
-
-struct formatter {
-    struct scene *scene;
-    const struct device *device;
-    struct task *task;
-    struct err *err;
-    bool ended;
-};
-
-static void formats(struct task *self, void *arg)
-{
-    struct formatter *formatter = arg;
-    char uuid[UUID_SIZE];
-
-    identity_derive(VOLUME, uuid);
-    formatter->err =
-        host_format(self, formatter->scene->host, formatter->device, filesystem_find("ext4"), uuid,
-                    &formatter->scene->permit, in(formatter->scene, LONG));
-    formatter->ended = true;
-}
-
-static void start_formatter(struct formatter *formatter, struct scene *scene,
-                            const struct device *device)
-{
-    *formatter = (struct formatter){.scene = scene, .device = device};
-    formatter->task = loop_spawn(scene->loop, "formatter", formats, formatter);
-}
-
-/* A mkfs that says that it has begun, and waits until it may go on. */
-static void slow_mkfs(const char *path_before, const char *begun, const char *go)
-{
-    CLEANUP(freep)
-    char *script = mem_printf("#!/bin/sh\ntouch %s\nwhile [ ! -e %s ]; do sleep 0.01; done\n"
-                              "exec /usr/sbin/mkfs.ext4 \"$@\"\n",
-                              begun, go);
-    CLEANUP(freep) char *path = mem_printf("%s:%s", in_workplace("bin"), path_before);
-
-    make_folder(in_workplace("bin"));
-    write_file(in_workplace("bin/mkfs.ext4"), script);
-    assert_int_equal(chmod(in_workplace("bin/mkfs.ext4"), 0700), 0);
-    setenv("PATH", path, 1);
-}
-
-static void await_file(struct task *self, const char *path)
-{
-    while (access(path, F_OK))
-        assert_ok(task_sleep(self, 1));
-}
-
-static void restore_path(char **before)
-{
-    setenv("PATH", *before, 1);
-    free(*before);
-}
-
-static void formatting_outlasts_its_caller(struct task *self, struct scene *scene)
-{
-    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
-    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
-    const char *begun = in_workplace("begun-1"), *go = in_workplace("go-1");
-    struct disk_expectation expected = expect(disk);
-    struct disk_verdict verdict;
-    struct formatter first, second;
-    struct device device;
-    char mark[UUID_SIZE];
-
-    slow_mkfs(path, begun, go);
-    find(self, scene, disk, &device);
-    start_formatter(&first, scene, &device);
-    await_file(self, begun);
-    assert_ok(format_mark_read(disk->fd, disk->size, mark));
-    assert_string_equal(mark, expected.uuid);
-    task_cancel(first.task);
-
-    /* One at a time: the second waits for its turn, and gives that up when it is cancelled. */
-    start_formatter(&second, scene, &device);
-    assert_ok(task_sleep(self, 50));
-    assert_false(first.ended || second.ended);
-    task_cancel(second.task);
-    await(self, &second.ended);
-    CLEANUP(freep)
-    char *in_vain = mem_printf("%s: waiting to run mkfs.ext4: formatter was cancelled", disk->path);
-    assert_fails(second.err, ERR_CANCELED, in_vain);
-    assert_int_equal(scene->begun, 1);
-    assert_int_equal(scene->ended, 0);
-
-    write_file(go, "");
-    await(self, &first.ended);
-    assert_ok(first.err);
-    assert_int_equal(scene->ended, 1);
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
-    assert_false(verdict.format);
-    device_close(&device);
-}
-
-static void test_formatting_outlasts_its_caller(void **state)
-{
-    play(*state, formatting_outlasts_its_caller);
-}
-
-static void formatting_ends_with_the_program(struct task *self, struct scene *scene)
-{
-    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
-    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
-    const char *begun = in_workplace("begun-2");
-    struct disk_expectation expected = expect(disk);
-    struct disk_verdict verdict;
-    struct formatter formatter;
-    struct device device;
-
-    slow_mkfs(path, begun, in_workplace("never"));
-    find(self, scene, disk, &device);
-    start_formatter(&formatter, scene, &device);
-    await_file(self, begun);
-    host_stop(scene->host, in(scene, LONG));
-    await(self, &formatter.ended);
-    CLEANUP(freep)
-    char *message = mem_printf("%s: mkfs.ext4: the plug-in is stopping", disk->path);
-    assert_fails(formatter.err, ERR_UNAVAILABLE, message);
-    assert_int_equal(scene->ended, 1);
-
-    CLEANUP(freep) char *refused = mem_printf("%s: the plug-in is stopping", disk->path);
-    assert_fails(host_format(self, scene->host, &device, filesystem_find("ext4"), expected.uuid,
-                             &scene->permit, in(scene, LONG)),
-                 ERR_UNAVAILABLE, refused);
-    /* The next program may begin anew. */
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
-    assert_true(verdict.format);
-    device_close(&device);
-}
-
-static void test_formatting_ends_with_the_program(void **state)
-{
-    play(*state, formatting_ends_with_the_program);
-}
-
-/* ---- a role that goes ---- */
-
-/* A program of this name in PATH that is there, as the file `running` says, until the file `go`
- * allows it to end; asked to end by SIGTERM it says so in `asked`. */
-static void stubborn_program(const char *path_before, const char *name, const char *running,
-                             const char *asked, const char *go)
-{
-    const char *folder = in_workplace("bin-%s", name), *program = below(folder, name);
-    CLEANUP(freep) char *path = mem_printf("%s:%s", folder, path_before);
-    CLEANUP(freep)
-    char *script = mem_printf("#!/bin/sh\ntouch %s\ntrap 'touch %s' TERM\n"
-                              "while [ ! -e %s ]; do sleep 0.01; done\nrm %s\nexit 32\n",
-                              running, asked, go, running);
-
-    make_folder(folder);
-    write_file(program, script);
-    assert_int_equal(chmod(program, 0700), 0);
-    setenv("PATH", path, 1);
-}
-
-/* The program is asked to end, and is on record until it has ended. */
-static void a_role_that_goes_while_formatting(struct task *self, struct scene *scene)
-{
-    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
-    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
-    const char *asked = in_workplace("asked-1"), *go = in_workplace("go-role-1");
-    struct formatter formatter;
-    struct device device;
-
-    scene->running = in_workplace("running-1");
-    stubborn_program(path, "mkfs.ext4", scene->running, asked, go);
-    find(self, scene, disk, &device);
-    start_formatter(&formatter, scene, &device);
-    await_file(self, scene->running);
-    assert_int_equal(scene->begun, 1);
-    host_reconsider(scene->host); /* nothing has changed for this one */
-    assert_ok(task_sleep(self, 50));
-    assert_int_equal(access(asked, F_OK), -1);
-
-    scene->lost = "another node is the primary";
-    host_reconsider(scene->host);
-    await_file(self, asked);
-    assert_ok(task_sleep(self, 50));
-    assert_false(formatter.ended);
-    assert_int_equal(scene->ended, 0);
-    write_file(go, "");
-    await(self, &formatter.ended);
-    CLEANUP(freep)
-    char *message = mem_printf("%s: mkfs.ext4: another node is the primary", disk->path);
-    assert_fails(formatter.err, ERR_BUSY, message);
-    assert_int_equal(scene->ended, 1);
-    device_close(&device);
-}
-
-static void test_a_role_that_goes_while_formatting(void **state)
-{
-    play(*state, a_role_that_goes_while_formatting);
-}
-
-/* What waits for its turn is ended as well, and what gets its turn too late does not begin. */
-static void a_role_that_goes_while_waiting(struct task *self, struct scene *scene)
-{
-    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
-    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
-    CLEANUP(disk_freep) struct disk *other = disk_new(SMALLEST_EXT4);
-    const char *go = in_workplace("go-role-2"), *running = in_workplace("running-2");
-    struct formatter first, second, third;
-    struct device device, other_device;
-    uint64_t blank = disk_checksum(other);
-
-    stubborn_program(path, "mkfs.ext4", running, in_workplace("asked-2"), go);
-    find(self, scene, disk, &device);
-    link_lun(scene, 4, other->path);
-    assert_ok(host_find(self, scene->host, 4, in(scene, LONG), &other_device));
-    start_formatter(&first, scene, &device);
-    await_file(self, running);
-    start_formatter(&second, scene, &other_device);
-    assert_ok(task_sleep(self, 10));
-    scene->lost = "another node is the primary";
-    host_reconsider(scene->host);
-    await(self, &second.ended);
-    CLEANUP(freep) char *message = mem_printf("%s: another node is the primary", other->path);
-    assert_fails(second.err, ERR_BUSY, message);
-    assert_false(first.ended);
-
-    start_formatter(&third, scene, &other_device); /* nobody asks, this time */
-    write_file(go, "");
-    await(self, &third.ended);
-    assert_fails(third.err, ERR_BUSY, message);
-    assert_int_equal(scene->begun, 1);
-    assert_int_equal(disk_checksum(other), blank);
-    err_free(first.err);
-    device_close(&device);
-    device_close(&other_device);
-}
-
-static void test_a_role_that_goes_while_waiting(void **state)
-{
-    play(*state, a_role_that_goes_while_waiting);
-}
-
-/* Of a program that a former process left behind. */
-static void a_program_that_was_left_behind(struct task *self, struct scene *scene)
-{
-    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
-    const char *program = "azdk-orphan"; /* that is no other test's */
-    const char *script = in_workplace("azdk-orphan"), *staging = in_workplace("idle");
-    struct mount_request request = {.device = disk->path, .target = staging, .type = "ext4"};
-    unsigned lun = 3, empty = 4;
-    struct device device;
-
-    RUN("mkfs.ext4", "-q", disk->path);
-    find(self, scene, disk, &device);
-    assert_ok(host_check_idle(self, scene->host, &lun, program));
-    assert_ok(host_check_idle(self, scene->host, &empty, program));
-    assert_ok(host_check_idle(self, scene->host, NULL, program));
-
-    int held = open(disk->path, O_RDWR | O_EXCL | O_CLOEXEC);
-    assert_true(held >= 0);
-    CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
-    assert_fails(host_check_idle(self, scene->host, &lun, program), ERR_PRECONDITION, in_use);
-    close(held);
-
-    write_file(script, "#!/bin/sh\nkill -STOP $$\n");
-    assert_int_equal(chmod(script, 0700), 0);
-    pid_t orphan = fork();
-    if (orphan == 0) {
-        execl(script, script, NULL);
-        _exit(127);
-    }
-    assert_int_equal(waitpid(orphan, NULL, WUNTRACED), orphan);
-    CLEANUP(freep) char *runs = mem_printf("%s still runs as process %d", program, orphan);
-    assert_fails(host_check_idle(self, scene->host, NULL, program), ERR_BUSY, runs);
-    assert_fails(host_check_idle(self, scene->host, &lun, program), ERR_BUSY, runs);
-    kill(orphan, SIGKILL);
-    assert_int_equal(waitpid(orphan, NULL, 0), orphan);
-
-    assert_ok(host_mount(self, scene->host, &device, &request));
-    assert_ok(host_check_idle(self, scene->host, &lun, program));
-    assert_ok(host_unstage(self, scene->host, staging));
-    device_close(&device);
-}
-
-static void test_a_program_that_was_left_behind(void **state)
-{
-    play(*state, a_program_that_was_left_behind);
-}
-
 /* A mount that lives on where we do not see it: a process that has kept an older view. */
 static void a_mount_elsewhere(struct task *self, struct scene *scene)
 {
@@ -716,25 +303,19 @@ static void test_a_mount_elsewhere(void **state)
     play(*state, a_mount_elsewhere);
 }
 
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_find_waits_for_a_link),
-        cmocka_unit_test_setup_teardown(test_find_looks_without_news, setup_without_news, teardown),
-        TEST(test_find_gives_up),
-        TEST(test_a_disk_that_hangs),
-        TEST(test_news_of_links),
-        TEST(test_news_from_the_kernel),
-        TEST(test_a_new_volume),
-        TEST(test_proof_reads_the_disk_not_the_cache),
-        TEST(test_formatting_outlasts_its_caller),
-        TEST(test_formatting_ends_with_the_program),
-        TEST(test_a_role_that_goes_while_formatting),
-        TEST(test_a_role_that_goes_while_waiting),
-        TEST(test_a_program_that_was_left_behind),
-        TEST(test_a_mount_elsewhere),
+        SCENE(test_find_waits_for_a_link),
+        cmocka_unit_test_setup_teardown(test_find_looks_without_news, setup_without_news,
+                                        scene_teardown),
+        SCENE(test_find_gives_up),
+        SCENE(test_a_disk_that_hangs),
+        SCENE(test_news_of_links),
+        SCENE(test_news_from_the_kernel),
+        SCENE(test_a_new_volume),
+        SCENE(test_proof_reads_the_disk_not_the_cache),
+        SCENE(test_a_mount_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, workplace_setup, workplace_teardown);

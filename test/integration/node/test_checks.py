@@ -1,0 +1,118 @@
+"""When a file system is checked before it is mounted, and when mounting it is enough."""
+
+import fcntl
+import os
+import struct
+import subprocess
+
+import pytest
+
+from .machine import SMALLEST_EXT4, Disk
+from .slow_program import LoggedFsck
+from .volume import Volume, wish
+
+EXT4_IOC_SHUTDOWN, LOG_WHAT_IS_WRITTEN = 0x8004587D, 1
+
+
+@pytest.fixture
+def fsck(tmp_path):
+    return LoggedFsck(tmp_path)
+
+
+def cut_off(v: Volume) -> None:
+    """As a power cut leaves a file system that is in use: its journal has to be replayed."""
+    mount = v.plugin.machine.path(v.staging)
+    file = os.open(mount / "file", os.O_CREAT | os.O_WRONLY)
+    os.write(file, b"precious")
+    os.fsync(file)
+    fcntl.ioctl(file, EXT4_IOC_SHUTDOWN, struct.pack("I", LOG_WHAT_IS_WRITTEN))
+    os.close(file)
+    v.plugin.machine.run("umount", str(v.staging))
+
+
+def superblock(disk: Disk) -> str:
+    return disk.run("dumpe2fs", "-h")
+
+
+def debugfs(disk: Disk, *commands: str) -> None:
+    for command in commands:
+        subprocess.run(["debugfs", "-w", "-R", command, disk.path], check=True, capture_output=True)
+
+
+def journal_errors(disk: Disk) -> None:
+    """The kernel notes an error in the journal's superblock, too, in case it cannot write the other."""
+    found = subprocess.run(["debugfs", "-R", "bmap <8> 0", disk.path], check=True, capture_output=True)
+    at = int(found.stdout) * (4096 if "Block size:               4096" in superblock(disk) else 1024)
+    disk.write(at + 0x20, struct.pack(">i", -5))  # s_errno of journal_superblock_t
+
+
+def use(v: Volume) -> Volume:
+    v.stage()
+    cut_off(v)
+    assert "needs_recovery" in superblock(v.disk)
+    return v
+
+
+@pytest.fixture
+def used(stopped, cloud, disk_of, fsck):
+    """A volume that has been staged once, and whose node lost power then."""
+    stopped.run(environment=fsck.environment)
+    return use(Volume(stopped, cloud, "used", disk_of(SMALLEST_EXT4)).attach())
+
+
+def assert_precious(v: Volume) -> None:
+    v.publish()
+    assert v.seen("file").read_text() == "precious"
+    v.unpublish()
+    v.unstage()
+
+
+def test_a_journal_is_replayed_without_a_check(used, fsck):
+    used.stage()
+    assert fsck.runs() == []
+    assert_precious(used)
+
+
+def test_errors_are_checked(used, cloud, fsck):
+    debugfs(used.disk, "ssv state 2")
+    used.stage()
+    assert fsck.runs() == [f"-f -p {used.disk.path}"]
+    assert cloud.running_job(used.name) is None
+    assert_precious(used)
+    assert "Filesystem state:         clean" in superblock(used.disk)
+
+
+def test_errors_are_left_to_the_next_writer(used, fsck):
+    debugfs(used.disk, "ssv state 2")
+    used.stage(wish(mode="SINGLE_NODE_READER_ONLY"))
+    assert fsck.runs() == []
+    used.unstage()
+
+
+DAMAGES = {
+    "no journal": lambda disk: debugfs(disk, "zap_block -f <8> -p 0 0"),
+    "wrong checksum": journal_errors,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_that_only_mounting_shows(used, fsck, damage):
+    """The superblock says nothing of errors."""
+    used.stage()
+    used.unstage()
+    DAMAGES[damage](used.disk)
+    used.stage()
+    assert fsck.runs() == [f"-f -p {used.disk.path}"]
+    assert_precious(used)
+
+
+def test_errors_that_the_journal_brings_to_light(stopped, cloud, disk_of, fsck):
+    stopped.run(environment=fsck.environment)
+    v = Volume(stopped, cloud, "noted", disk_of(SMALLEST_EXT4))
+    v.disk.run("mkfs.ext4", "-q", "-O", "^metadata_csum")
+    use(v.attach())
+    journal_errors(v.disk)
+    v.stage()
+    assert fsck.runs() == [f"-f -p {v.disk.path}"]
+    assert "its journal has errors on record" in stopped.log.read_text()
+    assert_precious(v)
