@@ -180,6 +180,7 @@ static struct err *start(struct task *self, struct program *program)
         host_new(node->loop, &(struct host_config){
                                  .roots = {"/sys", "/dev"},
                                  .max_formats = (unsigned)program->flags.max_concurrent_format,
+                                 .memory = {"/sys/fs/cgroup", "/proc"},
                              });
     program->registration =
         registration_endpoint(program->flags.registration_dir, node->settings.driver_name);

@@ -15,13 +15,15 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "lib/base/err.h"
 
 struct filesystem_state {
     bool mounted;
-    bool has_errors;  /* noted by the kernel */
-    bool needs_check; /* before it is mounted, if for writing */
+    bool has_errors;       /* noted by the kernel */
+    bool needs_check;      /* before it is mounted, if for writing */
+    uint64_t check_memory; /* bytes that a check is expected to need at most */
 };
 
 /* `fd` is the open device, which carries an ext4 file system. INTERNAL if it does not. */

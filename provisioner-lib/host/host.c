@@ -33,7 +33,7 @@ struct host *host_new(struct loop *loop, const struct host_config *config)
     host->config = *config;
     host->workers = workers_new(loop, MAX_WORKERS, MAX_WAITING);
     host->arrival = arrival_new(loop, config->roots.dev);
-    jobs_init(&host->jobs, loop, config->max_formats);
+    jobs_init(&host->jobs, loop, config->max_formats, &config->memory);
     return host;
 }
 
@@ -322,6 +322,7 @@ struct err *host_check(struct task *self, struct host *host, const struct device
     if (!type->check[0])
         return NULL;
     TRY(on_worker(self, host, look_at_state, &look));
+    job.job.memory = look.state.check_memory;
     return look.state.mounted ? NULL : run_job(self, &job, deadline);
 }
 

@@ -3,8 +3,8 @@
  *
  * Each call is one step of staging a volume or of taking it away again; their order is the
  * caller's business, and every step may be repeated. What can block, which is all that touches a
- * device, runs on worker threads, so that a disk that hangs stops only its own volume; threads
- * and formattings have an upper bound.
+ * device, runs on worker threads, so that a disk that hangs stops only its own volume; threads,
+ * formattings and the memory of checks have an upper bound.
  *
  * Formatting and checking go on when their caller's time is over, because to kill and repeat what
  * takes longer than any caller waits would never end. The call returns only afterwards. They end
@@ -23,6 +23,7 @@
 struct host_config {
     struct device_roots roots;
     unsigned max_formats; /* at once */
+    struct memory_roots memory;
 };
 
 struct host;
@@ -60,7 +61,8 @@ struct err *host_read_state(struct task *self, struct host *host, const struct d
                             const struct filesystem *type, struct filesystem_state *ret)
     __attribute__((warn_unused_result));
 
-/* Nothing is done if it is mounted, or if there is no check for its type. */
+/* Nothing is done if it is mounted, or if there is no check for its type. EXHAUSTED if that would
+ * need more memory than there can be. */
 struct err *host_check(struct task *self, struct host *host, const struct device *device,
                        const struct filesystem *type, const struct job_permit *permit,
                        uint64_t deadline) __attribute__((warn_unused_result));

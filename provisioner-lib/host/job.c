@@ -1,12 +1,15 @@
 #include "provisioner-lib/host/job.h"
 
+#include <inttypes.h>
+
 /* For a program that has lost its permit. Nobody else gets the disk meanwhile, because the job is
  * on record; e2fsck looks every now and then whether it is to end, and then writes what it has. */
 enum { END_MS = 60 * 1000 };
 
-void jobs_init(struct jobs *jobs, struct loop *loop, unsigned max_formats)
+void jobs_init(struct jobs *jobs, struct loop *loop, unsigned max_formats,
+               const struct memory_roots *memory)
 {
-    *jobs = (struct jobs){.loop = loop, .max_formats = max_formats};
+    *jobs = (struct jobs){.loop = loop, .max_formats = max_formats, .memory = *memory};
     list_init(&jobs->all);
     group_init(&jobs->running, loop);
     waiters_init(&jobs->changed);
@@ -25,20 +28,60 @@ static struct job *job_of(struct list *link)
     return CONTAINER_OF(link, struct job, link);
 }
 
-static bool is_next(struct jobs *jobs, const struct job *job)
+static struct err *too_little(const struct job *job, const struct memory_limit *limit)
 {
-    unsigned formats = 0;
+    const uint64_t mib = 1024 * 1024;
+    uint64_t needed = job->memory / mib + 1, left = limit->programs / mib;
 
+    if (!limit->container)
+        return err_new(ERR_EXHAUSTED,
+                       "%s needs about %" PRIu64 " MiB of memory, and this node has %" PRIu64
+                       " MiB left",
+                       job->program, needed, left);
+    return err_new(ERR_EXHAUSTED,
+                   "%s needs about %" PRIu64 " MiB of memory, and of the container's limit of "
+                   "%" PRIu64 " MiB it can have %" PRIu64 " MiB: raise the limit to %" PRIu64
+                   "Mi or more (linux.resources.azuredisk.limits.memory of the chart)",
+                   job->program, needed, limit->container / mib, left,
+                   needed + MEMORY_OF_PLUGIN / mib);
+}
+
+/* Whether the jobs of the same kind that run leave room for it. */
+static struct err *find_room(const struct jobs *jobs, const struct job *job, unsigned n_running,
+                             uint64_t memory_taken, bool *ret)
+{
+    struct memory_limit limit;
+
+    *ret = n_running < jobs->max_formats;
+    if (job->kind == JOB_FORMAT)
+        return NULL;
+    TRY(memory_limit_read(&jobs->memory, &limit));
+    *ret = memory_taken + job->memory <= limit.programs;
+    /* Without a limit, what is left is more when those that run have ended. */
+    bool never = job->memory > limit.programs && (limit.container || n_running == 0);
+    return never ? too_little(job, &limit) : NULL;
+}
+
+/* Nobody overtakes: one that needs much memory would wait for ever. */
+static struct err *is_its_turn(struct jobs *jobs, const struct job *job, bool *ret)
+{
+    uint64_t memory = 0;
+    unsigned n = 0;
+
+    *ret = false;
     LIST_FOREACH(&jobs->all, link) {
         const struct job *other = job_of(link);
 
-        if (other != job && other->kind == job->kind && !other->has_place)
-            return false;
         if (other == job)
             break;
-        formats += other->kind == JOB_FORMAT;
+        if (other->kind != job->kind)
+            continue;
+        if (!other->has_place)
+            return NULL;
+        memory += other->memory;
+        n++;
     }
-    return job->kind != JOB_FORMAT || formats < jobs->max_formats;
+    return find_room(jobs, job, n, memory, ret);
 }
 
 static struct err *take_place(struct task *self, struct jobs *jobs, struct job *job,
@@ -48,14 +91,13 @@ static struct err *take_place(struct task *self, struct jobs *jobs, struct job *
         if (jobs->stopping)
             return err_new(ERR_UNAVAILABLE, "the plug-in is stopping");
         TRY(subprocess_stop_reason(&job->stop));
-        if (is_next(jobs, job))
-            break;
+        TRY(is_its_turn(jobs, job, &job->has_place));
+        if (job->has_place)
+            return NULL;
         struct err *err = wait_for_change(self, &jobs->changed, deadline);
         if (err)
             return err_wrap(err, "waiting to run %s", job->program);
     }
-    job->has_place = true;
-    return NULL;
 }
 
 /* ---- one job ---- */

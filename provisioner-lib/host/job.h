@@ -6,13 +6,14 @@
  * changed; a program that has lost its permit is ended, in order if it does that in time. From
  * before its start until what it wrote is on the disk a job is on record with its permit.
  *
- * Formattings have a bound on their number, and their turn comes in the order in which they were
- * asked for. Owner: host.c. Loop's thread.
+ * Formattings have a bound on their number, checks one on their memory; their turns come in the
+ * order in which they were asked for. Owner: host.c. Loop's thread.
  */
 #pragma once
 
 #include "lib/rt/group.h"
 #include "lib/rt/subprocess.h"
+#include "provisioner-lib/host/memory_limit.h"
 
 struct job_permit {
     /* Puts on record that the program is about to write to the disk. An error: it does not start,
@@ -31,6 +32,7 @@ enum job_kind { JOB_FORMAT, JOB_CHECK };
 struct job {
     enum job_kind kind;
     const char *program;
+    uint64_t memory; /* that it needs, in bytes; of JOB_CHECK */
     const struct job_permit *permit;
     struct err *(*run)(struct task *self, struct job *job);   /* heeds `stop` */
     struct err *(*flush)(struct task *self, struct job *job); /* what it has written */
@@ -44,18 +46,20 @@ struct job {
 struct jobs {
     struct loop *loop;
     unsigned max_formats;
+    struct memory_roots memory;
     struct list all;
     struct task_group running;
     struct waiters changed;
     bool stopping;
 };
 
-void jobs_init(struct jobs *jobs, struct loop *loop, unsigned max_formats);
+void jobs_init(struct jobs *jobs, struct loop *loop, unsigned max_formats,
+               const struct memory_roots *memory);
 /* When all have ended. */
 void jobs_close(struct task *self, struct jobs *jobs);
 
 /* Waits until `deadline` for its turn; then the job runs to its end, even if the caller is
- * cancelled. */
+ * cancelled. EXHAUSTED if it needs more memory than there can be. */
 struct err *jobs_run(struct task *self, struct jobs *jobs, struct job *job, uint64_t deadline)
     __attribute__((warn_unused_result));
 

@@ -191,3 +191,12 @@ char *read_text(const char *path)
     assert_ok(file_read(path, 65536, &text, NULL));
     return text;
 }
+
+void write_below(const char *folder, const char *name, const char *text)
+{
+    const char *path = below(folder, name);
+    CLEANUP(freep) char *parent = mem_strndup(path, (size_t)(strrchr(path, '/') - path));
+
+    make_folder(parent);
+    write_file(path, text);
+}

@@ -49,4 +49,5 @@ void run_program(const char *const argv[]);
 #define RUN(...) run_program((const char *const[]){__VA_ARGS__, NULL})
 
 void write_file(const char *path, const char *text);
+void write_below(const char *folder, const char *name, const char *text); /* with its folders */
 char *read_text(const char *path) __attribute__((warn_unused_result));

@@ -46,7 +46,14 @@ int scene_setup(void **state)
     make_folder(scene->roots.sys);
     make_folder(scene->roots.dev);
     scene->loop = loop_new();
-    scene->host = host_new(scene->loop, &(struct host_config){scene->roots, .max_formats = 1});
+    struct memory_roots memory = {in_workplace("host-%u/cgroup", count),
+                                  in_workplace("host-%u/proc", count)};
+    scene->memory_max = below(memory.cgroup, "memory.max");
+    write_below(memory.cgroup, "memory.max", "max\n");
+    write_below(memory.proc, "self/cgroup", "0::/\n");
+    write_below(memory.proc, "meminfo", "MemAvailable: 1024000 kB\n");
+    scene->host = host_new(scene->loop,
+                           &(struct host_config){scene->roots, .max_formats = 1, .memory = memory});
     *state = scene;
     return 0;
 }

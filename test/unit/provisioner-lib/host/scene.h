@@ -19,6 +19,7 @@ struct scene {
     struct loop *loop;
     struct host *host;
     struct device_roots roots;
+    const char *memory_max; /* a file: the limit of the container, which has none at first */
     void (*play)(struct task *self, struct scene *scene);
     bool played;
 };

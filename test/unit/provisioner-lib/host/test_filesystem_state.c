@@ -45,6 +45,31 @@ static void test_table(void **state)
     }
 }
 
+/* Sparse: none of it is written but its metadata. */
+static void test_memory_to_check(void **state)
+{
+    static const struct {
+        uint64_t gib, mib;
+        uint64_t inodes; /* as mkfs makes them */
+    } sizes[] = {{1, 64, 65536},
+                 {1024, 64 + 12, 67108864},
+                 {4096, 64 + 4 * 12, 134217728},
+                 {8192, 64 + 8 * 12, 268435456}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        CLEANUP(disk_freep) struct disk *disk = disk_new(sizes[i].gib * 1024 * MIB);
+        struct filesystem_state found;
+
+        RUN("mkfs.ext4", "-q", "-m", "0", "-E", "nodiscard", disk->path);
+        assert_ok(ext4_state_read(disk->fd, &found));
+        assert_int_equal(found.check_memory / MIB, sizes[i].mib);
+        RUN("debugfs", "-w", "-R", "ssv free_inodes_count 0", disk->path);
+        assert_ok(ext4_state_read(disk->fd, &found));
+        assert_int_equal(found.check_memory / MIB, sizes[i].mib + sizes[i].inodes * 32 / MIB);
+    }
+}
+
 static void test_something_else(void **state)
 {
     CLEANUP(disk_freep) struct disk *disk = disk_new(MIB);
@@ -59,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_memory_to_check),
         cmocka_unit_test(test_something_else),
     };
 

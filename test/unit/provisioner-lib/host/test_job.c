@@ -213,7 +213,7 @@ static void test_many_journals_at_once(void **state)
     play(*state, many_journals_at_once);
 }
 
-/* ---- a role that goes ---- */
+/* ---- a program that takes its time ---- */
 
 /* A program of this name in PATH that is there, as the file `running` says, until the file `go`
  * allows it to end; asked to end by SIGTERM it says so in `asked`. */
@@ -224,7 +224,7 @@ static void stubborn_program(const char *path_before, const char *name, const ch
     CLEANUP(freep) char *path = mem_printf("%s:%s", folder, path_before);
     CLEANUP(freep)
     char *script = mem_printf("#!/bin/sh\ntouch %s\ntrap 'touch %s' TERM\n"
-                              "while [ ! -e %s ]; do sleep 0.01; done\nrm %s\nexit 32\n",
+                              "while [ ! -e %s ]; do sleep 0.01; done\nrm -f %s\nexit 32\n",
                               running, asked, go, running);
 
     make_folder(folder);
@@ -232,6 +232,103 @@ static void stubborn_program(const char *path_before, const char *name, const ch
     assert_int_equal(chmod(program, 0700), 0);
     setenv("PATH", path, 1);
 }
+
+/* ---- the memory of checks ---- */
+
+struct checker {
+    struct scene *scene;
+    struct device device;
+    struct err *err;
+    bool ended;
+};
+
+static void checks(struct task *self, void *arg)
+{
+    struct checker *checker = arg;
+
+    checker->err = host_check(self, checker->scene->host, &checker->device, filesystem_find("ext4"),
+                              &checker->scene->permit, in(checker->scene, LONG));
+    checker->ended = true;
+}
+
+/* Each needs 64 MiB and a little. */
+static void checks_share_the_memory(struct task *self, struct scene *scene)
+{
+    enum { N = 4 };
+    CLEANUP(restore_path) char *path = mem_strdup(getenv("PATH"));
+    const char *running = in_workplace("running-3"), *go = in_workplace("go-3");
+    struct disk *disks[N];
+    struct checker checkers[N];
+
+    write_file(scene->memory_max, "209715200\n"); /* 200 MiB, of which the plug-in needs 64 */
+    stubborn_program(path, "e2fsck", running, in_workplace("asked-3"), go);
+    for (unsigned i = 0; i < N; i++) {
+        disks[i] = disk_new(SMALLEST_EXT4);
+        RUN("mkfs.ext4", "-q", disks[i]->path);
+        link_lun(scene, i, disks[i]->path);
+        checkers[i] = (struct checker){.scene = scene};
+        assert_ok(host_find(self, scene->host, i, in(scene, LONG), &checkers[i].device));
+        loop_spawn(scene->loop, "checker", checks, &checkers[i]);
+    }
+    while (scene->begun < 2)
+        assert_ok(task_sleep(self, 1));
+    assert_ok(task_sleep(self, 100));
+    assert_int_equal(scene->begun, 2);
+
+    write_file(go, "");
+    for (unsigned i = 0; i < N; i++) {
+        await(self, &checkers[i].ended);
+        err_free(checkers[i].err); /* of a program that says nothing and fails */
+        device_close(&checkers[i].device);
+        disk_free(disks[i]);
+    }
+    assert_int_equal(scene->begun, N);
+}
+
+static void test_checks_share_the_memory(void **state)
+{
+    play(*state, checks_share_the_memory);
+}
+
+static void a_check_that_can_never_fit(struct task *self, struct scene *scene)
+{
+    static const struct {
+        const char *limit, *message;
+    } rows[] = {
+        {"104857600\n",
+         "e2fsck needs about 65 MiB of memory, and of the container's limit of 100 MiB it can have "
+         "36 MiB: raise the limit to 129Mi or more (linux.resources.azuredisk.limits.memory of the "
+         "chart)"},
+        {"33554432\n",
+         "e2fsck needs about 65 MiB of memory, and of the container's limit of 32 MiB it can have "
+         "0 MiB: raise the limit to 129Mi or more (linux.resources.azuredisk.limits.memory of the "
+         "chart)"},
+    };
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
+    const struct filesystem *ext4 = filesystem_find("ext4");
+    struct device device;
+
+    RUN("mkfs.ext4", "-q", disk->path);
+    find(self, scene, disk, &device);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *message = mem_printf("%s: %s", disk->path, rows[i].message);
+
+        write_file(scene->memory_max, rows[i].limit);
+        assert_fails(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)),
+                     ERR_EXHAUSTED, message);
+    }
+    assert_int_equal(scene->begun, 0);
+    write_file(scene->memory_max, "135266304\n"); /* what it says is enough */
+    assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
+    device_close(&device);
+}
+
+static void test_a_check_that_can_never_fit(void **state)
+{
+    play(*state, a_check_that_can_never_fit);
+}
+
+/* ---- a role that goes ---- */
 
 /* The program is asked to end, and is on record until it has ended. */
 static void a_role_that_goes_while_formatting(struct task *self, struct scene *scene)
@@ -365,7 +462,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_formatting_outlasts_its_caller), SCENE(test_formatting_ends_with_the_program),
-        SCENE(test_many_journals_at_once),          SCENE(test_a_role_that_goes_while_formatting),
+        SCENE(test_many_journals_at_once),          SCENE(test_checks_share_the_memory),
+        SCENE(test_a_check_that_can_never_fit),     SCENE(test_a_role_that_goes_while_formatting),
         SCENE(test_a_role_that_goes_while_waiting), SCENE(test_a_program_that_was_left_behind),
     };
 
