@@ -21,9 +21,12 @@
 
 #define USER_AGENT "azdisk-node/" VERSION
 
+/* Kubernetes kills the container 30 seconds after it asked it to end, unless the pod says otherwise
+ * (terminationGracePeriodSeconds). */
 enum {
-    SHUTDOWN_GRACE_MS = 5 * 1000, /* for calls, and for formattings */
-    GOODBYE_MS = 5 * 1000,        /* for the last heartbeat */
+    PROGRAMS_MS = 20 * 1000,      /* for mkfs and fsck to end in order */
+    SHUTDOWN_GRACE_MS = 5 * 1000, /* for calls, then */
+    GOODBYE_MS = 5 * 1000,        /* for the last heartbeat, meanwhile */
 };
 
 /* Everything that lives as long as the program, in the order in which it is made. */
@@ -39,7 +42,6 @@ struct program {
     char *registration; /* endpoint */
     struct rpc_server *csi;
     struct err *csi_err; /* why there is none */
-    struct timer last_call;
 };
 
 static void on_terminate(void *ctx)
@@ -197,13 +199,6 @@ static struct err *start(struct task *self, struct program *program)
     return NULL;
 }
 
-static void stop_formatting(void *ctx)
-{
-    const struct program *program = ctx;
-
-    host_stop(program->node.host, loop_now(program->node.loop));
-}
-
 static void say_goodbye(struct task *self, struct program *program)
 {
     struct task_group *heart = &program->heart;
@@ -222,13 +217,13 @@ static void finish(struct task *self, struct program *program)
 {
     struct node *node = &program->node;
 
+    if (node->host)
+        host_stop(node->host, loop_now(node->loop) + PROGRAMS_MS);
     say_goodbye(self, program);
     if (node->host)
-        loop_start_timer(node->loop, &program->last_call, loop_now(node->loop) + SHUTDOWN_GRACE_MS,
-                         stop_formatting, program);
+        host_wait(self, node->host);
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
-    loop_stop_timer(node->loop, &program->last_call);
     probes_close(self, program->health);
     probes_close(self, program->metrics);
     group_close(self, &program->background);

@@ -47,6 +47,11 @@ void host_stop(struct host *host, uint64_t kill_at)
     jobs_stop(&host->jobs, kill_at);
 }
 
+void host_wait(struct task *self, struct host *host)
+{
+    jobs_wait(self, &host->jobs);
+}
+
 void host_close(struct task *self, struct host *host)
 {
     jobs_close(self, &host->jobs);

@@ -34,6 +34,8 @@ void host_reconsider(struct host *host);
 /* Asks formattings and checks to end, and kills them at `kill_at`, a loop_now() time; their calls
  * return UNAVAILABLE. Further ones are refused. */
 void host_stop(struct host *host, uint64_t kill_at);
+/* Until they have ended. */
+void host_wait(struct task *self, struct host *host);
 /* After host_stop; no call may be running. */
 void host_close(struct task *self, struct host *host);
 

@@ -53,3 +53,29 @@ class LoggedFsck:
 
     def runs(self) -> list[str]:
         return self._log.read_text().splitlines() if self._log.exists() else []
+
+
+SLOW_END = """#!{python}
+import signal, sys, time
+from pathlib import Path
+folder = Path("{folder}")
+def end(*_):
+    (folder / "asked").touch()
+    time.sleep({seconds})
+    (folder / "ended").touch()
+    sys.exit(32)
+signal.signal(signal.SIGTERM, end)
+(folder / "begun").touch()
+signal.pause()
+"""
+
+
+class SlowToEnd:
+    """An e2fsck that takes its time to end in order when it is asked to."""
+
+    def __init__(self, folder: Path, seconds: float):
+        script = folder / "e2fsck"
+        script.write_text(SLOW_END.format(python=sys.executable, folder=folder, seconds=seconds))
+        script.chmod(0o700)
+        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
+        self.begun, self.asked, self.ended = (folder / name for name in ("begun", "asked", "ended"))

@@ -4,12 +4,14 @@ import fcntl
 import os
 import struct
 import subprocess
+import time
 
 import pytest
+from cluster.waiting import until
 
 from .machine import SMALLEST_EXT4, Disk
-from .slow_program import LoggedFsck
-from .volume import Volume, wish
+from .slow_program import LoggedFsck, SlowToEnd
+from .volume import Code, Volume, wish
 
 EXT4_IOC_SHUTDOWN, LOG_WHAT_IS_WRITTEN = 0x8004587D, 1
 
@@ -116,3 +118,26 @@ def test_errors_that_the_journal_brings_to_light(stopped, cloud, disk_of, fsck):
     assert fsck.runs() == [f"-f -p {v.disk.path}"]
     assert "its journal has errors on record" in stopped.log.read_text()
     assert_precious(v)
+
+
+def test_the_plugin_ends_while_it_checks(stopped, cloud, disk_of, tmp_path):
+    """It asks e2fsck to end at once, and gives it longer than the five seconds that calls have."""
+    slow = SlowToEnd(tmp_path, seconds=6)
+    stopped.run(environment=slow.environment)
+    v = Volume(stopped, cloud, "ends", disk_of(SMALLEST_EXT4))
+    v.disk.run("mkfs.ext4", "-q")
+    debugfs(v.disk, "ssv state 2")
+    v.attach()
+    staging = stopped.later(v.stage)
+    until(slow.begun.exists, "e2fsck")
+    began = time.monotonic()
+    stopping = stopped.later(stopped.stop)
+    until(slow.asked.exists, "SIGTERM")
+    assert time.monotonic() - began < 4
+    assert stopping.result(timeout=60) == 0
+    assert slow.ended.exists()
+    assert staging.exception(timeout=60).code() in (Code.UNAVAILABLE, Code.CANCELLED)
+    assert cloud.running_job(v.name) is None
+    stopped.run()
+    v.stage()
+    v.unstage()

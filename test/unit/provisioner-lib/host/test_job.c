@@ -10,6 +10,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/host/format_mark.h"
+#include "provisioner-lib/host/process_table.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/scene.h"
 
@@ -251,6 +252,13 @@ static void checks(struct task *self, void *arg)
     checker->ended = true;
 }
 
+static bool runs(const char *program)
+{
+    CLEANUP(err_freep) struct err *err = process_table_check_none("/proc", program);
+
+    return err != NULL;
+}
+
 /* Each needs 64 MiB and a little. */
 static void checks_share_the_memory(struct task *self, struct scene *scene)
 {
@@ -326,6 +334,34 @@ static void a_check_that_can_never_fit(struct task *self, struct scene *scene)
 static void test_a_check_that_can_never_fit(void **state)
 {
     play(*state, a_check_that_can_never_fit);
+}
+
+/* A disk that takes e2fsck some seconds. */
+static void e2fsck_ends_when_it_is_asked(struct task *self, struct scene *scene)
+{
+    CLEANUP(disk_freep) struct disk *disk = disk_new(2 * 1024 * 1024 * MIB);
+    struct mount_request request = {
+        .device = disk->path, .target = in_workplace("asked"), .type = "ext4"};
+    struct checker checker = {.scene = scene};
+
+    RUN("mkfs.ext4", "-q", "-m", "0", "-E", "nodiscard", disk->path);
+    find(self, scene, disk, &checker.device);
+    loop_spawn(scene->loop, "checker", checks, &checker);
+    while (!runs("e2fsck"))
+        assert_ok(task_sleep(self, 1));
+    host_stop(scene->host, in(scene, LONG));
+    await(self, &checker.ended);
+    CLEANUP(freep) char *message = mem_printf("%s: e2fsck: the plug-in is stopping", disk->path);
+    assert_fails(checker.err, ERR_UNAVAILABLE, message);
+    assert_int_equal(scene->ended, 1);
+    assert_ok(host_mount(self, scene->host, &checker.device, &request));
+    assert_ok(host_unstage(self, scene->host, request.target));
+    device_close(&checker.device);
+}
+
+static void test_e2fsck_ends_when_it_is_asked(void **state)
+{
+    play(*state, e2fsck_ends_when_it_is_asked);
 }
 
 /* ---- a role that goes ---- */
@@ -461,10 +497,15 @@ static void test_a_program_that_was_left_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCENE(test_formatting_outlasts_its_caller), SCENE(test_formatting_ends_with_the_program),
-        SCENE(test_many_journals_at_once),          SCENE(test_checks_share_the_memory),
-        SCENE(test_a_check_that_can_never_fit),     SCENE(test_a_role_that_goes_while_formatting),
-        SCENE(test_a_role_that_goes_while_waiting), SCENE(test_a_program_that_was_left_behind),
+        SCENE(test_formatting_outlasts_its_caller),
+        SCENE(test_formatting_ends_with_the_program),
+        SCENE(test_many_journals_at_once),
+        SCENE(test_checks_share_the_memory),
+        SCENE(test_a_check_that_can_never_fit),
+        SCENE(test_e2fsck_ends_when_it_is_asked),
+        SCENE(test_a_role_that_goes_while_formatting),
+        SCENE(test_a_role_that_goes_while_waiting),
+        SCENE(test_a_program_that_was_left_behind),
     };
 
     return cmocka_run_group_tests(tests, workplace_setup, workplace_teardown);
