@@ -66,11 +66,17 @@ layers = $(LIBRARIES) $(if $(filter test/%,$(1)),$(TEST_LIBRARIES)) \
 # ---- generated: protobuf-c sources of every .proto ----
 
 PROTOS := $(foreach f,$(FOLDERS) $(UNIT_FOLDERS),$(call protos,$(f)))
-GENERATED_HEADERS := $(PROTOS:%.proto=$(BUILD)/gen/%.pb-c.h)
+VM_SIZES := $(BUILD)/gen/provisioner-lib/azure/vm_sizes.inc
+GENERATED_HEADERS := $(PROTOS:%.proto=$(BUILD)/gen/%.pb-c.h) $(VM_SIZES)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(SETUP)
 	@mkdir -p $(BUILD)/gen
 	@protoc-c --proto_path=. --proto_path=/usr/include --c_out=$(BUILD)/gen $<
+
+# The table of VM sizes as rows of C: {"series", "number:disks ..."},
+$(VM_SIZES): provisioner-lib/azure/vm_sizes.txt
+	@mkdir -p $(@D)
+	@sed -n 's/^\([^# ][^ ]*\) \(.*\)/{"\1", "\2"},/p' $< >$@
 
 .SECONDARY: $(GENERATED_HEADERS:.h=.c) $(GENERATED_HEADERS)
 

@@ -1,9 +1,7 @@
 #include "provisioner-lib/azure/vm_sizes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
@@ -69,38 +67,51 @@ bool vm_sizes_find(const struct vm_sizes *sizes, const char *name, int *ret_data
 
 /* ---- built in ---- */
 
-/* Standard_<series><processors><features>_v<version>: the first row that fits counts. */
-static const struct {
-    const char *series;
-    unsigned first_version, last_version;
-    unsigned processors; /* at least */
-    int data_disks;
-} rows[] = {
-    {"DE", 6, 99, 32, 64}, {"DE", 6, 99, 16, 48}, {"DE", 6, 99, 8, 24}, {"DE", 6, 99, 4, 12},
-    {"DE", 6, 99, 2, 8},   {"DEF", 2, 5, 16, 32}, {"DEF", 2, 5, 8, 16}, {"DEF", 2, 5, 4, 8},
-    {"DEF", 2, 5, 2, 4},   {"B", 1, 99, 16, 32},  {"B", 1, 99, 8, 16},  {"B", 1, 99, 4, 8},
-    {"B", 1, 99, 2, 4},    {"B", 1, 1, 1, 2},
+/* vm_sizes.txt, which says what they mean. */
+static const struct series {
+    const char *name;
+    const char *counts;
+} table[] = {
+#include "provisioner-lib/azure/vm_sizes.inc"
 };
+
+static int compare_series(const void *name, const void *series)
+{
+    return strcmp(name, ((const struct series *)series)->name);
+}
+
+static bool find_count(const char *counts, unsigned long processors, int *ret)
+{
+    for (const char *at = counts; *at; at += strspn(at, " ")) {
+        char *end;
+        unsigned long number = strtoul(at, &end, 10);
+        int count = (int)strtoul(end + 1, &end, 10);
+
+        if (number == processors) {
+            *ret = count;
+            return true;
+        }
+        at = end;
+    }
+    return false;
+}
 
 bool vm_sizes_built_in(const char *name, int *ret_data_disks)
 {
-    static const char prefix[] = "standard_";
-    unsigned processors, version = 1;
-    const char *series = name + strlen(prefix), *mark;
+    static const char prefix[] = "standard_", basic[] = "basic_";
+    CLEANUP(freep) char *lower = mem_lower(name);
+    bool standard = strncmp(lower, prefix, strlen(prefix)) == 0;
+    const char *size = standard ? lower + strlen(prefix) : lower;
+    size_t letters = strcspn(size, "0123456789");
+    char *rest;
 
-    if (strncasecmp(name, prefix, strlen(prefix)) != 0 ||
-        sscanf(series, "%*[A-Za-z]%u", &processors) != 1)
+    if (!size[letters] || standard == (strncmp(size, basic, strlen(basic)) == 0))
         return false;
-    if ((mark = strcasestr(series, "_v")))
-        version = (unsigned)strtoul(mark + 2, NULL, 10);
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (!strchr(rows[i].series, *series & ~0x20) || version < rows[i].first_version ||
-            version > rows[i].last_version || processors < rows[i].processors)
-            continue;
-        *ret_data_disks = rows[i].data_disks;
-        return true;
-    }
-    return false;
+    unsigned long processors = strtoul(size + letters, &rest, 10);
+    CLEANUP(freep) char *wanted = mem_printf("%.*s*%s", (int)letters, size, rest);
+    const struct series *found =
+        bsearch(wanted, table, COUNT_OF(table), sizeof table[0], compare_series);
+    return found && find_count(found->counts, processors, ret_data_disks);
 }
 
 /* ---- as JSON ---- */

@@ -1,8 +1,8 @@
 /* vm_sizes.h - how many data disks each size of VM can have: what Azure said, and what is built in.
  *
- * Names count whatever their case. What is built in is for a start without any word from Azure: it
- * knows the common series by their names, and where a series varies it gives the lower number,
- * since too low a number wastes places and too high a number is refused.
+ * Names count whatever their case. What is built in is for a start without any word from Azure: a
+ * table of all sizes that there were when it was made (vm_sizes.txt). It may be out of date, and
+ * nothing is derived from it for a size that it does not have.
  */
 #pragma once
 

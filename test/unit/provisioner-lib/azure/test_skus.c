@@ -258,36 +258,6 @@ static void test_an_old_file_counts_more_than_what_is_built_in(void **state)
     remove_file(file);
 }
 
-static void test_built_in(void **state)
-{
-    static const struct {
-        const char *name;
-        int most; /* 0: not known */
-    } sizes[] = {
-        {"Standard_D4s_v5", 8},
-        {"standard_d64s_v5", 32},
-        {"Standard_D2s_v3", 4},
-        {"Standard_E8bds_v5", 16},
-        {"Standard_D2s_v6", 8},
-        {"Standard_D96s_v6", 64},
-        {"Standard_B1s", 2},
-        {"Standard_B2ms", 4},
-        {"Standard_DS2_v2", 4},
-        {"Standard_M128s", 0},
-        {"Basic_A1", 0},
-        {"Standard_", 0},
-        {"", 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        int most = 0;
-
-        assert_int_equal(vm_sizes_built_in(sizes[i].name, &most), sizes[i].most > 0);
-        assert_int_equal(most, sizes[i].most);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,7 +268,6 @@ int main(void)
         cmocka_unit_test(test_a_file_that_is_none_of_ours_is_ignored),
         cmocka_unit_test(test_without_an_answer_what_is_built_in_counts),
         cmocka_unit_test(test_an_old_file_counts_more_than_what_is_built_in),
-        cmocka_unit_test(test_built_in),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
