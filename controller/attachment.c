@@ -137,6 +137,16 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                    });
 }
 
+/* What the node can take may have been a wrong guess, and is known by now. */
+static struct err *read_limit_if_full(struct subject *s, struct err *err)
+{
+    struct controller *controller = s->controller;
+
+    if (err && err_kind(err) == ERR_EXHAUSTED)
+        enqueue(controller, controller->node_queue, s->attachment->spec->node_name);
+    return err;
+}
+
 /* ---- places ---- */
 
 /* Until the mirror shows it as going: before, it would be chosen again. */
@@ -236,7 +246,7 @@ static struct err *take_step(struct task *self, struct subject *s,
     case STEP_RECORD_ATTACHING:
         return record_attaching(self, s, plan->lun);
     case STEP_ATTACH:
-        return attach(self, s, plan);
+        return read_limit_if_full(s, attach(self, s, plan));
     case STEP_REPAIR:
         return cloud->ops->instance_repair(self, cloud, s->instance_id, urgency_of(s));
     case STEP_RECORD_ATTACHED:

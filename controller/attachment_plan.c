@@ -93,6 +93,14 @@ static int count_waiting(const struct attachment_snapshot *in)
     return waiting;
 }
 
+/* By a limit that is guessed nobody is refused who waits for the disk: Azure's word counts. */
+static int count_places(const struct attachment_snapshot *in)
+{
+    bool guess = cloud_source_is_guess(in->instance->max_disks_from);
+
+    return guess && in->wanted == ROLE_IS_PRIMARY ? MAX_LUNS : in->instance->max_disks;
+}
+
 static bool has_place(const struct attachment_snapshot *in)
 {
     int taken = count_taken(in);
@@ -101,7 +109,7 @@ static bool has_place(const struct attachment_snapshot *in)
         taken -= count_leaving(in);
     else
         taken += count_waiting(in);
-    return taken < in->instance->max_disks;
+    return taken < count_places(in);
 }
 
 /* The LUN on record if it still can be had, else the lowest that no other disk had a moment ago,

@@ -18,6 +18,8 @@
  *   - what is attached to a VM that was the node's before is detached there before anything else;
  *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
  *     primary gets its LUN without waiting for that one's detach;
+ *   - a limit of the VM that is guessed (cloud.h) refuses no primary, nor does a replica give way
+ *     because of it;
  *   - a replica takes no place that a waiting primary needs.
  */
 #pragma once
@@ -45,7 +47,7 @@ enum disk_owner_search {
     DISK_OWNER_UNCLEAR, /* an owner does not say which node it is */
 };
 
-enum { MAX_LUNS = 64 };
+enum { MAX_LUNS = CLOUD_MOST_SLOTS };
 
 struct attachment_snapshot {
     bool deleting, has_finalizer;

@@ -190,9 +190,15 @@ static const struct {
 } conditions[] = {
     [CLOUD_TOLD] = {"True", "SkuList", "Azure's list of VM sizes says so."},
     [CLOUD_KEPT] = {"True", "KeptSkuList", "Azure's list of VM sizes, as it was kept, says so."},
+    [CLOUD_REFUSED] = {"True", "RefusedByAzure",
+                       "Azure has refused a VM of this size more data disks."},
     [CLOUD_BUILT_IN] = {"False", "BuiltInTable",
                         "Azure's list of VM sizes could not be read, or lacks the VM's size: what "
-                        "is built in counts."},
+                        "is built in counts for replicas and for the scheduler, and refuses no "
+                        "volume that a pod uses."},
+    [CLOUD_UNKNOWN] = {"False", "UnknownSize",
+                       "Neither Azure's list of VM sizes nor what is built in has the VM's size: "
+                       "no limit is claimed but that of the LUNs, of which there are 64."},
 };
 
 static const Api__AzDriverNodeSlotsCondition *find_condition(const Api__AzDriverNodeSlots *slots)

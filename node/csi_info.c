@@ -37,7 +37,10 @@ static Csi__V1__Topology *topology_of(const struct node *node, struct arena *are
     return topology;
 }
 
-/* The controller knows the VM's size, and writes what it allows into our AzDriverNode. */
+/* The controller knows the VM's size, and writes what it allows into our AzDriverNode. For a size
+ * that nobody knows that is as many as there are LUNs: 0, by which CSI leaves it to the
+ * orchestrator, is no limit at all to Kubernetes, and more than 64 disks no VM takes from this
+ * driver. */
 static struct err *await_limit(struct task *self, struct node *node, uint64_t deadline,
                                int64_t *ret_limit)
 {

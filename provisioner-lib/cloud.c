@@ -31,5 +31,6 @@ void cloud_instance_fini(struct cloud_instance *instance)
     free(instance->id);
     free(instance->host);
     free(instance->zone);
+    free(instance->size);
     *instance = (struct cloud_instance){0};
 }

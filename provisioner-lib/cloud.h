@@ -62,14 +62,25 @@ enum cloud_instance_state {
 enum cloud_source {
     CLOUD_TOLD,     /* by the cloud, of late */
     CLOUD_KEPT,     /* by the cloud, when it was last asked with success */
-    CLOUD_BUILT_IN, /* not by the cloud: what is usual */
+    CLOUD_REFUSED,  /* by the cloud, when it refused more */
+    CLOUD_BUILT_IN, /* not by the cloud: as far as was known when this was made */
+    CLOUD_UNKNOWN,  /* by nobody: it is the most that the numbers of slots allow */
 };
+
+/* Whether it may be wrong, and decides nothing about a disk that somebody waits for. */
+static inline bool cloud_source_is_guess(enum cloud_source source)
+{
+    return source == CLOUD_BUILT_IN || source == CLOUD_UNKNOWN;
+}
+
+enum { CLOUD_MOST_SLOTS = 64 }; /* of any machine: LUNs 0 to 63 */
 
 /* A node's machine. */
 struct cloud_instance {
     char *id;
     char *host; /* the name by which the machine knows itself; "" if the cloud does not say */
     char *zone; /* "eastus-1", "" without zones */
+    char *size; /* by the cloud's name for its kind; NULL if it has none */
     enum cloud_instance_state state;
     int max_disks;
     enum cloud_source max_disks_from;

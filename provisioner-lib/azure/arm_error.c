@@ -1,5 +1,6 @@
 #include "provisioner-lib/azure/arm_error.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -142,6 +143,17 @@ static enum err_kind kind_of(const char *code, const char *message, int status)
         if (statuses[i].status == status)
             return statuses[i].kind;
     return ERR_INTERNAL;
+}
+
+/* "The maximum number of data disks allowed to be attached to a VM of this size is 4." */
+int arm_error_data_disks(const struct err *err)
+{
+    static const char words[] = "maximum number of data disks", before[] = "this size is ";
+    const char *at = strcasestr(err_message(err), words);
+    const char *number = at ? strcasestr(at, before) : NULL;
+    long count = number ? strtol(number + strlen(before), NULL, 10) : 0;
+
+    return err_kind(err) == ERR_EXHAUSTED && count > 0 && count <= INT_MAX ? (int)count : 0;
 }
 
 bool arm_error_may_be_of_one_disk(const struct err *err)

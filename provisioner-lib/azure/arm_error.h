@@ -18,5 +18,8 @@ struct err *arm_operation_error(const json_t *json) __attribute__((warn_unused_r
 /* How long an answer asks to wait; 0 if it does not say. */
 uint64_t arm_retry_after_ms(const struct http_response *response, int64_t now_us);
 
+/* How many data disks the VM's size allows, if that is why more were refused; else 0. */
+int arm_error_data_disks(const struct err *err);
+
 /* May a request that changes several disks have been refused because of one of them? */
 bool arm_error_may_be_of_one_disk(const struct err *err);

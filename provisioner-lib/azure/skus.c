@@ -26,6 +26,7 @@ struct skus {
     struct arm_client *arm;
     char *cache_file; /* NULL: none */
     struct sku_facts facts;
+    struct vm_sizes *refused; /* beyond which Azure refused a disk, whatever a list says */
     enum source source;
     uint64_t next; /* when to ask Azure again */
     bool loading;
@@ -40,6 +41,7 @@ struct skus *skus_new(struct task_group *group, struct arm_client *arm, const ch
     skus->arm = arm;
     skus->cache_file = cache_file && *cache_file ? mem_strdup(cache_file) : NULL;
     sku_facts_init(&skus->facts);
+    skus->refused = vm_sizes_new();
     waiters_init(&skus->changed);
     return skus;
 }
@@ -49,6 +51,7 @@ void skus_free(struct skus *skus)
     if (!skus)
         return;
     sku_facts_fini(&skus->facts);
+    vm_sizes_free(skus->refused);
     free(skus->cache_file);
     free(skus);
 }
@@ -262,6 +265,9 @@ struct err *skus_max_data_disks(struct task *self, struct skus *skus, const char
                                 int *ret_count, enum cloud_source *ret_source)
 {
     TRY(load_once(self, skus));
+    *ret_source = CLOUD_REFUSED;
+    if (vm_sizes_find(skus->refused, vm_size, ret_count))
+        return NULL;
     *ret_source = skus->source == SOURCE_AZURE ? CLOUD_TOLD : CLOUD_KEPT;
     if (vm_sizes_find(skus->facts.sizes, vm_size, ret_count))
         return NULL;
@@ -269,6 +275,12 @@ struct err *skus_max_data_disks(struct task *self, struct skus *skus, const char
     if (vm_sizes_built_in(vm_size, ret_count))
         return NULL;
     return err_new(ERR_NOT_FOUND, "nothing is known of VM size %s", vm_size);
+}
+
+void skus_note_refusal(struct skus *skus, const char *vm_size, int count)
+{
+    log_info("Azure allows a VM of size %s no more than %d data disks", vm_size, count);
+    vm_sizes_set(skus->refused, vm_size, count);
 }
 
 struct err *skus_disk_limits(struct task *self, struct skus *skus, const char *kind,

@@ -73,7 +73,7 @@ int vm_room(const struct vm *vm)
 {
     int room = vm->model.max_disks;
 
-    if (!vm->known || vm->model.max_disks_from == CLOUD_BUILT_IN)
+    if (!vm->known || cloud_source_is_guess(vm->model.max_disks_from))
         return INT_MAX;
     for (size_t i = 0; i < vm->model.n_slots; i++)
         room -= !vm->model.slots[i].leaving;

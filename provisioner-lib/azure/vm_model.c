@@ -8,8 +8,6 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/azure/resource_id.h"
 
-enum { DEFAULT_MAX_DISKS = 16 }; /* for sizes that no list names; the upstream driver's figure */
-
 static enum cloud_instance_state state_of(const char *provisioning_state)
 {
     static const struct {
@@ -36,19 +34,23 @@ static void take_slots(const Arm__StorageProfile *profile, struct cloud_instance
     }
 }
 
-static struct err *max_disks_of(struct task *self, struct skus *skus,
-                                const Arm__VirtualMachineProperties *properties, int *ret,
+/* NULL if it is not said. */
+static const char *size_of(const Arm__VirtualMachineProperties *properties)
+{
+    return properties->hardware_profile ? properties->hardware_profile->vm_size : NULL;
+}
+
+static struct err *max_disks_of(struct task *self, struct skus *skus, const char *size, int *ret,
                                 enum cloud_source *ret_source)
 {
-    const char *size = properties->hardware_profile ? properties->hardware_profile->vm_size : NULL;
     struct err *err = size ? skus_max_data_disks(self, skus, size, ret, ret_source)
                            : err_new(ERR_NOT_FOUND, "the VM has no size");
 
     if (!err || err_kind(err) != ERR_NOT_FOUND)
         return err;
     err_free(err);
-    *ret = DEFAULT_MAX_DISKS;
-    *ret_source = CLOUD_BUILT_IN;
+    *ret = CLOUD_MOST_SLOTS;
+    *ret_source = CLOUD_UNKNOWN;
     return NULL;
 }
 
@@ -81,12 +83,14 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     if (!vm->properties || !vm->location)
         return err_new(ERR_INTERNAL, "GET %s: the VM lacks its properties or location",
                        request->path);
-    TRY(max_disks_of(self, skus, vm->properties, &max_disks, &source));
+    const char *size = size_of(vm->properties);
+    TRY(max_disks_of(self, skus, size, &max_disks, &source));
 
     *ret = (struct cloud_instance){
         .id = mem_strdup(request->path),
         .host = mem_strdup(host_of(vm->properties)),
         .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
+        .size = mem_strdup(size),
         .state = state_of(vm->properties->provisioning_state),
         .max_disks = max_disks,
         .max_disks_from = source,
@@ -107,6 +111,7 @@ void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *re
     ret->id = mem_strdup(model->id);
     ret->host = mem_strdup(model->host);
     ret->zone = mem_strdup(model->zone);
+    ret->size = mem_strdup(model->size);
     ret->slots = mem_copy(model->slots, model->n_slots * sizeof *model->slots);
     for (size_t i = 0; i < model->n_slots; i++)
         ret->slots[i].disk_id = mem_strdup(model->slots[i].disk_id);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
@@ -226,6 +227,23 @@ static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_
     return err;
 }
 
+/* For all VMs of the size, so that none is refused the same again. */
+static void note_refusal(const struct vm *vm, const struct err *err)
+{
+    int count = arm_error_data_disks(err);
+    CLEANUP(freep) char *size = mem_strdup(vm->model.size);
+
+    if (!count || !size)
+        return;
+    skus_note_refusal(vm->vms->skus, size, count);
+    HASH_FOREACH(vm->vms->vms, other) {
+        if (!other->model.size || strcasecmp(other->model.size, size) != 0)
+            continue;
+        other->model.max_disks = count;
+        other->model.max_disks_from = CLOUD_REFUSED;
+    }
+}
+
 static enum arm_kind update_kind(const struct vm *vm)
 {
     return vm_id_is_instance(vm->id) ? ARM_INSTANCE_UPDATE : ARM_VM_UPDATE;
@@ -296,6 +314,8 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
     CLEANUP(err_freep) struct err *err = send_batch(self, vm, batch);
     bool unknown = err && is_unknown(err);
 
+    if (err)
+        note_refusal(vm, err);
     if (err && err_kind(err) == ERR_THROTTLED) {
         log_info("%s: %zu changes wait: %s", vm->id, batch->n, err_message(err));
         requeue(vm, batch, batch->requests[0]->company, "throttled");

@@ -71,12 +71,17 @@ def world(tmp_path, apiserver):
         yield world
 
 
-def condition(world) -> tuple[str, str]:
-    """Status and reason of what the controller says of the node's limit."""
-    slots = world.find("azdrivernodes", world.nodes[0])["status"].get("slots", {})
+def limit(world, node: str) -> tuple[str, str, int]:
+    """Status and reason of what the controller says of a node's limit, and the limit."""
+    slots = world.find("azdrivernodes", node)["status"].get("slots", {})
     found = {c["type"]: (c["status"], c["reason"]) for c in slots.get("conditions", [])}
-    assert found == {} or slots["limit"] == 8
-    return found.get("IsLimitFromAzure", ("", ""))
+    return (*found.get("IsLimitFromAzure", ("", "")), slots.get("limit", 0))
+
+
+def condition(world) -> tuple[str, str]:
+    status, reason, disks = limit(world, world.nodes[0])
+    assert reason == "" or disks == 8
+    return status, reason
 
 
 def test_where_limits_are_from_is_told(world):
@@ -91,6 +96,23 @@ def test_where_limits_are_from_is_told(world):
     with Controller(world, "alone") as controller:
         until(lambda: condition(world) == ("False", "BuiltInTable"), "what is built in")
         assert "what is built in counts: " in controller.said()
+
+
+def test_a_size_that_nobody_knows_takes_what_azure_lets_it(world):
+    """Two disks, in truth: the third is refused by Azure, and by then everybody knows."""
+    node = f"{world.namespace}-new"
+    world.azure.control("POST", "vms", {"name": node, "size": "Standard_Z2s_v99", "zone": "1"}, 201)
+    world.nodes.append(node)
+    world.add_node(node)
+    world.azure.fault("refuse", kind="skus.list", code="AuthorizationFailed")
+    single = {"maxShares": "1"}
+    with Controller(world) as controller:
+        until(lambda: limit(world, node) == ("False", "UnknownSize", 64), "nobody knows")
+        for n in range(3):
+            publish(controller, create(controller, f"pvc-{n}", parameters=single).volume_id, node)
+        until(lambda: limit(world, node) == ("True", "RefusedByAzure", 2), "Azure's own word")
+        states = [world.roles(f"pvc-{n}").get("new", "gone") for n in range(3)]
+        assert states.count("Primary Attached") == 2
 
 
 def test_a_disk_beyond_azures_limits_is_refused_at_once(world):

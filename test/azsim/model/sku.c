@@ -23,6 +23,8 @@ static const struct vm_size sizes[] = {
     {"Standard_D192s_v6", "standardDsv6Family", 192, "768",  64, true,  "NVMe"},
     {"Standard_E8bds_v5", "standardEBDSv5Family", 8, "64",   16, true,  "SCSI, NVMe"},
     {"Standard_M128s",    "standardMSFamily",   128, "2048", 64, true,  "SCSI"},
+    /* made up: one that a driver cannot know by itself */
+    {"Standard_Z2s_v99",  "standardZsv99Family",  2, "8",     2, true,  "SCSI"},
 };
 
 static const struct disk_sku skus[] = {

@@ -43,7 +43,8 @@ static const char *const step_names[] = {
 
 /* What the cloud says: NULL: not looked; "-": no VM; else "state limit: lun=disk ..." where the
  * disk is d (ours), D (ours, leaving), y (a neighbour's) or x (another one); "rest=lun" before the
- * colon is a LUN that became free a moment ago. */
+ * colon is a LUN that became free a moment ago. The states "guess" and "unknown" are "ok", with a
+ * limit that is built in or that nobody knows. */
 struct row {
     const char *why;
     const char *wanted, *role; /* P, R or "" */
@@ -106,6 +107,19 @@ static const struct row rows[] = {
      "attach 2"},
     {"a number for the LUN may have to wait", "P", "", "new", -1, "all-but-7 leaving=7",
      "ok 64: 7=y", "look-later"},
+    {"a VM that is full by a guess is asked to take a primary", "P", "", "new", -1, "",
+     "guess 2: 0=x 1=x", "record-attaching 2"},
+    {"in one change with what leaves, if anything does", "P", "P", "attaching", 2, "leaving=1",
+     "guess 2: 0=x 1=y", "attach 2 in exchange"},
+    {"no replica gives way because of a guess", "P", "", "new", -1, "replica=1", "guess 2: 0=x 1=y",
+     "record-attaching 2"},
+    {"nor because nothing is known", "P", "", "new", -1, "replica=1", "unknown 64: 0=x 1=y",
+     "record-attaching 2"},
+    {"but there are no more LUNs than there are", "P", "", "new", -1, "all-but-7", "guess 2: 7=x",
+     "no-slot"},
+    {"a replica goes by the guess", "R", "", "new", -1, "primary-attached", "guess 2: 0=x 1=x",
+     "give-up"},
+
     {"no replica gives way to a replica", "R", "", "new", -1, "primary-attached replica=1",
      "ok 2: 0=x 1=y", "give-up"},
     {"nor takes what a primary waits for", "R", "", "new", -1, "primary-attached waiting",
@@ -315,9 +329,12 @@ static void apply_cloud(const char *cloud, struct attachment_snapshot *in,
         instance->resting_luns = UINT64_C(1) << rest;
         length += more;
     }
-    instance->state = strcmp(state, "ok") == 0         ? CLOUD_INSTANCE_SETTLED
-                      : strcmp(state, "changing") == 0 ? CLOUD_INSTANCE_CHANGING
-                                                       : CLOUD_INSTANCE_FAILED;
+    instance->state = strcmp(state, "changing") == 0 ? CLOUD_INSTANCE_CHANGING
+                      : strcmp(state, "failed") == 0 ? CLOUD_INSTANCE_FAILED
+                                                     : CLOUD_INSTANCE_SETTLED;
+    instance->max_disks_from = strcmp(state, "guess") == 0     ? CLOUD_BUILT_IN
+                               : strcmp(state, "unknown") == 0 ? CLOUD_UNKNOWN
+                                                               : CLOUD_TOLD;
     add_slots(cloud + length + 1, instance);
     in->instance = instance;
 }

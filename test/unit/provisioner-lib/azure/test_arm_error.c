@@ -287,6 +287,34 @@ static void test_whose_fault_it_is(void **state)
     }
 }
 
+static void test_how_many_disks_a_size_allows(void **state)
+{
+    static const struct {
+        const char *code, *message;
+        int disks;
+    } answers[] = {
+        {"OperationNotAllowed",
+         "The maximum number of data disks allowed to be attached to a VM of this size is 4.", 4},
+        {"OperationNotAllowed",
+         "The maximum number of data disks allowed to be attached to a VM of this size is 64.", 64},
+        {"OperationNotAllowed", "The maximum number of data disks has been reached.", 0},
+        {"OperationNotAllowed", "The maximum number of VMs of this size is 4.", 0},
+        {"QuotaExceeded", "Quota exceeded: this size is 4.", 0},
+        {"NotFound", "The maximum number of data disks: this size is 4.", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        CLEANUP(json_decrefp)
+        json_t *json =
+            json_pack("{s:s, s:s}", "code", answers[i].code, "message", answers[i].message);
+        CLEANUP(err_freep) struct err *err = arm_operation_error(json);
+
+        if (arm_error_data_disks(err) != answers[i].disks)
+            fail_msg("%s: %d", err_message(err), arm_error_data_disks(err));
+    }
+}
+
 static void test_when_to_come_again(void **state)
 {
     static const struct {
@@ -354,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_catalogue),
         cmocka_unit_test(test_whose_fault_it_is),
+        cmocka_unit_test(test_how_many_disks_a_size_allows),
         cmocka_unit_test(test_when_to_come_again),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_operations),
