@@ -73,7 +73,7 @@ static void tell(const struct controller *controller, const Api__AzVolume *volum
         [FORMER_NODE_USES] = "still says that it has the volume mounted (status.volumesInUse), and "
                              "may write to it; with the taint node.kubernetes.io/out-of-service on "
                              "the node the disk would have stayed attached",
-        [FORMER_NODE_RUNS] = "may still run mkfs or fsck on the disk (" NOTE_RUNNING_JOB
+        [FORMER_NODE_RUNS] = "may still format, check or mount the disk (" NOTE_RUNNING_JOB
                              " in the status of its AzVolumeAttachment)",
         [FORMER_NODE_GONE] = "is gone from the cluster, and its VM may run still",
     };

@@ -11,7 +11,7 @@
 enum former_node {
     FORMER_NODE_DONE, /* it does not have the volume mounted, or somebody vouches for it */
     FORMER_NODE_USES, /* by kubelet's last word */
-    FORMER_NODE_RUNS, /* mkfs or fsck, by its plug-in's last word (NOTE_RUNNING_JOB) */
+    FORMER_NODE_RUNS, /* what writes to the disk, by its plug-in's word (NOTE_RUNNING_JOB) */
     FORMER_NODE_GONE, /* there is no Node; of its VM nothing is known */
 };
 

@@ -171,14 +171,44 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
     return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
 }
 
+/* Replaying a journal writes to the disk, for as long as that takes. */
+static struct err *mount_on_record(struct task *self, struct staging *s,
+                                   const struct mount_request *request)
+{
+    struct host *host = s->node->host;
+
+    if (s->state.mounted || !s->state.has_journal_to_replay) {
+        TRY(check_still_ours(s));
+        return host_mount(self, host, &s->device, request);
+    }
+    TRY(job_begin(self, s, "mount"));
+    struct err *err = host_mount(self, host, &s->device, request);
+    job_end(self, s, NULL);
+    return err;
+}
+
+/* A role that went while it was being mounted: kubelet may not know that it is. */
+static struct err *mount_if_ours(struct task *self, struct staging *s,
+                                 const struct mount_request *request)
+{
+    TRY(mount_on_record(self, s, request));
+    struct err *err = check_still_ours(s);
+    if (!err || s->state.mounted) {
+        err_free(err);
+        return NULL;
+    }
+    struct err *stays = host_unstage(self, s->node->host, s->path);
+    if (stays)
+        log_error("volume %s stays mounted: %s", s->volume_id, err_message(stays));
+    err_free(stays);
+    return err;
+}
+
 /* What only mounting shows is checked then, and mounted once more. */
 static struct err *mount(struct task *self, struct staging *s, const struct mount_request *request)
 {
-    struct host *host = s->node->host;
     bool errors = false;
-
-    TRY(check_still_ours(s));
-    CLEANUP(err_freep) struct err *err = host_mount(self, host, &s->device, request);
+    CLEANUP(err_freep) struct err *err = mount_if_ours(self, s, request);
     bool damaged = err && mount_shows_damage(err) && !s->access.read_only;
 
     if (!err)
@@ -187,8 +217,7 @@ static struct err *mount(struct task *self, struct staging *s, const struct moun
         return TAKE_PTR(err);
     TRY(check_still_ours(s));
     TRY(check(self, s, err ? err_message(err) : "its journal has errors on record"));
-    TRY(check_still_ours(s));
-    return host_mount(self, host, &s->device, request);
+    return mount_if_ours(self, s, request);
 }
 
 /* ---- the whole of it ---- */

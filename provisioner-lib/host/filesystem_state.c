@@ -48,6 +48,7 @@ struct err *ext4_state_read(int fd, struct filesystem_state *ret)
     bool errors = state & EXT2_ERROR_FS;
     uint32_t inodes = le32toh(super.s_inodes_count), spare = le32toh(super.s_free_inodes_count);
     *ret = (struct filesystem_state){
+        .has_journal_to_replay = le32toh(super.s_feature_incompat) & EXT3_FEATURE_INCOMPAT_RECOVER,
         .has_errors = errors,
         .needs_check = errors || (!journal && !(state & EXT2_VALID_FS)),
         .check_memory = memory_to_check(size_of(&super), spare < inodes ? inodes - spare : inodes),

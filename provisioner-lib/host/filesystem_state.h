@@ -21,9 +21,10 @@
 
 struct filesystem_state {
     bool mounted;
-    bool has_errors;       /* noted by the kernel */
-    bool needs_check;      /* before it is mounted, if for writing */
-    uint64_t check_memory; /* bytes that a check is expected to need at most */
+    bool has_journal_to_replay; /* which mounting it does, even read-only; true if nobody knows */
+    bool has_errors;            /* noted by the kernel */
+    bool needs_check;           /* before it is mounted, if for writing */
+    uint64_t check_memory;      /* bytes that a check is expected to need at most */
 };
 
 /* `fd` is the open device, which carries an ext4 file system. INTERNAL if it does not. */

@@ -291,6 +291,7 @@ static struct err *look_at_state(void *arg)
 {
     struct state_look *look = arg;
 
+    look->state.has_journal_to_replay = true;
     if (look->type->read_state)
         TRY(look->type->read_state(look->device->fd, &look->state));
     return mount_table_has(look->device->number, &look->state.mounted);

@@ -9,11 +9,12 @@ import time
 import pytest
 from cluster.waiting import until
 
-from .machine import SMALLEST_EXT4, Disk
+from .machine import MIB, SMALLEST_EXT4, Disk
 from .slow_program import LoggedFsck, SlowToEnd
 from .volume import Code, Volume, wish
 
 EXT4_IOC_SHUTDOWN, LOG_WHAT_IS_WRITTEN = 0x8004587D, 1
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 
 
 @pytest.fixture
@@ -73,6 +74,48 @@ def test_a_journal_is_replayed_without_a_check(used, fsck):
     used.stage()
     assert fsck.runs() == []
     assert_precious(used)
+
+
+@pytest.fixture
+def frozen(disk_of, tmp_path):
+    """A disk whose image is in a file system of its own, and what keeps that from taking writes."""
+    below = disk_of(256 * MIB)
+    below.run("mkfs.ext4", "-q")
+    folder = tmp_path / "below"
+    folder.mkdir()
+    subprocess.run(["mount", below.path, folder], check=True)
+    handle = os.open(folder, os.O_RDONLY)
+    disk = Disk(folder, SMALLEST_EXT4)
+    state = {"frozen": False}
+
+    def freeze(yes: bool) -> None:
+        if yes != state["frozen"]:
+            fcntl.ioctl(handle, FIFREEZE if yes else FITHAW, 0)
+            state["frozen"] = yes
+
+    yield disk, freeze
+    freeze(False)
+    disk.close()
+    os.close(handle)
+    subprocess.run(["umount", "--lazy", folder], check=True)  # a test that failed may still use it
+
+
+def test_a_journal_is_replayed_on_record_and_with_the_role(plugin, cloud, frozen):
+    """The replay takes as long as the disk does; when the role has gone meanwhile, so does the mount."""
+    disk, freeze = frozen
+    v = use(Volume(plugin, cloud, "replays", disk).attach())
+    freeze(True)
+    staging = plugin.later(v.stage)
+    until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the mount on record")
+    cloud.want(v.name, "Replica")
+    cloud.publish("later", lun=1, size=MIB)
+    plugin.knows_attachments(2)  # and so of the demotion
+    assert not staging.done()
+    freeze(False)
+    failure = staging.exception(timeout=60)
+    assert failure.code() == Code.ABORTED, failure.details()
+    assert plugin.machine.mounts(v.staging) == 0
+    assert cloud.running_job(v.name) is None
 
 
 def test_errors_are_checked(used, cloud, fsck):

@@ -40,6 +40,7 @@ static void test_table(void **state)
             RUN("debugfs", "-w", "-R", command, disk->path);
         }
         assert_ok(ext4_state_read(disk->fd, &found));
+        assert_int_equal(found.has_journal_to_replay, rows[i].dirty && rows[i].features[0] != '^');
         if (found.has_errors != rows[i].has_errors || found.needs_check != rows[i].needs_check)
             fail_msg("%s: errors %d, check %d", rows[i].what, found.has_errors, found.needs_check);
     }
