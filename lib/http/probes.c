@@ -5,7 +5,13 @@
 
 #include "lib/base/alloc.h"
 
-enum { LARGEST_METRICS = 4 * 1024 * 1024, MAX_CONNECTIONS = 16 };
+enum {
+    LARGEST_METRICS = 4 * 1024 * 1024,
+    MAX_CONNECTIONS = 32,
+    MAX_PER_ADDRESS = 8, /* kubelet has two at most, Prometheus one */
+    LARGEST_BODY = 1024, /* nobody needs any */
+    LIMIT_MS = 10 * 1000,
+};
 
 struct probes {
     struct probes_config config;
@@ -67,7 +73,11 @@ struct err *probes_new(struct loop *loop, const struct probes_config *config,
                             .routes = routes,
                             .n_routes = COUNT_OF(routes),
                             .ctx = probes,
+                            .max_body = LARGEST_BODY,
                             .max_connections = MAX_CONNECTIONS,
+                            .max_per_address = MAX_PER_ADDRESS,
+                            .request_ms = LIMIT_MS,
+                            .reply_ms = LIMIT_MS,
                         },
                         &probes->server));
     *ret_probes = TAKE_PTR(probes);

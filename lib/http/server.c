@@ -11,15 +11,20 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/http/certificates.h"
+#include "lib/http/connections.h"
 #include "lib/http/listen.h"
 #include "lib/http/sending.h"
 #include "lib/rt/wait.h"
 
 enum {
     DEFAULT_MAX_BODY = 1024 * 1024,
+    DEFAULT_BODIES = 8, /* of the largest size, at once */
     DEFAULT_CONNECTIONS = 128,
-    IDLE_SECONDS = 120,
-    FAREWELL_MS = 2000, /* for the last replies to be sent, when a server closes */
+    DEFAULT_REQUEST_MS = 30 * 1000,
+    DEFAULT_REPLY_MS = 30 * 1000,
+    DROPPED_BODIES = 16,        /* of a body that is too large: how many times the limit is read */
+    SOCKETS_PER_CONNECTION = 2, /* those that were ended are there until they are noticed */
+    FAREWELL_MS = 2000,         /* for the last replies to be sent, when a server closes */
 };
 
 struct http_server {
@@ -30,6 +35,7 @@ struct http_server {
     size_t n_routes;
     void *ctx;
     size_t max_body;
+    struct connections *connections;
 
     atomic_bool closing;
     atomic_uint suspended; /* requests that are with the loop */
@@ -43,9 +49,12 @@ struct http_server {
 struct exchange {
     struct http_server *server;
     struct MHD_Connection *connection;
+    struct connection *place;
     char *query;
     struct buffer body;
-    bool began, too_large, counted, answered;
+    size_t received; /* of the body, with what was dropped */
+    bool began, counted, answered;
+    int refusal; /* its status; 0: none */
     struct http_header arguments[HTTP_MAX_HEADERS], headers[HTTP_MAX_HEADERS];
     struct http_call call;
     struct http_reply reply;
@@ -155,6 +164,7 @@ static void handle(struct task *self, void *arg)
         http_reply_text(&exchange->reply, known_path ? 405 : 404, "%s %s: no such %s\n",
                         call->method, call->path, known_path ? "method here" : "path");
     exchange->answered = true;
+    connections_await_reply(server->connections, exchange->place, exchange->reply.sending_ms);
     MHD_resume_connection(exchange->connection); /* gives the exchange back */
     count_down(server, &server->suspended);
 }
@@ -168,6 +178,20 @@ static void dispatch(void *arg)
 
 /* ---- on libmicrohttpd's thread ---- */
 
+static void connection_changes(void *ctx, struct MHD_Connection *connection, void **place,
+                               enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *server = ctx;
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *place = connections_add(
+            server->connections,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    else
+        connections_remove(server->connections, *place);
+}
+
 static void *request_begins(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
     struct exchange *exchange = mem_alloc(sizeof *exchange);
@@ -175,6 +199,8 @@ static void *request_begins(void *ctx, const char *uri, struct MHD_Connection *c
 
     exchange->server = ctx;
     exchange->connection = connection;
+    exchange->place =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     exchange->query = mem_strdup(query ? query + 1 : "");
     buffer_init(&exchange->body, exchange->server->max_body);
     exchange->reply.status = 200;
@@ -191,6 +217,7 @@ static void request_ends(void *ctx, struct MHD_Connection *connection, void **co
         return;
     if (exchange->counted)
         count_down(exchange->server, &exchange->server->unsent);
+    connections_await_request(exchange->server->connections, exchange->place);
     free(exchange->query);
     buffer_fini(&exchange->body);
     reply_fini(&exchange->reply);
@@ -273,9 +300,40 @@ static enum MHD_Result hand_over(struct exchange *exchange)
         http_reply_text(&exchange->reply, 503, "shutting down\n");
         return send_reply(exchange);
     }
+    connections_give_to_handler(server->connections, exchange->place);
     MHD_suspend_connection(exchange->connection);
     loop_post(server->loop, dispatch, exchange);
     return MHD_YES;
+}
+
+/* What finds no room is dropped, so that the client gets to the answer; but not without end. */
+static enum MHD_Result take_piece(struct exchange *exchange, const char *piece, size_t length)
+{
+    struct http_server *server = exchange->server;
+
+    exchange->received += length;
+    if (exchange->received / DROPPED_BODIES > server->max_body)
+        return MHD_NO;
+    if (exchange->refusal)
+        return MHD_YES;
+    if (!connections_hold(server->connections, exchange->place, length))
+        exchange->refusal = 503;
+    else if (!buffer_append(&exchange->body, piece, length))
+        exchange->refusal = 413;
+    if (exchange->refusal)
+        buffer_fini(&exchange->body);
+    return MHD_YES;
+}
+
+static enum MHD_Result refuse(struct exchange *exchange)
+{
+    if (exchange->refusal == 413)
+        http_reply_text(&exchange->reply, 413, "the body is larger than %zu bytes\n",
+                        exchange->server->max_body);
+    else
+        http_reply_text(&exchange->reply, exchange->refusal, "too many requests at once\n");
+    connections_await_reply(exchange->server->connections, exchange->place, 0);
+    return send_reply(exchange);
 }
 
 static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, const char *url,
@@ -292,15 +350,13 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (*upload_size > 0) {
-        exchange->too_large |= !buffer_append(&exchange->body, upload, *upload_size);
+        size_t length = *upload_size;
+
         *upload_size = 0;
-        return MHD_YES;
+        return take_piece(exchange, upload, length);
     }
-    if (exchange->too_large) {
-        http_reply_text(&exchange->reply, 413, "the body is larger than %zu bytes\n",
-                        exchange->server->max_body);
-        return send_reply(exchange);
-    }
+    if (exchange->refusal)
+        return refuse(exchange);
     exchange->call = (struct http_call){
         .method = method,
         .path = url,
@@ -317,11 +373,33 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
 
 /* ---- the server ---- */
 
+static size_t body_limit(const struct http_server_config *config)
+{
+    return config->max_body ? config->max_body : DEFAULT_MAX_BODY;
+}
+
+static struct connections_config limits_of(struct loop *loop,
+                                           const struct http_server_config *config)
+{
+    struct connections_config limits = {
+        .loop = loop,
+        .most = config->max_connections ? config->max_connections : DEFAULT_CONNECTIONS,
+        .most_bytes = config->max_bodies,
+        .request_ms = config->request_ms ? config->request_ms : DEFAULT_REQUEST_MS,
+        .reply_ms = config->reply_ms ? config->reply_ms : DEFAULT_REPLY_MS,
+    };
+
+    limits.most_of_address = config->max_per_address ? config->max_per_address : limits.most;
+    if (!limits.most_bytes)
+        limits.most_bytes = DEFAULT_BODIES * body_limit(config);
+    return limits;
+}
+
 /* Takes the listening socket, also when it fails. */
 static struct err *start_daemon(struct http_server *server, const struct http_server_config *config)
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-    unsigned connections = config->max_connections ? config->max_connections : DEFAULT_CONNECTIONS;
+    unsigned sockets = SOCKETS_PER_CONNECTION * limits_of(server->loop, config).most;
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)config->certificate_pem},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)config->key_pem},
@@ -335,8 +413,8 @@ static struct err *start_daemon(struct http_server *server, const struct http_se
         flags, 0, NULL, NULL, on_request, server, MHD_OPTION_ARRAY,
         config->certificate_pem ? tls : none, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,
         MHD_OPTION_URI_LOG_CALLBACK, request_begins, server, MHD_OPTION_NOTIFY_COMPLETED,
-        request_ends, NULL, MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+        request_ends, NULL, MHD_OPTION_NOTIFY_CONNECTION, connection_changes, server,
+        MHD_OPTION_CONNECTION_LIMIT, sockets, MHD_OPTION_END);
     if (!server->daemon)
         return err_new(ERR_INTERNAL, "the HTTP server on %s does not start",
                        config->address ? config->address : "the given socket");
@@ -354,14 +432,20 @@ struct err *http_server_new(struct loop *loop, const struct http_server_config *
         .routes = config->routes,
         .n_routes = config->n_routes,
         .ctx = config->ctx,
-        .max_body = config->max_body ? config->max_body : DEFAULT_MAX_BODY,
+        .max_body = body_limit(config),
     };
     waiters_init(&server->closer);
     if (config->certificate_pem)
         TRY(certificates_check_pair(config->certificate_pem, config->key_pem));
     if (!config->listen_fd)
         TRY(listen_on(config->address, &server->listen_fd));
-    TRY(start_daemon(server, config));
+    const struct connections_config limits = limits_of(loop, config);
+    server->connections = connections_new(&limits);
+    struct err *err = start_daemon(server, config);
+    if (err) {
+        connections_free(server->connections);
+        return err;
+    }
     *ret_server = TAKE_PTR(server);
     return NULL;
 }
@@ -376,6 +460,14 @@ static void stop_daemon(void *arg)
     struct http_server *server = arg;
 
     MHD_stop_daemon(server->daemon);
+}
+
+static void free_server(void *arg)
+{
+    struct http_server *server = arg;
+
+    connections_free(server->connections);
+    free(server);
 }
 
 /* Handlers may yield for long and are waited for; a client that does not read its reply is not. */
@@ -393,5 +485,5 @@ void http_server_close(struct task *self, struct http_server *server)
         wait_through(self, &server->closer);
     loop_stop_timer(server->loop, &server->farewell);
     loop_call(self, stop_daemon, server);
-    loop_call(self, free, server); /* behind the last post of libmicrohttpd's thread */
+    loop_call(self, free_server, server); /* behind the last post of libmicrohttpd's thread */
 }

@@ -4,9 +4,18 @@
  * becomes a task that runs the handler of its route, and the reply goes back. Handlers therefore
  * see all state of the loop without locks, and may wait.
  *
- * Bounds: connections, body size and idle time, as configured; a request beyond them is refused
- * (413) or dropped before any handler sees it. A path without a route gets 404, a known path with
- * another method 405.
+ * A path without a route gets 404, a known path with another method 405.
+ *
+ * Bounds, as configured, so that nobody can keep others from being served:
+ * - `max_connections` in all and `max_per_address` of one address. A newcomer that finds no room is
+ *   let in all the same: the connection that has waited longest for its client (of that address, or
+ *   of all) is closed. Only when every one is with a handler is the newcomer closed.
+ * - `request_ms` from the connection's beginning, or from the end of the reply before, until the
+ *   request is there completely, TLS handshake and idle time included; `reply_ms` until the client
+ *   has taken the reply. The connection is closed then, however busy the client was.
+ * - 32 KiB of request line and headers (431), `max_body` bytes of body (413), `max_bodies` bytes of
+ *   all bodies together (503). What is beyond is read and dropped; a body of more than 16 times
+ *   `max_body` ends the connection.
  */
 #pragma once
 
@@ -76,7 +85,11 @@ struct http_server_config {
     size_t n_routes;
     void *ctx;                /* for the handlers */
     size_t max_body;          /* 0: 1 MiB */
+    size_t max_bodies;        /* 0: 8 times max_body */
     unsigned max_connections; /* 0: 128 */
+    unsigned max_per_address; /* 0: max_connections */
+    uint64_t request_ms;      /* 0: 30 s */
+    uint64_t reply_ms;        /* 0: 30 s */
 };
 
 /* UNAVAILABLE, with the address and the reason, if it cannot listen. */

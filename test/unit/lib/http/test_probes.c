@@ -1,6 +1,9 @@
 #include "lib/http/probes.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "lib/base/alloc.h"
 #include "lib/http/listen.h"
@@ -27,6 +30,8 @@ static void refresh(void *ctx)
 
     metric_set(&turns, ++program->refreshed);
 }
+
+/* ---- the end points ---- */
 
 /* An address where nobody listens. */
 static char *free_address(void)
@@ -89,9 +94,60 @@ static void test_end_points(void **state)
     run_on_loop(NULL, probe, NULL);
 }
 
+/* ---- strangers ---- */
+
+enum { STRANGERS = 200 };
+
+/* Of a client that then says no more than this. */
+static int connect_and_say(unsigned port, const char *said)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(fd, said, strlen(said), MSG_NOSIGNAL), strlen(said));
+    return fd;
+}
+
+static void probe_among_strangers(struct task *self, struct on_loop *env)
+{
+    struct program program = {true, 0};
+    CLEANUP(freep) char *address = free_address();
+    CLEANUP(freep) char *url = mem_printf("http://%s/healthz", address);
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    struct probes_config config = {.address = address, .ready = ready, .ctx = &program};
+    struct probes *probes;
+    int strangers[STRANGERS];
+
+    assert_ok(probes_new(env->loop, &config, &probes));
+    for (size_t i = 0; i < STRANGERS; i++)
+        strangers[i] =
+            connect_and_say((unsigned)strtoul(strrchr(address, ':') + 1, NULL, 10), env->ctx);
+    struct http_request request = {.url = url, .deadline = loop_deadline(env->loop, 2000)};
+    assert_ok(http_exchange(self, env->transport, &request, &response));
+    assert_string_equal(response.body, "ok\n");
+    for (size_t i = 0; i < STRANGERS; i++)
+        close(strangers[i]);
+    probes_close(self, probes);
+}
+
+static void test_strangers_keep_no_probe_waiting(void **state)
+{
+    char nothing[] = "", half_a_request[] = "GET /healthz HTTP/1.1\r\nHost: h\r\n";
+
+    (void)state;
+    run_on_loop(NULL, probe_among_strangers, nothing);
+    run_on_loop(NULL, probe_among_strangers, half_a_request);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_end_points)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_end_points),
+        cmocka_unit_test(test_strangers_keep_no_probe_waiting),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
