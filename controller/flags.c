@@ -70,8 +70,10 @@ static const struct option_row rows[] = {
     TEXT(
         "cloud-cache", cloud_cache,
         "File that keeps what Azure says of VMs and disks for the next start; empty: nothing does"),
-    TEXT("health-address", health_address, "Where /healthz and /readyz are served"),
-    TEXT("metrics-address", metrics_address, "Where /metrics is served"),
+    TEXT("health-address", health_address,
+         "Where /healthz and /readyz are served; unix:///csi/health.sock: on a Unix socket"),
+    TEXT("metrics-address", metrics_address,
+         "Where /metrics is served, as soon as no other process has the address"),
     TEXT("leader-election-namespace", lease_namespace, "Namespace of the Lease"),
     TEXT("leader-election-name", lease_name, "Name of the Lease"),
     DURATION("lease-duration", lease_duration_ms, 1000, "How long others wait for a silent leader"),

@@ -174,6 +174,7 @@ static struct err *serve_probes(struct program *program)
     if (err)
         return err_wrap(err, "--health-address");
     config.address = program->flags.metrics_address;
+    config.patient = true;
     err = probes_new(program->loop, &config, &program->metrics);
     return err ? err_wrap(err, "--metrics-address") : NULL;
 }

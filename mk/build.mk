@@ -13,6 +13,7 @@ PROGRAMS := \
     azdisk-controller:controller \
     azdisk-node:node \
     azdisk-scheduler-extender:scheduler-extender \
+    azdisk-probe:probe \
     azdiskctl:azdiskctl \
     azsim:test/azsim \
     azdisk-sim:test/sim

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
@@ -63,23 +65,63 @@ static struct err *listen_at(const char *address, const char *host, const char *
     int reason = errno;
     freeaddrinfo(all);
     if (fd < 0)
-        return err_new(ERR_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(reason));
+        return err_new(reason == EADDRINUSE ? ERR_BUSY : ERR_UNAVAILABLE, "cannot listen on %s: %s",
+                       address, strerror(reason));
     *ret_fd = fd;
     return NULL;
 }
+
+/* ---- Unix sockets ---- */
+
+struct err *listen_unix_address(const char *address, struct sockaddr_un *ret)
+{
+    const char *path = address + strlen(LISTEN_UNIX);
+
+    if (path[0] != '/' || strlen(path) >= sizeof ret->sun_path)
+        return err_new(ERR_INVALID, "address \"%s\": expected a path of less than %zu bytes",
+                       address, sizeof ret->sun_path);
+    *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+    memcpy(ret->sun_path, path, strlen(path));
+    return NULL;
+}
+
+/* What a former life of this program has left there is taken away. */
+static struct err *listen_unix(const char *address, int *ret_fd)
+{
+    struct sockaddr_un at;
+    struct stat found;
+
+    TRY(listen_unix_address(address, &at));
+    if (lstat(at.sun_path, &found) == 0 && S_ISSOCK(found.st_mode))
+        unlink(at.sun_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) < 0 || listen(fd, SOMAXCONN) < 0) {
+        struct err *err =
+            err_new(ERR_UNAVAILABLE, "cannot listen on %s: %s", address, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return err;
+    }
+    *ret_fd = fd;
+    return NULL;
+}
+
+/* ---- either ---- */
 
 struct err *listen_on(const char *address, int *ret_fd)
 {
     CLEANUP(freep) char *host = NULL;
     CLEANUP(freep) char *port = NULL;
 
+    if (strncmp(address, LISTEN_UNIX, strlen(LISTEN_UNIX)) == 0)
+        return listen_unix(address, ret_fd);
     TRY(split(address, &host, &port));
     if (host[0])
         return listen_at(address, host, port, ret_fd);
 
     struct err *err = listen_at(address, "::", port, ret_fd);
-    if (!err)
-        return NULL;
+    if (!err || err_kind(err) == ERR_BUSY)
+        return err;
     err_free(err); /* perhaps a machine without IPv6 */
     return listen_at(address, "0.0.0.0", port, ret_fd);
 }
@@ -89,7 +131,7 @@ unsigned listen_port(int fd)
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
 
-    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0)
+    if (getsockname(fd, (struct sockaddr *)&address, &length) < 0 || address.ss_family == AF_UNIX)
         return 0;
     return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
                                                : ((struct sockaddr_in *)&address)->sin_port);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/log.h"
 
 enum {
     LARGEST_METRICS = 4 * 1024 * 1024,
@@ -11,11 +12,14 @@ enum {
     MAX_PER_ADDRESS = 8, /* kubelet has two at most, Prometheus one */
     LARGEST_BODY = 1024, /* nobody needs any */
     LIMIT_MS = 10 * 1000,
+    RETRY_MS = 2 * 1000, /* of a patient one */
 };
 
 struct probes {
+    struct loop *loop;
     struct probes_config config;
-    struct http_server *server;
+    struct http_server *server; /* NULL: the address is another process's */
+    struct timer retry;
 };
 
 static void readyz(const struct probes_config *config, struct http_reply *reply)
@@ -61,25 +65,53 @@ static void answer(struct task *self, void *ctx, const struct http_call *call,
 
 static const struct http_route routes[] = {PROBES_ROUTES(answer)};
 
+static struct err *serve(struct probes *probes)
+{
+    const struct http_server_config config = {
+        .address = probes->config.address,
+        .routes = routes,
+        .n_routes = COUNT_OF(routes),
+        .ctx = probes,
+        .max_body = LARGEST_BODY,
+        .max_connections = MAX_CONNECTIONS,
+        .max_per_address = MAX_PER_ADDRESS,
+        .request_ms = LIMIT_MS,
+        .reply_ms = LIMIT_MS,
+    };
+
+    return http_server_new(probes->loop, &config, &probes->server);
+}
+
+/* In host networks two pods of one Deployment may be on a node, and one of them may soon go. */
+static void serve_patiently(void *ctx)
+{
+    struct probes *probes = ctx;
+    CLEANUP(err_freep) struct err *err = serve(probes);
+
+    if (!err) {
+        log_info("%s is free: serving there", probes->config.address);
+        return;
+    }
+    loop_start_timer(probes->loop, &probes->retry, loop_deadline(probes->loop, RETRY_MS),
+                     serve_patiently, probes);
+}
+
 struct err *probes_new(struct loop *loop, const struct probes_config *config,
                        struct probes **ret_probes)
 {
     CLEANUP(freep) struct probes *probes = mem_alloc(sizeof *probes);
 
+    probes->loop = loop;
     probes->config = *config;
-    TRY(http_server_new(loop,
-                        &(struct http_server_config){
-                            .address = config->address,
-                            .routes = routes,
-                            .n_routes = COUNT_OF(routes),
-                            .ctx = probes,
-                            .max_body = LARGEST_BODY,
-                            .max_connections = MAX_CONNECTIONS,
-                            .max_per_address = MAX_PER_ADDRESS,
-                            .request_ms = LIMIT_MS,
-                            .reply_ms = LIMIT_MS,
-                        },
-                        &probes->server));
+    struct err *err = serve(probes);
+    if (err && config->patient && err_kind(err) == ERR_BUSY) {
+        log_warning("%s; another process serves there, and this one waits for its end",
+                    err_message(err));
+        err_free(err);
+        serve_patiently(probes);
+    } else if (err) {
+        return err;
+    }
     *ret_probes = TAKE_PTR(probes);
     return NULL;
 }
@@ -88,6 +120,7 @@ void probes_close(struct task *self, struct probes *probes)
 {
     if (!probes)
         return;
+    loop_stop_timer(probes->loop, &probes->retry);
     http_server_close(self, probes->server);
     free(probes);
 }

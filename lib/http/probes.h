@@ -9,7 +9,8 @@
 #include "lib/http/server.h"
 
 struct probes_config {
-    const char *address; /* "0.0.0.0:29602" */
+    const char *address; /* as listen.h has it; must outlive the probes */
+    bool patient;        /* while another process has the address, wait for it instead of failing */
     struct metric *const *metrics;
     size_t n_metrics;
     /* NULL if the program is ready, else why it is not. */

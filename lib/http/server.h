@@ -78,7 +78,7 @@ struct http_route {
 };
 
 struct http_server_config {
-    const char *address; /* "0.0.0.0:29602", "[::]:8889", "127.0.0.1:0" (port chosen) */
+    const char *address; /* as listen.h has it; "127.0.0.1:0": a port is chosen */
     int listen_fd;       /* a listening socket to use instead, owned from then on; 0: none */
     const char *certificate_pem, *key_pem; /* both NULL: plain HTTP */
     const struct http_route *routes;       /* tried in order; must outlive the server */
@@ -92,7 +92,7 @@ struct http_server_config {
     uint64_t reply_ms;        /* 0: 30 s */
 };
 
-/* UNAVAILABLE, with the address and the reason, if it cannot listen. */
+/* If it cannot listen, the error of listen_on, with the address and the reason. */
 struct err *http_server_new(struct loop *loop, const struct http_server_config *config,
                             struct http_server **ret_server) __attribute__((warn_unused_result));
 unsigned http_server_port(const struct http_server *server);

@@ -6,7 +6,7 @@ from pathlib import Path
 from cluster import images
 
 BUILD = Path(__file__).parents[2] / "build"
-PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender")
+PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe")
 
 
 def driver_image(name: str) -> images.Image:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from .c_tables import TREE
 from .markdown import code, codes, page, sentence, table
 
-PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdiskctl", "azsim")
+PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe", "azdiskctl",
+            "azsim")
 
 HEAD = """\
 Flags of every program, as its `--help` prints them. Spell them `--name=value` or `--name value`; one that is true or

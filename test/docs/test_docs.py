@@ -24,7 +24,8 @@ def test_every_program_is_described():
 @pytest.mark.parametrize("program", options.PROGRAMS)
 def test_every_flag_is_explained(program):
     _, flags = options.flags(program)
-    assert {flag.name for flag in flags} >= {"help", "version", "v", "log-format"}
+    log = {"v", "log-format"} if program != "azdisk-probe" else set()  # its answer is all that it says
+    assert {flag.name for flag in flags} >= {"help", "version"} | log
     assert not [flag.name for flag in flags if not flag.help]
 
 

@@ -13,7 +13,7 @@ LAYERS = (
     ("lib/http",),
     ("lib/rpc", "lib/kube"),
     ("provisioner-lib",),
-    ("controller", "node", "scheduler-extender", "azdiskctl"),
+    ("controller", "node", "scheduler-extender", "probe", "azdiskctl"),
 )
 
 # What stands beside the product. Everything else below test/ may include anything.

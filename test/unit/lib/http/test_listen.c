@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "lib/base/alloc.h"
 #include "test/unit/expect.h"
@@ -29,6 +30,10 @@ static void test_addresses(void **state)
         {"no host:0", ERR_INVALID, "address \"no host:0\": Name or service not known"},
         {"192.0.2.1:0", ERR_UNAVAILABLE,
          "cannot listen on 192.0.2.1:0: Cannot assign requested address"},
+        {"unix://socket", ERR_INVALID,
+         "address \"unix://socket\": expected a path of less than 108 bytes"},
+        {"unix:///no/such/folder/socket", ERR_UNAVAILABLE,
+         "cannot listen on unix:///no/such/folder/socket: No such file or directory"},
     };
 
     (void)state;
@@ -56,8 +61,37 @@ static void test_a_port_in_use_is_named(void **state)
     CLEANUP(freep) char *address = mem_printf("127.0.0.1:%u", listen_port(first));
     CLEANUP(freep)
     char *fault = mem_printf("cannot listen on %s: Address already in use", address);
-    assert_fails(listen_on(address, &second), ERR_UNAVAILABLE, fault);
+    assert_fails(listen_on(address, &second), ERR_BUSY, fault);
     close(first);
+    assert_ok(listen_on(":0", &first));
+    CLEANUP(freep) char *every = mem_printf(":%u", listen_port(first));
+    struct err *err = listen_on(every, &second);
+    assert_int_equal(err_kind(err), ERR_BUSY);
+    err_free(err);
+    close(first);
+}
+
+/* ---- Unix sockets ---- */
+
+static void test_a_socket_that_was_left_behind_is_replaced(void **state)
+{
+    char folder[] = "/tmp/test_listen.XXXXXX";
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    CLEANUP(freep) char *address = mem_printf("unix://%s/socket", folder);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(listen_on(address, &fd));
+        assert_int_equal(listen_port(fd), 0);
+        close(fd);
+    }
+    unlink(address + strlen("unix://"));
+    assert_int_equal(mkdir(address + strlen("unix://"), 0700), 0);
+    CLEANUP(freep) char *fault = mem_printf("cannot listen on %s: Address already in use", address);
+    assert_fails(listen_on(address, &fd), ERR_UNAVAILABLE, fault);
+    rmdir(address + strlen("unix://"));
+    rmdir(folder);
 }
 
 /* As a client of that address family; whether it gets through. */
@@ -116,6 +150,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_a_port_in_use_is_named),
+        cmocka_unit_test(test_a_socket_that_was_left_behind_is_replaced),
         cmocka_unit_test(test_no_host_is_every_address),
         cmocka_unit_test(test_one_address_is_no_other),
     };

@@ -486,7 +486,7 @@ static void start_on_a_used_port(struct task *self, struct on_loop *env)
     char *fault =
         mem_printf("cannot listen on %s: Address already in use", ends.url + strlen("http://"));
     struct http_server_config config = {.address = ends.url + strlen("http://")};
-    assert_fails(http_server_new(env->loop, &config, &second), ERR_UNAVAILABLE, fault);
+    assert_fails(http_server_new(env->loop, &config, &second), ERR_BUSY, fault);
     ends_fini(self, &ends);
 }
 

@@ -1,0 +1,32 @@
+/* azdisk-probe: asks a program of its pod about its health, for kubelet's exec probes. */
+
+#include <stdio.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/options.h"
+#include "lib/http/exec_probe.h"
+
+static const char program[] = "azdisk-probe";
+static const char about[] = "asks a program of its pod about its health, for kubelet's exec probes";
+
+static const char *address = "unix:///csi/health.sock", *path = "/healthz";
+
+static const struct option_row rows[] = {
+    {.name = "address",
+     .type = OPTION_STRING,
+     .target = &address,
+     .help = "The --health-address of the program that is asked, a Unix socket"},
+    {.name = "path",
+     .type = OPTION_STRING,
+     .target = &path,
+     .help = "What it is asked for; /healthz or /readyz"},
+};
+
+int main(int argc, char *argv[])
+{
+    int status;
+
+    if (!options_start(rows, COUNT_OF(rows), program, about, argc, argv, &status))
+        return status;
+    return exec_probe(address, path);
+}
