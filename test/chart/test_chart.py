@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import PurePath
 
 import pytest
@@ -68,15 +69,64 @@ def test_a_wrong_flag_is_seen():
     assert "--v" in found["azdisk-node"] and "eleven" in found["azdisk-node"]
 
 
+def parts(values: dict) -> Iterator[tuple[dict, dict]]:
+    """Each container of ours that is asked about its health, with its pod."""
+    for document in render(values):
+        if document["kind"] in ("Deployment", "DaemonSet"):
+            pod = document["spec"]["template"]["spec"]
+            yield from ((pod, container) for container in pod["containers"] if "livenessProbe" in container)
+
+
+def served(container: dict, flag: str) -> str:
+    [address] = [word.partition("=")[2] for word in container["args"] if word.startswith(f"--{flag}-address=")]
+    return address
+
+
+HOST_NETWORKS = {"in the host's network": True, "in the pods' network": False}
+
+
+@pytest.mark.parametrize("host", HOST_NETWORKS.values(), ids=HOST_NETWORKS)
 @each_choice
-def test_probes_ask_where_the_program_answers(values):
-    for container in containers(render(values)):
-        for probe in ("livenessProbe", "readinessProbe"):
-            if probe in container:
-                port = container[probe]["httpGet"]["port"]
-                addresses = [flag for flag in container["args"] if flag.endswith(f"-address=0.0.0.0:{port}")]
-                assert len(addresses) == 1
-                assert port in [declared["containerPort"] for declared in container["ports"]]
+def test_probes_ask_where_the_program_answers(values, host):
+    """And in the host's network no stranger reaches it."""
+    for pod, container in parts(values | {"controller.hostNetwork": host, "linux.hostNetwork": host}):
+        local = pod.get("hostNetwork", False)
+        for probe, path in {"livenessProbe": "/healthz", "readinessProbe": "/readyz"}.items():
+            probe = container[probe]
+            if "exec" in probe:
+                address = served(container, "health")
+                assert probe["exec"]["command"] == ["/bin/azdisk-probe", f"--address={address}", f"--path={path}"]
+                assert address.startswith("unix:///csi/") and "/csi" in mounts(container)
+                continue
+            assert probe["httpGet"]["path"] == path
+            port = probe["httpGet"]["port"]
+            served_at = {served(container, flag) for flag in ("health", "metrics") if f"--{flag}" in str(container["args"])}
+            assert (f"127.0.0.1:{port}" if local else f":{port}") in served_at
+            assert probe["httpGet"].get("host") == ("127.0.0.1" if local else None)
+
+
+def mounts(container: dict) -> dict[str, dict]:
+    return {mount["mountPath"]: mount for mount in container.get("volumeMounts", [])}
+
+
+@each_choice
+def test_two_pods_of_a_deployment_may_share_a_node(values):
+    """In the host's network a port that a container declares is the node's."""
+    for deployment in of_kind(render(values | {"controller.hostNetwork": True}), "Deployment"):
+        pod = deployment["spec"]["template"]["spec"]
+        ports = [port for container in pod["containers"] for port in container.get("ports", [])]
+        assert not pod.get("hostNetwork") or not ports
+        assert not [port for port in ports if "hostPort" in port]
+        affinity = {} if values else pod["affinity"]
+        assert "requiredDuringSchedulingIgnoredDuringExecution" not in str(affinity)
+
+
+@each_choice
+def test_an_update_needs_no_more_room_than_there_was(values):
+    """However few nodes there are, and whatever keeps pods from sharing one."""
+    for deployment in of_kind(render(values), "Deployment"):
+        strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+        assert deployment["spec"]["strategy"] == strategy
 
 
 def test_sidecars_are_those_that_are_tested():
@@ -138,14 +188,23 @@ def test_definitions_stay_when_the_chart_goes(values):
     assert policies == ({None} if values else {"keep"})
 
 
+def test_no_drain_waits_for_ever():
+    """On the last node that may take them a budget lets the second of two pods go only when the first runs elsewhere."""
+    assert not of_kind(render(), "PodDisruptionBudget")
+
+
+BUDGETS = {"controller.podDisruptionBudget.enabled": True, "schedulerExtender.podDisruptionBudget.enabled": True}
+
+
 @each_choice
-def test_a_drain_leaves_one_pod_of_each_deployment(values):
-    objects = render(values)
+def test_a_drain_leaves_one_pod_of_each_deployment_if_asked(values):
+    objects = render(values | BUDGETS)
     pods = {d["metadata"]["name"]: d["spec"]["template"] for d in of_kind(objects, "Deployment")}
     budgets = {d["metadata"]["name"]: d["spec"] for d in of_kind(objects, "PodDisruptionBudget")}
     assert pods and pods.keys() == budgets.keys()
     for name, pod in pods.items():
         assert budgets[name]["maxUnavailable"] == 1
+        assert budgets[name]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
         selected = budgets[name]["selector"]["matchLabels"]
         assert selected and selected.items() <= pod["metadata"]["labels"].items()
 

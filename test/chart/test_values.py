@@ -6,6 +6,7 @@ from .chart import DEFAULTS, SCHEMA, SECTIONS, VALUES, nested, render, template
 
 # What a value has an effect with.
 NEEDS = {
+    "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
     "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
     "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
     "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},

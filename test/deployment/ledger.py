@@ -19,9 +19,9 @@ DRIVER = "disk.csi.azure.com"
 
 
 @contextlib.contextmanager
-def only_on(cluster: Cluster, node: str) -> Iterator[None]:
-    """What is scheduled meanwhile goes to this node."""
-    others = [name for name in cluster.nodes if name != node]
+def only_on(cluster: Cluster, *nodes: str) -> Iterator[None]:
+    """What is scheduled meanwhile goes to these nodes."""
+    others = [name for name in cluster.nodes if name not in nodes]
     cluster.kubectl("cordon", *others)
     try:
         yield

@@ -33,8 +33,10 @@ podAntiAffinity:
             app: {{ . }}
 {{- end }}
 
-{{/* (dict "root" $ "name" ...) -> drains take the pods of a Deployment one by one, and each has to be ready elsewhere before the next. */}}
+{{/* (dict "root" $ "name" ... "enabled" bool) -> drains take the pods of a Deployment one by one, and each has to be ready elsewhere before the next. */}}
 {{- define "azuredisk.budget" -}}
+{{- if .enabled -}}
+---
 apiVersion: policy/v1
 kind: PodDisruptionBudget
 metadata:
@@ -49,16 +51,40 @@ spec:
     matchLabels:
       app: {{ .name }}
 {{- end }}
+{{- end }}
 
+{{/* Updates need no more room than there was, so that they end on one node, too, and whatever keeps two pods from sharing one. */}}
+{{- define "azuredisk.strategy" -}}
+strategy:
+  type: RollingUpdate
+  rollingUpdate: {maxSurge: 0, maxUnavailable: 1}
+{{- end }}
+
+{{/* (dict "port" ... "local" bool) -> kubelet asks the pod's address; or the node's own, which nobody on the network reaches, for pods in its network. */}}
 {{- define "azuredisk.probes" -}}
+{{- $host := ternary "host: 127.0.0.1, " "" .local -}}
 livenessProbe:
-  httpGet: {path: /healthz, port: {{ .port }}}
+  httpGet: { {{- $host }}path: /healthz, port: {{ .port }}}
   initialDelaySeconds: 10
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 5
 readinessProbe:
-  httpGet: {path: /readyz, port: {{ .port }}}
+  httpGet: { {{- $host }}path: /readyz, port: {{ .port }}}
   periodSeconds: 2
   timeoutSeconds: 2
+{{- end }}
+
+{{/* -> kubelet has the address, a socket of the pod's own, asked: two pods in the network of one node have no port to themselves. */}}
+{{- define "azuredisk.execProbes" -}}
+livenessProbe:
+  exec: {command: [/bin/azdisk-probe, --address={{ . }}, --path=/healthz]}
+  initialDelaySeconds: 10
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 5
+readinessProbe:
+  exec: {command: [/bin/azdisk-probe, --address={{ . }}, --path=/readyz]}
+  periodSeconds: 5
+  timeoutSeconds: 5
 {{- end }}
