@@ -1,17 +1,28 @@
 #include "scheduler-extender/extender_answer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/buffer.h"
 
 /* A node is in an answer by its own text once, or by its name twice, with a few words around it. */
-enum { LARGEST_ANSWER = 4 * EXTENDER_MAX_REQUEST };
+enum { AROUND = 256, AROUND_NODE = 64 };
+
+static size_t largest_answer(const struct extender_args *asked)
+{
+    size_t bytes = AROUND;
+
+    for (size_t i = 0; i < asked->n_nodes; i++)
+        bytes += AROUND_NODE + 2 * strlen(asked->names[i]) +
+                 (asked->form == NODES_WHOLE ? asked->objects[i].length : 0);
+    return bytes;
+}
 
 char *answer_scores(const struct extender_args *asked, const unsigned *scores)
 {
     struct buffer text;
 
-    buffer_init(&text, LARGEST_ANSWER);
+    buffer_init(&text, largest_answer(asked));
     buffer_printf(&text, "[");
     for (size_t i = 0; i < asked->n_nodes; i++)
         buffer_printf(&text, "%s{\"Host\":\"%s\",\"Score\":%u}", i ? "," : "", asked->names[i],
@@ -65,7 +76,7 @@ char *answer_filter(const struct extender_args *asked, const bool *allowed)
 {
     struct buffer text;
 
-    buffer_init(&text, LARGEST_ANSWER);
+    buffer_init(&text, largest_answer(asked));
     buffer_printf(&text, "{\"Nodes\":");
     if (asked->form == NODES_WHOLE) {
         buffer_printf(&text, "{\"items\":");

@@ -3,7 +3,7 @@
  *
  * Members have the names of the Go fields; older schedulers, whose types say them in lower case,
  * read them as well, because Go's decoder ignores case. Every node is answered by the very text by
- * which it was asked for.
+ * which it was asked for. Any thread.
  */
 #pragma once
 

@@ -16,6 +16,7 @@ static struct flags flags = {
     .kubeconfig = "",
     .tls_cert_file = "",
     .tls_key_file = "",
+    .max_request_bytes = 2 * 1024 * 1024,
     .verbosity = 2,
     .settings = {.driver_name = "disk.csi.azure.com",
                  .namespace_ = "azure-disk-csi",
@@ -29,10 +30,17 @@ static struct flags flags = {
 
 static const struct option_row rows[] = {
     TEXT("address", address, "Where kube-scheduler's calls are served"),
-    TEXT("metrics-address", metrics_address, "Where /healthz, /readyz and /metrics are served too"),
+    TEXT("metrics-address", metrics_address, "Where /healthz, /readyz and /metrics are served"),
     TEXT("tls-cert-file", tls_cert_file,
          "Certificate (PEM, with its chain) of --address; empty: plain HTTP"),
     TEXT("tls-key-file", tls_key_file, "Private key (PEM) of the certificate"),
+    {.name = "max-request-bytes",
+     .type = OPTION_INT,
+     .target = &flags.max_request_bytes,
+     .least = 64 * 1024,
+     .most = 128 * 1024 * 1024,
+     .help = "Largest call that is read; 2 MiB are the names of 15,000 nodes and more, whole nodes "
+             "(nodeCacheCapable: false) take some 15 kB each"},
     TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's own account"),
     TEXT("driver-name", settings.driver_name, "Name of the CSI driver"),
     TEXT("object-namespace", settings.namespace_, "Namespace of the custom resources"),

@@ -8,7 +8,7 @@
 struct flags {
     const char *address, *metrics_address, *kubeconfig;
     const char *tls_cert_file, *tls_key_file; /* "" both: plain HTTP */
-    int64_t verbosity;
+    int64_t max_request_bytes, verbosity;
     int log_format; /* enum log_format */
     struct settings settings;
 };

@@ -7,6 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/http/certificates.h"
+#include "lib/http/probes.h"
 #include "lib/kube/connection.h"
 #include "lib/rt/heap.h"
 #include "scheduler-extender/flags.h"
@@ -114,7 +115,7 @@ static struct err *serve(struct program *program)
                           .address = flags->address,
                           .certificate_pem = program->certificate_pem,
                           .key_pem = program->key_pem,
-                          .probes = probes,
+                          .max_request = (size_t)flags->max_request_bytes,
                       },
                       &program->service);
     return err ? err_wrap(err, "--address") : NULL;

@@ -4,71 +4,142 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/http/server.h"
+#include "lib/rt/workers.h"
 #include "scheduler-extender/extender_answer.h"
 #include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/placement.h"
 
-/* A scheduler has one call under way; the rest are probes and what else may come. Each connection
- * may hold a whole request. */
-enum { MAX_CONNECTIONS = 64 };
+enum {
+    /* A scheduler has one call under way; there may be several schedulers, on few addresses. */
+    MAX_CONNECTIONS = 64,
+    MAX_PER_ADDRESS = 16,
+    REQUEST_MS = 10 * 1000,
+    REPLY_MS = 10 * 1000,
+    LEAST_BODIES = 16 * 1024 * 1024, /* together, or two of the largest if that is more */
+    LARGE = 64 * 1024,               /* bytes; more is read by a thread, not by the loop */
+    READERS = 2,
+    COMPLAINT_MS = 10 * 1000, /* between two lines of the log about requests that are no good */
+};
 
 struct service {
     struct service_config config;
     struct http_server *server;
+    struct workers *readers;
+    uint64_t next_complaint;
 };
 
 /* ---- the two questions ---- */
 
-static struct err *prioritize(struct task *self, const struct extender *extender,
-                              const struct http_call *call, char **ret_answer)
-{
-    CLEANUP(extender_args_fini) struct extender_args args = {0};
+/* One of them on its way. What scales with the request, reading it and writing the answer, is not
+ * for the loop where it is much; what needs the stores is. */
+struct question {
+    const struct http_call *call;
+    struct extender_args args;
+    struct err *err;
+    unsigned *scores;
+    bool *allowed;
+    char *answer;
+};
 
-    TRY(extender_args_parse(self, call->body, call->body_length, &args));
-    CLEANUP(freep) unsigned *scores = mem_alloc(args.n_nodes * sizeof *scores);
-    placement_scores(extender, args.pod, args.names, args.n_nodes, scores);
-    *ret_answer = answer_scores(&args, scores);
+static void question_fini(struct question *question)
+{
+    extender_args_fini(&question->args);
+    err_free(question->err);
+    free(question->scores);
+    free(question->allowed);
+    free(question->answer);
+}
+
+static void read_question(void *arg)
+{
+    struct question *q = arg;
+
+    q->err = extender_args_parse(q->call->body, q->call->body_length, &q->args);
+}
+
+static void find_scores(const struct extender *extender, struct question *q)
+{
+    q->scores = mem_alloc(q->args.n_nodes * sizeof *q->scores);
+    placement_scores(extender, q->args.pod, q->args.names, q->args.n_nodes, q->scores);
+}
+
+static void write_scores(void *arg)
+{
+    struct question *q = arg;
+
+    q->answer = answer_scores(&q->args, q->scores);
+}
+
+static void find_allowed(const struct extender *extender, struct question *q)
+{
+    q->allowed = mem_alloc(q->args.n_nodes * sizeof *q->allowed);
+    placement_filter(extender, q->args.pod, q->args.names, q->args.n_nodes, q->allowed);
+}
+
+static void write_allowed(void *arg)
+{
+    struct question *q = arg;
+
+    q->answer = answer_filter(&q->args, q->allowed);
+}
+
+static const struct {
+    const char *name;
+    void (*decide)(const struct extender *extender, struct question *q);
+    void (*write)(void *arg);
+} verbs[] = {
+    [VERB_FILTER] = {"filter", find_allowed, write_allowed},
+    [VERB_PRIORITIZE] = {"prioritize", find_scores, write_scores},
+};
+
+static struct err *run(struct task *self, struct service *service, void (*fn)(void *arg),
+                       struct question *q)
+{
+    if (q->call->body_length > LARGE)
+        return workers_run(self, service->readers, fn, q);
+    fn(q);
     return NULL;
 }
 
-static struct err *filter(struct task *self, const struct extender *extender,
-                          const struct http_call *call, char **ret_answer)
+static struct err *answer(struct task *self, struct service *service, enum verb verb,
+                          struct question *q)
 {
-    CLEANUP(extender_args_fini) struct extender_args args = {0};
-
-    TRY(extender_args_parse(self, call->body, call->body_length, &args));
-    CLEANUP(freep) bool *allowed = mem_alloc(args.n_nodes * sizeof *allowed);
-    placement_filter(extender, args.pod, args.names, args.n_nodes, allowed);
-    *ret_answer = answer_filter(&args, allowed);
-    return NULL;
+    TRY(run(self, service, read_question, q));
+    TRY(TAKE_PTR(q->err));
+    verbs[verb].decide(service->config.extender, q);
+    return run(self, service, verbs[verb].write, q);
 }
 
 /* ---- their HTTP ---- */
 
-static const struct {
-    const char *name;
-    struct err *(*answer)(struct task *self, const struct extender *extender,
-                          const struct http_call *call, char **ret_answer);
-} verbs[] = {
-    [VERB_FILTER] = {"filter", filter},
-    [VERB_PRIORITIZE] = {"prioritize", prioritize},
-};
+/* Whoever sends them may send many. */
+static void complain(struct service *service, enum verb verb, const struct err *err)
+{
+    uint64_t now = loop_now(service->config.extender->loop);
 
-static void handle(struct task *self, const struct extender *extender, enum verb verb,
+    if (now < service->next_complaint)
+        return;
+    service->next_complaint = now + COMPLAINT_MS;
+    log_warning("%s: %s", verbs[verb].name, err_message(err));
+}
+
+static void handle(struct task *self, struct service *service, enum verb verb,
                    const struct http_call *call, struct http_reply *reply)
 {
-    int64_t began = loop_wall_us(extender->loop);
-    char *answer;
-    CLEANUP(err_freep)
-    struct err *err = verbs[verb].answer(self, extender, call, &answer);
-    int64_t lasted = loop_wall_us(extender->loop) - began;
+    struct loop *loop = service->config.extender->loop;
+    int64_t began = loop_wall_us(loop);
+    CLEANUP(question_fini) struct question question = {.call = call};
+    CLEANUP(err_freep) struct err *err = answer(self, service, verb, &question);
+    int64_t lasted = loop_wall_us(loop) - began;
 
     if (err) {
-        log_warning("%s: %s", verbs[verb].name, err_message(err));
-        http_reply_text(reply, 400, "%s\n", err_message(err));
+        complain(service, verb, err);
+        http_reply_text(reply, err_kind(err) == ERR_EXHAUSTED ? 413 : 400, "%s\n",
+                        err_message(err));
     } else {
-        http_reply_body(reply, 200, "application/json", answer);
+        http_reply_body(reply, 200, "application/json", TAKE_PTR(question.answer));
     }
     /* The wall clock may have been set back meanwhile. */
     metrics_count(verb, err, lasted > 0 ? (double)lasted / 1e6 : 0);
@@ -78,13 +149,13 @@ static void handle(struct task *self, const struct extender *extender, enum verb
 static void on_filter(struct task *self, void *ctx, const struct http_call *call,
                       struct http_reply *reply)
 {
-    handle(self, ((const struct service *)ctx)->config.extender, VERB_FILTER, call, reply);
+    handle(self, ctx, VERB_FILTER, call, reply);
 }
 
 static void on_prioritize(struct task *self, void *ctx, const struct http_call *call,
                           struct http_reply *reply)
 {
-    handle(self, ((const struct service *)ctx)->config.extender, VERB_PRIORITIZE, call, reply);
+    handle(self, ctx, VERB_PRIORITIZE, call, reply);
 }
 
 static void on_ping(struct task *self, void *ctx, const struct http_call *call,
@@ -94,20 +165,12 @@ static void on_ping(struct task *self, void *ctx, const struct http_call *call,
     http_reply_text(reply, 200, "ok\n");
 }
 
-static void on_probe(struct task *self, void *ctx, const struct http_call *call,
-                     struct http_reply *reply)
-{
-    (void)self;
-    probes_answer(&((const struct service *)ctx)->config.probes, call, reply);
-}
-
 static const struct http_route routes[] = {
     {"POST", "/filter", on_filter},
     {"POST", "/prioritize", on_prioritize},
     {"POST", "/azdiskschedulerextender/filter", on_filter},
     {"POST", "/azdiskschedulerextender/prioritize", on_prioritize},
     {"GET", "/ping", on_ping},
-    PROBES_ROUTES(on_probe),
 };
 
 /* ---- the service ---- */
@@ -116,20 +179,25 @@ struct err *service_new(struct loop *loop, const struct service_config *config,
                         struct service **ret)
 {
     CLEANUP(freep) struct service *service = mem_alloc(sizeof *service);
+    const struct http_server_config server = {
+        .address = config->address,
+        .certificate_pem = config->certificate_pem,
+        .key_pem = config->key_pem,
+        .routes = routes,
+        .n_routes = COUNT_OF(routes),
+        .ctx = service,
+        .max_body = config->max_request,
+        .max_bodies =
+            2 * config->max_request > LEAST_BODIES ? 2 * config->max_request : LEAST_BODIES,
+        .max_connections = MAX_CONNECTIONS,
+        .max_per_address = MAX_PER_ADDRESS,
+        .request_ms = REQUEST_MS,
+        .reply_ms = REPLY_MS,
+    };
 
     service->config = *config;
-    TRY(http_server_new(loop,
-                        &(struct http_server_config){
-                            .address = config->address,
-                            .certificate_pem = config->certificate_pem,
-                            .key_pem = config->key_pem,
-                            .routes = routes,
-                            .n_routes = COUNT_OF(routes),
-                            .ctx = service,
-                            .max_body = EXTENDER_MAX_REQUEST,
-                            .max_connections = MAX_CONNECTIONS,
-                        },
-                        &service->server));
+    TRY(http_server_new(loop, &server, &service->server));
+    service->readers = workers_new(loop, READERS, MAX_CONNECTIONS);
     *ret = TAKE_PTR(service);
     return NULL;
 }
@@ -139,5 +207,6 @@ void service_close(struct task *self, struct service *service)
     if (!service)
         return;
     http_server_close(self, service->server);
+    workers_free(service->readers);
     free(service);
 }

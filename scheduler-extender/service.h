@@ -1,18 +1,18 @@
 /* service.h - the extender's HTTP service: /prioritize and /filter, as kube-scheduler calls them.
  *
- * The same below /azdiskschedulerextender/, where the Azure Disk CSI driver V2 has them; /ping; and
- * the probes. Plain HTTP or TLS, as configured. Loop's thread.
+ * The same below /azdiskschedulerextender/, where the Azure Disk CSI driver V2 has them; and /ping.
+ * Nothing else: the answers say where the disks of a pod are, to whoever may call. Plain HTTP or
+ * TLS, as configured. Loop's thread.
  */
 #pragma once
 
-#include "lib/http/probes.h"
 #include "scheduler-extender/extender.h"
 
 struct service_config {
     const struct extender *extender;
     const char *address;
     const char *certificate_pem, *key_pem; /* NULL both: plain HTTP */
-    struct probes_config probes;           /* its address is not used */
+    size_t max_request;                    /* bytes */
 };
 
 struct service;

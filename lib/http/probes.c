@@ -43,9 +43,12 @@ static void metrics(const struct probes_config *config, struct http_reply *reply
     http_reply_body(reply, 200, "text/plain; version=0.0.4; charset=utf-8", buffer_take(&text));
 }
 
-void probes_answer(const struct probes_config *config, const struct http_call *call,
+static void answer(struct task *self, void *ctx, const struct http_call *call,
                    struct http_reply *reply)
 {
+    const struct probes_config *config = &((const struct probes *)ctx)->config;
+
+    (void)self;
     if (strcmp(call->path, "/metrics") == 0)
         metrics(config, reply);
     else if (strcmp(call->path, "/readyz") == 0)
@@ -54,16 +57,11 @@ void probes_answer(const struct probes_config *config, const struct http_call *c
         http_reply_text(reply, 200, "ok\n");
 }
 
-static void answer(struct task *self, void *ctx, const struct http_call *call,
-                   struct http_reply *reply)
-{
-    const struct probes *probes = ctx;
-
-    (void)self;
-    probes_answer(&probes->config, call, reply);
-}
-
-static const struct http_route routes[] = {PROBES_ROUTES(answer)};
+static const struct http_route routes[] = {
+    {"GET", "/healthz", answer},
+    {"GET", "/readyz", answer},
+    {"GET", "/metrics", answer},
+};
 
 static struct err *serve(struct probes *probes)
 {

@@ -25,13 +25,3 @@ struct probes;
 struct err *probes_new(struct loop *loop, const struct probes_config *config,
                        struct probes **ret_probes) __attribute__((warn_unused_result));
 void probes_close(struct task *self, struct probes *probes); /* NULL is fine */
-
-/* The answer to one of the three paths, for a program that serves them on a server of its own too;
- * that server's routes say PROBES_ROUTES(handler). */
-void probes_answer(const struct probes_config *config, const struct http_call *call,
-                   struct http_reply *reply);
-#define PROBES_ROUTES(handler)                                                                     \
-    {"GET", "/healthz", handler}, {"GET", "/readyz", handler},                                     \
-    {                                                                                              \
-        "GET", "/metrics", handler                                                                 \
-    }

@@ -7,14 +7,14 @@ runs it only by its name, and after `make`, as it measures the program that is s
 import http.client
 import json
 import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .extender import TREE, Extender
+from .extender import SHIPPED, Extender
 from .placement import Placement, pod
 
-SHIPPED = TREE / "build/bin/azdisk-scheduler-extender"
 N_NODES, N_VOLUMES, REPLICAS = 1000, 10_000, 2
 N_CALLS = 2000
 THREADS = 8
@@ -83,9 +83,8 @@ def whole_node(name: str) -> dict:
     return {"metadata": {"name": name, "labels": labels}, "status": {"images": [image] * 45}}
 
 
-def start(apiserver, folder) -> Extender:
-    flags = ("--v=0",)
-    extender = Extender(folder / "log", *flags, kubeconfig=apiserver.kubeconfig, program=SHIPPED)
+def start(apiserver, folder, *flags: str) -> Extender:
+    extender = Extender(folder / "log", "--v=0", *flags, kubeconfig=apiserver.kubeconfig, program=SHIPPED)
     return extender.until_ready()
 
 
@@ -97,7 +96,7 @@ def test_large_cluster(apiserver, tmp_path):
         fill(Load(apiserver, extender))
     # What follows is about the program, not about what else the machine does meanwhile.
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    with start(apiserver, tmp_path) as extender:
+    with start(apiserver, tmp_path, "--max-request-bytes=134217728") as extender:
         print(
             f"{resident_kib(extender) / 1024:.1f} MiB after a start in the full cluster,"
             f" peak {resident_kib(extender, 'VmHWM') / 1024:.1f}"
@@ -133,3 +132,43 @@ def ask(extender: Extender) -> None:
         f"{resident_kib(extender) / 1024:.1f} MiB after that,"
         f" peak {resident_kib(extender, 'VmHWM') / 1024:.1f}"
     )
+
+
+# ---- what somebody takes from it who wishes it ill ----
+
+SIZES = (2 << 20, 14_000_000, 60_000_000)
+
+
+def hostile(size: int) -> bytes:
+    """A request of that size: a pod with as many volumes as fit."""
+    volume = b'{"name":"v","emptyDir":{}}'
+    head, tail = b'{"Pod":{"metadata":{"name":"p","namespace":"n"},"spec":{"volumes":[', b']}},"NodeNames":["a"]}'
+    n = (size - len(head) - len(tail) + 1) // (len(volume) + 1)
+    return head + b",".join([volume] * n) + tail
+
+
+def other_answers(extender: Extender, done: threading.Event) -> list[float]:
+    """How long questions of others take meanwhile, in ms: what the loop was held for."""
+    times = []
+    while not done.is_set():
+        start = time.perf_counter()
+        extender.request("GET", "/readyz", port=extender.metrics_port)
+        times.append((time.perf_counter() - start) * 1000)
+    return times
+
+
+def test_large_bodies(apiserver, tmp_path):
+    placement = Placement(apiserver.client())
+    placement.install()
+    print()
+    for size in SIZES:
+        with start(apiserver, tmp_path, "--max-request-bytes=134217728") as extender, ThreadPoolExecutor(1) as pool:
+            before, done = resident_kib(extender, "VmHWM"), threading.Event()
+            others = pool.submit(other_answers, extender, done)
+            began = time.perf_counter()
+            status, _ = extender.request("POST", "/filter", hostile(size))
+            took = time.perf_counter() - began
+            done.set()
+            grown = (resident_kib(extender, "VmHWM") - before) / 1024
+            print(f"{size / 1e6:5.1f} MB: status {status}, {grown:7.1f} MiB more, {took * 1000:6.0f} ms; others waited"
+                  f" {max(others.result()):6.0f} ms at most")

@@ -14,6 +14,7 @@ from .placement import pod
 
 TREE = Path(__file__).parents[2]
 CHECKED = TREE / "build/checked/bin/azdisk-scheduler-extender"
+SHIPPED = TREE / "build/bin/azdisk-scheduler-extender"
 
 
 class Extender:
@@ -79,7 +80,7 @@ class Extender:
             return False
 
     def is_ready(self) -> bool:
-        return self.listens() and self.request("GET", "/readyz")[0] == 200
+        return self.listens() and self.request("GET", "/readyz", port=self.metrics_port)[0] == 200
 
     def until_ready(self) -> "Extender":
         until(self.is_ready, "readiness of the extender")

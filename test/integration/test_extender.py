@@ -1,13 +1,18 @@
 """azdisk-scheduler-extender, built with sanitizers, against a real API server: what it answers
 follows the objects, and what it is sent, in whatever form, is answered or refused."""
 
+import http.client
 import json
+import socket
 import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from cluster.waiting import until
 
-from .extender import CHECKED, Extender
+from .extender import CHECKED, SHIPPED, Extender
 from .placement import Placement, pod
 
 NODES = ["a", "b", "c"]
@@ -189,16 +194,77 @@ def large(size: int) -> bytes:
     return (text + " " * (size - len(text))).encode()
 
 
-def test_large_requests(extender):
-    body = large(20_000_000)
-    status, answer = extender.request("POST", "/filter", body)
-    assert status == 200
-    assert json.loads(answer)["Nodes"]["items"] == json.loads(body)["Nodes"]["items"]
-    status, answer = extender.request("POST", "/prioritize", large(64 << 20))
-    assert status == 200
-    assert len(json.loads(answer)) == (64 << 20) // 100_000
-    status, answer = extender.request("POST", "/prioritize", large((64 << 20) + 1))
-    assert (status, answer) == (413, b"the body is larger than 67108864 bytes\n")
+def test_large_requests(apiserver, objects, tmp_path):
+    with Extender(tmp_path / "log", "--max-request-bytes=67108864", kubeconfig=apiserver.kubeconfig) as extender:
+        extender.until_ready()
+        body = large(20_000_000)
+        status, answer = extender.request("POST", "/filter", body)
+        assert status == 200
+        assert json.loads(answer)["Nodes"]["items"] == json.loads(body)["Nodes"]["items"]
+        status, answer = extender.request("POST", "/prioritize", large(64 << 20))
+        assert status == 200
+        assert len(json.loads(answer)) == (64 << 20) // 100_000
+        status, answer = extender.request("POST", "/prioritize", large((64 << 20) + 1))
+        assert (status, answer) == (413, b"the body is larger than 67108864 bytes\n")
+
+
+# ---- strangers ----
+
+MIB = 1 << 20
+
+
+def peak_mib(extender: Extender) -> float:
+    status = Path(f"/proc/{extender.process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+def test_names_of_15000_nodes_are_no_large_request(extender):
+    nodes = [f"aks-nodepool1-12345678-vmss{i:06}.{'x' * 60}.internal.cloudapp.net" for i in range(15_000)]
+    assert extender.scores(["one"], nodes) == [0] * len(nodes)
+
+
+def crowded(size: int) -> bytes:
+    """A pod with as many volumes as fit, which is what costs most to take apart."""
+    volume = b'{"name":"v","emptyDir":{}}'
+    head, tail = b'{"Pod":{"metadata":{"namespace":"n"},"spec":{"volumes":[', b']}},"NodeNames":["a"]}'
+    n = (size - len(head) - len(tail) + 1) // (len(volume) + 1)
+    return (head + b",".join([volume] * n)).ljust(size - len(tail)) + tail
+
+
+def status_of(extender: Extender, body: bytes) -> int | None:
+    """None if the connection gave way to another."""
+    try:
+        return extender.request("POST", "/filter", body)[0]
+    except (OSError, http.client.HTTPException):
+        return None
+
+
+def test_bodies_are_not_worth_more_memory_than_they_are_large(apiserver, objects, tmp_path):
+    with Extender(tmp_path / "log", kubeconfig=apiserver.kubeconfig, program=SHIPPED) as extender:
+        extender.until_ready()
+        before = peak_mib(extender)
+        assert extender.request("POST", "/filter", crowded(2 * MIB))[0] == 200
+        assert peak_mib(extender) - before < 20
+        refusal = (413, b"the body is larger than 2097152 bytes\n")
+        assert extender.request("POST", "/filter", crowded(14_000_000)) == refusal
+        with ThreadPoolExecutor(40) as pool:
+            found = Counter(pool.map(lambda _: status_of(extender, crowded(2 * MIB)), range(200)))
+        assert found[200] > 0 and found.keys() <= {200, 503, None}
+        assert peak_mib(extender) - before < 100, "however many come at once"
+
+
+def test_connections_without_a_question_keep_nobody_waiting(extender):
+    idle = [socket.create_connection(("127.0.0.1", port)) for port in (extender.port, extender.metrics_port)
+            for _ in range(200)]
+    assert extender.scores(["one"], NODES) == NEUTRAL
+    assert extender.request("GET", "/readyz", port=extender.metrics_port) == (200, b"ok\n")
+    for connection in idle:
+        connection.close()
+
+
+def test_callers_learn_nothing_else(extender):
+    for path in ("/metrics", "/readyz", "/healthz", "/"):
+        assert extender.request("GET", path)[0] == 404
 
 
 REFUSED = [
@@ -226,11 +292,10 @@ def test_what_bad_requests_get(extender, method, path, body, status, text):
 # ---- probes, TLS, start and end ----
 
 
-def test_probes_on_both_addresses(extender):
-    for port in (extender.port, extender.metrics_port):
-        for path in ("/healthz", "/readyz"):
-            assert extender.request("GET", path, port=port) == (200, b"ok\n")
-        assert b"azuredisk_build_info" in extender.request("GET", "/metrics", port=port)[1]
+def test_probes(extender):
+    for path in ("/healthz", "/readyz"):
+        assert extender.request("GET", path, port=extender.metrics_port) == (200, b"ok\n")
+    assert b"azuredisk_build_info" in extender.request("GET", "/metrics", port=extender.metrics_port)[1]
     assert extender.request("GET", "/ping") == (200, b"ok\n")
 
 
@@ -272,8 +337,8 @@ def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
     with Extender(tmp_path / "log", kubeconfig=kubeconfig) as extender:
         until(extender.listens, "listening")
         unready = (503, b"the cluster has not been read yet\n")
-        assert extender.request("GET", "/readyz") == unready
-        assert extender.request("GET", "/healthz") == (200, b"ok\n")
+        assert extender.request("GET", "/readyz", port=extender.metrics_port) == unready
+        assert extender.request("GET", "/healthz", port=extender.metrics_port) == (200, b"ok\n")
         assert extender.scores(["one"], NODES) == NEUTRAL
         assert extender.refused(["one"], NODES) == {}
 

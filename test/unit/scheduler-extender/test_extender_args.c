@@ -3,7 +3,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "lib/rt/loop.h"
+#include "lib/kube/pod_claim.h"
 #include "test/unit/expect.h"
 
 #define POD                                                                                        \
@@ -51,8 +51,8 @@ static const struct {
     {"[]", "no Pod"},
     {"{}", "no Pod"},
     {"{\"Pod\":null,\"NodeNames\":[\"a\"]}", "no Pod"},
-    {"{\"Pod\":7,\"NodeNames\":[\"a\"]}", "Pod: document: expected an object, not such a number"},
-    {"{\"Pod\":{\"spec\":{\"volumes\":{}}}}", "Pod: spec.volumes: expected a list, not an object"},
+    {"{\"Pod\":7,\"NodeNames\":[\"a\"]}", "Pod is not an object"},
+    {"{\"Pod\":{\"spec\":{\"volumes\":{}}}}", "Pod.spec.volumes is not a list"},
     {"{\"Pod\":{},\"NodeNames\":\"a\"}", "NodeNames is not a list"},
     {"{\"Pod\":{},\"NodeNames\":[\"a\",2]}", "NodeNames[1] is not a string"},
     {"{\"Pod\":{},\"Nodes\":{\"items\":[" NODE("a") ",{}]}}",
@@ -75,13 +75,13 @@ static char *describe(const struct extender_args *args)
     return buffer_take(&text);
 }
 
-static void read_good_ones(struct task *self, void *arg)
+static void test_forms(void **state)
 {
-    (void)arg;
+    (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++) {
         CLEANUP(extender_args_fini) struct extender_args args = {0};
 
-        assert_ok(extender_args_parse(self, good[i].request, strlen(good[i].request), &args));
+        assert_ok(extender_args_parse(good[i].request, strlen(good[i].request), &args));
         CLEANUP(freep) char *read = describe(&args);
         assert_string_equal(read, good[i].read);
         assert_string_equal(args.pod->metadata->namespace_, "shop");
@@ -90,55 +90,111 @@ static void read_good_ones(struct task *self, void *arg)
     }
 }
 
-static void read_bad_ones(struct task *self, void *arg)
+static void test_faults(void **state)
 {
-    (void)arg;
+    (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct extender_args args;
 
-        assert_fails(extender_args_parse(self, bad[i].request, strlen(bad[i].request), &args),
+        assert_fails(extender_args_parse(bad[i].request, strlen(bad[i].request), &args),
                      ERR_INVALID, bad[i].fault);
     }
 }
 
-static void read_too_many(struct task *self, void *arg)
+/* ---- what is built of a pod ---- */
+
+#define NAME_253                                                                                   \
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"  \
+    "1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901"  \
+    "23456789012345678901234567890123456789012345678901234567890123456789012"
+
+static const struct {
+    const char *why, *pod;
+    const char *claims; /* by their keys */
+} pods[] = {
+    {"no claims", "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"},\"spec\":{}}", ""},
+    {"no list of volumes", "{\"metadata\":{\"namespace\":\"n\"},\"spec\":{\"volumes\":null}}", ""},
+    {"claims among other volumes",
+     "{\"metadata\":{\"annotations\":{\"a\":\"b\"},\"name\":\"p\",\"namespace\":\"n\"},"
+     "\"spec\":{\"volumes\":["
+     "{\"name\":\"t\",\"projected\":{\"sources\":[{}]}},{\"name\":\"m\",\"configMap\":{}},"
+     "{\"name\":\"d\",\"persistentVolumeClaim\":{\"claimName\":\"c\",\"readOnly\":true}},"
+     "{\"name\":\"e\",\"ephemeral\":{\"volumeClaimTemplate\":{\"spec\":{}}}}]}}",
+     " n/c n/p-e"},
+    {"volumes that are none",
+     "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"},\"spec\":{\"volumes\":[7,null,[],{},"
+     "{\"persistentVolumeClaim\":7},{\"persistentVolumeClaim\":{\"claimName\":7}},"
+     "{\"ephemeral\":{}}]}}",
+     ""},
+    {"a name as long as names may be",
+     "{\"metadata\":{\"namespace\":\"n\"},\"spec\":{\"volumes\":["
+     "{\"persistentVolumeClaim\":{\"claimName\":\"" NAME_253 "\"}},"
+     "{\"persistentVolumeClaim\":{\"claimName\":\"" NAME_253 "4\"}}]}}",
+     " n/" NAME_253},
+};
+
+static void test_claims(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(pods); i++) {
+        CLEANUP(extender_args_fini) struct extender_args args = {0};
+        CLEANUP(buffer_fini) struct buffer claims = {.limit = 1000};
+        CLEANUP(freep) char *request = mem_printf("{\"Pod\":%s}", pods[i].pod);
+
+        assert_ok(extender_args_parse(request, strlen(request), &args));
+        buffer_printf(&claims, "%s", "");
+        for (size_t v = 0; v < args.pod->spec->n_volumes; v++) {
+            CLEANUP(freep) char *key = pod_claim_key(args.pod, args.pod->spec->volumes[v]);
+
+            if (key)
+                buffer_printf(&claims, " %s", key);
+        }
+        assert_string_equal(claims.data, pods[i].claims);
+    }
+}
+
+/* ---- bounds ---- */
+
+/* `begin`, then `item` again and again with commas between, then `end`. */
+static void refuse_many(const char *begin, const char *item, unsigned n, const char *end,
+                        const char *fault)
 {
     CLEANUP(buffer_fini) struct buffer text = {.limit = 1 << 20};
     struct extender_args args;
 
-    (void)arg;
-    buffer_printf(&text, "{\"Pod\":{},\"NodeNames\":[\"\"");
-    for (int i = 0; i < EXTENDER_MAX_NODES; i++)
-        buffer_printf(&text, ",\"\"");
-    buffer_printf(&text, "]}");
-    assert_fails(extender_args_parse(self, text.data, text.length, &args), ERR_EXHAUSTED,
-                 "more than 100000 nodes");
+    buffer_printf(&text, "%s%s", begin, item);
+    for (unsigned i = 0; i < n; i++)
+        buffer_printf(&text, ",%s", item);
+    buffer_printf(&text, "%s", end);
+    assert_fails(extender_args_parse(text.data, text.length, &args), ERR_EXHAUSTED, fault);
 }
 
-static void in_a_task(task_fn *body)
-{
-    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-
-    loop_spawn(loop, "test", body, NULL);
-    loop_run(loop);
-}
-
-static void test_forms(void **state)
+static void test_nodes_and_claims_are_bounded(void **state)
 {
     (void)state;
-    in_a_task(read_good_ones);
+    refuse_many("{\"Pod\":{},\"NodeNames\":[", "\"\"", EXTENDER_MAX_NODES, "]}",
+                "more than 20000 nodes");
+    refuse_many("{\"Pod\":{\"spec\":{\"volumes\":[", "{\"ephemeral\":{}}", EXTENDER_MAX_CLAIMS,
+                "]}}}", "more than 1000 volumes with claims");
 }
 
-static void test_faults(void **state)
+/* What is passed over costs nothing, however much it is. */
+static void test_only_what_is_wanted_is_built(void **state)
 {
-    (void)state;
-    in_a_task(read_bad_ones);
-}
+    CLEANUP(extender_args_fini) struct extender_args args = {0};
+    CLEANUP(buffer_fini) struct buffer text = {.limit = 1 << 20};
 
-static void test_the_number_of_nodes_is_bounded(void **state)
-{
     (void)state;
-    in_a_task(read_too_many);
+    buffer_printf(&text, "{\"Pod\":{\"metadata\":{\"annotations\":{\"a\":\"\"");
+    for (int i = 0; i < 10000; i++)
+        buffer_printf(&text, ",\"a\":{\"b\":[0]}");
+    buffer_printf(&text, "}},\"spec\":{\"volumes\":[{}");
+    for (int i = 0; i < 10000; i++)
+        buffer_printf(&text, ",{\"name\":\"v\",\"emptyDir\":{}}");
+    buffer_printf(&text, "]}},\"NodeNames\":[\"a\"]}");
+    assert_ok(extender_args_parse(text.data, text.length, &args));
+    assert_int_equal(args.pod->spec->n_volumes, 0);
+    assert_in_range(arena_bytes(args.arena), 0, 64 * 1024);
 }
 
 int main(void)
@@ -146,7 +202,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_the_number_of_nodes_is_bounded),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_nodes_and_claims_are_bounded),
+        cmocka_unit_test(test_only_what_is_wanted_is_built),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
