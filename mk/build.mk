@@ -24,7 +24,7 @@ LDFLAGS_azdisk-sim := $(foreach name,json_parse json_to_text token_read, \
     -Wl,--wrap=$(name),--undefined=__wrap_$(name))
 LIBS_plain_azdisk-sim := -Wl,--no-as-needed -lmimalloc
 
-LIBS := -luv -lcurl -lmicrohttpd -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \
+LIBS := -luv -lcurl -lmicrohttpd -lgnutls -lssl -lcrypto -lgrpc_unsecure -lgpr -ljansson -lprotobuf-c \
     -lyaml -lmount -lblkid -lpthread -lm
 
 # In what is shipped gRPC is linked from its archives, which come before LIBS: 3 MiB less resident

@@ -10,10 +10,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "lib/http/certificates.h"
 #include "lib/http/connections.h"
 #include "lib/http/listen.h"
 #include "lib/http/sending.h"
+#include "lib/http/server_tls.h"
 #include "lib/rt/wait.h"
 
 enum {
@@ -35,6 +35,7 @@ struct http_server {
     size_t n_routes;
     void *ctx;
     size_t max_body;
+    bool demands_certificate; /* of clients */
     struct connections *connections;
 
     atomic_bool closing;
@@ -183,6 +184,8 @@ static void connection_changes(void *ctx, struct MHD_Connection *connection, voi
 {
     struct http_server *server = ctx;
 
+    if (what == MHD_CONNECTION_NOTIFY_STARTED && server->demands_certificate)
+        server_tls_demand_certificate(connection);
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
         *place = connections_add(
             server->connections,
@@ -400,21 +403,16 @@ static struct err *start_daemon(struct http_server *server, const struct http_se
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     unsigned sockets = SOCKETS_PER_CONNECTION * limits_of(server->loop, config).most;
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)config->certificate_pem},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)config->key_pem},
-        {MHD_OPTION_END, 0, NULL},
-    };
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem tls[SERVER_TLS_OPTIONS];
 
+    server_tls_options(config, tls);
     if (config->certificate_pem)
         flags |= MHD_USE_TLS;
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_ARRAY,
-        config->certificate_pem ? tls : none, MHD_OPTION_LISTEN_SOCKET, server->listen_fd,
-        MHD_OPTION_URI_LOG_CALLBACK, request_begins, server, MHD_OPTION_NOTIFY_COMPLETED,
-        request_ends, NULL, MHD_OPTION_NOTIFY_CONNECTION, connection_changes, server,
-        MHD_OPTION_CONNECTION_LIMIT, sockets, MHD_OPTION_END);
+        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_ARRAY, tls, MHD_OPTION_LISTEN_SOCKET,
+        server->listen_fd, MHD_OPTION_URI_LOG_CALLBACK, request_begins, server,
+        MHD_OPTION_NOTIFY_COMPLETED, request_ends, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        connection_changes, server, MHD_OPTION_CONNECTION_LIMIT, sockets, MHD_OPTION_END);
     if (!server->daemon)
         return err_new(ERR_INTERNAL, "the HTTP server on %s does not start",
                        config->address ? config->address : "the given socket");
@@ -433,10 +431,10 @@ struct err *http_server_new(struct loop *loop, const struct http_server_config *
         .n_routes = config->n_routes,
         .ctx = config->ctx,
         .max_body = body_limit(config),
+        .demands_certificate = config->certificate_pem && config->client_ca_pem,
     };
     waiters_init(&server->closer);
-    if (config->certificate_pem)
-        TRY(certificates_check_pair(config->certificate_pem, config->key_pem));
+    TRY(server_tls_check(config));
     if (!config->listen_fd)
         TRY(listen_on(config->address, &server->listen_fd));
     const struct connections_config limits = limits_of(loop, config);

@@ -80,8 +80,10 @@ struct http_route {
 struct http_server_config {
     const char *address; /* as listen.h has it; "127.0.0.1:0": a port is chosen */
     int listen_fd;       /* a listening socket to use instead, owned from then on; 0: none */
-    const char *certificate_pem, *key_pem; /* both NULL: plain HTTP */
-    const struct http_route *routes;       /* tried in order; must outlive the server */
+    const char *certificate_pem, *key_pem; /* both NULL: plain HTTP; else TLS 1.2 or later */
+    const char *client_ca_pem;       /* with TLS: authorities; who has no certificate of theirs gets
+                                      * nothing, not even a complete handshake; NULL: anybody may ask */
+    const struct http_route *routes; /* tried in order; must outlive the server */
     size_t n_routes;
     void *ctx;                /* for the handlers */
     size_t max_body;          /* 0: 1 MiB */

@@ -1,4 +1,6 @@
 /* Client and server over TLS: who trusts whom, and what is said when one does not. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdlib.h>
@@ -7,6 +9,7 @@
 #include "lib/base/alloc.h"
 #include "lib/http/server.h"
 #include "lib/rt/group.h"
+#include "lib/rt/workers.h"
 #include "test/unit/lib/http/authority.h"
 #include "test/unit/lib/http/on_loop.h"
 #include "test/unit/lib/http/raw_server.h"
@@ -212,6 +215,11 @@ static void test_unusable_credentials_are_named(void **state)
                                         .key_pem = pki.client.key_pem};
     assert_fails(http_server_new(loop, &config, &server), ERR_INVALID,
                  "the private key does not belong to the certificate");
+    config.key_pem = pki.server.key_pem;
+    config.client_ca_pem = "x";
+    assert_fails(http_server_new(loop, &config, &server), ERR_INVALID,
+                 "certificate authority of clients: no PEM certificate can be read: "
+                 "error:0480006C:PEM routines::no start line");
 }
 
 static void trust_a_file(struct task *self, struct on_loop *env)
@@ -328,6 +336,120 @@ static void test_client_certificates(void **state)
     run_on_loop(&config, show_certificate, NULL);
 }
 
+/* ---- our own server's clients ---- */
+
+static unsigned handled;
+
+static void count(struct task *self, void *ctx, const struct http_call *call,
+                  struct http_reply *reply)
+{
+    handled++;
+    mirror(self, ctx, call, reply);
+}
+
+static const struct http_route counted[] = {{NULL, "/", count}};
+
+static void be_asked_who_we_are(struct task *self, struct on_loop *env)
+{
+    const bool *welcome = env->ctx;
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    struct http_server *server;
+    struct http_server_config config = {
+        .address = "127.0.0.1:0",
+        .certificate_pem = pki.server.certificate_pem,
+        .key_pem = pki.server.key_pem,
+        .client_ca_pem = pki.ours.pem,
+        .routes = counted,
+        .n_routes = COUNT_OF(counted),
+    };
+
+    handled = 0;
+    assert_ok(http_server_new(env->loop, &config, &server));
+    CLEANUP(freep) char *url = mem_printf("https://127.0.0.1:%u/", http_server_port(server));
+    CLEANUP(err_freep) struct err *err = get(self, env, url, &response);
+    if (*welcome != !err) /* which end of the conversation is seen is chance */
+        fail_msg("%s", err ? err_message(err) : "success");
+    assert_int_equal(handled, *welcome ? 1 : 0);
+    http_server_close(self, server);
+}
+
+static void test_a_client_without_a_certificate_gets_nothing(void **state)
+{
+    struct http_client_config config = {.proxy = "", .ca_pem = pki.ours.pem};
+    bool welcome = false;
+
+    (void)state;
+    run_on_loop(&config, be_asked_who_we_are, &welcome);
+    config.certificate_pem = pki.stranger.certificate_pem;
+    config.key_pem = pki.stranger.key_pem;
+    run_on_loop(&config, be_asked_who_we_are, &welcome);
+    config.certificate_pem = pki.client.certificate_pem;
+    config.key_pem = pki.client.key_pem;
+    welcome = true;
+    run_on_loop(&config, be_asked_who_we_are, &welcome);
+}
+
+/* A handshake with one version of TLS, as permissive as OpenSSL can be. */
+struct handshake {
+    unsigned port;
+    int version;
+    bool done;
+};
+
+static void shake_hands(void *arg)
+{
+    struct handshake *handshake = arg;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)handshake->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    SSL_CTX_set_security_level(context, 0);
+    SSL_CTX_set_min_proto_version(context, handshake->version);
+    SSL_CTX_set_max_proto_version(context, handshake->version);
+    SSL *ssl = SSL_new(context);
+    SSL_set_fd(ssl, fd);
+    handshake->done =
+        connect(fd, (struct sockaddr *)&address, sizeof address) == 0 && SSL_connect(ssl) == 1;
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+    close(fd);
+    ERR_clear_error();
+}
+
+static void try_versions(struct task *self, struct on_loop *env)
+{
+    const struct {
+        int version;
+        bool done;
+    } rows[] = {
+        {TLS1_VERSION, false},
+        {TLS1_1_VERSION, false},
+        {TLS1_2_VERSION, true},
+        {TLS1_3_VERSION, true},
+    };
+    struct http_server *server = start_server(env, &pki.server);
+    struct workers *workers = workers_new(env->loop, 1, 1);
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct handshake handshake = {http_server_port(server), rows[i].version, false};
+
+        assert_ok(workers_run(self, workers, shake_hands, &handshake));
+        if (handshake.done != rows[i].done)
+            fail_msg("version %x: %s", (unsigned)rows[i].version,
+                     handshake.done ? "taken" : "refused");
+    }
+    workers_free(workers);
+    http_server_close(self, server);
+}
+
+static void test_versions_before_1_2_are_refused(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, try_versions, NULL);
+}
+
 /* ---- a peer that goes while we send ---- */
 
 static void serve_reset(int fd, unsigned n, void *ctx)
@@ -383,6 +505,8 @@ int main(void)
         cmocka_unit_test(test_unusable_credentials_are_named),
         cmocka_unit_test(test_authorities_from_a_file),
         cmocka_unit_test(test_client_certificates),
+        cmocka_unit_test(test_a_client_without_a_certificate_gets_nothing),
+        cmocka_unit_test(test_versions_before_1_2_are_refused),
         cmocka_unit_test(test_a_reset_while_sending),
     };
 
