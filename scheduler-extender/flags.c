@@ -16,6 +16,8 @@ static struct flags flags = {
     .kubeconfig = "",
     .tls_cert_file = "",
     .tls_key_file = "",
+    .client_ca_file = "",
+    .tls_reload_interval_ms = 60 * 1000,
     .max_request_bytes = 2 * 1024 * 1024,
     .verbosity = 2,
     .settings = {.driver_name = "disk.csi.azure.com",
@@ -34,6 +36,14 @@ static const struct option_row rows[] = {
     TEXT("tls-cert-file", tls_cert_file,
          "Certificate (PEM, with its chain) of --address; empty: plain HTTP"),
     TEXT("tls-key-file", tls_key_file, "Private key (PEM) of the certificate"),
+    TEXT("client-ca-file", client_ca_file,
+         "Authorities (PEM) of those who may call --address; a caller without a certificate of "
+         "theirs gets no answer; empty: anybody may call"),
+    {.name = "tls-reload-interval",
+     .type = OPTION_DURATION,
+     .target = &flags.tls_reload_interval_ms,
+     .least = 100,
+     .help = "Between two looks whether these three files have changed; they are used anew then"},
     {.name = "max-request-bytes",
      .type = OPTION_INT,
      .target = &flags.max_request_bytes,
@@ -68,6 +78,11 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
         return false;
     if (!flags.tls_cert_file[0] != !flags.tls_key_file[0]) {
         fprintf(stderr, "%s: --tls-cert-file and --tls-key-file need each other\n", program);
+        *ret_status = 2;
+        return false;
+    }
+    if (flags.client_ca_file[0] && !flags.tls_cert_file[0]) {
+        fprintf(stderr, "%s: --client-ca-file needs --tls-cert-file\n", program);
         *ret_status = 2;
         return false;
     }

@@ -8,6 +8,8 @@
 struct flags {
     const char *address, *metrics_address, *kubeconfig;
     const char *tls_cert_file, *tls_key_file; /* "" both: plain HTTP */
+    const char *client_ca_file;               /* "": anybody may call */
+    uint64_t tls_reload_interval_ms;
     int64_t max_request_bytes, verbosity;
     int log_format; /* enum log_format */
     struct settings settings;

@@ -4,20 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/base/file.h"
 #include "lib/base/log.h"
-#include "lib/http/certificates.h"
 #include "lib/http/probes.h"
 #include "lib/kube/connection.h"
 #include "lib/rt/heap.h"
-#include "scheduler-extender/flags.h"
+#include "scheduler-extender/credentials.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/mirror.h"
 #include "scheduler-extender/service.h"
 
 #define USER_AGENT "azdisk-scheduler-extender/" VERSION
-
-enum { LARGEST_PEM = 1024 * 1024 };
 
 /* Everything that lives as long as the program, in the order in which it is made. */
 struct program {
@@ -26,7 +22,7 @@ struct program {
     struct kube_connection connection;
     struct task_group background; /* reflectors */
 
-    char *certificate_pem, *key_pem; /* NULL: plain HTTP */
+    struct credentials credentials;
     struct service *service;
     struct probes *metrics;
 
@@ -34,13 +30,17 @@ struct program {
     struct waiters stop;
 };
 
+static void stop_program(struct program *program, bool failed)
+{
+    program->stopping = true;
+    program->failed |= failed;
+    waiters_wake(&program->stop);
+}
+
 static void on_terminate(void *ctx)
 {
-    struct program *program = ctx;
-
     log_info("asked to end");
-    program->stopping = true;
-    waiters_wake(&program->stop);
+    stop_program(ctx, false);
 }
 
 /* ---- the pieces ---- */
@@ -52,28 +52,6 @@ static struct err *connect_cluster(struct program *program)
     TRY(kube_connect(extender->loop, program->flags.kubeconfig, USER_AGENT, &program->connection));
     extender->kube = program->connection.kube;
     return NULL;
-}
-
-static struct err *read_pem(const char *flag, const char *path, char **ret_pem)
-{
-    size_t length;
-    struct err *err = file_read(path, LARGEST_PEM, ret_pem, &length);
-
-    return err ? err_wrap(err, "%s", flag) : NULL;
-}
-
-static struct err *read_certificate(struct program *program)
-{
-    const struct flags *flags = &program->flags;
-
-    if (!flags->tls_cert_file[0])
-        return NULL;
-    TRY(read_pem("--tls-cert-file", flags->tls_cert_file, &program->certificate_pem));
-    TRY(read_pem("--tls-key-file", flags->tls_key_file, &program->key_pem));
-    struct err *err = certificates_check_pair(program->certificate_pem, program->key_pem);
-    return err ? err_wrap(err, "--tls-cert-file %s, --tls-key-file %s", flags->tls_cert_file,
-                          flags->tls_key_file)
-               : NULL;
 }
 
 /* Calls are answered, neutrally, while the cluster is still being read: see placement.h. */
@@ -93,6 +71,36 @@ static void refresh_metrics(void *ctx)
     metrics_refresh(&program->extender);
 }
 
+static struct err *serve_calls(struct program *program)
+{
+    struct err *err = service_new(program->extender.loop,
+                                  &(struct service_config){
+                                      .extender = &program->extender,
+                                      .address = program->flags.address,
+                                      .certificate_pem = program->credentials.certificate,
+                                      .key_pem = program->credentials.key,
+                                      .client_ca_pem = program->credentials.client_ca,
+                                      .max_request = (size_t)program->flags.max_request_bytes,
+                                  },
+                                  &program->service);
+
+    return err ? err_wrap(err, "--address") : NULL;
+}
+
+/* On the loop's stack, which TLS needs. */
+static void serve_calls_again(void *arg)
+{
+    struct program *program = arg;
+    CLEANUP(err_freep) struct err *err = serve_calls(program);
+
+    if (!err) {
+        log_info("the certificates have changed: serving with the new ones");
+        return;
+    }
+    log_error("%s", err_message(err));
+    stop_program(program, true);
+}
+
 static struct err *serve(struct program *program)
 {
     const struct flags *flags = &program->flags;
@@ -105,20 +113,33 @@ static struct err *serve(struct program *program)
         .ctx = program,
     };
 
-    TRY(read_certificate(program));
+    TRY(credentials_read(flags, &program->credentials));
     struct err *err = probes_new(program->extender.loop, &probes, &program->metrics);
     if (err)
         return err_wrap(err, "--metrics-address");
-    err = service_new(program->extender.loop,
-                      &(struct service_config){
-                          .extender = &program->extender,
-                          .address = flags->address,
-                          .certificate_pem = program->certificate_pem,
-                          .key_pem = program->key_pem,
-                          .max_request = (size_t)flags->max_request_bytes,
-                      },
-                      &program->service);
-    return err ? err_wrap(err, "--address") : NULL;
+    return serve_calls(program);
+}
+
+/* Certificates expire; what has taken their place in the files is used from then on. */
+static void reload(struct task *self, void *arg)
+{
+    struct program *program = arg;
+
+    while (!task_is_cancelled(self)) {
+        CLEANUP(credentials_fini) struct credentials read = {0};
+
+        err_free(task_sleep(self, program->flags.tls_reload_interval_ms));
+        CLEANUP(err_freep) struct err *err = credentials_read(&program->flags, &read);
+        if (err)
+            log_warning("%s; the certificates read before stay in use", err_message(err));
+        if (err || task_is_cancelled(self) || credentials_equal(&read, &program->credentials))
+            continue;
+        service_close(self, TAKE_PTR(program->service));
+        credentials_fini(&program->credentials);
+        program->credentials = read;
+        read = (struct credentials){0};
+        loop_call(self, serve_calls_again, program);
+    }
 }
 
 /* ---- the life of the program ---- */
@@ -128,19 +149,20 @@ static struct err *start(struct program *program)
     TRY(connect_cluster(program));
     TRY(serve(program)); /* first: what cannot be served needs no complaints about the cluster */
     mirror_start(&program->extender, &program->background);
+    if (program->credentials.certificate)
+        group_spawn(&program->background, "certificates", reload, program);
     log_info("serving kube-scheduler on %s", program->flags.address);
     return NULL;
 }
 
 static void finish(struct task *self, struct program *program)
 {
+    group_close(self, &program->background);
     service_close(self, program->service);
     probes_close(self, program->metrics);
-    group_close(self, &program->background);
     mirror_free(&program->extender);
     kube_disconnect(&program->connection);
-    free(program->certificate_pem);
-    free(program->key_pem);
+    credentials_fini(&program->credentials);
 }
 
 static void run(struct task *self, void *arg)

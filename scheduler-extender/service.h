@@ -12,6 +12,7 @@ struct service_config {
     const struct extender *extender;
     const char *address;
     const char *certificate_pem, *key_pem; /* NULL both: plain HTTP */
+    const char *client_ca_pem;             /* NULL: anybody may call */
     size_t max_request;                    /* bytes */
 };
 

@@ -2,11 +2,13 @@
 
 import json
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import NamedTuple
 
 import yaml
@@ -118,6 +120,18 @@ def _render(values: str, namespace: str) -> list[dict]:
     done = template(json.loads(values), namespace)
     assert done.returncode == 0, done.stderr
     return [document for document in yaml.safe_load_all(done.stdout) if document]
+
+
+def notes(values: dict[str, object] | None = None) -> str:
+    """What is told to whoever installs it: as a template among the others, as Helm shows it only with a cluster."""
+    with tempfile.TemporaryDirectory() as folder:
+        chart = Path(shutil.copytree(CHART, Path(folder) / CHART.name))
+        text = (chart / "templates" / "NOTES.txt").read_text()
+        (chart / "templates" / "notes.yaml").write_text("kind: Notes\ntext: |\n" + indent(text, "  "))
+        done = helm("template", RELEASE, str(chart), "--namespace", NAMESPACE, values=values)
+        assert done.returncode == 0, done.stderr
+        [found] = of_kind([document for document in yaml.safe_load_all(done.stdout) if document], "Notes")
+        return found["text"]
 
 
 def every_value_changed() -> dict[str, object]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 import pytest
+import yaml
 from cluster import tools
 
-from .chart import CHART, TREE, containers, every_value_changed, helm, of_kind, render
+from .chart import CHART, TREE, containers, every_value_changed, helm, notes, of_kind, render, template
 
 CHOICES = {"by default": {}, "with every value changed": every_value_changed()}
 each_choice = pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
@@ -216,6 +217,82 @@ def test_pods_of_a_deployment_are_spread_over_nodes():
         term = spread["podAffinityTerm"]
         assert term["topologyKey"] == "kubernetes.io/hostname"
         assert term["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+# ---- who may call the extender ----
+
+TLS = {"schedulerExtender.tls.secretName": "extender", "schedulerExtender.tls.clientCASecretName": "callers"}
+
+
+def extender(values: dict) -> tuple[dict, dict]:
+    """Its pod, and what kube-scheduler is to be told of it."""
+    objects = render(values)
+    [pod] = [d["spec"]["template"]["spec"] for d in of_kind(objects, "Deployment") if "scheduler" in d["metadata"]["name"]]
+    [told] = [d["data"]["config.yaml"] for d in of_kind(objects, "ConfigMap") if "config.yaml" in d["data"]]
+    [entry] = yaml.safe_load(told)["extenders"]
+    return pod, entry
+
+
+def read(pod: dict, path: str) -> tuple[str, str]:
+    """The Secret, and its key, behind a file of the pod's container."""
+    [container], (folder, _, file) = pod["containers"], path.rpartition("/")
+    mount = mounts(container)[folder]
+    assert mount["readOnly"]
+    [volume] = [volume["secret"] for volume in pod["volumes"] if volume["name"] == mount["name"]]
+    [key] = [item["key"] for item in volume["items"] if item["path"] == file]
+    return volume["secretName"], key
+
+
+def test_with_certificates_the_scheduler_shows_its_own():
+    pod, entry = extender(TLS)
+    [container] = pod["containers"]
+    flags = dict(word.removeprefix("--").split("=", 1) for word in container["args"])
+    assert read(pod, flags["tls-cert-file"]) == ("extender", "tls.crt")
+    assert read(pod, flags["tls-key-file"]) == ("extender", "tls.key")
+    assert read(pod, flags["client-ca-file"]) == ("callers", "ca.crt")
+    assert entry["urlPrefix"] == "https://csi-azuredisk-scheduler-extender.kube-system.svc:8889"
+    assert entry["enableHTTPS"] is True
+    folder = "/etc/kubernetes/azuredisk-scheduler-extender"
+    assert entry["tlsConfig"] == {
+        "serverName": "csi-azuredisk-scheduler-extender.kube-system.svc", "caFile": f"{folder}/ca.crt",
+        "certFile": f"{folder}/tls.crt", "keyFile": f"{folder}/tls.key"}
+
+
+def test_without_an_authority_of_clients_it_shows_none():
+    pod, entry = extender({"schedulerExtender.tls.secretName": "extender"})
+    assert "client-ca" not in str(pod)
+    assert entry["tlsConfig"].keys() == {"serverName", "caFile"}
+
+
+def test_plain_http_is_told_to_whoever_installs_it():
+    pod, entry = extender({})
+    assert "tlsConfig" not in entry and entry["urlPrefix"].startswith("http://")
+    assert "answers everybody" in notes() and "answers everybody" not in notes(TLS)
+
+
+def test_an_authority_of_clients_needs_a_certificate():
+    done = template({"schedulerExtender.tls.clientCASecretName": "callers"})
+    assert done.returncode != 0 and "schedulerExtender.tls.secretName" in done.stderr
+
+
+POLICY = {"networkPolicy.enabled": True, "networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
+
+
+def test_a_network_policy_lets_the_schedulers_call():
+    """There is none by default: which addresses kube-scheduler has only the user knows."""
+    assert not of_kind(render(), "NetworkPolicy")
+    [policy] = [d["spec"] for d in of_kind(render(POLICY), "NetworkPolicy")]
+    calls, metrics = policy["ingress"]
+    assert policy["policyTypes"] == ["Ingress"]
+    assert policy["podSelector"]["matchLabels"] == {"app": "csi-azuredisk-scheduler-extender"}
+    assert calls == {"from": POLICY["networkPolicy.schedulers"], "ports": [{"port": "extender"}]}
+    assert metrics == {"ports": [{"port": "metrics"}]}
+    assert len(of_kind(render(POLICY | {"controller.hostNetwork": False}), "NetworkPolicy")) == 2
+
+
+def test_a_network_policy_that_cuts_the_schedulers_off_is_refused():
+    done = template(POLICY | {"networkPolicy.schedulers": []})
+    assert done.returncode != 0 and "networkPolicy.schedulers" in done.stderr
 
 
 # ---- accounts ----

@@ -4,9 +4,19 @@ import pytest
 
 from .chart import DEFAULTS, SCHEMA, SECTIONS, VALUES, nested, render, template
 
+SCHEDULERS = {"networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
+POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
+
 # What a value has an effect with.
 NEEDS = {
     "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
+    "networkPolicy.enabled": SCHEDULERS,
+    "networkPolicy.metrics": POLICY,
+    "networkPolicy.schedulers": POLICY,
+    **{f"schedulerExtender.tls.{name}": {"schedulerExtender.tls.secretName": "extender",
+                                         "schedulerExtender.tls.clientCASecretName": "callers"}
+       for name in ("clientCASecretName", "serverName", "schedulerFiles.ca", "schedulerFiles.certificate",
+                    "schedulerFiles.key")},
     "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
     "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
     "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},

@@ -34,9 +34,11 @@ class Authority:
     def _out(self, name: str) -> list[str | Path]:
         return ["-keyout", self.path(f"{name}.key"), "-out", self.path(f"{name}.crt")]
 
-    def certificate(self, name: str, subject: str, alternatives: str = "DNS:localhost") -> None:
+    def certificate(self, name: str, subject: str, alternatives: str = "DNS:localhost", usage: str = "") -> None:
+        """`usage`: what alone it is good for, serverAuth or clientAuth."""
         signer = ["-CA", self.path("ca.crt"), "-CAkey", self.path("ca.key")]
         extensions = [f"subjectAltName={alternatives}", "basicConstraints=critical,CA:FALSE"]
+        extensions += [f"extendedKeyUsage={usage}"] if usage else []
         added = [word for extension in extensions for word in ("-addext", extension)]
         run(*NEW_CERTIFICATE, "-subj", subject, *signer, *added, *self._out(name))
 

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 from cluster import images
+from cluster.authority import Authority
 from cluster.cluster import Cluster
 from cluster.machine import Machine
 from cluster.process import Process
@@ -29,6 +30,7 @@ SELECTORS = {
 class Driver:
     def __init__(self, cluster: Cluster, azure: Azure):
         self.cluster, self.azure = cluster, azure
+        self.authority = Authority(cluster.directory / "extender-pki", "")  # of the extender and its callers
 
     # ---- installing ----
 
@@ -52,7 +54,10 @@ class Driver:
                 "csiAttacher": image("csi-attacher"),
             },
             "controller": {"trustedCA": Path(self.azure.ca).read_text()},
-            "schedulerExtender": {"clusterIP": EXTENDER_ADDRESS},
+            "schedulerExtender": {
+                "clusterIP": EXTENDER_ADDRESS,
+                "tls": {"secretName": "extender", "clientCASecretName": "extender", "schedulerFiles": self._files()},
+            },
         }
         for section, members in changes.items():
             values.setdefault(section, {}).update(members)
@@ -67,13 +72,33 @@ class Driver:
             "metadata": {"name": "azure-cloud-provider", "namespace": NAMESPACE},
             "stringData": {"cloud-config": self.azure.cloud_config()},
         }
-        self.cluster.apply(secret)
+        self.cluster.apply(secret, self._certificates())
         with tempfile.NamedTemporaryFile("w", suffix=".json") as values:
             json.dump(self._values(changes), values)
             values.flush()
             self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
                              "--values", values.name, "--wait", "--timeout", "120s")
         self._configure_scheduler()
+
+    def _files(self) -> dict[str, str]:
+        """Those of kube-scheduler, on the machine of the control plane."""
+        files = {"ca": "ca.crt", "certificate": "scheduler.crt", "key": "scheduler.key"}
+        return {what: str(self.authority.path(name)) for what, name in files.items()}
+
+    def _certificates(self) -> dict:
+        """As docs/scheduling.md makes them: a Secret of the extender, and kube-scheduler's files."""
+        self.authority.create()
+        name = f"{SELECTORS['extender'].removeprefix('app=')}.{NAMESPACE}.svc"
+        self.authority.certificate("extender", "/CN=extender", f"DNS:{name}", usage="serverAuth")
+        self.authority.certificate("scheduler", "/CN=scheduler", usage="clientAuth")
+        files = {"tls.crt": "extender.crt", "tls.key": "extender.key", "ca.crt": "ca.crt"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "extender", "namespace": NAMESPACE},
+            "type": "kubernetes.io/tls",
+            "stringData": {key: self.authority.path(file).read_text() for key, file in files.items()},
+        }
 
     def _configure_scheduler(self) -> None:
         """By the configuration that the chart ships."""

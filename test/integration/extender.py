@@ -23,6 +23,7 @@ class Extender:
     def __init__(self, log: Path, *flags: str, kubeconfig: Path, program: Path = CHECKED):
         self.port, self.metrics_port = free_port(), free_port()
         self.ca: Path | None = None  # of its certificate, when it serves TLS
+        self.certificate: tuple[Path, Path] | None = None  # that it is shown, and its key
         self.log = log
         self.killed = False
         words = [
@@ -61,6 +62,8 @@ class Extender:
         """Status and body of the answer."""
         if self.ca and not port:
             context = ssl.create_default_context(cafile=self.ca)
+            if self.certificate:
+                context.load_cert_chain(*self.certificate)
             link = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=context)
         else:
             link = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=60)

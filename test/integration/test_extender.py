@@ -289,7 +289,7 @@ def test_what_bad_requests_get(extender, method, path, body, status, text):
     assert extender.request(method, path, body) == (status, text.encode())
 
 
-# ---- probes, TLS, start and end ----
+# ---- probes, start and end ----
 
 
 def test_probes(extender):
@@ -343,29 +343,11 @@ def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
         assert extender.refused(["one"], NODES) == {}
 
 
-def certificate(folder) -> tuple[str, str]:
-    """Flags that name a certificate for localhost and its key, which are made in the folder."""
-    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1"
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    files = ["-keyout", folder / "tls.key", "-out", folder / "tls.crt"]
-    subprocess.run([*words.split(), *names, *files], check=True, capture_output=True)
-    return f"--tls-cert-file={folder / 'tls.crt'}", f"--tls-key-file={folder / 'tls.key'}"
-
-
-def test_tls(apiserver, objects, tmp_path):
-    objects.attachment("one", "a", "Attached")
-    flags = certificate(tmp_path)
-    with Extender(tmp_path / "log", *flags, kubeconfig=apiserver.kubeconfig) as extender:
-        extender.ca = tmp_path / "tls.crt"
-        extender.until_ready()
-        assert extender.scores(["one"], NODES) == [10, 0, 0]
-        assert extender.request("GET", "/readyz", port=extender.metrics_port)[0] == 200
-
-
 START_FAULTS = [
     (["--adress=:1"], 2, "unknown flag --adress (see --help)"),
     (["--heartbeat-limit=0s"], 2, '--heartbeat-limit: "0s" is shorter than 1s'),
     (["--tls-cert-file=x"], 2, "--tls-cert-file and --tls-key-file need each other"),
+    (["--client-ca-file=x"], 2, "--client-ca-file needs --tls-cert-file"),
     (["--kubeconfig=/nowhere"], 1, "/nowhere"),
     (["--tls-cert-file=/nowhere.crt", "--tls-key-file=/x"], 1, "/nowhere.crt"),
     (["--address=here"], 1, "here"),

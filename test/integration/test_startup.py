@@ -263,6 +263,9 @@ FILES = [
           ("--tls-cert-file {folder}/crt", "no PEM certificate")),
     Fault(EXTENDER, {"tls-cert-file": lambda folder: certificate(folder)[0], "tls-key-file": file("key", SECRET)},
           ("--tls-key-file {folder}/key", "no PEM private key")),
+    Fault(EXTENDER, {"tls-cert-file": lambda folder: certificate(folder)[0],
+                     "tls-key-file": lambda folder: certificate(folder)[1], "client-ca-file": file("ca", "hello")},
+          ("--client-ca-file", "{folder}/ca", "PEM")),
     Fault(EXTENDER, {"tls-cert-file": lambda folder: certificate(folder)[0], "tls-key-file": other_key},
           ("--tls-key-file {folder}/other/tls.key", "does not belong")),
 ]

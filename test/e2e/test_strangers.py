@@ -1,0 +1,127 @@
+"""What somebody in the cluster can do to the driver who has nothing but the network."""
+
+import http.client
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+
+import pytest
+from cluster.cluster import Cluster
+from cluster.images import BUSYBOX_IMAGE
+from cluster.waiting import until
+from deployment.driver import Driver
+
+CONTROLLER_HEALTH, NODE_HEALTH, CONTROLLER_METRICS, NODE_METRICS = 29602, 29603, 29604, 29605
+EXTENDER, EXTENDER_METRICS = 8889, 29606
+PORTS = {"controller": [CONTROLLER_METRICS], "node": [NODE_METRICS], "extender": [EXTENDER, EXTENDER_METRICS]}
+STRANGER = "node-d"  # where they are; its address is neither kubelet's nor the scheduler's elsewhere
+CROWD = 200  # connections that one of them makes to a port
+SECONDS = 5  # that an answer may take
+
+
+def address(pod: dict) -> str:
+    return pod["status"]["podIP"]
+
+
+def places(driver: Driver) -> list[tuple[str, int]]:
+    """Wherever the driver listens."""
+    return [(address(pod), port) for part, ports in PORTS.items() for pod in driver.pods(part) for port in ports]
+
+
+@pytest.fixture(scope="module")
+def crowd(cluster, driver) -> Iterator[None]:
+    """Connections of a stranger to every place, who then says nothing, or the beginning of a request."""
+    with cluster.inside(STRANGER):
+        connections = [socket.create_connection(place) for place in places(driver) for _ in range(CROWD)]
+    for connection in connections[::2]:
+        try:
+            connection.send(b"GET /metrics HTTP/1.1\r\nHost: h\r\n")
+        except OSError:
+            pass  # it had to give way
+    yield
+    for connection in connections:
+        connection.close()
+
+
+def metrics(cluster: Cluster, place: tuple[str, int], since: str = "cp") -> str:
+    with cluster.inside(since):
+        link = http.client.HTTPConnection(*place, timeout=SECONDS)
+        link.request("GET", "/metrics")
+        answer = link.getresponse()
+        assert answer.status == 200
+        return answer.read().decode()
+
+
+def questions(cluster: Cluster, driver: Driver) -> float:
+    """That the scheduler has asked and got an answer to, of all extenders."""
+    found = 0.0
+    for pod in driver.pods("extender"):
+        for line in metrics(cluster, (address(pod), EXTENDER_METRICS)).splitlines():
+            if line.startswith("azuredisk_extender_requests_total{") and 'result="ok"' in line:
+                found += float(line.rpartition(" ")[2])
+    return found
+
+
+# ---- idle connections ----
+
+def test_health_is_out_of_reach(cluster, driver):
+    for part, port in {"controller": CONTROLLER_HEALTH, "node": NODE_HEALTH}.items():
+        for pod in driver.pods(part):
+            with cluster.inside("cp"), pytest.raises(ConnectionRefusedError):
+                socket.create_connection((address(pod), port))
+
+
+def test_metrics_are_read_among_them(cluster, driver, crowd):
+    for place in places(driver):
+        if place[1] != EXTENDER:
+            for reader in ("cp", STRANGER):
+                assert "azuredisk_build_info" in metrics(cluster, place, reader)
+
+
+def test_the_scheduler_is_answered_among_them(cluster, driver, crowd):
+    before = questions(cluster, driver)
+    container = {"name": "idle", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never", "command": ["sleep", "100000"]}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "scheduled"}, "spec": spec})
+    cluster.kubectl("wait", "pod/scheduled", "--for=condition=PodScheduled", f"--timeout={SECONDS}s")
+    until(lambda: questions(cluster, driver) > before, "the scheduler has been answered", SECONDS)
+    cluster.kubectl("delete", "pod", "scheduled")
+
+
+# ---- questions of strangers ----
+
+QUESTION = json.dumps({"Pod": {"metadata": {"name": "p", "namespace": "default"}}, "NodeNames": ["node-a"]})
+
+
+def ask(cluster: Cluster, link: http.client.HTTPConnection) -> int:
+    with cluster.inside(STRANGER):
+        link.request("POST", "/prioritize", QUESTION)
+        return link.getresponse().status
+
+
+def trusting(*certificate: str) -> ssl.SSLContext:
+    """Of a client that does not care who answers."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    if certificate:
+        context.load_cert_chain(*certificate)
+    return context
+
+
+def test_strangers_get_no_answer_of_the_extender(cluster, driver):
+    pki, cluster_pki = driver.authority.path, cluster.authority.path
+    contexts = {
+        "nothing": trusting(),
+        "a certificate of the cluster": trusting(cluster_pki("admin.crt"), cluster_pki("admin.key")),
+        "the extender's own": trusting(pki("extender.crt"), pki("extender.key")),
+    }
+    for pod in driver.pods("extender"):
+        place = address(pod), EXTENDER
+        with pytest.raises((OSError, http.client.HTTPException)):
+            ask(cluster, http.client.HTTPConnection(*place, timeout=SECONDS))
+        for context in contexts.values():
+            with pytest.raises((OSError, http.client.HTTPException)):
+                ask(cluster, http.client.HTTPSConnection(*place, timeout=SECONDS, context=context))
+        known = trusting(pki("scheduler.crt"), pki("scheduler.key"))
+        assert ask(cluster, http.client.HTTPSConnection(*place, timeout=SECONDS, context=known)) == 200
