@@ -67,6 +67,8 @@ struct controller {
     struct verified *verified;  /* attachments that the cloud was seen to have (attachment.c) */
     struct shortage *shortages; /* volumes that have fewer replicas than wanted (shortage.h) */
     struct timer silence;       /* of nodes (replan.c) */
+    /* Attachments with a note that does not count (filesystem_note.h). */
+    struct ignored_note *ignored_notes;
 
     struct in_flight csi_calls; /* by volume */
     struct semaphore publishes; /* that write their attachment; the others wait with empty hands */

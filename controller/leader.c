@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/audit.h"
+#include "controller/filesystem_note.h"
 #include "controller/metrics.h"
 #include "controller/mirror.h"
 #include "controller/shortage.h"
@@ -158,6 +159,7 @@ static void end_reconcilers(struct leader *leader)
     }
     attachment_forget_verified(controller);
     shortage_forget(controller);
+    filesystem_note_forget(controller);
     leader->started = false;
 }
 

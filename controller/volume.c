@@ -7,6 +7,7 @@
 #include "controller/az_error.h"
 #include "controller/controller.h"
 #include "controller/failed_creation.h"
+#include "controller/filesystem_note.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/volume_attachments.h"
@@ -56,10 +57,8 @@ static void gather_attachments(struct subject *s)
             in->primaries++;
         else
             in->others++;
-        if (attachment_note(attachment, NOTE_FILESYSTEM) &&
-            !volume_note(s->volume, NOTE_FILESYSTEM))
-            in->has_filesystem_news = true;
     }
+    in->has_filesystem_news = filesystem_note_find(s->controller, s->object) != NULL;
 }
 
 static bool gather(struct controller *controller, const char *key, struct subject *ret)
@@ -327,18 +326,10 @@ static void look_later(const struct subject *s)
 
 static struct err *record_filesystem(struct task *self, struct subject *s)
 {
-    size_t n;
-    struct kube_object *const *objects =
-        attachments_of_volume(s->controller, s->object->metadata->name, &n);
+    const char *note = filesystem_note_find(s->controller, s->object);
 
-    for (size_t i = 0; i < n; i++) {
-        const char *note = attachment_note(as_attachment(objects[i]), NOTE_FILESYSTEM);
-
-        if (note)
-            return patch_status(self, s,
-                                json_pack("{s:{s:s}}", "annotation", NOTE_FILESYSTEM, note));
-    }
-    return NULL;
+    return note ? patch_status(self, s, json_pack("{s:{s:s}}", "annotation", NOTE_FILESYSTEM, note))
+                : NULL;
 }
 
 /* ---- carrying out ---- */
