@@ -11,6 +11,7 @@
 #include "controller/flags.h"
 #include "controller/instance.h"
 #include "controller/metrics.h"
+#include "controller/node_lock.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/http/probes.h"
@@ -32,6 +33,7 @@ struct program {
     struct azure_config azure_config;
     struct http_client *cloud_http, *metadata_http;
 
+    struct node_lock *node_lock;
     struct csi_identity csi_identity;
     struct rpc_server *csi;
     struct probes *health, *metrics;
@@ -106,11 +108,12 @@ static void call_finished(void *ctx, const char *method, const struct err *err,
         log_debug("%s: ok", method);
 }
 
-static bool is_serving(void *ctx)
+/* What the sidecars ask before they begin; kubelet asks /readyz. */
+static bool may_sidecars_work(void *ctx)
 {
     const struct program *program = ctx;
 
-    return program->serving;
+    return program->serving && node_lock_is_held(program->node_lock);
 }
 
 static struct err *serve_csi(struct program *program)
@@ -125,7 +128,7 @@ static struct err *serve_csi(struct program *program)
         .driver_name = program->flags.settings.driver_name,
         .capabilities = capabilities,
         .n_capabilities = COUNT_OF(capabilities),
-        .is_ready = is_serving,
+        .is_ready = may_sidecars_work,
         .ctx = program,
     };
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
@@ -213,6 +216,9 @@ static struct err *start(struct task *self, struct program *program)
     TRY(cloud_config_load(self, program->connection.kube, &program->flags, &program->azure_config));
     TRY(make(self, program, connect_cloud));
     TRY(instance_read_cluster(self, instance));
+    CLEANUP(freep)
+    char *name = mem_printf("%s/%s", program->flags.lease_namespace, program->flags.lease_name);
+    program->node_lock = node_lock_new(program->loop, name);
     TRY(make(self, program, serve_csi));
     program->serving = true;
     instance_stand(instance, on_lease_lost, program);
@@ -226,6 +232,7 @@ static void finish(struct task *self, struct program *program)
     instance_step_down(self, &program->instance);
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
+    node_lock_free(program->node_lock);
     probes_close(self, program->health);
     probes_close(self, program->metrics);
     instance_close(self, &program->instance);

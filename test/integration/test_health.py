@@ -44,6 +44,11 @@ def running(world: World, name: str, *flags: str) -> Iterator[Controller]:
         controller.csi.close()
 
 
+def sidecars_may_work(controller: Controller) -> bool:
+    """They elect their leaders by the name of the host, which both have, so one of them has to wait."""
+    return controller.csi.call("Identity/Probe").ready.value
+
+
 def metrics(port: int) -> str:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         return answer.read().decode()
@@ -54,9 +59,11 @@ def test_two_share_a_node(world):
     with running(world, "first") as first, running(world, "second", same.format(first.metrics)) as second:
         assert "another process serves there" in second.said()
         assert probe(world, "second", "/healthz").stdout == "ok\n"
+        assert sidecars_may_work(first) and not sidecars_may_work(second)
         first.end()
         done = probe(world, "first", "/healthz")
         assert done.returncode == 1 and "first-health.sock" in done.stdout
         assert probe(world, "second", "/healthz").returncode == 0
+        until(lambda: sidecars_may_work(second), "its sidecars begin")
         until(lambda: "is free: serving there" in second.said(), "it takes the port")
         assert "azuredisk_build_info" in metrics(first.metrics)
