@@ -10,6 +10,7 @@
 #include "node/mirror.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
+#include "node/volume_record.h"
 
 /* A volume on its way to its staging path. */
 struct staging {
@@ -21,6 +22,7 @@ struct staging {
 
     struct kube_object *attachment;
     struct attachment_place place;
+    struct volume_record record;
     struct device device;
     struct filesystem_state state; /* before it is mounted */
 };
@@ -45,6 +47,7 @@ static struct err *await_disk(struct task *self, struct staging *s)
 {
     TRY(mirror_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
                                 &s->place));
+    TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, &s->record));
     phase_ended(s, "attach");
     TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->device));
     phase_ended(s, "find");
@@ -54,12 +57,12 @@ static struct err *await_disk(struct task *self, struct staging *s)
 static struct disk_expectation expectation_of(const struct staging *s)
 {
     struct disk_expectation expected = {
-        .size = s->place.size,
+        .size = s->record.size,
         .may_be_larger = s->access.may_grow,
         .raw = s->access.raw,
         .read_only = s->access.read_only,
         .type = s->access.raw ? NULL : s->access.filesystem->name,
-        .recorded = s->place.has_record ? &s->place.record : NULL,
+        .recorded = s->record.has_filesystem ? &s->record.filesystem : NULL,
     };
 
     identity_derive(s->volume_id, expected.uuid);

@@ -166,6 +166,12 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     context = {"LUN": "0", "diskSizeBytes": str(SMALLEST_EXT4)}
     status = {"state": "Attached", "detail": {"role": "Primary", "publish_context": context}}
     world.patch("azvolumeattachments", name, {"status": status}, status=True)
+    world.create("azvolumes", {
+        "metadata": {"name": "data"},
+        "spec": {"volumeName": "data", "maxMountReplicaCount": 0,
+                 "volumeCapability": [{"access_type": 1, "access_mode": 1, "fs_type": "ext4"}]}})
+    detail = {"volume_id": volume, "capacity_bytes": SMALLEST_EXT4, "node_expansion_required": False}
+    world.patch("azvolumes", "data", {"status": {"state": "Created", "detail": detail}}, status=True)
     (folder / "staging").mkdir()
     plugin = NodePlugin(machine, folder, release.kubeconfig(NODE), node)
     try:

@@ -1,4 +1,4 @@
-"""What the controller writes for a node, written by the test instead: attachments and slots."""
+"""What the controller writes for a node, written by the test instead: volumes, attachments and slots."""
 
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
@@ -17,14 +17,54 @@ class CloudSide:
         self.core = client.CoreV1Api(api)
 
     def clear(self) -> None:
-        for plural in ("azvolumeattachments", "azdrivernodes"):
+        for plural in ("azvolumes", "azvolumeattachments", "azdrivernodes"):
             self.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, OBJECTS, plural)
+
+    # ---- volumes ----
+
+    def _make_volume(self, disk: str) -> None:
+        try:
+            self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk)
+        except ApiException as failure:
+            if failure.status != 404:
+                raise
+        capability = {"access_type": 1, "access_mode": 1, "fs_type": "ext4"}
+        body = {
+            "apiVersion": f"{GROUP}/{VERSION}",
+            "kind": "AzVolume",
+            "metadata": {"name": disk, "namespace": OBJECTS},
+            "spec": {"volumeName": disk, "maxMountReplicaCount": 0, "volumeCapability": [capability]},
+        }
+        self.custom.create_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", body)
+
+    def settle(self, disk: str, size: int, record: str | None = None, volume_id: str | None = None) -> None:
+        """What is on record of the volume itself."""
+        detail = {"volume_id": volume_id or disk_id(disk), "capacity_bytes": size, "node_expansion_required": False}
+        status = {"state": "Created", "detail": detail}
+        if record:
+            status["annotation"] = {NOTE_FILESYSTEM: record}
+        self._patch_status("azvolumes", disk, {"status": status})
+
+    def take_over(self, disk: str) -> None:
+        """What the plug-in has said of the file system is on record."""
+        try:
+            record = self.record(disk)
+        except ApiException as failure:
+            if failure.status != 404:
+                raise
+            return
+        if record:
+            self._patch_status("azvolumes", disk, {"status": {"annotation": {NOTE_FILESYSTEM: record}}})
+
+    def delete_volume(self, disk: str) -> None:
+        self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk)
 
     # ---- attachments ----
 
     def publish(self, disk: str, node: str | None = None, **status) -> str:
-        """Makes the attachment; the volume's id. `status` as for report()."""
+        """Makes the volume and its attachment; the volume's id. `status` as for report()."""
         node = node or self.node
+        self._make_volume(disk)
         name = f"{disk}-{node}-attachment"
         labels = {"disk.csi.azure.com/node-name": node, "disk.csi.azure.com/volume-name": disk}
         body = {
@@ -43,6 +83,17 @@ class CloudSide:
         lun: int | None = None, size: int | None = None, record: str | None = None,
         error: dict | None = None,
     ) -> None:  # fmt: skip
+        """Of the attachment; size and file system are those of the volume."""
+        if size is not None:
+            self.settle(disk, size, record)
+        self.attest(disk, node, state, role, lun, size, record, error)
+
+    def attest(
+        self, disk: str, node: str | None = None, state: str = "Attached", role: str = "Primary",
+        lun: int | None = None, size: int | None = None, record: str | None = None,
+        error: dict | None = None,
+    ) -> None:  # fmt: skip
+        """Of the attachment alone."""
         status: dict = {"state": state, "error": error}
         if lun is not None:
             context = {"LUN": str(lun), "diskSizeBytes": str(size)}

@@ -122,17 +122,20 @@ def test_killed_before_the_record(stopped, cloud, installed, disk_of, mkfs):
     v.unstage()
 
 
-def test_a_record_that_cannot_be_written(plugin, cloud, installed, disk_of):
+def test_a_record_that_cannot_be_written(stopped, cloud, installed, disk_of, mkfs):
     """The call fails, and a repetition finishes."""
-    v = Volume(plugin, cloud, "unwritten", disk_of(SMALLEST_EXT4)).attach()
-    plugin.knows_attachments(1)
+    stopped.run(environment=mkfs.environment)
+    v = Volume(stopped, cloud, "unwritten", disk_of(SMALLEST_EXT4)).attach()
+    staging = stopped.later(v.stage, timeout=10)
+    mkfs.await_begin()
     installed.stop()
     try:
-        failure = refused(v.stage, timeout=3)
+        mkfs.go_on()
+        failure = staging.exception(timeout=60)
     finally:
         installed.cont()
     assert failure.code() in (Code.DEADLINE_EXCEEDED, Code.CANCELLED)
-    assert plugin.machine.mounts(v.staging) == 0
+    assert stopped.machine.mounts(v.staging) == 0
     until_done(v.stage)
     assert cloud.record(v.name).startswith("ext4 617a646b-")
     v.unstage()

@@ -3,12 +3,14 @@
 import os
 import subprocess
 
+import grpc
 import pytest
+from cluster.waiting import until
 
 from ..csi import block
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Disk
 from .plugin import until_done
-from .volume import Code, Volume, refused, wish
+from .volume import Code, Volume, refused, refused_in_time, wish
 
 FOREIGN = "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d"  # a UUID of nobody's volume
 OTHER = "617a646b-1111-8111-8111-111111111111"  # of another volume of this driver
@@ -89,6 +91,67 @@ def test_refused_and_left_as_it_is(plugin, cloud, disk_of, case):
     assert cloud.record(v.name) == status.get("record")
     refusals = plugin.metrics()['azuredisk_disk_proofs_total{verdict="refused"}']
     assert refusals == 2
+
+
+# ---- what a node that was taken over could have written ----
+
+FORGED = {
+    "size": ({"size": SMALLEST_EXT4 + MIB}, f"has {SMALLEST_EXT4 + MIB} bytes by its attachment, {SMALLEST_EXT4} by its"),
+    "file system": ({"record": f"ext4 {OTHER}"}, f"file system is ext4 {OTHER} by its attachment, {RECORD} by its"),
+    "type": ({"record": f"xfs {FOREIGN}"}, f"file system is xfs {FOREIGN} by its attachment, {RECORD} by its"),
+}
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_an_attachment_that_says_what_the_volume_does_not(plugin, cloud, disk_of, case):
+    """With what it says the proof would have passed: there is another tenant's disk, at the LUN of that disk."""
+    forged, message = FORGED[case]
+    disk = disk_of(forged.get("size", SMALLEST_EXT4))
+    format_as(OTHER if case == "file system" else FOREIGN)(disk)
+    before = disk.checksum()
+    v = Volume(plugin, cloud, "forged", disk).attach()
+    cloud.settle(v.name, SMALLEST_EXT4, RECORD)
+    cloud.attest(v.name, **{"lun": v.lun, "size": SMALLEST_EXT4, "record": RECORD, **forged})
+    failure = until(lambda: told(v), "a refusal")
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert message in failure.details() and "AzVolumeAttachment forged-node-a-attachment" in failure.details()
+    assert disk.checksum() == before
+    assert plugin.machine.mounts(v.staging) == 0
+
+
+def told(v: Volume) -> grpc.RpcError | None:
+    """The refusal, once the plug-in has seen the attachment as it is now."""
+    failure = refused(v.plugin.stage, v.id, v.staging)
+    return failure if "by its attachment" in failure.details() else None
+
+
+def test_a_record_that_nobody_has_confirmed(plugin, cloud, disk_of):
+    """What the attachment alone says of the file system may be forged; the controller confirms it, or never does."""
+    disk = disk_of(SMALLEST_EXT4)
+    format_as(FOREIGN)(disk)
+    v = Volume(plugin, cloud, "unconfirmed", disk).attach()
+    cloud.attest(v.name, lun=v.lun, size=disk.size, record=RECORD)
+    refused_in_time(lambda: plugin.stage(v.id, v.staging), Code.ABORTED, "the controller has not confirmed")
+    assert plugin.machine.mounts(v.staging) == 0
+    cloud.settle(v.name, disk.size, RECORD)
+    v.stage()
+    v.unstage()
+
+
+def test_a_volume_of_another_disk(volume, cloud):
+    v = volume()
+    cloud.settle(v.name, v.disk.size, volume_id="/subscriptions/s/another")
+    failure = refused(v.stage)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert "AzVolume data has disk /subscriptions/s/another" in failure.details()
+
+
+def test_a_volume_without_a_record(volume, cloud):
+    v = volume()
+    cloud.delete_volume(v.name)
+    failure = refused(v.stage)
+    assert failure.code() == Code.ABORTED
+    assert "there is no AzVolume data" in failure.details()
 
 
 def test_two_devices_at_one_lun(volume, plugin, disk_of):

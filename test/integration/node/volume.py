@@ -49,6 +49,8 @@ class Volume:
         return self
 
     def stage(self, capability=None, **kwargs):
+        """When what was said before is on record."""
+        self.cloud.take_over(self.name)
         return self.plugin.stage(self.id, self.staging, capability, **kwargs)
 
     def publish(self, capability=None, target=None, readonly=False):

@@ -1,0 +1,123 @@
+#include "node/volume_record.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/alloc.h"
+
+/* ---- the disk ---- */
+
+static struct err *check_disk(const Api__AzVolume *volume,
+                              const Api__AzVolumeAttachment *attachment, const char *volume_id)
+{
+    const Api__AzVolumeDetail *detail = volume->status ? volume->status->detail : NULL;
+    const char *name = volume->metadata->name;
+
+    if (!detail || !detail->volume__id || detail->capacity__bytes <= 0)
+        return err_new(ERR_BUSY, "AzVolume %s has no disk on record yet", name);
+    if (strcasecmp(detail->volume__id, volume_id) != 0)
+        return err_new(ERR_PRECONDITION,
+                       "AzVolume %s has disk %s, AzVolumeAttachment %s names another", name,
+                       detail->volume__id, attachment->metadata->name);
+    return NULL;
+}
+
+/* ---- what is said of it twice ---- */
+
+static struct err *disagreement(const Api__AzVolume *volume,
+                                const Api__AzVolumeAttachment *attachment, const char *what)
+{
+    return err_new(ERR_PRECONDITION,
+                   "the volume%s: AzVolumeAttachment %s and AzVolume %s disagree, so that one of "
+                   "them was not written by the controller; the device was not touched",
+                   what, attachment->metadata->name, volume->metadata->name);
+}
+
+static struct err *check_size(const Api__AzVolume *volume,
+                              const Api__AzVolumeAttachment *attachment,
+                              const struct attachment_place *place)
+{
+    uint64_t size = (uint64_t)volume->status->detail->capacity__bytes;
+
+    if (place->size == size)
+        return NULL;
+    CLEANUP(freep)
+    char *what = mem_printf(" has %" PRIu64 " bytes by its attachment, %" PRIu64 " by its record",
+                            place->size, size);
+    return disagreement(volume, attachment, what);
+}
+
+static bool same_filesystem(const struct filesystem_identity *a,
+                            const struct filesystem_identity *b)
+{
+    return strcmp(a->type, b->type) == 0 && strcasecmp(a->uuid, b->uuid) == 0;
+}
+
+/* `record`: of the volume; NULL if there is none. */
+static struct err *check_filesystem(const Api__AzVolume *volume,
+                                    const Api__AzVolumeAttachment *attachment,
+                                    const struct attachment_place *place,
+                                    const struct filesystem_identity *record)
+{
+    if (!place->has_record || (record && same_filesystem(&place->record, record)))
+        return NULL;
+    CLEANUP(freep) char *said = identity_format(&place->record);
+    if (!record)
+        return err_new(ERR_BUSY,
+                       "the controller has not confirmed in AzVolume %s what AzVolumeAttachment %s "
+                       "says of the volume's file system, %s; where it never does, an event of the "
+                       "attachment says why",
+                       volume->metadata->name, attachment->metadata->name, said);
+    CLEANUP(freep) char *known = identity_format(record);
+    CLEANUP(freep)
+    char *what =
+        mem_printf("'s file system is %s by its attachment, %s by its record", said, known);
+    return disagreement(volume, attachment, what);
+}
+
+struct err *volume_record_check(const Api__AzVolume *volume,
+                                const Api__AzVolumeAttachment *attachment,
+                                const struct attachment_place *place, const char *volume_id,
+                                struct volume_record *ret)
+{
+    struct volume_record record = {0};
+
+    TRY(check_disk(volume, attachment, volume_id));
+    TRY(check_size(volume, attachment, place));
+    record.size = (uint64_t)volume->status->detail->capacity__bytes;
+    const char *note =
+        KUBE_MAP_GET(volume->status->annotation, volume->status->n_annotation, NOTE_FILESYSTEM);
+    record.has_filesystem = note != NULL;
+    if (note) {
+        struct err *err = identity_parse(note, &record.filesystem);
+        if (err)
+            return err_wrap(err, "AzVolume %s", volume->metadata->name);
+    }
+    TRY(check_filesystem(volume, attachment, place, note ? &record.filesystem : NULL));
+    *ret = record;
+    return NULL;
+}
+
+struct err *volume_record_read(struct task *self, struct node *node,
+                               const struct kube_object *attachment,
+                               const struct attachment_place *place, const char *volume_id,
+                               struct volume_record *ret)
+{
+    const Api__AzVolumeAttachment *message = KUBE_AS(Api__AzVolumeAttachment, attachment);
+    const char *name = message->spec->volume_name;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    if (!name)
+        return err_new(ERR_PRECONDITION, "AzVolumeAttachment %s names no volume",
+                       attachment->metadata->name);
+    struct err *err =
+        kube_get(self, node->kube, &AZ_VOLUMES, node->settings.namespace_, name, &volume);
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return err_new(ERR_BUSY, "there is no AzVolume %s, or not yet again", name);
+    }
+    if (err)
+        return err_wrap(err, "AzVolume %s", name);
+    return volume_record_check(KUBE_AS(Api__AzVolume, volume), message, place, volume_id, ret);
+}

@@ -1,0 +1,30 @@
+/* volume_record.h - what a volume's disk must be, as its AzVolume says it.
+ *
+ * A node may write to the status of its attachments, so what is said there of the size and the file
+ * system proves nothing once a node was taken over. AzVolumes are written by the controller alone.
+ * An attachment that says otherwise than the volume is used by nobody.
+ */
+#pragma once
+
+#include "node/attachment.h"
+#include "node/node.h"
+
+struct volume_record {
+    uint64_t size; /* bytes */
+    bool has_filesystem;
+    struct filesystem_identity filesystem;
+};
+
+/* Whether the AzVolume and what was read of the attachment (`place`) are about the disk `volume_id`
+ * and say the same. PRECONDITION, with both, if not; BUSY while the controller has not confirmed
+ * yet what a node said. Pure. */
+struct err *volume_record_check(const Api__AzVolume *volume,
+                                const Api__AzVolumeAttachment *attachment,
+                                const struct attachment_place *place, const char *volume_id,
+                                struct volume_record *ret) __attribute__((warn_unused_result));
+
+/* The same of the attachment's volume, as the API server has it now. BUSY if there is none. */
+struct err *volume_record_read(struct task *self, struct node *node,
+                               const struct kube_object *attachment,
+                               const struct attachment_place *place, const char *volume_id,
+                               struct volume_record *ret) __attribute__((warn_unused_result));

@@ -1,0 +1,95 @@
+/* What an AzVolume and an attachment say of one disk, and whether that is enough to use it. */
+#include "node/volume_record.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/object.h"
+
+#define OWN "617a646b-6e85-804c-ba1a-e367f410918d"
+#define OTHER "617a646b-1111-8111-8111-111111111111"
+#define VOLUME(status) "{'metadata':{'name':'data'},'status':{" status "}}"
+#define DETAIL(size) "'detail':{'volume_id':'/subscriptions/S/data','capacity_bytes':" size "}"
+#define NOTE(text) "'annotation':{'disk.csi.azure.com/filesystem':'" text "'}"
+#define DISAGREE                                                                                   \
+    ": AzVolumeAttachment data-n1-attachment and AzVolume data disagree, so that one of them was " \
+    "not written by the controller; the device was not touched"
+
+static const struct {
+    const char *volume, *said; /* by the attachment, of the file system; NULL: nothing */
+    uint64_t size;             /* the same of the size */
+    const char *record;        /* what the disk must be, or */
+    enum err_kind kind;
+    const char *fault;
+} rows[] = {
+    {VOLUME(DETAIL("1000")), NULL, 1000, "1000 -", 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), "ext4 " OWN, 1000, "1000 ext4 " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), NULL, 1000, "1000 ext4 " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTE("xfs " OWN)), "xfs 617A646B-6E85-804C-BA1A-E367F410918D", 1000,
+     "1000 xfs " OWN, 0, NULL},
+
+    {VOLUME(DETAIL("1000")), NULL, 1001, NULL, ERR_PRECONDITION,
+     "the volume has 1001 bytes by its attachment, 1000 by its record" DISAGREE},
+    {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), "ext4 " OTHER, 1000, NULL, ERR_PRECONDITION,
+     "the volume's file system is ext4 " OTHER " by its attachment, ext4 " OWN
+     " by its record" DISAGREE},
+    {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), "xfs " OWN, 1000, NULL, ERR_PRECONDITION,
+     "the volume's file system is xfs " OWN " by its attachment, ext4 " OWN
+     " by its record" DISAGREE},
+    {VOLUME(DETAIL("1000")), "ext4 " OWN, 1000, NULL, ERR_BUSY,
+     "the controller has not confirmed in AzVolume data what AzVolumeAttachment data-n1-attachment "
+     "says of the volume's file system, ext4 " OWN
+     "; where it never does, an event of the attachment says why"},
+    {VOLUME("'detail':{'volume_id':'/subscriptions/s/other','capacity_bytes':1000}"), NULL, 1000,
+     NULL, ERR_PRECONDITION,
+     "AzVolume data has disk /subscriptions/s/other, AzVolumeAttachment data-n1-attachment names "
+     "another"},
+    {VOLUME("'detail':{'capacity_bytes':1000}"), NULL, 1000, NULL, ERR_BUSY,
+     "AzVolume data has no disk on record yet"},
+    {VOLUME(DETAIL("0")), NULL, 0, NULL, ERR_BUSY, "AzVolume data has no disk on record yet"},
+    {"{'metadata':{'name':'data'}}", NULL, 1000, NULL, ERR_BUSY,
+     "AzVolume data has no disk on record yet"},
+    {VOLUME(DETAIL("1000") "," NOTE("ext4")), NULL, 1000, NULL, ERR_INVALID,
+     "AzVolume data: \"ext4\" is not a file system's type and UUID"},
+};
+
+static char *describe(const struct volume_record *record)
+{
+    CLEANUP(freep)
+    char *text = record->has_filesystem ? identity_format(&record->filesystem) : NULL;
+
+    return mem_printf("%llu %s", (unsigned long long)record->size, text ? text : "-");
+}
+
+static void test_what_is_said_twice(void **state)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *attachment = object_of(&api__az_volume_attachment__descriptor,
+                                               "{'metadata':{'name':'data-n1-attachment'}}");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *volume = object_of(&api__az_volume__descriptor, rows[i].volume);
+        struct attachment_place place = {.size = rows[i].size, .has_record = rows[i].said != NULL};
+        struct volume_record record;
+
+        if (rows[i].said)
+            assert_ok(identity_parse(rows[i].said, &place.record));
+        struct err *err = volume_record_check(KUBE_AS(Api__AzVolume, volume),
+                                              KUBE_AS(Api__AzVolumeAttachment, attachment), &place,
+                                              "/subscriptions/s/DATA", &record);
+        if (rows[i].fault) {
+            assert_fails(err, rows[i].kind, rows[i].fault);
+            continue;
+        }
+        assert_ok(err);
+        CLEANUP(freep) char *described = describe(&record);
+        assert_string_equal(described, rows[i].record);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_said_twice)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
