@@ -213,6 +213,18 @@ def test_nothing_is_allowed_that_nobody_does(release, used):
     assert expected <= set(map(str, release.permissions())), "BEYOND says more than is allowed"
 
 
+def test_sidecars_get_their_leases_and_no_other(release):
+    """They are named in their code: cmd/csi-provisioner/csi-provisioner.go, cmd/csi-attacher/main.go, and
+    sanitizeName of csi-lib-utils/leaderelection, of the versions that the chart has."""
+    leases = {str(p).removeprefix(f"{CONTROLLER}: ") for p in release.permissions() if "leases" in p.resource}
+    own = "csi-azuredisk-controller"
+    theirs = ("external-attacher-leader-disk-csi-azure-com", "disk-csi-azure-com")
+    assert leases == {
+        "create leases.coordination.k8s.io",  # which cannot be restricted by name
+        *(f"{verb} leases.coordination.k8s.io {own}" for verb in ("get", "patch")),
+        *(f"{verb} leases.coordination.k8s.io {name}" for verb in ("get", "update") for name in theirs)}
+
+
 def test_a_permission_covers_what_it_allows():
     whole = Permission("a", "", "pods", "get", "")
     narrow = Permission("a", "n", "pods", "get", "x")
