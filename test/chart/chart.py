@@ -97,12 +97,13 @@ def nested(values: dict[str, object]) -> dict:
     return result
 
 
-def helm(*words: str, values: dict[str, object] | None = None) -> subprocess.CompletedProcess:
+def helm(*words: str, values: dict[str, object] | None = None, version: str = "1.34.0") -> subprocess.CompletedProcess:
+    """`version`: of Kubernetes."""
     tools.build()
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(nested(values or {}), file)
         file.flush()
-        return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, "--kube-version", "1.34.0"],
+        return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, "--kube-version", version],
                               capture_output=True, text=True)
 
 

@@ -1,10 +1,12 @@
 """What the chart renders: objects that the programs, kubelet and the API server take as they are meant."""
 
+import json
 import re
+import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 import yaml
@@ -293,6 +295,45 @@ def test_a_network_policy_lets_the_schedulers_call():
 def test_a_network_policy_that_cuts_the_schedulers_off_is_refused():
     done = template(POLICY | {"networkPolicy.schedulers": []})
     assert done.returncode != 0 and "networkPolicy.schedulers" in done.stderr
+
+
+# ---- what nodes may write ----
+
+def node_policies(objects: list[dict]) -> list[dict]:
+    return of_kind(objects, "ValidatingAdmissionPolicy") + of_kind(objects, "ValidatingAdmissionPolicyBinding")
+
+
+def test_nodes_are_kept_to_their_own_objects():
+    policy, binding = node_policies(render())
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    assert binding["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny", "Audit"]}
+    [condition] = policy["spec"]["matchConditions"]
+    assert '"system:serviceaccount:kube-system:csi-azuredisk-node-sa"' in condition["expression"]
+    assert "rbac.restrictNodes" not in notes()
+
+
+def test_whoever_lets_them_write_more_is_told_so():
+    assert not node_policies(render({"rbac.restrictNodes": False}))
+    assert "rbac.restrictNodes" in notes({"rbac.restrictNodes": False})
+
+
+def test_an_api_server_without_policies_gets_none(tmp_path):
+    """The chart itself asks for a newer one."""
+    chart = Path(shutil.copytree(CHART, tmp_path / CHART.name))
+    (chart / "Chart.yaml").write_text(re.sub("kubeVersion: .*", "", (CHART / "Chart.yaml").read_text()))
+    for version, policies in {"1.29.9": 0, "1.30.0": 2}.items():
+        done = helm("template", "release", str(chart), version=version)
+        assert done.returncode == 0, done.stderr
+        assert len(node_policies([d for d in yaml.safe_load_all(done.stdout) if d])) == policies
+
+
+def test_the_notes_that_nodes_may_write_are_those_that_they_do():
+    known = dict(re.findall(r'#define (NOTE_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
+    named = {known[name] for source in (TREE / "node").glob("*.c")
+             for name in re.findall(r"\bNOTE_\w+", source.read_text())}
+    rules = [v["expression"] for v in node_policies(render())[0]["spec"]["validations"]]
+    [allowed] = {found for rule in rules for found in re.findall(r"key in (\[.*?\])", rule)}
+    assert set(json.loads(allowed)) == named
 
 
 # ---- accounts ----

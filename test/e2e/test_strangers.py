@@ -1,16 +1,17 @@
-"""What somebody in the cluster can do to the driver who has nothing but the network."""
+"""What somebody in the cluster can do to the driver who has nothing but the network, or the token of one node."""
 
 import http.client
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
 from cluster.waiting import until
-from deployment.driver import Driver
+from deployment.driver import NAMESPACE, OBJECTS, Driver
+from kubernetes import client, config
 
 CONTROLLER_HEALTH, NODE_HEALTH, CONTROLLER_METRICS, NODE_METRICS = 29602, 29603, 29604, 29605
 EXTENDER, EXTENDER_METRICS = 8889, 29606
@@ -125,3 +126,62 @@ def test_strangers_get_no_answer_of_the_extender(cluster, driver):
                 ask(cluster, http.client.HTTPSConnection(*place, timeout=SECONDS, context=context))
         known = trusting(pki("scheduler.crt"), pki("scheduler.key"))
         assert ask(cluster, http.client.HTTPSConnection(*place, timeout=SECONDS, context=known)) == 200
+
+
+# ---- the token of a node ----
+
+NODE_ACCOUNT = "csi-azuredisk-node-sa"
+POLICY = "azuredisk-node"
+
+
+@pytest.fixture(scope="module")
+def stolen(cluster, driver) -> client.ApiClient:
+    """Of somebody who has read the token of the plug-in on the stranger's node."""
+    [pod] = driver.pods("node", STRANGER)
+    name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+    token = cluster.kubectl("create", "token", NODE_ACCOUNT, "-n", NAMESPACE, "--bound-object-kind=Pod",
+                            f"--bound-object-name={name}", f"--bound-object-uid={uid}").strip()
+    document = json.loads(cluster.authority.path("admin.conf").read_text())
+    document["users"][0]["user"] = {"token": token}
+    path = cluster.directory / "stolen.conf"
+    path.write_text(json.dumps(document))
+    return config.new_client_from_config(str(path))
+
+
+def refusal(cluster: Cluster, call: Callable, *arguments: object) -> str:
+    """What the API server says of it; nothing if it was done."""
+    try:
+        with cluster.inside("cp"):
+            call(*arguments)
+        return ""
+    except client.ApiException as error:
+        return f"{error.status} {json.loads(error.body)['message']}"
+
+
+def test_a_stolen_token_is_good_for_its_own_node_alone(cluster, driver, stolen):
+    objects, core = client.CustomObjectsApi(stolen), client.CoreV1Api(stolen)
+    kind = "disk.csi.azure.com", "v1beta2", OBJECTS
+    body = {"status": {"statusMessage": "I was here"}}
+
+    def beat(node: str) -> str:
+        return refusal(cluster, objects.patch_namespaced_custom_object_status, *kind, "azdrivernodes", node, body)
+
+    assert beat(STRANGER) == ""
+    said = beat("node-a")
+    assert said.startswith("403 ") and POLICY in said and STRANGER in said and "node-a" in said
+    for call, *arguments in (
+        (core.list_secret_for_all_namespaces,),
+        (core.read_namespaced_secret, "azure-cloud-provider", NAMESPACE),
+        (objects.delete_namespaced_custom_object, *kind, "azdrivernodes", "node-a"),
+        (objects.list_namespaced_custom_object, *kind, "azvolumes"),
+        (objects.delete_collection_namespaced_custom_object, *kind, "azvolumeattachments"),
+    ):
+        assert refusal(cluster, call, *arguments).startswith("403 "), call
+
+
+def test_the_policy_means_what_it_says(cluster, driver):
+    """The controller manager has checked its expressions against the definitions."""
+    def checked() -> dict:
+        return cluster.get("validatingadmissionpolicy", POLICY).get("status", {})
+
+    assert "expressionWarnings" not in until(checked, "its types are checked").get("typeChecking", {})

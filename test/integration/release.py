@@ -13,7 +13,8 @@ from kubernetes import client
 
 from .apiserver import ApiServer
 
-INSTALLED = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "StorageClass", "CSIDriver")
+INSTALLED = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "StorageClass", "CSIDriver",
+             "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 
 
 class Permission(NamedTuple):
@@ -65,13 +66,19 @@ class Release:
 
     # ---- accounts ----
 
-    def kubeconfig(self, account: str) -> Path:
-        """With a token of the account, as its pods have it."""
-        token = self.core.create_namespaced_service_account_token(
-            account, self.namespace, {"spec": {"expirationSeconds": 3600}}).status.token
+    def kubeconfig(self, account: str, node: str | None = None) -> Path:
+        """With a token of the account, as its pod on a node has it; on none: as it is without a pod."""
+        spec: dict = {"expirationSeconds": 3600}
+        if node:
+            pod = {"metadata": {"name": f"{account}-{node}"},
+                   "spec": {"serviceAccountName": account, "nodeName": node,
+                            "containers": [{"name": "c", "image": "i"}]}}
+            self.core.create_namespaced_pod(self.namespace, pod)
+            spec["boundObjectRef"] = {"apiVersion": "v1", "kind": "Pod", "name": f"{account}-{node}"}
+        token = self.core.create_namespaced_service_account_token(account, self.namespace, {"spec": spec}).status.token
         document = json.loads(self.apiserver.kubeconfig.read_text())
         document["users"][0]["user"] = {"token": token}
-        path = self.apiserver.folder / f"{self.namespace}-{account}.conf"
+        path = self.apiserver.folder / f"{self.namespace}-{account}-{node}.conf"
         path.write_text(json.dumps(document))
         return path
 

@@ -173,7 +173,7 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     detail = {"volume_id": volume, "capacity_bytes": SMALLEST_EXT4, "node_expansion_required": False}
     world.patch("azvolumes", "data", {"status": {"state": "Created", "detail": detail}}, status=True)
     (folder / "staging").mkdir()
-    plugin = NodePlugin(machine, folder, release.kubeconfig(NODE), node)
+    plugin = NodePlugin(machine, folder, release.kubeconfig(NODE, node), node)
     try:
         plugin.run(f"--object-namespace={world.namespace}")
         world.patch("azdrivernodes", node, {"status": {"slots": {"limit": 8}}}, status=True)

@@ -88,3 +88,9 @@ readinessProbe:
   periodSeconds: 5
   timeoutSeconds: 5
 {{- end }}
+
+{{/* -> not empty: nodes are kept to their own objects. ValidatingAdmissionPolicy is in every API server from 1.30 on. */}}
+{{- define "azuredisk.nodePolicy" -}}
+{{- $served := .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" -}}
+{{- if and .Values.rbac.restrictNodes (or $served (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version)) }}yes{{ end -}}
+{{- end }}

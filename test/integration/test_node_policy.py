@@ -1,0 +1,225 @@
+"""What the token of one node may write: the chart's admission policy against a real API server, by tokens that are bound
+to pods on two nodes. Their account may do everything with the driver's objects by its role, so that what is refused, the
+policy refuses."""
+
+import json
+import subprocess
+from typing import NamedTuple
+
+import pytest
+from cluster import tools
+from cluster.waiting import until
+
+from .driver_world import GROUP, VERSION, World
+from .release import Release
+
+NODE_ACCOUNT = "csi-azuredisk-node-sa"
+NOTE, OTHER_NOTE = f"{GROUP}/filesystem", f"{GROUP}/collect-after"
+CONTEXT = {"LUN": "3", "diskSizeBytes": "4294967296"}
+CONDITION = {"type": "Listed", "status": "True", "reason": "x", "message": "x",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, apiserver):
+    with World(tmp_path_factory.mktemp("policy"), apiserver, nodes=3) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def release(world, apiserver):
+    with Release(apiserver, f"{world.namespace}-release", driver__objectNamespace=world.namespace,
+                 controller__cloudConfigSecretNamespace=world.namespace) as release:
+        rules = [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["*"]}]
+        subjects = [{"kind": "ServiceAccount", "name": NODE_ACCOUNT, "namespace": release.namespace}]
+        meta = {"name": "everything", "namespace": world.namespace}
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "everything"}
+        rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": meta}
+        release.kubectl("apply", "--filename=-", objects=[
+            {**rbac, "kind": "Role", "rules": rules},
+            {**rbac, "kind": "RoleBinding", "roleRef": reference, "subjects": subjects}])
+        yield release
+
+
+@pytest.fixture(scope="module")
+def names(world) -> dict[str, str]:
+    """What rows call a, b and c."""
+    return {letter: node for letter, node in zip("abc", world.nodes)}
+
+
+class Token:
+    """Of an account's pod on a node; on none: of the account alone."""
+
+    def __init__(self, release: Release, world: World, node: str | None):
+        self.world = world
+        self.kubeconfig = release.kubeconfig(NODE_ACCOUNT, node)
+
+    def write(self, verb: str, plural: str, name: str, body: dict | None, status: bool) -> str:
+        """What the API server says of it; nothing if it was done."""
+        path = f"/apis/{GROUP}/{VERSION}/namespaces/{self.world.namespace}/{plural}"
+        words = [tools.folder() / "kubectl", "--kubeconfig", self.kubeconfig, "-n", self.world.namespace]
+        text = None if body is None else json.dumps(body)
+        if verb == "patch":
+            words += ["patch", plural, name, "--type=merge", f"--patch={text}"]
+            words += ["--subresource=status"] if status else []
+        elif verb == "create":
+            words += ["create", "--raw", path, "-f", "-"]
+        elif verb == "replace":
+            words += ["replace", "--raw", f"{path}/{name}" + ("/status" if status else ""), "-f", "-"]
+        elif verb == "delete":
+            words += ["delete", plural, name, "--wait=false"]
+        else:
+            words += ["delete", "--raw", path]  # a collection
+        done = subprocess.run(words, input=text, capture_output=True, text=True)
+        return done.stderr if done.returncode else ""
+
+
+@pytest.fixture(scope="module")
+def tokens(world, release, names) -> dict[str | None, Token]:
+    tokens = {node: Token(release, world, names.get(node)) for node in ("a", "b", None)}
+    denied = lambda: tokens[None].write("patch", "azdrivernodes", names["a"], {"status": {"statusMessage": "x"}}, True)
+    until(denied, "the policy is in force")
+    return tokens
+
+
+@pytest.fixture
+def objects(world, names):
+    """Two nodes' AzDriverNodes, each with an attachment of a volume; the third has nothing yet."""
+    for node in (names["a"], names["b"]):
+        world.create("azvolumeattachments", {
+            "metadata": {"name": f"data-{node}", "labels": {f"{GROUP}/node-name": node}},
+            "spec": {"volumeName": "data", "volume_id": "/subscriptions/s/data", "nodeName": node, "role": "Primary"}})
+        status = {"state": "Attached", "detail": {"role": "Primary", "publish_context": CONTEXT},
+                  "annotation": {OTHER_NOTE: "2026-01-01T00:00:00Z"}}
+        world.patch("azvolumeattachments", f"data-{node}", {"status": status}, status=True)
+        slots = {"limit": 8, "free": 8, "conditions": [CONDITION]}
+        world.patch("azdrivernodes", node, {"status": {"slots": slots}}, status=True)
+    world.delete("azdrivernodes", names["c"])
+    world.create("azvolumes", {
+        "metadata": {"name": "data"},
+        "spec": {"volumeName": "data", "maxMountReplicaCount": 0, "volumeCapability": [
+            {"access_type": 1, "access_mode": 1, "fs_type": "ext4"}]}})
+    yield
+    world.delete("azvolumes", "data")
+    for plural in ("azvolumeattachments", "azdrivernodes"):
+        for item in world.objects(plural):
+            world.delete(plural, item["metadata"]["name"])
+    for node in world.nodes:
+        world.create("azdrivernodes", {"metadata": {"name": node}, "spec": {"nodeName": node}})
+
+
+class Row(NamedTuple):
+    """A request by the token of a node; names in braces are those of nodes."""
+
+    what: str
+    allowed: bool
+    token: str | None
+    verb: str
+    plural: str
+    name: str
+    body: dict | None = None
+    status: bool = False
+
+
+def note(text: str | None, key: str = NOTE) -> dict:
+    return {"status": {"annotation": {key: text}}}
+
+
+def driver_node(name: str, spec: str) -> dict:
+    return {"apiVersion": f"{GROUP}/{VERSION}", "kind": "AzDriverNode", "metadata": {"name": name},
+            "spec": {"nodeName": spec}}
+
+
+def attachment(node: str) -> dict:
+    return {"apiVersion": f"{GROUP}/{VERSION}", "kind": "AzVolumeAttachment", "metadata": {"name": "new"},
+            "spec": {"volumeName": "x", "volume_id": "/subscriptions/s/x", "nodeName": node, "role": "Primary"}}
+
+
+NODES, ATTACHMENTS, VOLUMES = "azdrivernodes", "azvolumeattachments", "azvolumes"
+HEARTBEAT = {"lastHeartbeatTime": "2026-01-01T00:00:00Z", "readyForVolumeAllocation": True, "statusMessage": "x",
+             "conditions": [{**CONDITION, "type": "IsNodePluginReady", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}],
+             "slots": {"free": 3}}
+OWN = "data-{a}"
+
+ROWS = [
+    Row("its own heartbeat", True, "a", "patch", NODES, "{a}", {"status": HEARTBEAT}, True),
+    Row("another's heartbeat", False, "a", "patch", NODES, "{b}", {"status": HEARTBEAT}, True),
+    Row("a token of no node", False, None, "patch", NODES, "{a}", {"status": HEARTBEAT}, True),
+    Row("the other, by its own token", True, "b", "patch", NODES, "{b}", {"status": HEARTBEAT}, True),
+    Row("how many disks its VM takes", False, "a", "patch", NODES, "{a}", {"status": {"slots": {"limit": 64}}}, True),
+    Row("what the leader knows of that", False, "a", "patch", NODES, "{a}",
+        {"status": {"slots": {"conditions": []}}}, True),
+    Row("that nothing is known of that", False, "a", "patch", NODES, "{a}", {"status": {"slots": None}}, True),
+    Row("all of its status", False, "a", "patch", NODES, "{a}", {"status": None}, True),
+    Row("its own AzDriverNode's spec", False, "a", "patch", NODES, "{a}", {"spec": {"nodeName": "{b}"}}),
+    Row("an AzDriverNode of another's name", False, "a", "create", NODES, "{c}", driver_node("{c}", "{c}")),
+    Row("an AzDriverNode for another", False, "a", "create", NODES, "{c}", driver_node("{c}", "{a}")),
+    Row("its own AzDriverNode goes", True, "a", "delete", NODES, "{a}"),
+    Row("another's AzDriverNode goes", False, "a", "delete", NODES, "{b}"),
+    Row("all AzDriverNodes go", False, "a", "delete all", NODES, ""),
+
+    Row("its own file system", True, "a", "patch", ATTACHMENTS, OWN, note("ext4 x"), True),
+    Row("no file system", True, "a", "patch", ATTACHMENTS, OWN, note(None), True),
+    Row("another's file system", False, "a", "patch", ATTACHMENTS, "data-{b}", note("ext4 x"), True),
+    Row("another's, as if it were its own", False, "a", "patch", ATTACHMENTS, "data-{b}",
+        {"spec": {"nodeName": "{a}"}, **note("ext4 x")}, True),
+    Row("a token of no node, a file system", False, None, "patch", ATTACHMENTS, OWN, note("ext4 x"), True),
+    Row("another note", False, "a", "patch", ATTACHMENTS, OWN, note("x", OTHER_NOTE), True),
+    Row("a note that is new", False, "a", "patch", ATTACHMENTS, OWN, note("x", "example.com/x"), True),
+    Row("no other note", False, "a", "patch", ATTACHMENTS, OWN, note(None, OTHER_NOTE), True),
+    Row("no notes", False, "a", "patch", ATTACHMENTS, OWN, {"status": {"annotation": None}}, True),
+    Row("its state", False, "a", "patch", ATTACHMENTS, OWN, {"status": {"state": "Detached"}}, True),
+    Row("its state with its file system", False, "a", "patch", ATTACHMENTS, OWN,
+        {"status": {"state": "Detached", **note("ext4 x")["status"]}}, True),
+    Row("its role", False, "a", "patch", ATTACHMENTS, OWN, {"status": {"detail": {"role": "Replica"}}}, True),
+    Row("its LUN", False, "a", "patch", ATTACHMENTS, OWN,
+        {"status": {"detail": {"publish_context": {"LUN": "4"}}}}, True),
+    Row("its disk's size", False, "a", "patch", ATTACHMENTS, OWN,
+        {"status": {"detail": {"publish_context": {"diskSizeBytes": "1"}}}}, True),
+    Row("an error", False, "a", "patch", ATTACHMENTS, OWN,
+        {"status": {"error": {"code": "INTERNAL", "message": "x"}}}, True),
+    Row("all of an attachment's status", False, "a", "patch", ATTACHMENTS, OWN, {"status": None}, True),
+    Row("its attachment's spec", False, "a", "patch", ATTACHMENTS, OWN, {"spec": {"role": "Replica"}}),
+    Row("its attachment's labels", False, "a", "patch", ATTACHMENTS, OWN, {"metadata": {"labels": {"x": "y"}}}),
+    Row("an attachment to itself", False, "a", "create", ATTACHMENTS, "new", attachment("{a}")),
+    Row("its attachment goes", False, "a", "delete", ATTACHMENTS, OWN),
+
+    Row("a volume's file system", False, "a", "patch", VOLUMES, "data",
+        {"status": {"state": "Created", **note("ext4 x")["status"]}}, True),
+    Row("a volume's spec", False, "a", "patch", VOLUMES, "data", {"spec": {"maxMountReplicaCount": 1}}),
+    Row("a volume goes", False, "a", "delete", VOLUMES, "data"),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
+def test_who_may_write_what(tokens, objects, names, row):
+    body = json.loads(_named(json.dumps(row.body), names))
+    said = tokens[row.token].write(row.verb, row.plural, _named(row.name, names), body, row.status)
+    if row.allowed:
+        assert said == ""
+    else:
+        assert "ValidatingAdmissionPolicy 'azuredisk-node" in said and "denied" in said, said or "it was done"
+
+
+def _named(text: str, names: dict[str, str]) -> str:
+    for letter, name in names.items():
+        text = text.replace(f"{{{letter}}}", name)
+    return text
+
+
+def test_its_first_object_is_its_own(tokens, world, names, objects):
+    world.delete("azdrivernodes", names["a"])
+    made = driver_node(names["a"], names["a"])
+    assert "denied" in tokens["b"].write("create", NODES, names["a"], made, False)
+    assert "denied" in tokens["a"].write("create", NODES, names["a"], driver_node(names["a"], names["b"]), False)
+    assert tokens["a"].write("create", NODES, names["a"], made, False) == ""
+
+
+def test_others_are_not_concerned(world, names, objects):
+    """The test's own account is an administrator's."""
+    world.patch("azvolumeattachments", f"data-{names['a']}", {"status": {"state": "Detached"}}, status=True)
+
+
+def test_a_refusal_says_what_to_look_for(tokens, objects, names):
+    said = tokens["a"].write("patch", ATTACHMENTS, f"data-{names['b']}", note("ext4 x"), True)
+    assert names["a"] in said and names["b"] in said
