@@ -101,8 +101,10 @@ static struct err *load_file(struct task *self, const struct flags *flags, struc
         return parse(self, text, length, where, ret);
     if (!flags->cloud_config_secret[0])
         return err_wrap(err, "--cloud-config");
-    return err_wrap(err, "no Secret %s/%s, and --cloud-config", flags->cloud_config_namespace,
-                    flags->cloud_config_secret);
+    return err_wrap(err,
+                    "no Secret %s/%s, and no file in its place (of the node's files a pod of the "
+                    "chart has only the one that controller.credentialFile names): --cloud-config",
+                    flags->cloud_config_namespace, flags->cloud_config_secret);
 }
 
 struct err *cloud_config_load(struct task *self, struct kube *kube, const struct flags *flags,

@@ -297,6 +297,59 @@ def test_a_network_policy_that_cuts_the_schedulers_off_is_refused():
     assert done.returncode != 0 and "networkPolicy.schedulers" in done.stderr
 
 
+# ---- what pods may do to their node ----
+
+def pods(values: dict) -> Iterator[tuple[str, dict]]:
+    for document in render(values):
+        if document["kind"] in ("Deployment", "DaemonSet"):
+            yield document["kind"], document["spec"]["template"]["spec"]
+
+
+@each_choice
+def test_containers_are_confined(values):
+    for kind, pod in pods(values):
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in pod["containers"]:
+            context = container["securityContext"]
+            assert context["readOnlyRootFilesystem"] is True
+            if kind == "DaemonSet":  # it mounts, and makes file systems
+                assert context == {"readOnlyRootFilesystem": True, "privileged": True}
+                continue
+            assert context["allowPrivilegeEscalation"] is False
+            assert context["capabilities"] == {"drop": ["ALL"]}
+            assert "privileged" not in context
+
+
+FILES = {"controller.credentialFile": "/etc/kubernetes/azure.json",
+         "controller.clientCertificateFile": "/etc/kubernetes/azure.pfx"}
+
+
+def user(pod: dict) -> int:
+    context = pod["securityContext"]
+    assert context["runAsNonRoot"] is (context["runAsUser"] != 0)
+    assert not [c for c in pod["containers"] if "runAsUser" in c["securityContext"]]
+    return context["runAsUser"]
+
+
+def test_pods_that_mount_nothing_are_not_root():
+    assert {user(pod) for kind, pod in pods({}) if kind == "Deployment"} == {65532}
+    assert not [v for kind, pod in pods({}) if kind == "Deployment" for v in pod.get("volumes", []) if "hostPath" in v]
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_of_the_nodes_files_only_those_that_are_asked_for_are_mounted(path):
+    """Such a file may be root's alone, so that the controller is root then, without its capabilities."""
+    [controller] = [pod for kind, pod in pods({path: FILES[path]}) if "csi-provisioner" in str(pod)]
+    [volume] = [v for v in controller["volumes"] if "hostPath" in v]
+    assert volume["hostPath"] == {"path": FILES[path], "type": "File"}
+    mounted = [mount for container in controller["containers"] for mount in container["volumeMounts"]
+               if mount["name"] == volume["name"]]
+    assert mounted == [{"name": volume["name"], "mountPath": FILES[path], "readOnly": True}]
+    assert user(controller) == 0
+    environment = {e["name"]: e.get("value") for c in controller["containers"] for e in c.get("env", [])}
+    assert environment.get("AZURE_CREDENTIAL_FILE") == (FILES[path] if "credential" in path else None)
+
+
 # ---- what nodes may write ----
 
 def node_policies(objects: list[dict]) -> list[dict]:

@@ -5,6 +5,7 @@ import json
 import socket
 import ssl
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from cluster.cluster import Cluster
@@ -185,3 +186,20 @@ def test_the_policy_means_what_it_says(cluster, driver):
         return cluster.get("validatingadmissionpolicy", POLICY).get("status", {})
 
     assert "expressionWarnings" not in until(checked, "its types are checked").get("typeChecking", {})
+
+
+# ---- a program that was taken over ----
+
+@pytest.mark.parametrize("program", [
+    "/bin/azdisk-controller", "/bin/azdisk-scheduler-extender", "/csi-provisioner", "/csi-attacher"])
+def test_it_is_nobody_on_its_node(cluster, driver, program):
+    """With the azure.json from the Secret, as it is by default."""
+    found = driver.processes(program)
+    assert len(found) == 2
+    for process in found:
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+        status = {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+        assert set(status["Uid"]) == {"65532"}
+        assert int(status["CapEff"][0], 16) == int(status["CapBnd"][0], 16) == 0
+        assert status["NoNewPrivs"] == ["1"]
+        assert status["Seccomp"] == ["2"], "filtered"

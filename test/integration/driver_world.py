@@ -180,7 +180,7 @@ class Controller:
         self.world, self.log = world, world.folder / f"{name}.log"
         self.socket = world.folder / f"{name}.sock"
         self.health, self.metrics = free_port(), free_port()
-        self._words = [
+        self.words = [
             self.PROGRAM,
             f"--endpoint={self.socket}",
             f"--kubeconfig={world.apiserver.kubeconfig}",
@@ -212,7 +212,7 @@ class Controller:
         with open(self.log, "ab") as output:
             self._log_start = output.tell()
             self.process = subprocess.Popen(
-                self._words, stdout=output, stderr=output,
+                self.words, stdout=output, stderr=output,
                 env={"SSL_CERT_FILE": self.world.azure.ca, "ASAN_OPTIONS": "detect_stack_use_after_return=0"},
             )
         self.csi = Csi(self.socket)

@@ -1,5 +1,6 @@
 """The controller logs in to Azure by each kind of application, and nothing of what it knows gets out."""
 
+import subprocess
 import urllib.request
 
 import pytest
@@ -67,6 +68,16 @@ def test_by_workload_identity(world, applications):
     with Controller(world, "one", "--v=10") as controller:
         attaches(world, controller, application.client_id)
         check(written(world, controller), application.file.read_text())
+
+
+def test_neither_a_secret_nor_a_file_says_what_to_do(world):
+    """What helps depends on how it was installed."""
+    words = Controller(world, "none", "--cloud-config-secret-name=none", "--cloud-config=/no/azure.json").words
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    [said] = [line for line in done.stderr.splitlines() if line.startswith("azdisk-controller: ")]
+    for part in (f"no Secret {world.namespace}/none", "/no/azure.json: No such file", "controller.credentialFile"):
+        assert part in said
 
 
 def test_a_refusal_is_told_without_the_secret(world):

@@ -94,3 +94,20 @@ readinessProbe:
 {{- $served := .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy" -}}
 {{- if and .Values.rbac.restrictNodes (or $served (semverCompare ">=1.30.0-0" .Capabilities.KubeVersion.Version)) }}yes{{ end -}}
 {{- end }}
+
+{{/* (the user's id) -> the pod's. All containers have the same user, because a Unix socket is its maker's alone; only files of the node need root. */}}
+{{- define "azuredisk.podSecurity" -}}
+securityContext:
+  runAsNonRoot: {{ ne (int .) 0 }}
+  runAsUser: {{ . }}
+  runAsGroup: {{ . }}
+  fsGroup: {{ . }}
+  seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "azuredisk.containerSecurity" -}}
+securityContext:
+  readOnlyRootFilesystem: true
+  allowPrivilegeEscalation: false
+  capabilities: {drop: [ALL]}
+{{- end }}
