@@ -215,7 +215,27 @@ static struct err *no_slot(const struct subject *s)
                    s->attachment->spec->node_name, s->instance.max_disks, published);
 }
 
+/* A step that nothing but an error comes of. */
+static struct err *cannot(const struct subject *s, enum attachment_step step)
+{
+    switch (step) {
+    case STEP_NO_SLOT:
+        return no_slot(s);
+    case STEP_UNKNOWN_VM:
+        return unknown_vm(s);
+    default:
+        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)", s->attachment->spec->node_name,
+                       s->instance_id);
+    }
+}
+
 /* ---- steps ---- */
+
+static void look_later(const struct subject *s)
+{
+    queue_add_at(s->controller->attachment_queue, s->object->key,
+                 loop_now(s->controller->loop) + LOOK_AGAIN_MS);
+}
 
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
 static struct err *take_step(struct task *self, struct subject *s,
@@ -234,8 +254,7 @@ static struct err *take_step(struct task *self, struct subject *s,
         return NULL;
     case STEP_LOOK_LATER:
         *ret_go_on = false;
-        queue_add_at(controller->attachment_queue, s->object->key,
-                     loop_now(controller->loop) + LOOK_AGAIN_MS);
+        look_later(s);
         return NULL;
     case STEP_ADD_FINALIZER:
         return record_finalizer(self, s, true);
@@ -276,12 +295,9 @@ static struct err *take_step(struct task *self, struct subject *s,
         *ret_go_on = false;
         return give_up(self, s);
     case STEP_NO_VM:
-        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)", s->attachment->spec->node_name,
-                       s->instance_id);
     case STEP_NO_SLOT:
-        return no_slot(s);
     case STEP_UNKNOWN_VM:
-        return unknown_vm(s);
+        return cannot(s, plan->step);
     }
     abort();
 }

@@ -24,7 +24,7 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
 /* AzVolumes are named after disks, and disks of several resource groups may have one name:
  * PRECONDITION if this one is another disk than `volume_id`, as far as is known. To be asked again
  * after a wait. */
-struct err *csi_check_disk(const struct controller *controller, const struct kube_object *volume,
+struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
                            const char *volume_id) __attribute__((warn_unused_result));
 
 /* Until when a call may wait for something, so that there is time to answer. */

@@ -42,8 +42,8 @@ static struct err *look_at_owner(struct task *self, struct cloud *cloud, const c
                                  struct cloud_instance *ret_model, struct disk_owner *ret)
 {
     CLEANUP(err_freep)
-    struct err *err = cloud->ops->instance_get(self, cloud, id, MODEL_AGE_MS, CLOUD_IN_THE_WAY,
-                                               ret_model);
+    struct err *err =
+        cloud->ops->instance_get(self, cloud, id, MODEL_AGE_MS, CLOUD_IN_THE_WAY, ret_model);
 
     if (err && err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_DENIED)
         return TAKE_PTR(err);

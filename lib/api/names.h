@@ -32,7 +32,7 @@
 #define NOTE_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
 #define NOTE_VM "disk.csi.azure.com/vm-id"              /* whose LUN it is: the VM's resource id */
 #define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */
-#define NOTE_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
+#define NOTE_RUNNING_JOB "disk.csi.azure.com/running-job"     /* node/running_job.h */
 #define NOTE_FORGET_AFTER "disk.csi.azure.com/forget-after"   /* time at which a failed one goes */
 #define NOTE_COLLECT_AFTER "disk.csi.azure.com/collect-after" /* time at which replicas go */
 

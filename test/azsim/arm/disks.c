@@ -102,8 +102,8 @@ static void answer_accepted(struct exchange *exchange, struct refusal *refusal,
 
 void disks_put(struct exchange *exchange)
 {
-    struct operation *operation;
-    struct disk *disk;
+    struct operation *operation = NULL;
+    struct disk *disk = NULL;
     json_t *body;
 
     if (!exchange_body(exchange, &body))
@@ -120,7 +120,7 @@ void disks_put(struct exchange *exchange)
 void disks_patch(struct exchange *exchange)
 {
     struct disk *disk = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
     json_t *body;
 
     if (!disk) {
@@ -149,7 +149,7 @@ void disks_get(struct exchange *exchange)
 void disks_delete(struct exchange *exchange)
 {
     struct disk *disk = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
 
     if (!disk) {
         answer(exchange, 204, NULL);
@@ -162,7 +162,7 @@ void disks_delete(struct exchange *exchange)
 void disks_begin_get_access(struct exchange *exchange)
 {
     struct disk *disk = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
     json_t *body;
 
     if (!disk) {
@@ -179,7 +179,7 @@ void disks_begin_get_access(struct exchange *exchange)
 void disks_end_get_access(struct exchange *exchange)
 {
     struct disk *disk = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
 
     if (!disk) {
         answer_not_found(exchange);

@@ -87,8 +87,8 @@ static void answer_accepted(struct exchange *exchange, struct refusal *refusal,
 
 void snapshots_put(struct exchange *exchange)
 {
-    struct operation *operation;
-    struct snapshot *snapshot;
+    struct operation *operation = NULL;
+    struct snapshot *snapshot = NULL;
     json_t *body;
 
     if (!exchange_body(exchange, &body))
@@ -105,7 +105,7 @@ void snapshots_put(struct exchange *exchange)
 void snapshots_patch(struct exchange *exchange)
 {
     struct snapshot *snapshot = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
     json_t *body;
 
     if (!snapshot) {
@@ -134,7 +134,7 @@ void snapshots_get(struct exchange *exchange)
 void snapshots_delete(struct exchange *exchange)
 {
     struct snapshot *snapshot = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
 
     if (!snapshot) {
         answer(exchange, 204, NULL);
@@ -147,7 +147,7 @@ void snapshots_delete(struct exchange *exchange)
 void snapshots_begin_get_access(struct exchange *exchange)
 {
     struct snapshot *snapshot = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
     json_t *body;
 
     if (!snapshot) {
@@ -164,7 +164,7 @@ void snapshots_begin_get_access(struct exchange *exchange)
 void snapshots_end_get_access(struct exchange *exchange)
 {
     struct snapshot *snapshot = find(exchange);
-    struct operation *operation;
+    struct operation *operation = NULL;
 
     if (!snapshot) {
         answer_not_found(exchange);

@@ -378,21 +378,16 @@ struct world {
     bool gone;
 };
 
+static void look(struct world *w, bool anew)
+{
+    w->in.looked = true;
+    w->in.looked_anew = anew;
+    w->in.instance = w->in.vm_guessed ? NULL : &w->vm; /* the guess is wrong */
+}
+
 static void take(struct world *w, struct attachment_plan plan, unsigned *r)
 {
-    bool lost = rand_r(r) % 4 == 0; /* the step had no effect */
-
-    if (plan.step != STEP_ASK_DISK)
-        w->in.looked = false;
-    if (lost && plan.step != STEP_LOOK && plan.step != STEP_LOOK_ANEW)
-        return;
     switch (plan.step) {
-    case STEP_LOOK:
-    case STEP_LOOK_ANEW:
-        w->in.looked = true;
-        w->in.looked_anew = plan.step == STEP_LOOK_ANEW;
-        w->in.instance = w->in.vm_guessed ? NULL : &w->vm; /* the guess is wrong */
-        return;
     case STEP_ASK_DISK:
         w->in.owner = w->vm.n_slots ? DISK_OWNER_FOUND : DISK_OWNER_NONE;
         return;
@@ -450,6 +445,20 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
     }
 }
 
+static void look_or_take(struct world *w, struct attachment_plan plan, unsigned *r)
+{
+    bool lost = rand_r(r) % 4 == 0; /* the step had no effect */
+
+    if (plan.step == STEP_LOOK || plan.step == STEP_LOOK_ANEW) {
+        look(w, plan.step == STEP_LOOK_ANEW);
+        return;
+    }
+    if (plan.step != STEP_ASK_DISK)
+        w->in.looked = false;
+    if (!lost)
+        take(w, plan, r);
+}
+
 /* However many steps are lost, an attachment ends attached, in its role, and later gone, even if
  * nobody knows any more which VM it is on. */
 static void test_settles_whatever_is_lost(void **state)
@@ -468,7 +477,7 @@ static void test_settles_whatever_is_lost(void **state)
         w.vm.slots = w.slots;
         for (steps = 0; !w.in.verified; steps++) {
             assert_in_range(steps, 0, 200);
-            take(&w, attachment_next(&w.in), &r);
+            look_or_take(&w, attachment_next(&w.in), &r);
         }
         assert_int_equal(w.in.state, ATTACHMENT_ATTACHED);
         assert_int_equal(w.in.lun, w.slots[0].lun);
@@ -483,7 +492,7 @@ static void test_settles_whatever_is_lost(void **state)
         }
         for (steps = 0; !w.gone; steps++) {
             assert_in_range(steps, 0, 200);
-            take(&w, attachment_next(&w.in), &r);
+            look_or_take(&w, attachment_next(&w.in), &r);
         }
     }
 }

@@ -178,65 +178,65 @@ static void test_tags(void **state)
     assert_string_equal(p.tags[1].value, "e/f");
 }
 
+static const struct {
+    const char *text;
+    int64_t gib;
+    const char *error; /* NULL: possible */
+} possible[] = {
+    {"skuName=Premium_LRS;maxShares=3", 512, NULL},
+    {"skuName=Premium_LRS;maxShares=4", 512,
+     "parameter maxShares: 4 is more than the 3 that a Premium_LRS disk of 512 GiB allows"},
+    {"skuName=Premium_LRS;maxShares=5", 513, NULL},
+    {"skuName=Premium_LRS;maxShares=10", 4097, NULL},
+    {"skuName=StandardSSD_ZRS;maxShares=6", 4096,
+     "parameter maxShares: 6 is more than the 5 that a StandardSSD_ZRS disk of 4096 GiB "
+     "allows"},
+    {"skuName=UltraSSD_LRS;maxShares=15", 4, NULL},
+    {"skuName=UltraSSD_LRS", 3, "a size of 3 GiB: UltraSSD_LRS disks have at least 4"},
+    {"skuName=Premium_LRS", 32767, NULL},
+    {"skuName=Premium_LRS", 32768, "a size of 32768 GiB: Premium_LRS disks have at most 32767"},
+    {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3000", 1, NULL},
+    {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3001", 6,
+     "parameter diskIOPSReadWrite: 3001 is outside of the 3000 to 3000 that a PremiumV2_LRS "
+     "disk of 6 GiB allows"},
+    {"skuName=PremiumV2_LRS;diskIOPSReadWrite=5000", 10, NULL},
+    {"skuName=UltraSSD_LRS;diskIOPSReadWrite=4000", 4, NULL},
+    {"skuName=UltraSSD_LRS;diskIOPSReadWrite=99", 4,
+     "parameter diskIOPSReadWrite: 99 is outside of the 100 to 4000 that a UltraSSD_LRS disk "
+     "of 4 GiB allows"},
+    {"skuName=Premium_LRS;enableBursting=true", 513, NULL},
+    {"skuName=Premium_LRS;enableBursting=true", 512,
+     "parameter enableBursting needs more than 512 GiB, not 512"},
+    {"skuName=Premium_LRS;enableBursting=true;maxShares=2", 1024,
+     "parameter enableBursting is not possible with a disk with maxShares above 1"},
+    {"skuName=PremiumV2_LRS;enableBursting=true", 1024,
+     "parameter enableBursting: not for PremiumV2_LRS disks, only for Premium_LRS and "
+     "Premium_ZRS"},
+    {"skuName=Premium_LRS", 4096, NULL},
+    {"skuName=Premium_LRS;cachingMode=ReadOnly", 4095, NULL},
+    {"skuName=Premium_LRS;cachingMode=ReadOnly", 4096,
+     "parameter cachingMode: \"ReadOnly\" is not possible with a disk of 4 TiB or more: only "
+     "None is"},
+    {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
+     "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
+     "disk of 10 GiB allows"},
+};
+
 static void test_sizes(void **state)
 {
-    static const struct {
-        const char *text;
-        int64_t gib;
-        const char *error; /* NULL: possible */
-    } sizes[] = {
-        {"skuName=Premium_LRS;maxShares=3", 512, NULL},
-        {"skuName=Premium_LRS;maxShares=4", 512,
-         "parameter maxShares: 4 is more than the 3 that a Premium_LRS disk of 512 GiB allows"},
-        {"skuName=Premium_LRS;maxShares=5", 513, NULL},
-        {"skuName=Premium_LRS;maxShares=10", 4097, NULL},
-        {"skuName=StandardSSD_ZRS;maxShares=6", 4096,
-         "parameter maxShares: 6 is more than the 5 that a StandardSSD_ZRS disk of 4096 GiB "
-         "allows"},
-        {"skuName=UltraSSD_LRS;maxShares=15", 4, NULL},
-        {"skuName=UltraSSD_LRS", 3, "a size of 3 GiB: UltraSSD_LRS disks have at least 4"},
-        {"skuName=Premium_LRS", 32767, NULL},
-        {"skuName=Premium_LRS", 32768, "a size of 32768 GiB: Premium_LRS disks have at most 32767"},
-        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3000", 1, NULL},
-        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3001", 6,
-         "parameter diskIOPSReadWrite: 3001 is outside of the 3000 to 3000 that a PremiumV2_LRS "
-         "disk of 6 GiB allows"},
-        {"skuName=PremiumV2_LRS;diskIOPSReadWrite=5000", 10, NULL},
-        {"skuName=UltraSSD_LRS;diskIOPSReadWrite=4000", 4, NULL},
-        {"skuName=UltraSSD_LRS;diskIOPSReadWrite=99", 4,
-         "parameter diskIOPSReadWrite: 99 is outside of the 100 to 4000 that a UltraSSD_LRS disk "
-         "of 4 GiB allows"},
-        {"skuName=Premium_LRS;enableBursting=true", 513, NULL},
-        {"skuName=Premium_LRS;enableBursting=true", 512,
-         "parameter enableBursting needs more than 512 GiB, not 512"},
-        {"skuName=Premium_LRS;enableBursting=true;maxShares=2", 1024,
-         "parameter enableBursting is not possible with a disk with maxShares above 1"},
-        {"skuName=PremiumV2_LRS;enableBursting=true", 1024,
-         "parameter enableBursting: not for PremiumV2_LRS disks, only for Premium_LRS and "
-         "Premium_ZRS"},
-        {"skuName=Premium_LRS", 4096, NULL},
-        {"skuName=Premium_LRS;cachingMode=ReadOnly", 4095, NULL},
-        {"skuName=Premium_LRS;cachingMode=ReadOnly", 4096,
-         "parameter cachingMode: \"ReadOnly\" is not possible with a disk of 4 TiB or more: only "
-         "None is"},
-        {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
-         "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
-         "disk of 10 GiB allows"},
-    };
-
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        CLEANUP(freep) char *text = mem_strdup(sizes[i].text);
+    for (size_t i = 0; i < COUNT_OF(possible); i++) {
+        CLEANUP(freep) char *text = mem_strdup(possible[i].text);
         CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
         struct parameter list[MAX_PARAMETERS];
         struct disk_limits limits;
         size_t n = split(text, list);
 
         assert_ok(volume_parameters_parse(list, n, false, &p));
-        disk_limits_built_in(p.sku, sizes[i].gib, &limits);
-        struct err *err = volume_parameters_check_size(&p, sizes[i].gib, &limits);
-        if (sizes[i].error)
-            assert_fails(err, ERR_INVALID, sizes[i].error);
+        disk_limits_built_in(p.sku, possible[i].gib, &limits);
+        struct err *err = volume_parameters_check_size(&p, possible[i].gib, &limits);
+        if (possible[i].error)
+            assert_fails(err, ERR_INVALID, possible[i].error);
         else
             assert_ok(err);
     }
