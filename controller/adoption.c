@@ -5,6 +5,7 @@
 #include "controller/access_mode.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/volume_pv.h"
 #include "controller/volume_view.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
@@ -54,13 +55,16 @@ static json_t *parameters_json(const struct parameter *parameters, size_t n)
 static json_t *metadata_json(const char *name, const char *volume_id, bool provisioned,
                              const struct kube_object *pv)
 {
-    json_t *labels = json_object();
+    const Api__ObjectReference *claim =
+        pv ? KUBE_AS(Api__PersistentVolume, pv)->spec->claim_ref : NULL;
+    json_t *labels =
+        volume_pv_labels_json(pv ? pv->metadata->name : NULL, claim ? claim->name : NULL,
+                              claim ? claim->namespace_ : NULL);
 
-    if (pv && strlen(pv->metadata->name) <= DISK_NAME_MAX)
-        json_object_set_new(labels, LABEL_PV, json_string(pv->metadata->name));
-    return json_pack("{s:s, s:[s], s:o, s:{s:s}}", "name", name, "finalizers", FINALIZER_VOLUME,
-                     "labels", labels, "annotations",
-                     provisioned ? NOTE_DISK : NOTE_PRE_PROVISIONED, volume_id);
+    return json_pack("{s:s, s:[s], s:o, s:{s:s, s:s*}}", "name", name, "finalizers",
+                     FINALIZER_VOLUME, "labels", labels, "annotations",
+                     provisioned ? NOTE_DISK : NOTE_PRE_PROVISIONED, volume_id, NOTE_PV_UID,
+                     pv ? pv->metadata->uid : NULL);
 }
 
 struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,

@@ -15,6 +15,8 @@ struct collection_plan collection_decide(const struct collection_snapshot *in)
 
     if (in->published || in->in_use || !in->attached)
         return (struct collection_plan){in->deadline_us ? COLLECTION_CANCEL : COLLECTION_NONE, 0};
+    if (in->released)
+        return (struct collection_plan){COLLECTION_DUE, in->now_us};
     if (!in->deadline_us)
         return (struct collection_plan){COLLECTION_SET, at};
     return (struct collection_plan){in->now_us < at ? COLLECTION_WAIT : COLLECTION_DUE, at};
@@ -35,12 +37,14 @@ static int64_t deadline_of(const struct kube_object *volume)
 static struct collection_snapshot gather(const struct controller *controller,
                                          const struct kube_object *volume)
 {
+    const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
     size_t n;
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
     struct collection_snapshot in = {
         .in_use = kubernetes_has_in_use(controller, volume->metadata->name),
         .attached = n > 0,
+        .released = pv && pv_is_released(pv),
         .deadline_us = deadline_of(volume),
         .now_us = loop_wall_us(controller->loop),
         .delay_ms = controller->settings.replica_gc_delay_ms,

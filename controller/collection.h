@@ -1,7 +1,8 @@
 /* collection.h - when the replicas of a volume that nobody has published go.
  *
  * The time is set when the volume is found unpublished, and stands in the AzVolume's status: the
- * next leader keeps it, and a publish takes it away. The decision is a pure function.
+ * next leader keeps it, and a publish takes it away. Those of a volume whose claim is gone go at
+ * once. The decision is a pure function.
  */
 #pragma once
 
@@ -11,6 +12,7 @@ struct collection_snapshot {
     bool published; /* an attachment is the primary, or is to be */
     bool in_use;    /* Kubernetes has the volume on a node, or is about to, whatever is on record */
     bool attached;  /* there is something to collect */
+    bool released;  /* its claim is gone, so that nobody is about to publish it again */
     int64_t deadline_us; /* on record; 0: none */
     int64_t now_us;
     uint64_t delay_ms; /* after the last unpublish */

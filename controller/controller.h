@@ -54,8 +54,9 @@ struct controller {
     struct store_index *pods_by_claim;                  /* by the PersistentVolumeClaim's key */
     struct store_index *pods_by_label, *repelling_pods; /* pod_company.h */
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
-    struct store_index *persistent_volumes_by_volume;   /* by the AzVolume's name */
-    struct store_index *volume_attachments_by_pv;       /* by the PersistentVolume's name */
+    struct store_index *volumes_by_pv; /* by the PersistentVolume that is on record */
+    struct store_index *persistent_volumes_by_volume;      /* by the AzVolume's name */
+    struct store_index *volume_attachments_by_pv;          /* by the PersistentVolume's name */
     struct store_index *volume_attachments_by_inline_disk; /* without one: by the AzVolume's name */
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_table *node_table;

@@ -8,6 +8,7 @@
 #include "controller/csi_service.h"
 #include "controller/failed_creation.h"
 #include "controller/names.h"
+#include "controller/volume_pv.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -135,21 +136,12 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
     return spec;
 }
 
-/* A label's value is at most 63 characters; what does not fit is not there. */
-static void add_label(json_t *labels, const char *name, const char *value)
-{
-    if (value && strlen(value) <= DISK_NAME_MAX)
-        json_object_set_new(labels, name, json_string(value));
-}
-
 static json_t *volume_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
                            const struct volume_parameters *parameters)
 {
-    json_t *labels = json_object();
+    json_t *labels =
+        volume_pv_labels_json(parameters->pv_name, parameters->pvc_name, parameters->pvc_namespace);
 
-    add_label(labels, LABEL_PV, parameters->pv_name);
-    add_label(labels, LABEL_PVC, parameters->pvc_name);
-    add_label(labels, LABEL_PVC_NAMESPACE, parameters->pvc_namespace);
     return json_pack("{s:{s:s, s:[s], s:o}, s:o}", "metadata", "name", name, "finalizers",
                      FINALIZER_VOLUME, "labels", labels, "spec",
                      spec_json(name, request, parameters));

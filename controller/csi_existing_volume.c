@@ -13,6 +13,15 @@
 /* How long to wait for a disk to be looked at. */
 enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's write */ };
 
+/* As it is on record now, also for who reads the mirror next. */
+static struct err *read_volume(struct task *self, struct controller *controller, const char *name,
+                               struct kube_object **ret)
+{
+    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_, name, ret));
+    store_note(controller->volumes, *ret);
+    return NULL;
+}
+
 /* ---- a volume that the driver has not seen ---- */
 
 /* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
@@ -25,14 +34,19 @@ static struct err *adopt(struct task *self, struct controller *controller,
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
     bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+    struct err *err =
+        adoption_write(self, controller, controller->kube, name,
+                       &(struct adoption){.volume_id = request->volume_id,
+                                          .parameters = list,
+                                          .n_parameters = request->n_volume_context,
+                                          .mounted = mounted,
+                                          .access_mode = (int)capability->access_mode->mode},
+                       ret);
 
-    return adoption_write(self, controller, controller->kube, name,
-                          &(struct adoption){.volume_id = request->volume_id,
-                                             .parameters = list,
-                                             .n_parameters = request->n_volume_context,
-                                             .mounted = mounted,
-                                             .access_mode = (int)capability->access_mode->mode},
-                          ret);
+    if (!err || err_kind(err) != ERR_EXISTS)
+        return err;
+    err_free(err); /* the leader has just written it from the PersistentVolume */
+    return read_volume(self, controller, name, ret);
 }
 
 /* ---- one whose disk is to be looked at again ---- */
@@ -75,9 +89,7 @@ static struct err *read_again(struct task *self, struct controller *controller,
 {
     CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
 
-    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
-                 (*io)->metadata->name, &now));
-    store_note(controller->volumes, now);
+    TRY(read_volume(self, controller, (*io)->metadata->name, &now));
     kube_object_unref(*io);
     *io = TAKE_PTR(now);
     return NULL;

@@ -24,6 +24,15 @@ static void index_by_node(const struct kube_object *object,
         emit(ctx, spec->node_name);
 }
 
+static void index_by_recorded_pv(const struct kube_object *object,
+                                 void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeSpec *spec = as_volume(object)->spec;
+
+    if (spec && spec->persistent_volume)
+        emit(ctx, spec->persistent_volume);
+}
+
 /* Of whatever driver: an index does not know which is ours. */
 static void index_by_disk(const struct kube_object *object,
                           void (*emit)(void *ctx, const char *value), void *ctx)
@@ -66,6 +75,7 @@ static void index_by_published_node(const struct kube_object *object,
 
 void indexes_add(struct controller *controller)
 {
+    controller->volumes_by_pv = store_add_index(controller->volumes, index_by_recorded_pv);
     controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
     controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
     controller->persistent_volumes_by_volume =

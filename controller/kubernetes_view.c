@@ -23,13 +23,20 @@ static const char *disk_of(const struct controller *controller, const struct kub
                                                                           : "";
 }
 
-/* By its AzVolume; NULL if that says nothing, or there is none. */
-static const char *recorded_disk(const struct controller *controller, const char *volume_name)
+static const struct kube_object *volume_of(const struct controller *controller, const char *name)
 {
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume_name);
-    const struct kube_object *volume = store_get(controller->volumes, key);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
 
-    return volume ? volume_recorded_disk(as_volume(volume)) : NULL;
+    return store_get(controller->volumes, key);
+}
+
+/* Which of several counts: a bound one, else the one that the AzVolume was written for. */
+static int rank_of(const struct kube_object *pv, const struct kube_object *volume)
+{
+    const char *uid = volume ? kube_annotation(volume->metadata, NOTE_PV_UID) : NULL;
+    bool recorded = uid && pv->metadata->uid && strcmp(uid, pv->metadata->uid) == 0;
+
+    return 1 + recorded + 2 * pv_is_bound(pv);
 }
 
 /* Disks of several resource groups may have one name. */
@@ -38,24 +45,38 @@ struct kube_object *kubernetes_pv(const struct controller *controller, const cha
     size_t n;
     struct kube_object *const *objects =
         store_find(controller->persistent_volumes_by_volume, volume_name, &n);
-    const char *disk = n > 0 ? recorded_disk(controller, volume_name) : NULL;
+    const struct kube_object *volume = n > 0 ? volume_of(controller, volume_name) : NULL;
+    const char *disk = volume ? volume_recorded_disk(as_volume(volume)) : NULL;
     struct kube_object *found = NULL;
+    int best = 0;
 
     for (size_t i = 0; i < n; i++) {
         const char *named = disk_of(controller, objects[i]);
-        bool is_of_volume = *named && (!disk || strcasecmp(disk, named) == 0);
+        int rank = rank_of(objects[i], volume);
 
-        if (is_of_volume && (!found || (!pv_is_bound(found) && pv_is_bound(objects[i]))))
+        if (*named && (!disk || strcasecmp(disk, named) == 0) && rank > best) {
             found = objects[i];
+            best = rank;
+        }
     }
     return found;
 }
 
-bool pv_is_bound(const struct kube_object *pv)
+static bool is_in_phase(const struct kube_object *pv, const char *phase)
 {
     const Api__PersistentVolumeStatus *status = KUBE_AS(Api__PersistentVolume, pv)->status;
 
-    return !is_deleting(pv) && status && status->phase && strcmp(status->phase, "Bound") == 0;
+    return status && status->phase && strcmp(status->phase, phase) == 0;
+}
+
+bool pv_is_bound(const struct kube_object *pv)
+{
+    return !is_deleting(pv) && is_in_phase(pv, "Bound");
+}
+
+bool pv_is_released(const struct kube_object *pv)
+{
+    return is_in_phase(pv, "Released");
 }
 
 /* ---- VolumeAttachments ---- */

@@ -12,8 +12,10 @@
 #include "controller/controller.h"
 
 /* The PersistentVolume of this driver whose disk the AzVolume of that name has, or would have; NULL
- * if there is none. Of several, a bound one. */
+ * if there is none. Of several, a bound one, else the one that the AzVolume was written for. */
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name);
+/* Its claim is gone: nobody is to use it before somebody clears it by hand. */
+bool pv_is_released(const struct kube_object *pv);
 /* A claim has it, and nobody deletes it. */
 bool pv_is_bound(const struct kube_object *pv);
 

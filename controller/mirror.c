@@ -36,9 +36,26 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
         enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
 }
 
+/* Whose record says so, whatever disk the PersistentVolume of that name is about now. */
+static void volumes_of_pv_changed(struct controller *controller, const char *pv)
+{
+    size_t n;
+    struct kube_object *const *volumes = store_find(controller->volumes_by_pv, pv, &n);
+
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->volume_queue, volumes[i]->metadata->name);
+}
+
 static void pv_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
-    recovery_of_pv(ctx, after ? after : before);
+    struct controller *controller = ctx;
+    const struct kube_object *pv = after ? after : before;
+    CLEANUP(freep) char *name = volume_name_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
+
+    recovery_of_pv(controller, pv);
+    volumes_of_pv_changed(controller, pv->metadata->name);
+    if (name) /* it says which claim has it */
+        enqueue(controller, controller->volume_queue, name);
 }
 
 static void volume_attachment_changed(void *ctx, struct kube_object *before,
@@ -47,7 +64,12 @@ static void volume_attachment_changed(void *ctx, struct kube_object *before,
     struct controller *controller = ctx;
     const char *node = as_volume_attachment(after ? after : before)->spec->node_name;
 
+    const Api__VolumeAttachmentSource *source =
+        as_volume_attachment(after ? after : before)->spec->source;
+
     recovery_of_volume_attachment(controller, after ? after : before);
+    if (!after && source && source->persistent_volume_name)
+        volumes_of_pv_changed(controller, source->persistent_volume_name);
     if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
         enqueue(controller, controller->node_queue, node);
 }

@@ -7,7 +7,10 @@
 #include "lib/api/names.h"
 #include "lib/base/err.h"
 
-enum { DISK_NAME_MAX = 63 }; /* it is also the value of a label */
+enum {
+    LABEL_VALUE_MAX = 63,            /* of Kubernetes */
+    DISK_NAME_MAX = LABEL_VALUE_MAX, /* it is also the value of a label */
+};
 
 /* The disk's name for a volume that a CSI caller calls `csi_name`: the same if Azure and Kubernetes
  * both accept it, else one made from its hash. Equal names give equal names. */

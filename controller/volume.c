@@ -11,15 +11,14 @@
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
 #include "controller/volume_attachments.h"
+#include "controller/volume_disk.h"
 #include "controller/volume_plan.h"
+#include "controller/volume_pv.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
-#include "provisioner-lib/disk_sku.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
-enum { MAX_STEPS = 8, ZONES = 3 /* of an Azure region that has any */ };
+enum { MAX_STEPS = 8 };
 
 /* One volume under work. */
 struct subject {
@@ -86,6 +85,10 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
         .claimed = pv && pv_is_bound(pv),
     };
+    enum volume_pv pv_news = volume_pv_look(controller, object);
+    ret->in.pv_changed = pv_news == VOLUME_PV_CHANGED;
+    ret->in.pv_missing = pv_news == VOLUME_PV_MISSING;
+    ret->in.pv_gone = pv_news == VOLUME_PV_REPLACED;
     gather_attachments(ret);
     return true;
 }
@@ -134,102 +137,10 @@ static struct err *patch_status(struct task *self, struct subject *s, json_t *st
 
 /* ---- the disk ---- */
 
-static json_t *topology_json(const struct controller *controller, const char *zone)
-{
-    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
-
-    return json_pack("{s:{s:s}}", "segments", key, zone);
-}
-
-/* From where the disk can be reached. A zone-redundant one from every zone of its region, and from
- * VMs that are in none. */
-static json_t *topologies_json(const struct controller *controller, const struct cloud_disk *disk)
-{
-    json_t *list = json_array();
-
-    for (int zone = 1; disk_sku_is_zone_redundant(disk->sku) && zone <= ZONES; zone++) {
-        CLEANUP(freep) char *name = mem_printf("%s-%d", disk->region, zone);
-
-        json_array_append_new(list, topology_json(controller, name));
-    }
-    json_array_append_new(list, topology_json(controller, disk->zone));
-    return list;
-}
-
-/* What CSI's caller gets as the volume's context: all that it gave, and the size. */
-static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
-{
-    CLEANUP(freep) char *gib = mem_printf("%lld", (long long)(disk->size_bytes / GIB));
-    json_t *context = json_object();
-
-    for (size_t i = 0; i < volume->spec->n_parameters; i++)
-        json_object_set_new(context, volume->spec->parameters[i]->key,
-                            json_string(volume->spec->parameters[i]->value));
-    json_object_set_new(context, "requestedsizegib", json_string(gib));
-    return context;
-}
-
-static json_t *notes_json(const struct cloud_disk *disk)
-{
-    return json_pack("{s:s, s:o, s:s, s:n}", NOTE_DISK_SKU, disk->sku, NOTE_DISK_MAX_SHARES,
-                     json_sprintf("%d", disk->max_shares), NOTE_DISK_UNIQUE_ID, disk->unique_id,
-                     NOTE_LOOK_REQUEST);
-}
-
 static struct err *record_created(struct task *self, struct subject *s,
                                   const struct cloud_disk *disk)
 {
-    return patch_status(
-        self, s,
-        json_pack("{s:s, s:n, s:o, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error",
-                  "annotation", notes_json(disk), "detail", "volume_id", disk->id, "parameters",
-                  context_json(s->volume, disk), "capacity_bytes", (json_int_t)disk->size_bytes,
-                  "accessible_topology", topologies_json(s->controller, disk),
-                  "node_expansion_required", 0));
-}
-
-/* The zone that is asked for: the first preferred one, else the first requisite one, of those that
- * have such disks. Without any of them Azure has the last word. */
-static const char *wanted_zone(const struct subject *s, const struct disk_limits *limits)
-{
-    const Api__AzTopologyRequirement *r = s->volume->spec->accessibility_requirements;
-    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, s->controller->settings.driver_name);
-    Api__AzTopology *const *lists[] = {r ? r->preferred : NULL, r ? r->requisite : NULL};
-    size_t counts[] = {r ? r->n_preferred : 0, r ? r->n_requisite : 0};
-    const char *first = NULL;
-
-    for (size_t l = 0; l < COUNT_OF(lists); l++)
-        for (size_t i = 0; i < counts[l]; i++) {
-            const char *zone = KUBE_MAP_GET(lists[l][i]->segments, lists[l][i]->n_segments, key);
-
-            if (!zone || !*zone)
-                continue;
-            if (disk_limits_in_zone(limits, zone))
-                return zone;
-            first = first ? first : zone;
-        }
-    return first ? first : "";
-}
-
-static int64_t wanted_gib(const Api__AzVolume *volume)
-{
-    const Api__AzCapacityRange *range = volume->spec->capacity_range;
-    int64_t bytes = range ? range->required__bytes : 0;
-
-    return bytes > GIB ? (bytes + GIB - 1) / GIB : 1;
-}
-
-/* The disk that the volume is to have. `parameters` backs it. */
-static struct cloud_disk_spec disk_spec(const struct subject *s,
-                                        const struct volume_parameters *parameters,
-                                        const struct disk_limits *limits)
-{
-    return (struct cloud_disk_spec){
-        .name = s->volume->spec->volume_name,
-        .size_gib = wanted_gib(s->volume),
-        .zone = disk_sku_is_zone_redundant(parameters->sku) ? "" : wanted_zone(s, limits),
-        .parameters = parameters,
-    };
+    return patch_status(self, s, volume_disk_json(s->controller, s->volume, disk));
 }
 
 static struct err *create(struct task *self, struct subject *s)
@@ -240,8 +151,8 @@ static struct err *create(struct task *self, struct subject *s)
     struct disk_limits limits;
 
     TRY(volume_parse_parameters(s->volume, &parameters));
-    TRY(cloud->ops->disk_limits(self, cloud, &parameters, wanted_gib(s->volume), &limits));
-    struct cloud_disk_spec spec = disk_spec(s, &parameters, &limits);
+    TRY(cloud->ops->disk_limits(self, cloud, &parameters, volume_disk_gib(s->volume), &limits));
+    struct cloud_disk_spec spec = volume_disk_spec(s->controller, s->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
     return record_created(self, s, &disk);
@@ -260,6 +171,12 @@ static struct err *adopt(struct task *self, struct subject *s)
     if (disk.max_shares < parameters.max_shares)
         return err_new(ERR_INVALID, "parameter maxShares: %d is more than the %d of disk %s",
                        parameters.max_shares, disk.max_shares, id);
+    if (volume_disk_is_another(s->volume, &disk))
+        events_record(s->controller->events, &AZ_VOLUMES, s->object->metadata, EVENT_WARNING,
+                      "DiskReplaced", "Adopt",
+                      "disk %s is not the one that was there before, but was made anew under its "
+                      "name; what was on record of its file system is forgotten",
+                      id);
     return record_created(self, s, &disk);
 }
 
@@ -293,7 +210,8 @@ static struct err *disk_of(struct task *self, struct subject *s, char **ret_id)
     CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
     if (err)
         return NULL;
-    struct cloud_disk_spec spec = disk_spec(s, &parameters, &(struct disk_limits){0});
+    struct cloud_disk_spec spec =
+        volume_disk_spec(s->controller, s->volume, &parameters, &(struct disk_limits){0});
     TRY(cloud->ops->disk_id(cloud, &spec, &id));
     TRY(is_to_be_left(self, cloud, id, &left));
     *ret_id = left ? NULL : TAKE_PTR(id);
@@ -357,6 +275,12 @@ static struct err *take_step(struct task *self, struct subject *s, enum volume_s
         return delete_disk(self, s);
     case VOLUME_CHECK_UNATTACHED:
         return volume_check_unattached(self, s->controller, s->object->metadata->name);
+    case VOLUME_FOLLOW_PV:
+        return patch(self, s, NULL, volume_pv_change_json(s->controller, s->object));
+    case VOLUME_CHECK_PV_GONE:
+        return volume_pv_check_gone(self, s->controller, s->object);
+    case VOLUME_END:
+        return kube_delete_unchanged(self, s->controller->leader_kube, &AZ_VOLUMES, s->object);
     case VOLUME_LOOK_LATER:
         look_later(s);
         return NULL;
@@ -416,13 +340,13 @@ static struct err *record_failure(struct task *self, struct controller *controll
 static bool is_last(enum volume_step step)
 {
     return step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE ||
-           step == VOLUME_LOOK_LATER || step == VOLUME_FORGET;
+           step == VOLUME_LOOK_LATER || step == VOLUME_FORGET || step == VOLUME_END;
 }
 
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
-    bool disk_deleted = false, unattached = false;
+    bool disk_deleted = false, unattached = false, pv_gone = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
         CLEANUP(subject_fini) struct subject s = {0};
@@ -431,6 +355,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         s.in.disk_deleted = disk_deleted;
         s.in.unattached = unattached;
+        s.in.pv_gone |= pv_gone && s.in.pv_missing;
         enum volume_step step = volume_next(&s.in);
         struct err *err = take_step(self, &s, step);
         if (err)
@@ -439,6 +364,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
         unattached |= step == VOLUME_CHECK_UNATTACHED;
+        pv_gone |= step == VOLUME_CHECK_PV_GONE;
     }
     return NULL;
 }

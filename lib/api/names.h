@@ -23,6 +23,8 @@
 #define NOTE_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
 #define NOTE_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
 #define NOTE_DISK "disk.csi.azure.com/disk" /* in metadata: of a volume that was adopted */
+#define NOTE_PV_UID                                                                                \
+    "disk.csi.azure.com/pv-uid" /* in metadata: the same, which PersistentVolume's */
 #define NOTE_LOOK_REQUEST                                                                          \
     "disk.csi.azure.com/look-request" /* since when the disk is to be looked at */
 /* What the cloud said of the disk when it was last looked at. */

@@ -24,9 +24,18 @@ def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], 
     try:
         yield name
     finally:
-        world.core.delete_persistent_volume(name)
-        if [pv for pv in world.core.list_persistent_volume().items if pv.metadata.name == name]:
-            world.core.patch_persistent_volume(name, NO_FINALIZERS)
+        remove(world, name)
+
+
+def remove(world: World, pv: str) -> None:
+    """The PersistentVolume, if it is there, at once."""
+    def is_there() -> bool:
+        return pv in [item.metadata.name for item in world.core.list_persistent_volume().items]
+
+    if is_there():
+        world.core.delete_persistent_volume(pv)
+    if is_there():
+        world.core.patch_persistent_volume(pv, NO_FINALIZERS)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from azsim import simulator
 from cluster.waiting import until
 
 from .calls import SHARED, create, delete, publish, refused, unpublish
+from .disks import MARK, make_disk
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
 
@@ -184,9 +185,6 @@ def is_another(volume: dict | None, uid: str) -> bool:
     return "volume_id" in volume.get("status", {}).get("detail", {})
 
 
-MARK = {"k8s-azure-created-by": "kubernetes-azure-dd"}
-
-
 def lose(world) -> None:
     world.delete("azvolumes", "pvc-1")
     until(lambda: not world.find("azvolumes", "pvc-1"), "no AzVolume")
@@ -343,12 +341,6 @@ def attach_by_hand(world, azure_sdk, name: str, at: int) -> str:
     id_ = make_disk(azure_sdk, name, {})
     attach(world, azure_sdk, id_, at)
     return id_
-
-
-def make_disk(azure_sdk, name: str, tags: dict[str, str], group: str = "rg") -> str:
-    disk = {"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"}, "tags": tags,
-            "properties": {"diskSizeGB": 4, "creationData": {"createOption": "Empty"}}}
-    return azure_sdk.disks.begin_create_or_update(group, name, disk, polling_interval=0.1).result().id
 
 
 def attach(world, azure_sdk, disk: str, at: int) -> None:

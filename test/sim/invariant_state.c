@@ -113,6 +113,14 @@ static bool is_full(const struct sim *sim, const struct vm *vm, const char *node
     return n >= vm->size->max_data_disks;
 }
 
+/* Those of a volume whose claim is gone go at once. */
+static bool has_claim(const struct sim *sim, const char *name)
+{
+    const struct volume *volume = volume_of_disk(sim, name);
+
+    return !volume || volume->phase == VOLUME_PENDING || volume->phase == VOLUME_BOUND;
+}
+
 /* A replica of a volume that nobody has published; on a VM with room for others nothing but its
  * collection can be why it is deleted. */
 static void check_kept(const struct invariants *invariants, const struct record *record)
@@ -125,7 +133,7 @@ static void check_kept(const struct invariants *invariants, const struct record 
 
     if (record->deleted != now || record->primary || record->detach_requested ||
         strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
-        is_full(sim, vm, record->node))
+        is_full(sim, vm, record->node) || !has_claim(sim, volume->name))
         return;
     if (now > volume->published + ON_ITS_WAY_MS && now < volume->published + COLLECTION_MS &&
         is_calm(invariants))

@@ -176,7 +176,9 @@ MUTANTS = [
            "    mirror_enqueue_all(controller);", "    (void)mirror_enqueue_all;"),
     # ---- what Kubernetes says ----
     Mutant("the first PersistentVolume of a disk counts", "controller/kubernetes_view.c",
-           "(!found || (!pv_is_bound(found) && pv_is_bound(objects[i])))", "!found"),
+           "return 1 + recorded + 2 * pv_is_bound(pv);", "return 1 + recorded * 0;"),
+    Mutant("a record outlives its PersistentVolume", "controller/volume_pv.c",
+           "? VOLUME_PV_MISSING : VOLUME_PV_NO_NEWS", "? VOLUME_PV_NO_NEWS : VOLUME_PV_NO_NEWS"),
     Mutant("in-tree volumes are nobody's", "lib/kube/pv_source.c",
            "    if (spec && !spec->csi && spec->azure_disk)", "    if (!spec)"),
     # ---- calls ----

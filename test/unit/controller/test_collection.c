@@ -25,6 +25,10 @@ static const struct {
     {"it is waited for, whoever set it", "attached", 12, "wait", 12},
     {"and kept to the moment", "attached", 10, "collect", 10},
     {"or as soon as somebody leads", "attached", 1, "collect", 1},
+    {"once the claim is gone nothing is waited for", "attached released", 0, "collect", 10},
+    {"even if it was to be", "attached released", 12, "collect", 10},
+    {"but for who has it published", "attached released published", 0, "none", 0},
+    {"or has it on a node", "attached released in-use", 0, "none", 0},
     {"nothing is left to collect", "", 12, "cancel", 0},
     {"nothing was there", "", 0, "none", 0},
     {"what Kubernetes has on a node is not collected, whatever is on record", "attached in-use", 1,
@@ -36,6 +40,7 @@ static struct collection_snapshot snapshot_of(const char *words, int64_t deadlin
 {
     return (struct collection_snapshot){.published = strstr(words, "published"),
                                         .in_use = strstr(words, "in-use"),
+                                        .released = strstr(words, "released"),
                                         .attached = strstr(words, "attached"),
                                         .deadline_us = deadline * MINUTE,
                                         .now_us = 10 * MINUTE,

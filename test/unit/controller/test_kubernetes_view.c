@@ -1,18 +1,23 @@
 /* Which PersistentVolume counts for a volume, and which VolumeAttachments. */
 #include "controller/kubernetes_view.h"
 
-#include "controller/indexes.h"
-#include "test/unit/cluster_text.h"
+#include "controller/names.h"
+#include "test/unit/controller/controller_of.h"
 
 #define HANDLE_ELSEWHERE "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/v"
 
 #define BOUND_PV(name, source)                                                                     \
-    "{'metadata':{'name':'" name "'},'spec':{" source "},'status':{'phase':'Bound'}}"
+    "{'metadata':{'name':'" name "','uid':'u-" name "'},'spec':{" source "},"                      \
+    "'status':{'phase':'Bound'}}"
 #define RELEASED_PV(name, source)                                                                  \
-    "{'metadata':{'name':'" name "'},'spec':{" source "},'status':{'phase':'Released'}}"
+    "{'metadata':{'name':'" name "','uid':'u-" name "'},'spec':{" source "},"                      \
+    "'status':{'phase':'Released'}}"
 #define CSI(driver, handle) "'csi':{'driver':'" driver "','volumeHandle':'" handle "'}"
 #define IN_TREE(handle) "'azureDisk':{'diskName':'v','diskURI':'" handle "'}"
 #define V CSI(DRIVER, GROUP_DISKS "v")
+#define ADOPTED                                                                                    \
+    "{'metadata':{'name':'v','annotations':{'" NOTE_PRE_PROVISIONED "':'" GROUP_DISKS "v',"        \
+    "'" NOTE_PV_UID "':'u-p'}},'spec':{'volumeName':'v'}}"
 
 /* clang-format off */
 static const struct {
@@ -39,6 +44,15 @@ static const struct {
      "{'pvs':[" BOUND_PV("p", V) "," RELEASED_PV("z", V) "],"
      "'publications':[" PUBLICATION("1", "z", "a", "true") "," PUBLICATION("2", "p", "b", "true") "]}",
      "p", "a b", "a b"},
+    {"of two that are bound, the one that the AzVolume was written for",
+     "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," BOUND_PV("p", V) "," BOUND_PV("z", V) "]}",
+     "p", "", ""},
+    {"of two that are not, the same",
+     "{'volumes':[" ADOPTED "],'pvs':[" RELEASED_PV("a", V) "," RELEASED_PV("p", V) "," RELEASED_PV("z", V) "]}",
+     "p", "", ""},
+    {"a bound one rather than that",
+     "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," RELEASED_PV("p", V) "]}",
+     "a", "", ""},
     {"in-tree", "{'pvs':[" BOUND_PV("p", IN_TREE(GROUP_DISKS "V")) "],"
      "'publications':[" PUBLICATION("1", "p", "a", "true") "]}",
      "p", "a", "a"},
@@ -59,39 +73,6 @@ static const struct {
      "{'publications':[" PUBLICATION("1", "gone", "a", "true") "]}", NULL, "", "a"},
 };
 /* clang-format on */
-
-static void fill(struct store *store, const struct object_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        store_put(store, list->items[i]);
-}
-
-static struct controller controller_of(const struct cluster_view *view)
-{
-    struct controller controller = {
-        .settings.driver_name = DRIVER,
-        .volumes = store_new(),
-        .attachments = store_new(),
-        .pods = store_new(),
-        .persistent_volumes = store_new(),
-        .volume_attachments = store_new(),
-    };
-
-    indexes_add(&controller);
-    fill(controller.volumes, &view->volumes);
-    fill(controller.persistent_volumes, &view->persistent_volumes);
-    fill(controller.volume_attachments, &view->volume_attachments);
-    return controller;
-}
-
-static void controller_fini(const struct controller *controller)
-{
-    store_free(controller->volumes);
-    store_free(controller->attachments);
-    store_free(controller->pods);
-    store_free(controller->persistent_volumes);
-    store_free(controller->volume_attachments);
-}
 
 static void assert_nodes(const struct controller *controller,
                          bool (*is)(const struct controller *, const char *, const char *),

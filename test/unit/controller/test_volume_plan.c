@@ -19,6 +19,9 @@ static const char *const step_names[] = {
     [VOLUME_CHECK_UNATTACHED] = "check-unattached",
     [VOLUME_LOOK_LATER] = "look-later",
     [VOLUME_FORGET] = "forget",
+    [VOLUME_FOLLOW_PV] = "follow",
+    [VOLUME_CHECK_PV_GONE] = "check-pv",
+    [VOLUME_END] = "end",
 };
 
 static const struct {
@@ -42,6 +45,18 @@ static const struct {
     {"the disk of a volume that was adopted goes with it",
      "finalizer created has-disk deleting requested", "delete"},
     {"the file system goes on record", "finalizer created news", "record-filesystem"},
+
+    {"whose claim has it is on record", "finalizer created pv-changed", "follow"},
+    {"of a disk that is not there, too", "finalizer has-disk failed pv-changed", "follow"},
+    {"without its PersistentVolume: whoever knows is asked", "finalizer created pv-missing other",
+     "check-pv"},
+    {"then its replicas go", "finalizer created pv-missing pv-gone other leaving", "release"},
+    {"and are waited for", "finalizer created pv-missing pv-gone leaving", "none"},
+    {"then the record", "finalizer created pv-missing pv-gone", "end"},
+    {"also that of a disk that never came", "finalizer has-disk failed pv-missing pv-gone", "end"},
+    {"and of one whose PersistentVolume is another now", "finalizer created pv-gone", "end"},
+    {"not while somebody has it published", "finalizer created pv-missing primary", "none"},
+    {"and not with what is to be deleted", "finalizer created pv-missing requested", "none"},
 
     {"a published volume stays", "finalizer created deleting requested primary", "none"},
     {"even without a request", "finalizer created deleting primary other", "none"},
@@ -82,6 +97,9 @@ static void test_table(void **state)
             .unseen = strstr(words, "unseen"),
             .delete_requested = strstr(words, "requested"),
             .claimed = strstr(words, "claimed"),
+            .pv_changed = strstr(words, "pv-changed"),
+            .pv_missing = strstr(words, "pv-missing"),
+            .pv_gone = strstr(words, "pv-gone"),
             .disk_deleted = strstr(words, "disk-gone"),
             .unattached = strstr(words, "unattached"),
             .primaries = strstr(words, "primary") ? 1 : 0,
@@ -100,7 +118,7 @@ static void test_table(void **state)
 static void test_a_disk_goes_only_when_it_may(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 1u << 15; bits++) {
+    for (unsigned bits = 0; bits < 1u << 17; bits++) {
         struct volume_snapshot in = {
             .deleting = bits & 1,
             .has_finalizer = bits & 2,
@@ -118,6 +136,8 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             .goes_now = bits & 4096,
             .claimed = bits & 8192,
             .unattached = bits & 16384,
+            .pv_missing = bits & 32768,
+            .pv_gone = bits & 65536,
         };
         enum volume_step step = volume_next(&in);
         unsigned attachments = in.primaries + in.others + in.leaving;
@@ -128,7 +148,9 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             assert_true(in.deleting &&
                         ((!attachments && in.unattached) || (in.claimed && !in.delete_requested)));
         if (step == VOLUME_RELEASE)
-            assert_true(in.deleting && !in.primaries);
+            assert_true((in.deleting || in.pv_gone) && !in.primaries);
+        if (step == VOLUME_END)
+            assert_true(in.pv_gone && !in.deleting && !attachments && !in.delete_requested);
         if (step == VOLUME_FORGET)
             assert_true(in.failed && in.goes_now && !in.created && !in.deleting);
         if (step == VOLUME_CREATE)

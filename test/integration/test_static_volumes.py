@@ -1,0 +1,117 @@
+"""Volumes of PersistentVolumes that people make and delete by hand, and disks that they make anew."""
+
+import pytest
+from cluster.waiting import until
+
+from .calls import publish, unpublish
+from .disks import delete_disk, make_disk
+from .driver_world import GROUP, Controller, World
+from .kubernetes_side import persistent_volume, remove
+
+SHARED_BY_TWO = {"maxShares": "2", "maxMountReplicaCount": "1"}
+FILESYSTEM, UNIQUE_ID = f"{GROUP}/filesystem", f"{GROUP}/disk-unique-id"
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world) as controller:
+        yield controller
+
+
+def notes(world) -> dict[str, str]:
+    return (world.find("azvolumes", "data") or {}).get("status", {}).get("annotation", {})
+
+
+def is_seen(world) -> bool:
+    return UNIQUE_ID in notes(world)
+
+
+def replicas_wanted(world) -> int | None:
+    return (world.find("azvolumes", "data") or {"spec": {}})["spec"].get("maxMountReplicaCount")
+
+
+def in_use_once(world, controller, volume: str) -> None:
+    """A node had it, and formatted it."""
+    node = world.nodes[0]
+    publish(controller, volume, node)
+    world.patch("azvolumes", "data", {"status": {"annotation": {FILESYSTEM: "ext4 of-the-first-disk"}}}, True)
+    unpublish(controller, volume, node)
+
+
+def test_it_says_which_claim_has_it(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "data")
+    with persistent_volume(world, volume, {}, False) as pv:
+        until(lambda: is_seen(world), "it is adopted")
+        record = world.find("azvolumes", "data")
+        assert record["spec"]["persistentVolume"] == pv
+        assert record["metadata"]["labels"] == {
+            f"{GROUP}/pv": pv, f"{GROUP}/pvc": "claim", f"{GROUP}/pvc-namespace": world.namespace}
+        world.core.patch_persistent_volume(pv, {"spec": {"claimRef": None}})
+        until(lambda: f"{GROUP}/pvc" not in world.find("azvolumes", "data")["metadata"]["labels"], "it is nobody's")
+        world.core.patch_persistent_volume(
+            pv, {"spec": {"claimRef": {"namespace": world.namespace, "name": "another"}}})
+        until(lambda: world.find("azvolumes", "data")["metadata"]["labels"].get(f"{GROUP}/pvc") == "another",
+              "another claim has it")
+
+
+def test_a_record_ends_with_its_persistent_volume(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "data", shares=2)
+    with persistent_volume(world, volume, SHARED_BY_TWO, False):
+        publish(controller, volume, world.nodes[0])
+        until(lambda: len(world.roles("data")) == 2, "a primary and a replica")
+        unpublish(controller, volume, world.nodes[0])
+    until(lambda: not world.objects("azvolumes"), "no record is left")
+    assert not world.objects("azvolumeattachments")
+    assert [disk["name"] for disk in world.azure.control("GET", "disks")["disks"]] == ["data"]
+
+
+def test_replicas_of_a_released_volume_go_at_once(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "data", shares=2)
+    with persistent_volume(world, volume, SHARED_BY_TWO, False) as pv:
+        publish(controller, volume, world.nodes[0])
+        until(lambda: len(world.roles("data")) == 2, "a primary and a replica")
+        unpublish(controller, volume, world.nodes[0])
+        world.core.patch_persistent_volume_status(pv, {"status": {"phase": "Released"}})
+        until(lambda: not world.objects("azvolumeattachments"), "they would have stayed for minutes")
+        assert world.find("azvolumes", "data"), "the record stays"
+
+
+def test_a_persistent_volume_made_anew_is_another_volume(world, controller, azure_sdk):
+    """With other attributes, although neither its name nor its disk is another."""
+    volume = make_disk(azure_sdk, "data", shares=2)
+    with persistent_volume(world, volume, {"cachingMode": "ReadOnly"}, False) as pv:
+        until(lambda: is_seen(world), "it is adopted")
+        remove(world, pv)
+        with persistent_volume(world, volume, SHARED_BY_TWO, False):
+            until(lambda: replicas_wanted(world) == 1, "a record of the new one")
+
+
+def test_a_disk_made_anew_has_no_file_system_on_record(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "data")
+    with persistent_volume(world, volume, {}, False):
+        in_use_once(world, controller, volume)
+        first = notes(world)[UNIQUE_ID]
+        delete_disk(azure_sdk, "data")
+        make_disk(azure_sdk, "data")
+        publish(controller, volume, world.nodes[1])
+        assert notes(world)[UNIQUE_ID] != first
+        assert FILESYSTEM not in notes(world)
+        until(lambda: any(event.reason == "DiskReplaced" for event in events(world)), "an event says so")
+
+
+def test_the_same_disk_keeps_its_file_system_on_record(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "data")
+    with persistent_volume(world, volume, {}, False):
+        in_use_once(world, controller, volume)
+        publish(controller, volume, world.nodes[1])
+        assert FILESYSTEM in notes(world)
+
+
+def events(world) -> list:
+    return world.core.list_namespaced_event(world.namespace).items

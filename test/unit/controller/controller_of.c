@@ -1,0 +1,36 @@
+#include "test/unit/controller/controller_of.h"
+
+#include "controller/indexes.h"
+
+static void fill(struct store *store, const struct object_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        store_put(store, list->items[i]);
+}
+
+struct controller controller_of(const struct cluster_view *view)
+{
+    struct controller controller = {
+        .settings.driver_name = DRIVER,
+        .volumes = store_new(),
+        .attachments = store_new(),
+        .pods = store_new(),
+        .persistent_volumes = store_new(),
+        .volume_attachments = store_new(),
+    };
+
+    indexes_add(&controller);
+    fill(controller.volumes, &view->volumes);
+    fill(controller.persistent_volumes, &view->persistent_volumes);
+    fill(controller.volume_attachments, &view->volume_attachments);
+    return controller;
+}
+
+void controller_fini(const struct controller *controller)
+{
+    store_free(controller->volumes);
+    store_free(controller->attachments);
+    store_free(controller->pods);
+    store_free(controller->persistent_volumes);
+    store_free(controller->volume_attachments);
+}
