@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
 
@@ -18,44 +19,11 @@ char *csi_operation_id(const char *volume_id, const char *node)
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)
 {
-    CLEANUP(freep) char *name = attachment_name_of(volume, node);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-    struct kube_object *object = store_get(controller->attachments, key);
+    struct kube_object *object = node_attachment(controller, volume, node);
 
     if (!object)
-        return csi_reread_attachment(self, controller, volume, node, ret);
+        return node_attachment_read(self, controller, volume, node, ret);
     *ret = kube_object_ref(object);
-    return NULL;
-}
-
-struct err *csi_reread_attachment(struct task *self, struct controller *controller,
-                                  const char *volume, const char *node, struct kube_object **ret)
-{
-    CLEANUP(freep) char *name = attachment_name_of(volume, node);
-
-    *ret = NULL;
-    struct err *err = kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
-                               controller->settings.namespace_, name, ret);
-    if (!err)
-        store_note(controller->attachments, *ret);
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
-}
-
-struct err *csi_create_attachment(struct task *self, struct controller *controller,
-                                  const Api__AzVolume *volume, const char *node, const char *role,
-                                  struct kube_object **ret)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
-    CLEANUP(json_decrefp) json_t *json = attachment_json(volume, node, role);
-
-    TRY(kube_create(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
-                    json, &created));
-    store_note(controller->attachments, created);
-    if (ret)
-        *ret = TAKE_PTR(created);
     return NULL;
 }
 

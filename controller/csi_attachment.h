@@ -13,15 +13,6 @@ char *csi_operation_id(const char *volume_id, const char *node);
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)
     __attribute__((warn_unused_result));
-/* The same by the API server itself, which the mirror may be behind: before a call is answered with
- * success because nothing is left to do. */
-struct err *csi_reread_attachment(struct task *self, struct controller *controller,
-                                  const char *volume, const char *node, struct kube_object **ret)
-    __attribute__((warn_unused_result));
-/* `ret` may be NULL. */
-struct err *csi_create_attachment(struct task *self, struct controller *controller,
-                                  const Api__AzVolume *volume, const char *node, const char *role,
-                                  struct kube_object **ret) __attribute__((warn_unused_result));
 /* CONFLICT if it has changed. */
 struct err *csi_change_role(struct task *self, struct controller *controller,
                             const struct kube_object *object, const char *role)

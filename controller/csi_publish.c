@@ -11,6 +11,7 @@
 #include "controller/csi_service.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/publish_plan.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -110,12 +111,13 @@ static struct err *write_primary(struct task *self, struct controller *controlle
     struct verdict verdict = decide(controller, volume, object, node);
     if (verdict.answer == ANSWER_WAIT) { /* by the mirror: it may have been unpublished since */
         kube_object_unref(TAKE_PTR(object));
-        TRY(csi_reread_attachment(self, controller, name, node, &object));
+        TRY(node_attachment_read(self, controller, name, node, &object));
         verdict = decide(controller, volume, object, node);
     }
     switch (verdict.answer) {
     case ANSWER_CREATE:
-        return csi_create_attachment(self, controller, volume, node, ROLE_PRIMARY, NULL);
+        return node_attachment_create(self, controller, controller->kube, volume, node,
+                                      ROLE_PRIMARY, NULL);
     case ANSWER_PROMOTE:
         return csi_change_role(self, controller, object, ROLE_PRIMARY);
     case ANSWER_REFUSE: /* a disk has one writer */
@@ -153,11 +155,9 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
                                   struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
-    CLEANUP(freep) char *name = attachment_name_of(volume->metadata->name, node);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
 
     for (;;) {
-        struct kube_object *object = store_get(controller->attachments, key);
+        struct kube_object *object = node_attachment(controller, volume->metadata->name, node);
 
         if (!object || is_deleting(object) || !is_primary(as_attachment(object)))
             return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile",

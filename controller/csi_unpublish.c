@@ -11,6 +11,7 @@
 #include "controller/former_node.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/publish_plan.h"
 #include "controller/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -114,7 +115,7 @@ static struct err *read_again(struct task *self, struct controller *controller,
     *io = NULL;
     if (!spec || !spec->volume_name || !spec->node_name)
         return NULL; /* it makes no sense, and nothing is done with it */
-    return csi_reread_attachment(self, controller, spec->volume_name, spec->node_name, io);
+    return node_attachment_read(self, controller, spec->volume_name, spec->node_name, io);
 }
 
 /* A replica is treated like the primary that recovery may be about to make of it: thereafter it is
@@ -202,7 +203,8 @@ static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call
                        "volume %s is attached to node %s, and not on record yet; it will be", name,
                        node);
     TRY(may_stay(self, controller, as_volume(volume), volume_id, node, &stays));
-    TRY(csi_create_attachment(self, controller, as_volume(volume), node, ROLE_REPLICA, &object));
+    TRY(node_attachment_create(self, controller, controller->kube, as_volume(volume), node,
+                               ROLE_REPLICA, &object));
     return stays ? NULL : detach(self, call, object);
 }
 

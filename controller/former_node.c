@@ -1,6 +1,6 @@
 #include "controller/former_node.h"
 
-#include "controller/csi_attachment.h"
+#include "controller/node_attachment.h"
 #include "controller/volume_view.h"
 #include "lib/api/names.h"
 #include "provisioner-lib/audit/cluster_view.h"
@@ -33,7 +33,7 @@ static struct err *read_both(struct task *self, struct controller *controller, c
         err = NULL;
     }
     TRY(err);
-    return csi_reread_attachment(self, controller, volume_name, node, ret_attachment);
+    return node_attachment_read(self, controller, volume_name, node, ret_attachment);
 }
 
 struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,

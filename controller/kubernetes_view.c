@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/volume_view.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
@@ -183,15 +184,6 @@ bool kubernetes_is_to_unpublish(const struct controller *controller, const char 
     return false;
 }
 
-static bool has_record(const struct controller *controller, const char *volume_name,
-                       const char *node)
-{
-    CLEANUP(freep) char *name = attachment_name_of(volume_name, node);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-
-    return store_get(controller->attachments, key) != NULL;
-}
-
 const char *kubernetes_has_off_record(const struct controller *controller, const char *volume_name,
                                       const char *node)
 {
@@ -204,7 +196,7 @@ const char *kubernetes_has_off_record(const struct controller *controller, const
 
         if (volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
             strcmp(there, node) != 0 && store_get(controller->nodes, there) &&
-            !has_record(controller, volume_name, there))
+            !node_attachment(controller, volume_name, there))
             return there;
     }
     return NULL;

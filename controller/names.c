@@ -99,7 +99,15 @@ char *attachment_name_of(const char *volume_name, const char *node)
 
     if (strlen(name) <= OBJECT_NAME_MAX)
         return name;
-    CLEANUP(freep) char *hash = hash_of(name);
     free(name);
+    return attachment_name_with_hash(volume_name, node);
+}
+
+char *attachment_name_with_hash(const char *volume_name, const char *node)
+{
+    CLEANUP(freep) char *lower_node = mem_lower(node);
+    CLEANUP(freep) char *both = mem_printf("%s/%s", volume_name, lower_node);
+    CLEANUP(freep) char *hash = hash_of(both);
+
     return mem_printf("%s-%s-attachment", volume_name, hash);
 }

@@ -23,6 +23,10 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
 /* The same for the disk that a PersistentVolume is about; NULL if it is about none. free() it. */
 char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec) __attribute__((warn_unused_result));
 
-/* "<volume>-<node>-attachment", or with a hash in it where that is too long for a name. */
+/* "<volume>-<node>-attachment", or with a hash in it where that is too long for a name. It may be
+ * that of another volume's attachment to another node, too. */
 char *attachment_name_of(const char *volume_name, const char *node)
+    __attribute__((warn_unused_result));
+/* That of no other one. */
+char *attachment_name_with_hash(const char *volume_name, const char *node)
     __attribute__((warn_unused_result));

@@ -10,6 +10,7 @@
 #include "controller/attachment_view.h"
 #include "controller/kubernetes_view.h"
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/recovery_plan.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
@@ -101,9 +102,7 @@ static void add_node(struct view *s, struct kube_object *object)
 {
     struct controller *controller = s->controller;
     const char *node = as_volume_attachment(object)->spec->node_name;
-    CLEANUP(freep) char *name = attachment_name_of(s->name, node);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-    struct kube_object *attachment = store_get(controller->attachments, key);
+    struct kube_object *attachment = node_attachment(controller, s->name, node);
     size_t n = s->in.n_nodes, beside = n;
 
     ARRAY_ADD(s->volume_attachments, n) = kube_object_ref(object);
@@ -219,12 +218,9 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
     struct controller *controller = s->controller;
     const char *node = as_volume_attachment(s->volume_attachments[n])->spec->node_name;
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
-    CLEANUP(json_decrefp)
-    json_t *json = attachment_json(as_volume(s->volume), node, ROLE_REPLICA);
 
-    TRY(kube_create(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                    controller->settings.namespace_, json, &created));
-    store_note(controller->attachments, created);
+    TRY(node_attachment_create(self, controller, controller->leader_kube, as_volume(s->volume),
+                               node, ROLE_REPLICA, &created));
     events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, created->metadata, EVENT_NORMAL,
                   "Recovered", "Recover",
                   "Kubernetes has volume %s published to %s, and no record said so", s->name, node);

@@ -6,6 +6,7 @@
 #include "controller/collection.h"
 #include "controller/mirror.h"
 #include "controller/names.h"
+#include "controller/node_attachment.h"
 #include "controller/node_table.h"
 #include "controller/replan.h"
 #include "controller/replica_view.h"
@@ -19,16 +20,11 @@
 static struct err *create_replica(struct task *self, struct controller *controller,
                                   const Api__AzVolume *volume, const char *node)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
-    CLEANUP(json_decrefp) json_t *json = attachment_json(volume, node, ROLE_REPLICA);
-
     struct node_promise promise = {.volume = volume->metadata->name, .node = node};
 
     node_table_promise(controller->node_table, &promise);
-    struct err *err = kube_create(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                  controller->settings.namespace_, json, &created);
-    if (!err)
-        store_note(controller->attachments, created);
+    struct err *err = node_attachment_create(self, controller, controller->leader_kube, volume,
+                                             node, ROLE_REPLICA, NULL);
     node_table_redeem(controller->node_table, &promise);
     return err;
 }

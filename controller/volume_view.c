@@ -110,17 +110,15 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node, const cha
 {
     const char *name = volume->metadata->name;
     const Api__AzVolumeDetail *detail = volume->status->detail;
-    CLEANUP(freep) char *attachment = attachment_name_of(name, node);
     json_t *context = json_object();
 
     for (size_t i = 0; i < detail->n_parameters; i++)
         json_object_set_new(context, detail->parameters[i]->key,
                             json_string(detail->parameters[i]->value));
-    return json_pack("{s:{s:s, s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
-                     "name", attachment, "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE,
-                     node, LABEL_VOLUME, name, LABEL_ROLE, role, "spec", "volumeName", name,
-                     "volume_id", detail->volume__id, "nodeName", node, "volume_context", context,
-                     "role", role);
+    return json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
+                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node, LABEL_VOLUME,
+                     name, LABEL_ROLE, role, "spec", "volumeName", name, "volume_id",
+                     detail->volume__id, "nodeName", node, "volume_context", context, "role", role);
 }
 
 json_t *attachment_role_json(const struct kube_object *attachment, const char *role)

@@ -32,7 +32,7 @@ struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_par
 
 /* The attachment's state on record, "" if there is none. */
 const char *attachment_word(const Api__AzVolumeAttachment *attachment);
-/* A new attachment of the volume, for kube_create. */
+/* A new attachment of the volume, without its name (node_attachment.h). */
 json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
 /* A patch that makes it a primary or a replica, if it still is as it was looked at. */
 json_t *attachment_role_json(const struct kube_object *attachment, const char *role);

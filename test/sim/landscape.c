@@ -54,6 +54,7 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.other_subscription = landscape.vms_elsewhere && chance(&random, 3);
     landscape.disks_elsewhere = landscape.other_subscription || chance(&random, 3);
     landscape.alike_names = chance(&random, 2);
+    landscape.static_volumes = chance(&random, 2);
     landscape.in_tree_volumes = chance(&random, 3);
     landscape.old_pvs = chance(&random, 2);
     landscape.no_provider_ids = chance(&random, 4) && !landscape.vms_elsewhere &&

@@ -175,6 +175,12 @@ MUTANTS = [
     # ---- what Kubernetes says ----
     Mutant("the first PersistentVolume of a disk counts", "controller/kubernetes_view.c",
            "return 1 + recorded + 2 * pv_is_bound(pv);", "return 1 + recorded * 0;"),
+    Mutant("VolumeAttachments of one PersistentVolume only", "controller/kubernetes_view.c",
+           "if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)", "if (pv == pvs[i])"),
+    Mutant("an attachment is the one of its name", "controller/node_attachment.c",
+           "    if (is_of(object, volume, node))\n        *ret", "    if (object)\n        *ret"),
+    Mutant("an attachment gets no other name where the plain one is taken", "controller/node_attachment.c",
+           "if (!err || err_kind(err) != ERR_EXISTS)", "if (!err || err)"),
     Mutant("a record outlives its PersistentVolume", "controller/volume_pv.c",
            "? VOLUME_PV_MISSING : VOLUME_PV_NO_NEWS", "? VOLUME_PV_NO_NEWS : VOLUME_PV_NO_NEWS"),
     Mutant("in-tree volumes are nobody's", "lib/kube/pv_source.c",

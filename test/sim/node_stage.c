@@ -7,6 +7,7 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/identity.h"
 #include "test/azsim/model/attachment.h"
+#include "test/sim/record.h"
 #include "test/sim/world.h"
 
 enum {
@@ -29,18 +30,20 @@ static const char *text_at(const json_t *object, const char *member)
     return text ? text : "";
 }
 
-static const json_t *find_attachment(const struct mount *mount, char **ret_name)
+static const json_t *find_attachment(const struct mount *mount)
 {
-    *ret_name = attachment_name_of(mount->volume->az_name, mount->machine->name);
-    return kube_server_get(mount->machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS,
-                           WORLD_NAMESPACE, *ret_name);
+    const struct sim *sim = mount->machine->world->sim;
+    const struct record *record = record_find(sim, mount->volume->az_name, mount->machine->name);
+
+    return record
+               ? kube_server_get(sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name)
+               : NULL;
 }
 
 /* As node/attachment.c decides it. */
 static bool is_ready(const struct mount *mount, struct place *ret)
 {
-    CLEANUP(freep) char *name = NULL;
-    const json_t *object = find_attachment(mount, &name);
+    const json_t *object = find_attachment(mount);
     const json_t *metadata = json_object_get(object, "metadata");
     const json_t *status = json_object_get(object, "status");
     const json_t *detail = json_object_get(status, "detail");
@@ -119,15 +122,17 @@ static void format(const struct mount *mount, const struct place *place, const s
     struct world *world = mount->machine->world;
     struct volume *owner = volume_on(world, disk);
     struct filesystem_identity identity = {.type = "ext4"};
-    CLEANUP(freep) char *name = attachment_name_of(mount->volume->az_name, mount->machine->name);
+    const struct record *record =
+        record_find(world->sim, mount->volume->az_name, mount->machine->name);
 
     if (owner)
         owner->formatted = true;
     identity_derive(mount->volume->handle, identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
-    world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, "status",
-                json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
-                          "annotation", NOTE_FILESYSTEM, text));
+    if (record)
+        world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name, "status",
+                    json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
+                              "annotation", NOTE_FILESYSTEM, text));
 }
 
 static struct err *check_still_ours(const struct mount *mount, const struct place *place)

@@ -71,6 +71,7 @@ static struct record *find(const struct volume_record *volume, const char *node)
 static void record_free(struct record *record)
 {
     list_remove(&record->link);
+    free(record->name);
     free(record->node);
     free(record);
 }
@@ -122,11 +123,13 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     record->detach_requested = member(status, "annotation", NOTE_DETACH_REQUEST) != NULL;
 }
 
-static struct record *record_new(struct volume_record *volume, const char *node, uint64_t now)
+static struct record *record_new(struct volume_record *volume, const char *name, const char *node,
+                                 uint64_t now)
 {
     struct record *record = mem_alloc(sizeof *record);
 
     record->volume = volume;
+    record->name = mem_strdup(name);
     record->node = mem_strdup(node);
     record->created = record->since = now;
     list_append(&volume->attachments, &record->link);
@@ -163,7 +166,7 @@ void records_see_attachment(struct records *records, const json_t *before, const
         return;
     }
     if (!record)
-        record = record_new(volume, node, now);
+        record = record_new(volume, text(member(json, "metadata", "name")), node, now);
     const char *former = record->state ? record->state : "";
     read_record(record, after, now);
     if (former != record->state)

@@ -28,6 +28,7 @@ struct volume_record {
 struct record {
     struct list link; /* of its volume */
     struct volume_record *volume;
+    char *name; /* the object's */
     char *node;
     bool primary;      /* is to be */
     bool is_primary;   /* is, by its status */

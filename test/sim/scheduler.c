@@ -3,6 +3,7 @@
 #include "controller/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/workload.h"
+#include "test/sim/record.h"
 #include "test/sim/world.h"
 
 enum {
@@ -82,10 +83,8 @@ static unsigned count_attachments(const struct machine *machine, const struct po
 
     for (size_t i = 0; i < pod->n_volumes; i++) {
         const char *volume = pod->volumes[i]->az_name;
-        CLEANUP(freep) char *name = volume ? attachment_name_of(volume, machine->name) : NULL;
 
-        n += name && kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS,
-                                     WORLD_NAMESPACE, name);
+        n += volume && record_find(machine->world->sim, volume, machine->name);
     }
     return n;
 }

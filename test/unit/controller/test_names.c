@@ -109,6 +109,19 @@ static void test_attachment_names(void **state)
     assert_string_not_equal(longest, other);
 }
 
+/* What people call their disks and nodes. */
+static void test_attachments_of_one_name(void **state)
+{
+    CLEANUP(freep) char *one = attachment_name_of("data-a", "node");
+    CLEANUP(freep) char *other = attachment_name_of("data", "a-node");
+    CLEANUP(freep) char *one_hashed = attachment_name_with_hash("data-a", "node");
+    CLEANUP(freep) char *other_hashed = attachment_name_with_hash("data", "a-node");
+
+    (void)state;
+    assert_string_equal(one, other);
+    assert_string_not_equal(one_hashed, other_hashed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_volume_names),
         cmocka_unit_test(test_a_name_that_kubernetes_cannot_have),
         cmocka_unit_test(test_attachment_names),
+        cmocka_unit_test(test_attachments_of_one_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
