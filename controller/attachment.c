@@ -5,6 +5,7 @@
 
 #include "controller/attachment_record.h"
 #include "controller/attachment_view.h"
+#include "controller/dangling_attach.h"
 #include "controller/disk_owner.h"
 #include "controller/names.h"
 #include "controller/volume_view.h"
@@ -137,14 +138,22 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                    });
 }
 
-/* What the node can take may have been a wrong guess, and is known by now. */
-static struct err *read_limit_if_full(struct subject *s, struct err *err)
+/* What the node can take may have been a wrong guess, and is known by now. A disk that is in
+ * somebody's way may be attached where nobody uses it; then it is tried again. */
+static struct err *learn_from_refusal(struct task *self, struct subject *s, struct err *refusal)
 {
     struct controller *controller = s->controller;
+    bool ended = false;
 
-    if (err && err_kind(err) == ERR_EXHAUSTED)
-        enqueue(controller, controller->node_queue, s->attachment->spec->node_name);
-    return err;
+    if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
+        enqueue(controller, controller->limit_queue, s->attachment->spec->node_name);
+    if (!refusal || err_kind(refusal) != ERR_BUSY)
+        return refusal;
+    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, s, &ended);
+    if (!ended)
+        return refusal;
+    err_free(refusal);
+    return NULL;
 }
 
 /* ---- places ---- */
@@ -265,7 +274,7 @@ static struct err *take_step(struct task *self, struct subject *s,
     case STEP_RECORD_ATTACHING:
         return record_attaching(self, s, plan->lun);
     case STEP_ATTACH:
-        return read_limit_if_full(s, attach(self, s, plan));
+        return learn_from_refusal(self, s, attach(self, s, plan));
     case STEP_REPAIR:
         return cloud->ops->instance_repair(self, cloud, s->instance_id, urgency_of(s));
     case STEP_RECORD_ATTACHED:

@@ -12,3 +12,8 @@ def make_disk(azure_sdk, name: str, tags: dict[str, str] | None = None, group: s
 
 def delete_disk(azure_sdk, name: str, group: str = "rg") -> None:
     azure_sdk.disks.begin_delete(group, name, polling_interval=0.1).result()
+
+
+def attach_disk(azure_sdk, vm: str, disk: str, lun: int = 5) -> None:
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        "rg", vm, {"dataDisksToAttach": [{"diskId": disk, "lun": lun}]}, polling_interval=0.1).result()

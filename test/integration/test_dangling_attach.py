@@ -1,0 +1,64 @@
+"""A disk of the driver's that somebody has left on another VM, without a record."""
+
+import grpc
+import pytest
+from cluster.waiting import until
+
+from .calls import create, publish
+from .disks import attach_disk, make_disk
+from .driver_world import GROUP, Controller, World
+from .kubernetes_side import persistent_volume, volume_attachment
+
+SINGLE = {"skuName": "Premium_LRS"}
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world, "one", "--publish-wait=attached") as controller:
+        yield controller
+
+
+def is_refused(controller, volume: str, node: str) -> None:
+    with pytest.raises(grpc.RpcError) as failure:
+        publish(controller, volume, node)
+    assert "already owned by VM" in failure.value.details()
+
+
+def test_it_is_detached_where_nobody_uses_it(world, controller, azure_sdk):
+    volume = create(controller, parameters=SINGLE).volume_id
+    attach_disk(azure_sdk, world.nodes[1], volume)
+    publish(controller, volume, world.nodes[0])
+    assert world.attached("pvc-1")[-1] == "a"
+    until(lambda: [e for e in world.core.list_namespaced_event(world.namespace).items
+                   if e.reason == "DanglingAttachEnded" and world.nodes[1] in e.message], "an event says so")
+
+
+def test_not_where_a_kubelet_says_that_it_uses_it(world, controller, azure_sdk):
+    volume = create(controller, parameters=SINGLE).volume_id
+    attach_disk(azure_sdk, world.nodes[1], volume)
+    in_use = {"status": {"volumesInUse": [f"kubernetes.io/csi/{GROUP}^{volume}"]}}
+    world.core.patch_node_status(world.nodes[1], in_use)
+    is_refused(controller, volume, world.nodes[0])
+    world.core.patch_node_status(world.nodes[1], {"status": {"volumesInUse": None}})
+    until(lambda: world.attached("pvc-1")[-1:] == ["a"], "it is, once no kubelet says so")
+
+
+def test_not_where_kubernetes_has_it(world, controller, azure_sdk):
+    volume = create(controller, parameters=SINGLE).volume_id
+    attach_disk(azure_sdk, world.nodes[1], volume)
+    with persistent_volume(world, volume, {}) as pv, volume_attachment(world, pv, world.nodes[1]):
+        with pytest.raises(grpc.RpcError):
+            publish(controller, volume, world.nodes[0])
+        assert not world.attached("pvc-1")[1:]
+
+
+def test_not_a_disk_that_the_driver_has_not_made(world, controller, azure_sdk):
+    volume = make_disk(azure_sdk, "theirs")
+    attach_disk(azure_sdk, world.nodes[1], volume)
+    is_refused(controller, volume, world.nodes[0])
