@@ -9,10 +9,11 @@
 
 #include "lib/base/alloc.h"
 #include "lib/kube/selector_text.h"
+#include "provisioner-lib/disk_mark.h"
 
 enum {
     NOT_SAID = -1,
-    MAX_TAGS = 50, /* of an Azure resource */
+    MAX_TAGS = 50, /* that are read; how many a disk can have is in parameters_fit.c */
     LONGEST_GROUP = 90,
 };
 
@@ -106,7 +107,9 @@ static const struct row rows[] = {
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance; when not said false."},
     {"tags", TAGS, CREATION, 0, NULL, 0, 0, NULL,
-     "Tags of the disk: key=value[,key=value...]. A slash in a key becomes a hyphen."},
+     "Tags of the disk: key=value[,key=value...], 44 at most beside the six that the driver "
+     "writes. "
+     "A slash in a key becomes a hyphen."},
     {"csi.storage.k8s.io/pv/name", TEXT, CREATION, AT(pv_name), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"csi.storage.k8s.io/pvc/name", TEXT, CREATION, AT(pvc_name), NULL, 0, 0, NULL,
@@ -225,6 +228,10 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
         for (char *c = item; *c; c++)
             if (*c == '/')
                 *c = '-';
+        if (disk_mark_has_tag(item))
+            return err_new(
+                ERR_INVALID,
+                "tag %s: the driver itself writes it, to know its disks by: leave it out", item);
         ARRAY_ADD(ret->tags, ret->n_tags) =
             (struct parameter){mem_strdup(item), mem_strdup(equals + 1)};
     }

@@ -4,7 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "provisioner-lib/disk_mark.h"
 #include "provisioner-lib/parameters.h"
+
+enum { MOST_TAGS = 50 }; /* of an Azure resource */
 
 static struct err *check_replicas(const struct volume_parameters *p, bool multi_node)
 {
@@ -67,11 +70,25 @@ static struct err *check_access(const struct volume_parameters *p)
     return NULL;
 }
 
+static struct err *check_tags(const struct volume_parameters *p)
+{
+    size_t added =
+        DISK_MARK_TAGS + (p->pv_name != NULL) + (p->pvc_name != NULL) + (p->pvc_namespace != NULL);
+
+    if (p->n_tags + added <= MOST_TAGS)
+        return NULL;
+    return err_new(ERR_INVALID,
+                   "parameter tags: with the %zu that the driver adds, %zu tags are more than the "
+                   "%d that a disk can have",
+                   added, p->n_tags, MOST_TAGS);
+}
+
 struct err *volume_parameters_check(const struct volume_parameters *p, bool multi_node)
 {
     TRY(check_replicas(p, multi_node));
     TRY(check_caching(p, 0));
     TRY(check_performance(p));
+    TRY(check_tags(p));
     return check_access(p);
 }
 

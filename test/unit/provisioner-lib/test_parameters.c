@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/base/buffer.h"
 #include "test/unit/expect.h"
 
 #define NINETY                                                                                     \
@@ -103,6 +104,13 @@ static const struct {
     {"tags=${pvc.metadata.name}=b", false,
      "parameter tags: \"${pvc.metadata.name}=b\": there are no templates; the disk's tags name its "
      "claim anyway"},
+    {"tags=k8s-azure-created-by=me", false,
+     "parameter tags: tag k8s-azure-created-by: the driver itself writes it, to know its disks by: "
+     "leave it out"},
+    {"tags=a=b,K8s-Azure-Created-By-Cluster=me", false,
+     "parameter tags: tag K8s-Azure-Created-By-Cluster: the driver itself writes it, to know its "
+     "disks by: leave it out"},
+    {"tags=k8s-azure-cluster-name=me", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"tagValueDelimiter=,;incremental=true;userAgent=x;enableAsyncAttach=true", false,
      "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"kind=dedicated", false,
@@ -176,6 +184,48 @@ static void test_tags(void **state)
     assert_string_equal(p.tags[0].name, "a");
     assert_string_equal(p.tags[1].name, "c-d");
     assert_string_equal(p.tags[1].value, "e/f");
+}
+
+/* Azure's limit is of all tags of a disk. */
+static void test_how_many_tags(void **state)
+{
+    static const struct {
+        int tags;
+        bool of_a_claim; /* which the driver notes in three more */
+        const char *error;
+    } cases[] = {
+        {47, false, NULL},
+        {48, false,
+         "parameter tags: with the 3 that the driver adds, 48 tags are more than the 50 that a "
+         "disk "
+         "can have"},
+        {44, true, NULL},
+        {45, true,
+         "parameter tags: with the 6 that the driver adds, 45 tags are more than the 50 that a "
+         "disk "
+         "can have"},
+        {51, false, "parameter tags: more than 50 tags"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct buffer text;
+
+        buffer_init(&text, 1 << 16);
+        for (int n = 0; n < cases[i].tags; n++)
+            buffer_printf(&text, "%st%d=v", n ? "," : "", n);
+        CLEANUP(freep) char *tags = buffer_take(&text);
+        const struct parameter list[] = {{"tags", tags},
+                                         {"csi.storage.k8s.io/pv/name", "pv"},
+                                         {"csi.storage.k8s.io/pvc/name", "pvc"},
+                                         {"csi.storage.k8s.io/pvc/namespace", "default"}};
+        CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        CLEANUP(err_freep)
+        struct err *err = volume_parameters_parse(list, cases[i].of_a_claim ? 4 : 1, false, &p);
+
+        if (!err != !cases[i].error || (err && strcmp(err_message(err), cases[i].error) != 0))
+            fail_msg("%d: %s", cases[i].tags, err ? err_message(err) : "ok");
+    }
 }
 
 static const struct {
@@ -373,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_how_many_tags),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rows_of_a_kind),
         cmocka_unit_test(test_zones),
