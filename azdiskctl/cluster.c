@@ -5,6 +5,7 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cluster_id.h"
 #include "lib/kube/pages.h"
 
 enum { PAGE = 500 };
@@ -85,6 +86,9 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         if (!lists[i].part || wish->parts & lists[i].part)
             TRY(read_list(self, kube, lists[i].resource, lists[i].namespace_, ret, lists[i].list));
+    if (wish->parts & CLUSTER_IDENTITY)
+        TRY(kube_cluster_id(self, kube, &ret->cluster_id));
+    view->cluster_id = ret->cluster_id;
     return NULL;
 }
 
@@ -96,6 +100,7 @@ void cluster_fini(struct cluster *cluster)
         free(cluster->arrays[i]);
     free(cluster->owned);
     free(cluster->arrays);
+    free(cluster->cluster_id);
     *cluster = (struct cluster){0};
 }
 

@@ -8,6 +8,7 @@
 struct cluster {
     struct cluster_view view;
     struct object_list claims, pods, events;
+    char *cluster_id;            /* of CLUSTER_IDENTITY; NULL: not read */
     int64_t now_us;              /* when it was read */
     uint64_t heartbeat_limit_ms; /* heartbeat_limit.h; set by who looks at heartbeats */
 
@@ -23,6 +24,7 @@ enum cluster_part {
     CLUSTER_CLAIMS = 1 << 1,
     CLUSTER_PODS = 1 << 2, /* of one namespace */
     CLUSTER_EVENTS = 1 << 3,
+    CLUSTER_IDENTITY = 1 << 4, /* by which disks of other clusters are told from this one's */
 };
 
 struct cluster_wish {

@@ -101,9 +101,10 @@ static struct err *run_why(struct task *self, struct program *program, json_t **
 
 static struct err *run_check(struct task *self, struct program *program, json_t **ret)
 {
+    unsigned parts = CLUSTER_PUBLICATIONS | (program->session.cloud ? CLUSTER_IDENTITY : 0);
     const struct check_config config = {.kube = program->session.connection.kube,
                                         .cloud = program->session.cloud,
-                                        .wish = wish_of(program, CLUSTER_PUBLICATIONS),
+                                        .wish = wish_of(program, parts),
                                         .prices = program->flags.prices};
 
     TRY(check_json(self, &config, ret));

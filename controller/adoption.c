@@ -25,6 +25,29 @@ static bool is_provisioned(const struct controller *controller, const struct kub
                   (in_tree && strcmp(by, PROVISIONED_IN_TREE) == 0));
 }
 
+enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
+                                const char *disk_id)
+{
+    const struct kube_object *pv = kubernetes_pv_of_disk(controller, volume_name, disk_id);
+
+    return !pv                              ? ADOPTION_NO_PV
+           : is_provisioned(controller, pv) ? ADOPTION_PV_PROVISIONED
+                                            : ADOPTION_PV_BY_HAND;
+}
+
+bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin)
+{
+    switch (pv) {
+    case ADOPTION_PV_PROVISIONED:
+        return true;
+    case ADOPTION_PV_BY_HAND:
+        return false;
+    case ADOPTION_NO_PV:
+        break;
+    }
+    return origin == DISK_OWN;
+}
+
 bool adoption_is_of(const Api__AzVolume *volume)
 {
     return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
@@ -72,8 +95,9 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
                            struct kube_object **ret)
 {
     const char *namespace_ = controller->settings.namespace_;
-    const struct kube_object *pv = kubernetes_pv(controller, volume_name);
-    bool provisioned = pv ? is_provisioned(controller, pv) : adoption->marked;
+    const struct kube_object *pv =
+        kubernetes_pv_of_disk(controller, volume_name, adoption->volume_id);
+    bool provisioned = pv ? is_provisioned(controller, pv) : adoption->own;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);

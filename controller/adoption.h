@@ -3,8 +3,8 @@
  *
  * The object is written from what Kubernetes knows of the volume; its reconciler looks at the disk,
  * and makes none, because the disk's id is in the object from the first. A disk is deleted with its
- * volume only if the driver once made it, which its PersistentVolume says, or, where there is none
- * (any more), the disk's own mark.
+ * volume only if the driver once made it, which its PersistentVolume says, whatever version that
+ * was, or, where there is none (any more), the disk's own mark (provisioner-lib/disk_mark.h).
  */
 #pragma once
 
@@ -17,8 +17,20 @@ struct adoption {
     size_t n_parameters;
     bool mounted; /* not a block volume */
     int access_mode;
-    bool marked; /* the disk, as made by the driver: counts where no PersistentVolume says more */
+    bool own; /* the disk, by its mark: counts where no PersistentVolume says more */
 };
+
+/* What the PersistentVolume of a disk says of where the disk is from. */
+enum adoption_pv {
+    ADOPTION_NO_PV,
+    ADOPTION_PV_PROVISIONED, /* it was made for a claim, by this driver or in-tree before it */
+    ADOPTION_PV_BY_HAND,
+};
+
+enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
+                                const char *disk_id);
+/* Whether DeleteVolume deletes a disk of which there is no AzVolume. Pure. */
+bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin);
 
 /* The id of the disk that the volume has, or is to get, if it was there before the AzVolume; NULL
  * if the driver is to make one. */

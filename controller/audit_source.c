@@ -143,5 +143,6 @@ void audit_source_init(struct audit_source *source, const struct controller *con
         .publications = publications,
     };
 
-    *source = (struct audit_source){{&OPS, controller->settings.driver_name}, controller};
+    *source = (struct audit_source){
+        {&OPS, controller->settings.driver_name, controller->creator.cluster}, controller};
 }

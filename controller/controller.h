@@ -41,9 +41,10 @@ struct claim {
 struct controller {
     struct loop *loop;
     struct settings settings;
-    struct kube *kube;        /* for what any replica may do */
-    struct kube *leader_kube; /* for reconcilers: writes only while this process leads */
-    struct cloud *cloud;      /* the same */
+    struct disk_creator creator; /* this driver in this cluster */
+    struct kube *kube;           /* for what any replica may do */
+    struct kube *leader_kube;    /* for reconcilers: writes only while this process leads */
+    struct cloud *cloud;         /* the same */
     struct events *events;
 
     struct store *volumes, *attachments, *driver_nodes; /* custom resources */

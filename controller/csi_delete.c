@@ -3,7 +3,9 @@
  *
  * That there is no AzVolume does not mean that there is no disk: somebody may have deleted it, or
  * version 1 made the disk and its claim went before this driver came. Whether there is anything to
- * delete is then asked of the cloud, and an AzVolume written anew for what is left.
+ * delete is then asked of the cloud, and an AzVolume written anew for what is left. The disk's
+ * PersistentVolume says whether it is this driver's to delete; without one its mark does, for a
+ * disk of the same name may be another cluster's.
  */
 
 #include <string.h>
@@ -87,15 +89,31 @@ static struct err *delete_on_record(struct task *self, struct rpc_call *call,
 
 /* ---- of a disk without one ---- */
 
-/* Is there a disk that the driver has made? An id of which there can be no disk is of none. */
-static struct err *find_disk(struct task *self, struct cloud *cloud, const char *id, bool *ret)
+static bool is_deletable(const struct controller *controller, const char *name, const char *id,
+                         const struct disk_mark *mark)
 {
+    enum adoption_pv pv = adoption_pv_of(controller, name, id);
+    CLEANUP(freep) char *origin = disk_origin_text(mark, &controller->creator);
+
+    if (adoption_is_deletable(pv, disk_origin_of(mark, &controller->creator)))
+        return true;
+    if (pv == ADOPTION_NO_PV)
+        log_warning("disk %s stays: it has neither an AzVolume nor a PersistentVolume, and %s", id,
+                    origin);
+    else
+        log_warning("disk %s stays: its PersistentVolume was made by hand", id);
+    return false;
+}
+
+/* Is there a disk that the driver has made? An id of which there can be no disk is of none. */
+static struct err *find_disk(struct task *self, struct controller *controller, const char *name,
+                             const char *id, bool *ret)
+{
+    struct cloud *cloud = controller->cloud;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
 
-    *ret = !err && disk.ours;
-    if (!err && !disk.ours)
-        log_warning("disk %s stays: it is on no record, and not marked as made by this driver", id);
+    *ret = !err && is_deletable(controller, name, id, &disk.mark);
     if (!err || (err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_INVALID))
         return err;
     err_free(err);
@@ -111,7 +129,7 @@ static struct err *record_disk(struct task *self, struct controller *controller,
         .volume_id = id,
         .mounted = true,
         .access_mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_WRITER,
-        .marked = true,
+        .own = true,
     };
     struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
 
@@ -141,7 +159,7 @@ static struct err *delete_volume(struct task *self, struct rpc_call *call, const
         TRY(delete_on_record(self, call, object, &gone));
     if (!gone)
         return NULL;
-    TRY(find_disk(self, controller->cloud, volume_id, &is_left));
+    TRY(find_disk(self, controller, name, volume_id, &is_left));
     if (!is_left)
         return NULL;
     TRY(record_disk(self, controller, name, volume_id, &anew));

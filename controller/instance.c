@@ -5,11 +5,16 @@
 #include "controller/mirror.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/cluster_id.h"
+#include "lib/rt/backoff.h"
+#include "lib/rt/wait.h"
 #include "provisioner-lib/azure/azure.h"
 
 /* As many as there are connections to the API server. A thousand calls that come at once would each
  * hold a document that waits for one of them. */
 enum { MOST_PUBLISHES = 32 };
+
+enum { CLUSTER_ID_LEAST_MS = 200, CLUSTER_ID_MOST_MS = 5 * 1000 }; /* between attempts to read it */
 
 void instance_init(struct instance *instance, struct loop *loop, const struct flags *flags)
 {
@@ -61,9 +66,29 @@ void instance_connect_cloud(struct instance *instance, struct azure_config *conf
                         &instance->cloud_guard.transport, metadata);
 }
 
+/* Without it no disk could be told from one of another cluster. */
+static struct err *read_cluster_id(struct task *self, struct instance *instance)
+{
+    struct controller *controller = &instance->controller;
+    struct backoff backoff = {.least_ms = CLUSTER_ID_LEAST_MS, .most_ms = CLUSTER_ID_MOST_MS};
+    struct err *err;
+
+    while ((err = kube_cluster_id(self, controller->kube, &instance->cluster_id)) &&
+           err_kind(err) != ERR_CANCELED) {
+        log_warning("CSI is not served yet: %s", err_message(err));
+        err_free(err);
+        TRY(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
+    }
+    TRY(err);
+    controller->creator = (struct disk_creator){.driver = controller->settings.driver_name,
+                                                .cluster = instance->cluster_id};
+    return NULL;
+}
+
 struct err *instance_read_cluster(struct task *self, struct instance *instance)
 {
     mirror_start(&instance->controller, &instance->background);
+    TRY(read_cluster_id(self, instance));
     return mirror_wait_synced(self, &instance->controller);
 }
 
@@ -113,4 +138,5 @@ void instance_close(struct task *self, struct instance *instance)
     mirror_free(controller);
     kube_free(controller->leader_kube);
     free(instance->identity);
+    free(instance->cluster_id);
 }

@@ -20,6 +20,7 @@ struct instance {
     struct task_group background;  /* reflectors, events */
     struct task_group cloud_tasks; /* queues of VMs, tokens */
     struct http_guard kube_guard, cloud_guard;
+    char *cluster_id;
     char *identity; /* as a candidate */
     struct leader *leader;
 };

@@ -40,14 +40,14 @@ static int rank_of(const struct kube_object *pv, const struct kube_object *volum
     return 1 + recorded + 2 * pv_is_bound(pv);
 }
 
-/* Disks of several resource groups may have one name. */
-struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
+/* Disks of several resource groups may have one name. `disk` NULL: of any. */
+static struct kube_object *find_pv(const struct controller *controller, const char *volume_name,
+                                   const char *disk)
 {
     size_t n;
     struct kube_object *const *objects =
         store_find(controller->persistent_volumes_by_volume, volume_name, &n);
     const struct kube_object *volume = n > 0 ? volume_of(controller, volume_name) : NULL;
-    const char *disk = volume ? volume_recorded_disk(as_volume(volume)) : NULL;
     struct kube_object *found = NULL;
     int best = 0;
 
@@ -61,6 +61,20 @@ struct kube_object *kubernetes_pv(const struct controller *controller, const cha
         }
     }
     return found;
+}
+
+struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
+{
+    const struct kube_object *volume = volume_of(controller, volume_name);
+
+    return find_pv(controller, volume_name,
+                   volume ? volume_recorded_disk(as_volume(volume)) : NULL);
+}
+
+struct kube_object *kubernetes_pv_of_disk(const struct controller *controller,
+                                          const char *volume_name, const char *disk_id)
+{
+    return find_pv(controller, volume_name, disk_id);
 }
 
 static bool is_in_phase(const struct kube_object *pv, const char *phase)

@@ -182,12 +182,14 @@ static struct err *adopt(struct task *self, struct subject *s)
 
 /* A disk in the place of one that is on no record: somebody else's, which was in the way of the
  * creation, is left alone. */
-static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const char *id, bool *ret)
+static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const char *id,
+                                 const struct cloud_disk_spec *spec, bool *ret)
 {
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
 
-    *ret = err ? err_kind(err) == ERR_NOT_FOUND : !disk.ours;
+    *ret = err ? err_kind(err) == ERR_NOT_FOUND
+               : !disk_is_for_volume(&disk.mark, &spec->creator, spec->name);
     if (!*ret)
         return err;
     err_free(err);
@@ -213,7 +215,7 @@ static struct err *disk_of(struct task *self, struct subject *s, char **ret_id)
     struct cloud_disk_spec spec =
         volume_disk_spec(s->controller, s->volume, &parameters, &(struct disk_limits){0});
     TRY(cloud->ops->disk_id(cloud, &spec, &id));
-    TRY(is_to_be_left(self, cloud, id, &left));
+    TRY(is_to_be_left(self, cloud, id, &spec, &left));
     *ret_id = left ? NULL : TAKE_PTR(id);
     return NULL;
 }

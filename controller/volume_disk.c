@@ -56,6 +56,7 @@ struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
         .size_gib = volume_disk_gib(volume),
         .zone = zonal ? wanted_zone(controller, volume, limits) : "",
         .parameters = parameters,
+        .creator = controller->creator,
     };
 }
 

@@ -12,6 +12,8 @@ void cloud_disk_fini(struct cloud_disk *disk)
     free(disk->sku);
     free(disk->region);
     free(disk->zone);
+    free((char *)(uintptr_t)disk->mark.driver);
+    free((char *)(uintptr_t)disk->mark.cluster);
     *disk = (struct cloud_disk){0};
 }
 

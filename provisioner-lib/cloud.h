@@ -15,6 +15,7 @@
 
 #include "lib/base/err.h"
 #include "lib/rt/task.h"
+#include "provisioner-lib/disk_mark.h"
 #include "provisioner-lib/parameters.h"
 
 struct cloud;
@@ -25,6 +26,7 @@ struct cloud_disk_spec {
     int64_t size_gib;
     const char *zone; /* "eastus-1"; "" or NULL: none */
     const struct volume_parameters *parameters;
+    struct disk_creator creator; /* who makes it, and alone may take it for what it made before */
 };
 
 struct cloud_disk {
@@ -37,7 +39,7 @@ struct cloud_disk {
     char *zone;       /* "eastus-1", "" if it is in none */
     char **instances; /* ids of those that it is attached to */
     size_t n_instances;
-    bool ours; /* marked as made by this driver, or by its earlier versions */
+    struct disk_mark mark; /* who has made it */
 };
 
 struct cloud_disks {
@@ -117,9 +119,10 @@ struct cloud_attach {
 };
 
 struct cloud_ops {
-    /* The id of a disk of ours, whether it exists or not. */
+    /* The id of a disk that is to be made, whether it exists or not. */
     struct err *(*disk_id)(struct cloud *cloud, const struct cloud_disk_spec *spec, char **ret_id);
-    /* The disk, made now or before. EXISTS if there is one of that name that differs. */
+    /* The disk, made now, or before for this very volume (disk_is_for_volume()). EXISTS if there is
+     * one of that name that differs, or that somebody else has made. */
     struct err *(*disk_create)(struct task *self, struct cloud *cloud,
                                const struct cloud_disk_spec *spec, struct cloud_disk *ret);
     /* What a disk of this kind and size can be, as far as is known. */

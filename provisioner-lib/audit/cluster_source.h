@@ -43,4 +43,5 @@ struct cluster_source_ops {
 struct cluster_source {
     const struct cluster_source_ops *ops;
     const char *driver_name;
+    const char *cluster_id; /* lib/kube/cluster_id.h; needed where disks are compared */
 };

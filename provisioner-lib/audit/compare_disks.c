@@ -64,6 +64,24 @@ static bool is_known(const struct cluster_source *source, const char *id)
            (name && source->ops->volume(source, name + 1)) || has_persistent_volume(source, id);
 }
 
+/* A disk of nobody: made by this driver here, or perhaps here. Another cluster's is that cluster's
+ * concern. */
+static void tell_unknown(const struct cluster_source *source, const struct cloud_disk *disk,
+                         struct differences *ret)
+{
+    const struct disk_creator creator = {source->driver_name, source->cluster_id};
+    enum disk_origin origin = disk_origin_of(&disk->mark, &creator);
+
+    if ((origin != DISK_OWN && origin != DISK_OF_OLDER_DRIVER) || is_known(source, disk->id))
+        return;
+    difference_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id, "%s, %lld GiB, attached to %zu VMs%s",
+                         disk->sku, (long long)(disk->size_bytes >> 30), disk->n_instances,
+                         origin == DISK_OWN
+                             ? ""
+                             : "; perhaps of another cluster: an earlier version of the driver "
+                               "created it, whose mark does not say in which cluster");
+}
+
 static void tell_unlisted(const struct unlisted *unlisted, struct differences *ret)
 {
     const char *id = unlisted->disk_id, *end = strstr(id, "/providers/");
@@ -79,12 +97,7 @@ struct err *compare_disks(struct task *self, const struct cluster_source *source
 
     TRY(source->ops->walk(self, source, VOLUMES_OF, visit_volume, &comparison));
     for (size_t i = 0; i < look->disks.n; i++) {
-        const struct cloud_disk *disk = &look->disks.items[i];
-
-        if (disk->ours && !is_known(source, disk->id))
-            difference_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id,
-                                 "%s, %lld GiB, attached to %zu VMs", disk->sku,
-                                 (long long)(disk->size_bytes >> 30), disk->n_instances);
+        tell_unknown(source, &look->disks.items[i], ret);
         TRY(source->ops->pause(self, i + 1));
     }
     for (size_t i = 0; i < look->n_unlisted; i++)

@@ -65,10 +65,12 @@ const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS] = {
                              "under the same name."},
     [DISK_WITHOUT_VOLUME] =
         {"DiskWithoutVolume", SEVERITY_WARNING, false,
-         "A disk is marked as made by this driver, and neither an AzVolume nor a PersistentVolume "
-         "names it.",
+         "A disk is marked as created by this driver in this cluster, or by an earlier version "
+         "that "
+         "did not say in which cluster, and neither an AzVolume nor a PersistentVolume names it.",
          "Money, by kind and size of the disk; or data that somebody looks for.",
-         "It may belong to another cluster in this resource group. If it does not, delete it."},
+         "Delete it, unless somebody needs what is on it. One that an earlier version created may "
+         "belong to another cluster in this resource group: look there first."},
     [ATTACHED_OUTSIDE] =
         {"AttachedOutside", SEVERITY_WARNING, false,
          "The disk of a volume is attached to a VM that is no node of this cluster.",

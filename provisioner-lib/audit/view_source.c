@@ -90,7 +90,7 @@ static const struct cluster_source_ops OPS = {
 void view_source_init(struct view_source *source, const struct cluster_view *view)
 {
     *source = (struct view_source){
-        .source = {&OPS, view->driver_name},
+        .source = {&OPS, view->driver_name, view->cluster_id},
         .view = view,
         .volumes = object_index_of(&view->volumes, key_name),
         .volumes_by_disk = object_index_of(&view->volumes, volume_disk_id),

@@ -11,8 +11,6 @@
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/disk_sku.h"
 
-#define CREATED_BY_TAG "k8s-azure-created-by"
-#define CREATED_BY "kubernetes-azure-dd"
 #define GIB (1024LL * 1024 * 1024)
 
 enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60, OWNER_LOOK_MS = 1000, OWNER_LOOKS = 10 };
@@ -54,19 +52,23 @@ static struct err *read_disk(struct task *self, struct arm_client *arm, const ch
     return NULL;
 }
 
-static const char *tag_of(const Arm__Disk *disk, const char *name)
+/* Borrowed from the disk. */
+static struct disk_mark mark_of(const Arm__Disk *disk)
 {
+    struct disk_mark mark = {0};
+
     for (size_t i = 0; i < disk->n_tags; i++)
-        if (strcmp(disk->tags[i]->key, name) == 0)
-            return disk->tags[i]->value;
-    return NULL;
+        disk_mark_read(&mark, disk->tags[i]->key, disk->tags[i]->value);
+    return mark;
 }
 
-static bool is_ours(const Arm__Disk *disk)
+static struct disk_mark copy_mark(const struct disk_mark *mark)
 {
-    const char *created_by = tag_of(disk, CREATED_BY_TAG);
-
-    return created_by && strcmp(created_by, CREATED_BY) == 0;
+    return (struct disk_mark){
+        .is_there = mark->is_there,
+        .driver = mem_strdup(mark->driver),
+        .cluster = mem_strdup(mark->cluster),
+    };
 }
 
 static void add_instance(struct cloud_disk *disk, const char *id)
@@ -81,6 +83,7 @@ static void add_instance(struct cloud_disk *disk, const char *id)
 static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 {
     const Arm__DiskProperties *properties = disk->properties;
+    const struct disk_mark mark = mark_of(disk);
 
     *ret = (struct cloud_disk){
         .id = mem_strdup(disk->id),
@@ -91,7 +94,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .region = mem_strdup(disk->location ? disk->location : ""),
         .zone =
             disk->n_zones ? mem_printf("%s-%s", disk->location, disk->zones[0]) : mem_strdup(""),
-        .ours = is_ours(disk),
+        .mark = copy_mark(&mark),
     };
     if (disk->managed_by)
         add_instance(ret, disk->managed_by);
@@ -154,13 +157,17 @@ static void set_text(json_t *object, const char *member, const char *value)
         json_object_set_new(object, member, json_string(value));
 }
 
-static json_t *tags_json(const struct volume_parameters *p)
+static json_t *tags_json(const struct cloud_disk_spec *spec)
 {
+    const struct volume_parameters *p = spec->parameters;
+    struct parameter mark[DISK_MARK_TAGS];
     json_t *tags = json_object();
 
     for (size_t i = 0; i < p->n_tags; i++)
         set_text(tags, p->tags[i].name, p->tags[i].value);
-    set_text(tags, CREATED_BY_TAG, CREATED_BY);
+    disk_mark_write(&spec->creator, mark);
+    for (size_t i = 0; i < COUNT_OF(mark); i++)
+        set_text(tags, mark[i].name, mark[i].value);
     set_text(tags, "kubernetes.io-created-for-pv-name", p->pv_name);
     set_text(tags, "kubernetes.io-created-for-pvc-name", p->pvc_name);
     set_text(tags, "kubernetes.io-created-for-pvc-namespace", p->pvc_namespace);
@@ -210,14 +217,33 @@ static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_s
     json_t *disk =
         json_pack("{s:s, s:o, s:{s:s}, s:o}", "location",
                   p->location ? p->location : arm_client_config(arm)->location, "tags",
-                  tags_json(p), "sku", "name", p->sku, "properties", properties_json(spec));
+                  tags_json(spec), "sku", "name", p->sku, "properties", properties_json(spec));
 
     if (zone)
         json_object_set_new(disk, "zones", json_pack("[s]", zone));
     return disk;
 }
 
-/* A disk that is there already: ours from an earlier call, or in the way. */
+static const char *what_to_do(enum disk_origin origin)
+{
+    return origin == DISK_OF_OTHERS
+               ? "give the volume another name, or another resource group (parameter resourceGroup)"
+               : "give the volume another name, or delete the disk if nobody needs it; to use the "
+                 "disk as it is, make a PersistentVolume with its id as volumeHandle";
+}
+
+static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
+{
+    const struct disk_mark mark = mark_of(disk);
+
+    if (disk_is_for_volume(&mark, &spec->creator, spec->name))
+        return NULL;
+    CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
+    return err_new(ERR_EXISTS, "there is a disk %s already, and %s: %s", disk->id, creator,
+                   what_to_do(disk_origin_of(&mark, &spec->creator)));
+}
+
+/* A disk that is there already: this volume's from an earlier call, or in the way. */
 static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
 {
     const struct volume_parameters *p = spec->parameters;
@@ -225,8 +251,7 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
     const Arm__DiskProperties *properties = disk->properties;
     int max_shares = properties->has_max_shares ? properties->max_shares : 1;
 
-    if (!is_ours(disk))
-        return err_new(ERR_EXISTS, "there is a disk %s that this driver did not create", disk->id);
+    TRY(check_created(disk, spec));
     if (properties->disk_size_gb != spec->size_gib)
         return err_new(ERR_EXISTS, "disk %s has %" PRId64 " GiB, not %" PRId64, disk->id,
                        properties->disk_size_gb, spec->size_gib);

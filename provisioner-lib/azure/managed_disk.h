@@ -9,8 +9,9 @@
 char *managed_disk_id(const struct arm_client *arm, const struct cloud_disk_spec *spec)
     __attribute__((warn_unused_result));
 
-/* Creates the disk, or finishes what an earlier call began. A disk of that name that this driver
- * did not create, or that differs in size, kind, zone or shares, is EXISTS and stays as it is. */
+/* Creates the disk, or finishes what an earlier call began. A disk of that name that was not
+ * created for this volume, or that differs in size, kind, zone or shares, is EXISTS and stays as it
+ * is. */
 struct err *managed_disk_create(struct task *self, struct arm_client *arm,
                                 const struct cloud_disk_spec *spec, struct cloud_disk *ret)
     __attribute__((warn_unused_result));

@@ -167,6 +167,11 @@ class World:
         changes = self.calls("virtualMachines.attachDetachDataDisks", after)
         return [e["vm"].removeprefix(f"{self.namespace}-") for e in changes if volume in e["attached"]]
 
+    def own_mark(self) -> dict[str, str]:
+        """The tags by which this driver in this cluster knows its disks."""
+        return {"k8s-azure-created-by": "kubernetes-azure-dd", "k8s-azure-created-by-driver": GROUP,
+                "k8s-azure-created-by-cluster": self.core.read_namespace("kube-system").metadata.uid}
+
     def last_call(self) -> int:
         return self.azure.control("GET", "summary")["requests"]
 

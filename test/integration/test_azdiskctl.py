@@ -174,7 +174,12 @@ def a_volume_whose_disk_is_gone(world, azure_sdk):
 
 
 def a_disk_that_nobody_wants(world, azure_sdk):
-    make_disk(azure_sdk, "stray", {"k8s-azure-created-by": "kubernetes-azure-dd"})
+    make_disk(azure_sdk, "stray", world.own_mark())
+    make_disk(azure_sdk, "another-clusters", {**world.own_mark(), "k8s-azure-created-by-cluster": "x"})
+
+
+def a_disk_of_an_earlier_version(world, azure_sdk):
+    make_disk(azure_sdk, "older", {"k8s-azure-created-by": "kubernetes-azure-dd"})
 
 
 def an_attachment_of_nothing(world, azure_sdk):
@@ -206,6 +211,7 @@ WRONG = {  # what is done, and what check then finds
     a_disk_of_others_on_a_vm: "ForeignDisk Node/B",
     a_volume_whose_disk_is_gone: "VolumeWithoutDisk AzVolume/pvc-3",
     a_disk_that_nobody_wants: f"DiskWithoutVolume {simulator.disk_id('stray')}",
+    a_disk_of_an_earlier_version: f"DiskWithoutVolume {simulator.disk_id('older')}",
     an_attachment_of_nothing: "AttachmentWithoutVolume AzVolumeAttachment/nothing",
     attached_to_a_stranger: "AttachedOutside AzVolume/pvc-4",
     a_replica_that_kubelet_uses: "ReplicaInUse AzVolumeAttachment/pvc-1-C-attachment",
@@ -235,7 +241,8 @@ def test_check_names_what_was_put_wrong_by_hand(world, in_use, azure_sdk):
         "TwoPrimaries", "AttachmentWithoutVolume", "ReplicaInUse", "SharesExceeded", "PrimaryWithoutPublication")}
     text = Azdiskctl(world, azure=True).run("check", "--prices=P1_LRS=0.6", status=1)
     assert f"DiskWithoutVolume {simulator.disk_id('stray')}\n  seen:   Premium_LRS, 4 GiB, attached to 0 VMs\n" in text
-    assert "  price:  that of P1_LRS: 0.60 a month\n" in text and "disks without a volume: 0.60 a month for 1\n" in text
+    assert "  price:  that of P1_LRS: 0.60 a month\n" in text and "disks without a volume: 1.20 a month for 2\n" in text
+    assert "attached to 0 VMs; perhaps of another cluster" in text
     assert "--prices needs --cloud-config" in Azdiskctl(world).run("check", "--prices=P1_LRS=0.6", status=2)
     assert '"P1_LRS" is not of the form' in Azdiskctl(world, azure=True).run("check", "--prices=P1_LRS", status=2)
     text = Azdiskctl(world).run("check", status=1)

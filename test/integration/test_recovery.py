@@ -212,7 +212,7 @@ def test_a_disk_without_a_record_is_deleted_when_it_is_asked_for(world, controll
 def test_a_disk_elsewhere_is_found_by_its_id(world, controller, azure_sdk):
     """Not by its name in the place where this driver makes disks."""
     ours = create(controller).volume_id
-    other = make_disk(azure_sdk, "pvc-1", MARK, "elsewhere")
+    other = make_disk(azure_sdk, "pvc-1", world.own_mark(), "elsewhere")
     lose(world)
     delete(controller, other)
     assert [disk["id"] for disk in world.azure.control("GET", "disks")["disks"]] == [ours]
@@ -221,7 +221,7 @@ def test_a_disk_elsewhere_is_found_by_its_id(world, controller, azure_sdk):
 def test_a_disk_of_the_same_name_is_not_mistaken_for_it(world, controller, azure_sdk):
     """It would be mounted instead of what was asked for, or deleted."""
     ours = create(controller).volume_id
-    other = make_disk(azure_sdk, "pvc-1", MARK, "elsewhere")
+    other = make_disk(azure_sdk, "pvc-1", world.own_mark(), "elsewhere")
     with refused("FAILED_PRECONDITION", ours, other):
         publish(controller, other, world.nodes[0])
     with refused("FAILED_PRECONDITION", ours, other):
@@ -234,7 +234,7 @@ def test_a_disk_of_the_same_name_is_not_mistaken_for_it(world, controller, azure
 
 def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
     unmarked = make_disk(azure_sdk, "data", {})
-    by_hand = make_disk(azure_sdk, "marked", MARK)
+    by_hand = make_disk(azure_sdk, "marked", world.own_mark())
     with persistent_volume(world, by_hand, {}, False):
         until(lambda: world.objects("azvolumes"), "it is adopted")
         delete(controller, by_hand)
@@ -244,7 +244,7 @@ def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
 
 def test_a_disk_without_a_record_that_is_attached_stays(world, controller, azure_sdk):
     """Somebody uses it, and no record says who."""
-    volume = make_disk(azure_sdk, "pvc-1", MARK)
+    volume = make_disk(azure_sdk, "pvc-1", world.own_mark())
     attach(world, azure_sdk, volume, 3)
     with refused("FAILED_PRECONDITION", "attached", world.nodes[0]):
         delete(controller, volume)

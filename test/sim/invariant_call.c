@@ -8,6 +8,7 @@
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/other_cluster.h"
 
 typedef Csi__V1__ControllerPublishVolumeRequest publish_request;
 typedef Csi__V1__ControllerUnpublishVolumeRequest unpublish_request;
@@ -207,6 +208,8 @@ static void check_created(struct sim *sim, const Csi__V1__CreateVolumeResponse *
 
     if (!record || !record->exists)
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no AzVolume", id);
+    else if (other_cluster_has(sim->world, name_of_id(id)))
+        verdict_violated(sim, NOT_OURS, "volume %s was created and has another cluster's disk", id);
     else if (!disk_exists(sim, id))
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no disk", id);
 }

@@ -29,7 +29,7 @@
 #define LUN_OF_ONE_DISK "I2 a LUN is one disk's", \
     "A node is sent to another volume's device."
 #define NOT_OURS "I3 what is not ours stays", \
-    "A disk that somebody else uses on the VM is taken away."
+    "Somebody else's disk is taken away, or what is on it."
 #define PRIMARY_FIRST "I4 a primary never waits for a replica", \
     "A pod waits while spare copies of other volumes are attached to its node."
 #define PUBLISHED_STAYS "I5 a published volume stays attached", \

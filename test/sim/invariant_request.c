@@ -7,6 +7,7 @@
 #include "test/azsim/model/attachment.h"
 #include "test/sim/coverage.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/other_cluster.h"
 
 enum {
     SETTLING_MS = 30 * 1000,
@@ -46,7 +47,8 @@ static void check_delete(struct invariants *invariants, const struct arm_record 
     struct sim *sim = invariants->sim;
     const struct volume *volume = volume_of_disk(sim, record->resource);
 
-    if (!volume && !record_volume(sim, record->resource))
+    if (other_cluster_has(sim->world, record->resource) ||
+        (!volume && !record_volume(sim, record->resource)))
         verdict_violated(sim, NOT_OURS, "disk %s of somebody else is deleted", record->resource);
     else if (volume && !volume->delete_asked)
         verdict_violated(sim, USED_STAYS, "disk %s is deleted, and nobody has asked for that",
@@ -131,6 +133,9 @@ static void check_attach(struct invariants *invariants, const struct arm_record 
 {
     const struct record *record = record_find(invariants->sim, disk, request->vm);
 
+    if (other_cluster_has(invariants->sim->world, disk))
+        verdict_violated(invariants->sim, NOT_OURS, "disk %s of another cluster is attached to %s",
+                         disk, request->vm);
     if (!record || record->primary)
         return;
     check_place(invariants, request, record);

@@ -27,6 +27,7 @@ static const struct trait {
     {"static-volumes", offsetof(struct landscape, static_volumes)},
     {"in-tree-volumes", offsetof(struct landscape, in_tree_volumes)},
     {"old-pvs", offsetof(struct landscape, old_pvs)},
+    {"shared-group", offsetof(struct landscape, shared_group)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -59,6 +60,7 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.old_pvs = chance(&random, 2);
     landscape.no_provider_ids = chance(&random, 4) && !landscape.vms_elsewhere &&
                                 !landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE];
+    landscape.shared_group = chance(&random, 3);
     return landscape;
 }
 

@@ -30,6 +30,7 @@ struct landscape {
     bool static_volumes;         /* some workloads have volumes that were made by hand */
     bool in_tree_volumes;        /* or in-tree (spec.azureDisk), before there was CSI */
     bool old_pvs;                /* a Released PersistentVolume is left beside a bound one */
+    bool shared_group;           /* another cluster has its disks in the same resource group */
 };
 
 extern const struct landscape LANDSCAPE_PLAIN;

@@ -8,6 +8,7 @@
 #include "test/sim/azure_side.h"
 #include "test/sim/scheduler.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/other_cluster.h"
 #include "test/sim/workload.h"
 
 /* ---- wishes ---- */
@@ -84,11 +85,16 @@ static void check_vm(struct sim *sim, const struct vm *vm)
 
 /* ---- volumes ---- */
 
+static const struct disk *find_own_disk(const struct sim *sim, const char *name)
+{
+    return other_cluster_has(sim->world, name) ? NULL : find_disk(sim, name);
+}
+
 static void check_volume(struct sim *sim, const struct volume *volume)
 {
     const char *name = volume->az_name ? volume->az_name : volume->pv;
     const struct volume_record *record = name ? record_volume(sim, name) : NULL;
-    const struct disk *disk = name ? find_disk(sim, name) : NULL;
+    const struct disk *disk = name ? find_own_disk(sim, name) : NULL;
     bool exists = record && record->exists;
 
     if (volume->phase == VOLUME_GONE && (exists || disk))
@@ -113,7 +119,7 @@ static bool is_retained(const struct sim *sim, const char *name)
 
 static void check_az_volume(struct sim *sim, const struct volume_record *record)
 {
-    const struct disk *disk = find_disk(sim, record->name);
+    const struct disk *disk = find_own_disk(sim, record->name);
 
     if (record->exists && record->deleting)
         verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
 #include "test/sim/csi_request.h"
+#include "test/sim/other_cluster.h"
 #include "test/sim/world.h"
 
 enum {
@@ -93,6 +94,8 @@ static struct err *create(struct task *self, struct volume *volume)
             TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
         if (volume->delete_wanted && !maybe)
             return NULL;
+        if (volume->wish.taken && !volume->asked)
+            other_cluster_takes_name(volume);
         struct err *err = create_once(self, volume);
         if (!err)
             return NULL;

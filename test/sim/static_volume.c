@@ -58,7 +58,7 @@ static char *disk_name_for(struct volume *volume)
 
 /* ---- its disk ---- */
 
-static json_t *disk_json(const struct volume *volume)
+json_t *static_volume_disk_json(const struct volume *volume)
 {
     const struct volume_wish *wish = &volume->wish;
     json_t *json = json_pack(
@@ -78,7 +78,7 @@ static json_t *disk_json(const struct volume *volume)
 static bool make_disk(const struct volume *volume)
 {
     const struct sim *sim = volume->world->sim;
-    CLEANUP(json_decrefp) json_t *body = disk_json(volume);
+    CLEANUP(json_decrefp) json_t *body = static_volume_disk_json(volume);
     struct operation *operation;
     struct disk *disk;
     CLEANUP(refusal_freep)

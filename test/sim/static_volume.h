@@ -8,7 +8,12 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 struct volume;
+
+/* The disk that suits the volume, as the body of a PUT. */
+json_t *static_volume_disk_json(const struct volume *volume);
 
 /* A task of the sim that goes with the volume from its claim to its end. */
 void static_volume_start(struct volume *volume);

@@ -120,7 +120,7 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
     *volume = (struct volume){
         .world = world,
         .claim = mem_strdup(claim),
-        .pv = mem_printf("pvc-%s", uid),
+        .pv = wish->taken ? mem_printf("of-%s", claim) : mem_printf("pvc-%s", uid),
         .wish = *wish,
         .chosen_zone = -1,
     };
@@ -142,6 +142,7 @@ void volume_free(struct volume *volume)
     free(volume->handle);
     free(volume->az_name);
     free(volume->error);
+    free(volume->taken_by);
     json_decref(volume->context);
     free(volume);
 }

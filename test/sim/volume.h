@@ -31,6 +31,13 @@ enum volume_origin {
     VOLUME_IN_TREE, /* by kube-controller-manager, before there was CSI */
 };
 
+/* Whether another cluster has a disk of the name that CreateVolume is to give to this one. */
+enum taken_name {
+    NAME_FREE,
+    NAME_OF_OTHER_CLUSTER,   /* with that cluster's mark */
+    NAME_OF_EARLIER_VERSION, /* with the mark of a driver that did not say which cluster it is in */
+};
+
 struct volume_wish {
     unsigned max_shares, replicas;
     bool zonal;  /* LRS, in the zone of the first pod; else ZRS */
@@ -41,6 +48,9 @@ struct volume_wish {
     bool large;  /* more than 4 TiB */
     bool silent; /* its PersistentVolume says nothing of the disk */
     bool old_pv; /* another PersistentVolume is left, Released, from an earlier use of its disk */
+
+    enum taken_name taken;
+    bool taken_differs; /* the other cluster's disk has another size */
 };
 
 struct volume {
@@ -50,7 +60,9 @@ struct volume {
     char *old_pv; /* NULL: there is none (any more) */
     struct volume_wish wish;
     enum volume_phase phase;
-    bool asked;          /* a CreateVolume was sent: there may be a disk */
+    bool asked; /* a CreateVolume was sent: there may be a disk */
+    char
+        *taken_by; /* the unique id of the other cluster's disk of its name; NULL: there was none */
     bool delete_asked;   /* a DeleteVolume was sent */
     bool delete_wanted;  /* its claim was deleted */
     char *handle;        /* what CreateVolume answered; NULL before */

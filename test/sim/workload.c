@@ -81,8 +81,12 @@ static void draw_origin(struct workload *workload)
         wish->origin = VOLUME_STATIC;
     else if (landscape->in_tree_volumes && random_below(&random, 2) == 0)
         wish->origin = VOLUME_IN_TREE;
-    if (wish->origin == VOLUME_DYNAMIC)
+    if (wish->origin == VOLUME_DYNAMIC) {
+        if (landscape->shared_group && random_below(&random, 2) == 0)
+            wish->taken = NAME_OF_OTHER_CLUSTER + random_below(&random, NAME_OF_EARLIER_VERSION);
+        wish->taken_differs = wish->taken && random_below(&random, 3) == 0;
         return;
+    }
     wish->large = random_below(&random, 3) == 0;
     wish->silent = wish->origin == VOLUME_IN_TREE || random_below(&random, 2) == 0;
     wish->old_pv = landscape->old_pvs && random_below(&random, 2) == 0;

@@ -120,6 +120,8 @@ struct world *world_new(struct sim *sim)
     waiters_init(&world->pods_changed);
     waiters_init(&world->wants_changed);
     kube_server_observe(sim->kube, on_change, world);
+    world_create(world, &NAMESPACES, NULL,
+                 json_pack("{s:{s:s}}", "metadata", "name", "kube-system"));
     make_machines(world);
     group_spawn(&sim->tasks, "scheduler", scheduler_run, world);
     group_spawn(&sim->tasks, "attach/detach", attach_detach_run, world);

@@ -15,6 +15,7 @@
 #include "test/unit/expect.h"
 
 #define DRIVER "disk.csi.azure.com"
+#define CLUSTER "3f0a8c1e-6d5b-4f7a-9e21-7c4d2b1a0f55"
 #define GROUP_DISKS "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/"
 #define GROUP_VMS "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/"
 
@@ -97,6 +98,7 @@ static inline struct cluster_view view_of(const json_t *cluster)
 {
     return (struct cluster_view){
         .driver_name = DRIVER,
+        .cluster_id = CLUSTER,
         .volumes = object_list_of(cluster, "volumes", &api__az_volume__descriptor),
         .attachments =
             object_list_of(cluster, "attachments", &api__az_volume_attachment__descriptor),

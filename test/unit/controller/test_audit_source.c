@@ -21,6 +21,7 @@ static struct controller stores_of(const struct cluster_view *view)
 {
     struct controller controller = {
         .settings.driver_name = DRIVER,
+        .creator = {DRIVER, CLUSTER},
         .settings.namespace_ = NULL,
         .volumes = store_new(),
         .attachments = store_new(),
@@ -100,7 +101,10 @@ static struct disks_look disks_look_of_all(void)
 
     for (size_t i = 0; i < COUNT_OF(disks); i++)
         ARRAY_ADD(look.disks.items, look.disks.n) = (struct cloud_disk){
-            .id = mem_strdup(disks[i]), .sku = mem_strdup("Premium_LRS"), .ours = true};
+            .id = mem_strdup(disks[i]),
+            .sku = mem_strdup("Premium_LRS"),
+            .mark = {
+                .is_there = true, .driver = mem_strdup(DRIVER), .cluster = mem_strdup(CLUSTER)}};
     disks_look_index(&look);
     return look;
 }

@@ -227,34 +227,45 @@ static struct unlisted denied = {DISK("any"), denied_reason};
 static const struct {
     const char *what, *cluster;
     const char *disk; /* NULL: none */
-    bool ours, denied;
+    enum disk_origin origin;
+    bool denied;
     size_t n_owners;
     size_t n_strangers;
     bool stranger_exists;
     const char *found;
 } disks[] = {
-    {"nothing", "{}", NULL, false, false, 0, 0, false, ""},
-    {"a volume and its disk", no_attachment, DISK("V"), true, false, 1, 0, false, ""},
-    {"a volume without its disk", no_attachment, NULL, false, false, 0, 0, false,
+    {"nothing", "{}", NULL, DISK_UNMARKED, false, 0, 0, false, ""},
+    {"a volume and its disk", no_attachment, DISK("V"), DISK_OWN, false, 1, 0, false, ""},
+    {"a volume without its disk", no_attachment, NULL, DISK_UNMARKED, false, 0, 0, false,
      "VolumeWithoutDisk AzVolume/v "},
-    {"a volume whose disk may not be listed", no_attachment, NULL, false, true, 0, 0, false,
+    {"a volume whose disk may not be listed", no_attachment, NULL, DISK_UNMARKED, true, 0, 0, false,
      "DisksNotListed /subscriptions/s/resourceGroups/rg"},
     {"a disk of nobody beside a place that may not be listed", no_attachment,
-     "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/d", true, true, 0, 0,
-     false,
+     "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/d", DISK_OWN, true, 0,
+     0, false,
      "DiskWithoutVolume /subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/d; "
      "DisksNotListed /subscriptions/s/resourceGroups/rg"},
-    {"a disk of nobody", "{}", DISK("d"), true, false, 0, 0, false,
+    {"a disk of nobody", "{}", DISK("d"), DISK_OWN, false, 0, 0, false,
      "DiskWithoutVolume " GROUP_DISKS "d"},
-    {"somebody's disk", "{}", DISK("d"), false, false, 0, 0, false, ""},
-    {"a disk that is being made", "{'volumes':[{'metadata':{'name':'d'}}]}", DISK("d"), true, false,
-     0, 0, false, ""},
-    {"a disk that only a PersistentVolume names", "{'pvs':[" PV("pv", "d") "]}", DISK("D"), true,
+    {"one of an older driver, which may be this one's", "{}", DISK("d"), DISK_OF_OLDER_DRIVER,
+     false, 0, 0, false, "DiskWithoutVolume " GROUP_DISKS "d"},
+    {"another cluster's disk", "{}", DISK("d"), DISK_OF_OTHERS, false, 0, 0, false, ""},
+    {"somebody's disk", "{}", DISK("d"), DISK_UNMARKED, false, 0, 0, false, ""},
+    {"a disk that is being made", "{'volumes':[{'metadata':{'name':'d'}}]}", DISK("d"), DISK_OWN,
      false, 0, 0, false, ""},
-    {"attached to a VM that is no node", no_attachment, DISK("v"), true, false, 1, 1, true,
+    {"a disk that only a PersistentVolume names", "{'pvs':[" PV("pv", "d") "]}", DISK("D"),
+     DISK_OWN, false, 0, 0, false, ""},
+    {"attached to a VM that is no node", no_attachment, DISK("v"), DISK_OWN, false, 1, 1, true,
      "AttachedOutside AzVolume/v " GROUP_VMS "x"},
-    {"an owner that is gone", no_attachment, DISK("v"), true, false, 1, 1, false,
+    {"an owner that is gone", no_attachment, DISK("v"), DISK_OWN, false, 1, 1, false,
      "OwnerGone AzVolume/v " GROUP_VMS "x"},
+};
+
+static const struct disk_mark marks[] = {
+    [DISK_UNMARKED] = {0},
+    [DISK_OF_OLDER_DRIVER] = {.is_there = true},
+    [DISK_OF_OTHERS] = {.is_there = true, .driver = DRIVER, .cluster = "another"},
+    [DISK_OWN] = {.is_there = true, .driver = DRIVER, .cluster = CLUSTER},
 };
 
 static void test_disks(void **state)
@@ -269,7 +280,7 @@ static void test_disks(void **state)
                                   .sku = sku,
                                   .instances = owners,
                                   .n_instances = disks[i].n_owners,
-                                  .ours = disks[i].ours};
+                                  .mark = marks[disks[i].origin]};
         struct stranger stranger = {owner, disks[i].stranger_exists};
         struct disks_look look = {.disks = {&disk, disk.id != NULL},
                                   .unlisted = &denied,
@@ -283,6 +294,31 @@ static void test_disks(void **state)
         assert_ok(compare_disks(NULL, &of.source, &look, &found));
         free(look.by_id);
         assert_found(&found, disks[i].found, disks[i].what);
+    }
+}
+
+/* Who reads of a disk by an older driver must not delete it without a look elsewhere. */
+static void test_a_disk_that_may_be_another_clusters(void **state)
+{
+    CLEANUP(json_decrefp) json_t *json = json_of("{}");
+    CLEANUP(view_free) struct cluster_view view = view_of(json);
+
+    (void)state;
+    for (int origin = DISK_OF_OLDER_DRIVER; origin <= DISK_OWN; origin++) {
+        CLEANUP(differences_fini) struct differences found = {0};
+        CLEANUP(view_source_fini) struct view_source of;
+        char sku[] = "Premium_LRS", id[] = GROUP_DISKS "d";
+        struct cloud_disk disk = {.id = id, .sku = sku, .mark = marks[origin]};
+        struct disks_look look = {.disks = {&disk, 1}};
+
+        view_source_init(&of, &view);
+        disks_look_index(&look);
+        assert_ok(compare_disks(NULL, &of.source, &look, &found));
+        free(look.by_id);
+        assert_int_equal(found.n, origin != DISK_OF_OTHERS);
+        if (found.n)
+            assert_int_equal(strstr(found.items[0].text, "perhaps of another cluster") != NULL,
+                             origin == DISK_OF_OLDER_DRIVER);
     }
 }
 
@@ -309,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_records),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_disks),
+        cmocka_unit_test(test_a_disk_that_may_be_another_clusters),
         cmocka_unit_test(test_every_kind_is_explained),
     };
 

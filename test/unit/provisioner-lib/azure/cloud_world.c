@@ -112,7 +112,12 @@ static struct err *create(struct task *self, struct wish *wish)
     struct volume_parameters parameters = {.sku = "Premium_LRS",
                                            .max_shares = wish->max_shares ? wish->max_shares : 1};
     struct cloud_disk_spec spec = {
-        .name = wish->disk, .size_gib = 10, .zone = "eastus-1", .parameters = &parameters};
+        .name = wish->disk,
+        .size_gib = 10,
+        .zone = "eastus-1",
+        .parameters = &parameters,
+        .creator = {WORLD_DRIVER, wish->cluster ? wish->cluster : WORLD_CLUSTER},
+    };
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct cloud *cloud = wish->world->cloud;
 

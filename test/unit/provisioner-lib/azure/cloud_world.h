@@ -15,6 +15,9 @@
 #define DISK(name)                                                                                 \
     "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute/disks/" name
 
+#define WORLD_DRIVER "disk.csi.azure.com"
+#define WORLD_CLUSTER "3f0a8c1e-6d5b-4f7a-9e21-7c4d2b1a0f55"
+
 /* The journal's name of a change of a VM's disks. */
 #define CHANGES "virtualMachines.attachDetachDataDisks"
 
@@ -64,6 +67,7 @@ struct wish {
     const char *disk;
     int lun;
     int max_shares;
+    const char *cluster; /* of CREATE; NULL: WORLD_CLUSTER */
     enum cloud_urgency urgency;
     const char *in_exchange; /* a disk */
     const bool *wanted;      /* of ATTACH: whether it still is; NULL: in any case */

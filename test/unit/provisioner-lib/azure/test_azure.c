@@ -25,6 +25,69 @@ static void test_a_disk_is_made_once(void **state)
     world_free(world);
 }
 
+/* Of the same name and make-up, with these tags. */
+static const struct {
+    const char *name, *tags;
+    const char *says; /* of the refusal; NULL: it is this volume's, made before */
+} there[] = {
+    {"d", "{}", "this driver did not create it"},
+    {"d", "{'k8s-azure-created-by':'kubernetes-azure-dd'}", "an earlier version of the driver"},
+    {"pvc-96c8f65f-2d4d-4156-b0a2-0d2aa9847e8e", "{'k8s-azure-created-by':'kubernetes-azure-dd'}",
+     NULL},
+    {"d",
+     "{'k8s-azure-created-by':'kubernetes-azure-dd','k8s-azure-created-by-driver':'" WORLD_DRIVER
+     "','k8s-azure-created-by-cluster':'another'}",
+     "another cluster created it"},
+    {"pvc-96c8f65f-2d4d-4156-b0a2-0d2aa9847e8e",
+     "{'k8s-azure-created-by':'kubernetes-azure-dd','k8s-azure-created-by-driver':'x',"
+     "'k8s-azure-created-by-cluster':'" WORLD_CLUSTER "'}",
+     "driver x of this cluster created it"},
+    {"d",
+     "{'k8s-azure-created-by':'kubernetes-azure-dd','k8s-azure-created-by-driver':'" WORLD_DRIVER
+     "','k8s-azure-created-by-cluster':'" WORLD_CLUSTER "'}",
+     NULL},
+};
+
+static void test_only_its_own_disk_was_made_before(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(there); i++) {
+        struct world *world = world_new();
+        struct wish d = {.kind = CREATE, .disk = there[i].name};
+
+        assert_ok(wish(world, d));
+        struct disk *disk = world->azure->model->disks;
+        json_object_set_new(disk->body, "tags", json_of(there[i].tags));
+        CLEANUP(err_freep) struct err *err = wish(world, d);
+        if (!there[i].says != !err || (err && !strstr(err_message(err), there[i].says)))
+            fail_msg("%s with %s: %s", there[i].name, there[i].tags, err ? err_message(err) : "ok");
+        if (err)
+            assert_int_equal(err_kind(err), ERR_EXISTS);
+        assert_int_equal(calls(world, "disks.createOrUpdate"), 1);
+        world_free(world);
+    }
+}
+
+static void test_what_is_made_carries_the_mark(void **state)
+{
+    struct world *world = world_new();
+    struct wish d = {.kind = CREATE, .disk = "d"};
+    struct wish other = {.kind = CREATE, .disk = "d", .cluster = "another"};
+
+    (void)state;
+    assert_ok(wish(world, d));
+    CLEANUP(json_decrefp)
+    json_t *tags = json_of("{'k8s-azure-created-by':'kubernetes-azure-dd',"
+                           "'k8s-azure-created-by-driver':'" WORLD_DRIVER
+                           "','k8s-azure-created-by-cluster':'" WORLD_CLUSTER "'}");
+    assert_true(json_equal(json_object_get(world->network.last_body, "tags"), tags));
+    struct err *err = wish(world, other);
+    assert_int_equal(err_kind(err), ERR_EXISTS);
+    assert_non_null(strstr(err_message(err), WORLD_CLUSTER));
+    err_free(err);
+    world_free(world);
+}
+
 static void test_an_owner_that_lags_does_not_stop_a_deletion(void **state)
 {
     struct world *world = world_new();
@@ -283,6 +346,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_disk_is_made_once),
+        cmocka_unit_test(test_only_its_own_disk_was_made_before),
+        cmocka_unit_test(test_what_is_made_carries_the_mark),
         cmocka_unit_test(test_an_owner_that_lags_does_not_stop_a_deletion),
         cmocka_unit_test(test_a_disk_that_stays_attached_is_not_deleted),
         cmocka_unit_test(test_a_lost_answer_is_followed_by_a_look),

@@ -49,7 +49,9 @@ static void test_all_disks_page_by_page(void **state)
         CLEANUP(freep) char *id = mem_printf(DISK("%s"), names[i]);
 
         assert_string_equal(look.disks.items[i].id, id);
-        assert_true(look.disks.items[i].ours);
+        assert_true(look.disks.items[i].mark.is_there);
+        assert_string_equal(look.disks.items[i].mark.driver, WORLD_DRIVER);
+        assert_string_equal(look.disks.items[i].mark.cluster, WORLD_CLUSTER);
         assert_int_equal(look.disks.items[i].n_instances, i == 1);
     }
     assert_string_equal(look.disks.items[1].instances[0], VM("vm1"));
