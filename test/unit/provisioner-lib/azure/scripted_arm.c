@@ -31,7 +31,11 @@ static void note(struct scripted_arm *scripted, const struct http_request *reque
 
     assert_in_range(scripted->n_sent, 0, MOST_REQUESTS - 1);
     scripted->sent[scripted->n_sent++] =
-        (struct sent){loop_now(scripted->loop), mem_strdup(request->url), mem_strdup(if_match)};
+        (struct sent){.at = loop_now(scripted->loop),
+                      .method = mem_strdup(request->method),
+                      .url = mem_strdup(request->url),
+                      .if_match = mem_strdup(if_match),
+                      .body = mem_strndup(request->body, request->body_length)};
 }
 
 /* Until the request's deadline at most. */
@@ -118,8 +122,10 @@ void scripted_arm_free(struct scripted_arm *scripted)
     loop_spawn(scripted->loop, "close", close_group, scripted);
     loop_advance(scripted->loop, 1000);
     for (size_t i = 0; i < scripted->n_sent; i++) {
+        free(scripted->sent[i].method);
         free(scripted->sent[i].url);
         free(scripted->sent[i].if_match);
+        free(scripted->sent[i].body);
     }
     arm_client_free(scripted->arm);
     credential_free(scripted->credential);

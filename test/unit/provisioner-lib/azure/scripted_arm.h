@@ -23,7 +23,7 @@ enum { MOST_LINES = 8, MOST_REQUESTS = 512, CONNECTIONS = 16 };
 
 struct sent {
     uint64_t at;
-    char *url, *if_match;
+    char *method, *url, *if_match, *body; /* NULL: none */
 };
 
 struct scripted_arm {

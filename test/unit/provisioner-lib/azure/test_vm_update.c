@@ -1,0 +1,177 @@
+/* What is sent to change a VM's disks where the list is written as a whole: whatever is not in the
+ * list leaves the VM, so nothing may be written over what was not read. */
+#include "provisioner-lib/azure/vm_update.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/object.h"
+#include "test/unit/provisioner-lib/azure/scripted_arm.h"
+
+#define AUTHORITY                                                                                  \
+    "/metadata/endpoints", 0, 200, {NULL},                                                         \
+        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
+#define VM RESOURCES "virtualMachines/v"
+#define INSTANCE RESOURCES "virtualMachineScaleSets/s/virtualMachines/1"
+#define DISK(name) RESOURCES "disks/" name
+#define ETAG "\"\\\"7\\\"\""
+
+/* With members of which the driver knows nothing. */
+#define KEPT                                                                                       \
+    "{\"lun\": 0, \"name\": \"other\", \"caching\": \"ReadOnly\", \"diskSizeGB\": 10, "            \
+    "\"managedDisk\": {\"id\": \"" DISK("other") "\", \"storageAccountType\": \"P\"}}"
+#define LEAVING "{\"lun\": 1, \"name\": \"old\", \"managedDisk\": {\"id\": \"" DISK("OLD") "\"}}"
+#define VM_OF(disks)                                                                               \
+    "{\"etag\": " ETAG                                                                             \
+    ", \"properties\": {\"storageProfile\": {\"osDisk\": {}, \"dataDisks\": " disks "}}}"
+
+static const struct vm_attach attach = {DISK("new"), 2, CACHING_NONE};
+static const char *const detach = DISK("old");
+
+struct sending {
+    struct scripted_arm *scripted;
+    const char *vm;
+    enum vm_update_way way;
+    struct err *err;
+    bool ended;
+};
+
+static void run(struct task *self, void *arg)
+{
+    struct sending *sending = arg;
+    const struct vm_update update = {
+        .attach = &attach, .n_attach = 1, .detach = &detach, .n_detach = 1};
+
+    sending->err =
+        vm_update_send(self, sending->scripted->arm, sending->vm, &update, &sending->way);
+    sending->ended = true;
+}
+
+static struct err *send(struct scripted_arm *scripted, const char *vm, enum vm_update_way way)
+{
+    struct sending sending = {.scripted = scripted, .vm = vm, .way = way};
+
+    loop_spawn(scripted->loop, "sending", run, &sending);
+    loop_advance(scripted->loop, 10 * 1000);
+    assert_true(sending.ended);
+    return sending.err;
+}
+
+/* The requests but those for end points. */
+static const struct sent *sent_to_vm(const struct scripted_arm *scripted, size_t *ret_n)
+{
+    const struct sent *first = scripted->sent;
+
+    *ret_n = scripted->n_sent;
+    while (*ret_n > 0 && strstr(first->url, "/metadata/endpoints")) {
+        first++;
+        (*ret_n)--;
+    }
+    return first;
+}
+
+static void expect_list(const struct sent *sent, const char *list)
+{
+    json_t *body = json_loads(sent->body, 0, NULL), *expected = json_of(list);
+    const json_t *profile = json_object_get(json_object_get(body, "properties"), "storageProfile");
+
+    if (!json_equal(json_object_get(profile, "dataDisks"), expected))
+        fail_msg("sent %s instead of %s", sent->body, list);
+    assert_int_equal(json_object_size(body), 1);
+    assert_int_equal(json_object_size(profile), 1);
+    json_decref(body);
+    json_decref(expected);
+}
+
+#define NEW                                                                                        \
+    "{\"lun\": 2, \"name\": \"new\", \"createOption\": \"Attach\", \"caching\": \"None\", "        \
+    "\"managedDisk\": {\"id\": \"" DISK("new") "\"}}"
+
+static void test_a_list_goes_back_on_the_condition_that_it_is_the_same(void **state)
+{
+    static const struct {
+        const char *vm, *method;
+        enum vm_update_way way;
+        const char *list;
+    } cases[] = {
+        {VM, "PATCH", VM_UPDATE_BY_LIST,
+         "[" KEPT ", {\"lun\": 1, \"name\": \"old\", \"toBeDetached\": true, "
+         "\"managedDisk\": {\"id\": \"" DISK("OLD") "\"}}, " NEW "]"},
+        {VM, "PATCH", VM_UPDATE_BY_SHORT_LIST, "[" KEPT ", " NEW "]"},
+        {INSTANCE, "PUT", VM_UPDATE_BY_SHORT_LIST, "[" KEPT ", " NEW "]"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct line script[] = {
+            {AUTHORITY},
+            {cases[i].vm, 1, 200, {NULL}, VM_OF("[" KEPT ", " LEAVING "]")},
+            {cases[i].vm, 1, 200, {NULL}, "{}"},
+            {0}};
+        struct scripted_arm *scripted = scripted_arm_new("", script);
+        size_t n;
+
+        assert_ok(send(scripted, cases[i].vm, cases[i].way));
+        const struct sent *sent = sent_to_vm(scripted, &n);
+        assert_int_equal(n, 2);
+        assert_null(sent[0].if_match);
+        assert_string_equal(sent[1].method, cases[i].method);
+        assert_non_null(sent[1].if_match);
+        assert_string_equal(sent[1].if_match, "\"7\"");
+        expect_list(&sent[1], cases[i].list);
+        scripted_arm_free(scripted);
+    }
+}
+
+/* What somebody else has attached meanwhile is not in the list that was read. */
+static void test_a_list_that_has_changed_meanwhile_is_not_written(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        {VM, 1, 200, {NULL}, VM_OF("[" LEAVING "]")},
+        {VM, 1, 412, {NULL}, "{\"error\": {\"code\": \"PreconditionFailed\", \"message\": \"m\"}}"},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    size_t n;
+
+    (void)state;
+    assert_fails(send(scripted, VM, VM_UPDATE_BY_LIST), ERR_CONFLICT,
+                 "PATCH " VM ": PreconditionFailed: m (HTTP 412)");
+    sent_to_vm(scripted, &n);
+    assert_int_equal(n, 2); /* who asked has to look again */
+    scripted_arm_free(scripted);
+}
+
+static void test_without_a_list_none_is_written(void **state)
+{
+    static const char *const answers[] = {
+        "",
+        "{}",
+        "{\"etag\": " ETAG ", \"properties\": {}}",
+        "{\"etag\": " ETAG ", \"properties\": {\"storageProfile\": {\"osDisk\": {}}}}",
+        VM_OF("null"),
+        VM_OF("{}"),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        const struct line script[] = {{AUTHORITY}, {VM, 0, 200, {NULL}, answers[i]}, {0}};
+        struct scripted_arm *scripted = scripted_arm_new("", script);
+        size_t n;
+
+        assert_fails(send(scripted, VM, VM_UPDATE_BY_LIST), ERR_UNAVAILABLE,
+                     "GET " VM ": a VM without a list of disks");
+        sent_to_vm(scripted, &n);
+        assert_int_equal(n, 1);
+        scripted_arm_free(scripted);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_list_goes_back_on_the_condition_that_it_is_the_same),
+        cmocka_unit_test(test_a_list_that_has_changed_meanwhile_is_not_written),
+        cmocka_unit_test(test_without_a_list_none_is_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
