@@ -4,7 +4,7 @@
 # make bench    calls, time and memory under load; BENCH=a only that scenario
 # make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
 # make lint     layers, format, static analysis
-# make unit     unit tests; UNIT=lib/rt only those below a path
+# make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
 # make docs     the reference pages in docs/
 # make clean    removes build/

@@ -27,4 +27,4 @@ sim-scale: $(SIM)
 	@$(SIM) --scale=1000:10000 --report=$(BUILD)/reports/scale.json
 
 sim-mutants: $(PYTHON)
-	@$(RUN) $(PYTHON) test/sim/mutants.py --report $(BUILD)/reports/mutants.json
+	@PYTHONPATH=test $(RUN) $(PYTHON) -m sim.mutants --report $(BUILD)/reports/mutants.json

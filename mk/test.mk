@@ -33,7 +33,7 @@ $(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 # What is run is built by test/run.py, so that what does not compile is counted too.
 RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
 
-.PHONY: unit-programs test-programs test unit lint
+.PHONY: unit-programs test-programs test unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)
 test-programs: unit-programs programs checked-programs $(SIM) $(PROBES)
 
@@ -43,6 +43,10 @@ test: setup $(PYTHON)
 
 unit:
 	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"
+
+# Whether the unit tests find what was broken on purpose, below UNIT or everywhere.
+unit-mutants: $(SETUP)
+	@PYTHONPATH=test $(RUN) python3 -m unit.mutants $(UNIT) --report $(BUILD)/reports/unit-mutants.json
 
 lint: $(SETUP)
 	@$(RUN) python3 test/run.py --lints "$(LINTS)"

@@ -58,13 +58,13 @@ def interrupt(process):
             continue
 
 
-def run(command, limit, **environment):
+def run(command, limit, folder=ROOT, **environment):
     """Runs a program in a group of its own. Its output goes through a file: a pipe could be held
     open by what it leaves behind."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -98,11 +98,11 @@ def lint(name):
     return [Result(f"lint {name}", "failed" if ran.status else "passed", ran.output)]
 
 
-def unit(program, limit=LIMITS["unit"]):
+def unit(program, limit=LIMITS["unit"], folder=ROOT):
     """One cmocka program; each of its functions is a result. One that has begun and neither passed
     nor was skipped has failed, so a crash fails the function that it happened in."""
     name = re.sub(r".*/test/unit/", "", program)
-    ran = run([program], limit, UBSAN_OPTIONS="print_stacktrace=1")
+    ran = run([program], limit, folder, UBSAN_OPTIONS="print_stacktrace=1")
     results = []
     for section in re.split(r"^\[ RUN      \] ", ran.output, flags=re.MULTILINE)[1:]:
         function = section.split(maxsplit=1)[0]

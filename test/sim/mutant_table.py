@@ -1,6 +1,8 @@
 """The mutants: each is a text of the product, what takes its place, and the guard that is broken."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+
+import mutation
 
 PLAN = "controller/attachment_plan.c"
 VIEW = "controller/attachment_view.c"
@@ -9,11 +11,8 @@ QUEUE = "provisioner-lib/azure/vm_queue.c"
 BATCH = "provisioner-lib/azure/vm_batch.c"
 
 
-class Mutant(NamedTuple):
-    name: str
-    path: str
-    old: str  # there exactly once
-    new: str
+@dataclass(frozen=True)
+class Mutant(mutation.Mutant):
     profile: str = ""  # what of the simulation is to find it; "": all profiles, as the seeds have it
     company: str = ""  # a kind of incident that is to happen too
 
