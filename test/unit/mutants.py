@@ -12,7 +12,7 @@ from mutation import ROOT, CannotBeBuilt, Tree
 from mutation import run as run_mutants
 from unit.mutant_table import MUTANTS, Mutant
 
-LIMIT = 60  # seconds, for a test program; what takes longer hangs
+LIMIT = run.LIMITS["unit"]  # seconds, for a test program; what takes longer hangs
 
 
 class UnitTests:

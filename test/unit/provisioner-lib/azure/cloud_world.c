@@ -113,8 +113,8 @@ static struct err *create(struct task *self, struct wish *wish)
                                            .max_shares = wish->max_shares ? wish->max_shares : 1};
     struct cloud_disk_spec spec = {
         .name = wish->disk,
-        .size_gib = 10,
-        .zone = "eastus-1",
+        .size_gib = wish->size_gib ? wish->size_gib : 10,
+        .zone = wish->zone ? wish->zone : "eastus-1",
         .parameters = &parameters,
         .creator = {WORLD_DRIVER, wish->cluster ? wish->cluster : WORLD_CLUSTER},
     };

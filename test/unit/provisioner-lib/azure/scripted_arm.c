@@ -63,6 +63,7 @@ static struct err *answer_by_script(struct task *self, struct scripted_arm *scri
     if (request->may_send && !request->may_send(request->may_send_ctx))
         return err_new(ERR_CANCELED, "not sent");
     struct line *line = is_token ? NULL : find_line(scripted, request->url);
+    scripted->n_tokens += is_token;
     if (line) {
         note(scripted, request);
         if (line->times > 0 && --line->times == 0)

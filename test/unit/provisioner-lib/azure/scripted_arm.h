@@ -40,6 +40,7 @@ struct scripted_arm {
     struct semaphore connections;
     struct sent sent[MOST_REQUESTS];
     size_t n_sent;
+    size_t n_tokens; /* that were asked for */
 };
 
 /* `cloud`: more keys of azure.json, each with a comma before it. */

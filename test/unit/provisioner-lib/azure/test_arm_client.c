@@ -116,6 +116,42 @@ static void test_a_condition_that_does_not_hold(void **state)
     scripted_arm_free(scripted);
 }
 
+/* ---- refusals ---- */
+
+/* It is not followed, and nothing has been done. */
+static void test_a_redirect_is_no_success(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        {"disks/d", 0, 302, {"Location", HOME "/subscriptions/s/elsewhere"}, NULL},
+        {"elsewhere", 0, 200, {NULL}, "{}"},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = put_disk;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    assert_fails(asking_end(&asking, MINUTE_MS), ERR_INTERNAL,
+                 "PUT " RESOURCES "disks/d: no code: no reason given (HTTP 302)");
+    assert_int_equal(count(scripted, "elsewhere"), 0);
+    scripted_arm_free(scripted);
+}
+
+static void test_a_refused_token_is_not_used_again(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY}, {"disks/d", 1, 401, {NULL}, NULL}, {"disks/d", 0, 200, {NULL}, "{}"}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = put_disk;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    assert_ok(asking_end(&asking, MINUTE_MS));
+    assert_int_equal(count(scripted, "disks/d"), 2);
+    assert_int_equal(scripted->n_tokens, 2);
+    scripted_arm_free(scripted);
+}
+
 /* ---- answers that say nothing ---- */
 
 struct reading {
@@ -437,6 +473,8 @@ int main(void)
         cmocka_unit_test(test_another_one_asks_when_that_failed),
         cmocka_unit_test(test_a_stack_is_spoken_to_in_its_own_versions),
         cmocka_unit_test(test_a_condition_that_does_not_hold),
+        cmocka_unit_test(test_a_redirect_is_no_success),
+        cmocka_unit_test(test_a_refused_token_is_not_used_again),
         cmocka_unit_test(test_a_success_that_cannot_be_read),
         cmocka_unit_test(test_what_has_no_connection_yet_is_held_back),
         cmocka_unit_test(test_the_urgent_get_the_next_connection),

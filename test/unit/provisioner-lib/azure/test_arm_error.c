@@ -273,6 +273,7 @@ static void test_whose_fault_it_is(void **state)
         {"TooManyRequests", "m", false},
         {"AuthorizationFailed", "m", false},
         {"ServiceUnavailable", "m", false},
+        {"PreconditionFailed", "the ETag is another one", false},
     };
 
     (void)state;

@@ -40,6 +40,7 @@ static const struct {
     {"the longest counts", "1*u:a !0:17 !0:5", 17},
     {"and the bucket, if that takes longer", "12*u:a !0:17", 61},
     {"a refusal of what has no VM counts for all of the kind", "1*w:- !0:17", 17},
+    {"one for long is not forgotten", "1*u:a !0:3000 @1200 0*u:b @1900 0*r:c 0*u:a", 3000},
 };
 
 struct run {

@@ -137,6 +137,29 @@ static void test_table(void **state)
         expect_outcome(rows[i].text, rows[i].expected);
 }
 
+/* Where an application's secret goes. */
+static void test_each_cloud_has_an_authority_of_its_own(void **state)
+{
+    static const struct {
+        const char *cloud, *authority;
+    } clouds[] = {
+        {"AzurePublicCloud", "https://login.microsoftonline.com"},
+        {"AzureCloud", "https://login.microsoftonline.com"},
+        {"AzureUSGovernmentCloud", "https://login.microsoftonline.us"},
+        {"AzureUSGovernment", "https://login.microsoftonline.us"},
+        {"AzureChinaCloud", "https://login.chinacloudapi.cn"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(clouds); i++) {
+        CLEANUP(azure_config_fini) struct azure_config c = {0};
+        CLEANUP(freep) char *text = mem_printf("{cloud: %s, " BASE SECRET "}", clouds[i].cloud);
+
+        assert_ok(azure_config_parse(text, strlen(text), &c));
+        assert_string_equal(c.authority, clouds[i].authority);
+    }
+}
+
 static void test_location(void **state)
 {
     static const char text[] = "{" BASE SECRET "}";
@@ -355,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_each_cloud_has_an_authority_of_its_own),
         cmocka_unit_test(test_location),
         IN_CLEAN_ENVIRONMENT(test_the_environment_goes_before_the_file),
         IN_CLEAN_ENVIRONMENT(test_the_webhook_of_workload_identity),

@@ -114,6 +114,22 @@ static void test_a_failed_renewal_hurts_nobody(void **state)
     login_free(login);
 }
 
+/* Somebody may have taken the right from us meanwhile; and Azure would refuse it anyway. */
+static void test_a_token_is_not_used_beyond_its_end(void **state)
+{
+    struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
+
+    (void)state;
+    expect_token(login);
+    login->script = (struct scripted){.status = 500, .body = "<html>"};
+    login->times = 1000;
+    login_advance_minutes(login, 59);
+    expect_token(login);
+    login_advance_minutes(login, 2);
+    expect_failure(login, 1000, ERR_UNAVAILABLE, "", "(HTTP 500)");
+    login_free(login);
+}
+
 /* ---- refusals ---- */
 
 static void test_a_refusal_is_for_all_and_not_repeated_at_once(void **state)
@@ -298,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_renewed_before_it_ends_and_nobody_waits),
         cmocka_unit_test(test_long_lived_ones_are_renewed_at_half_time),
         cmocka_unit_test(test_a_failed_renewal_hurts_nobody),
+        cmocka_unit_test(test_a_token_is_not_used_beyond_its_end),
         cmocka_unit_test(test_a_refusal_is_for_all_and_not_repeated_at_once),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_nothing_is_sent_before_its_time),

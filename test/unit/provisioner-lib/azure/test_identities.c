@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/base/file.h"
+#include "test/azsim/arm/seal.h"
 #include "test/azsim/model/resource.h"
 #include "test/azsim/model/vm.h"
 #include "test/unit/provisioner-lib/azure/login.h"
@@ -135,6 +137,55 @@ static void test_a_new_certificate_is_taken(void **state)
     login_free(login);
 }
 
+static char *certificate_identity(void)
+{
+    return mem_printf("{" BASE "aadClientId: '" CLIENT "', aadClientCertPath: '%s'}",
+                      certificate_file);
+}
+
+/* Whoever issued it may stand before it. */
+static void test_a_certificate_behind_its_issuers(void **state)
+{
+    CLEANUP(freep) char *yaml = certificate_identity();
+    CLEANUP(freep) char *pem = NULL;
+
+    (void)state;
+    key_pair_write_pem(&own, certificate_file, NULL);
+    assert_ok(file_read(certificate_file, 64 * 1024, &pem, NULL));
+    FILE *file = fopen(certificate_file, "w");
+    assert_non_null(file);
+    fprintf(file, "%s%s", cluster.certificate_pem, pem);
+    fclose(file);
+    struct login *login = login_new(yaml, &own, &cluster);
+    expect_token(login);
+    login_free(login);
+    key_pair_write_pkcs12(&own, certificate_file, "s3cret");
+}
+
+/* One that is seen on its way is of no use for long. */
+static void test_an_assertion_ends_soon(void **state)
+{
+    CLEANUP(freep) char *yaml = certificate_identity();
+    size_t length;
+
+    (void)state;
+    key_pair_write_pem(&own, certificate_file, NULL);
+    struct login *login = login_new(yaml, &own, &cluster);
+    expect_token(login);
+    const char *assertion = strstr(login->last_form, "client_assertion=");
+    assert_non_null(assertion);
+    const char *claims = strchr(assertion, '.');
+    assert_non_null(claims);
+    CLEANUP(freep) char *text = base64url_decode(claims + 1, strcspn(claims + 1, "."), &length);
+    CLEANUP(json_decrefp) json_t *json = json_loadb(text, length, 0, NULL);
+    json_int_t from = json_integer_value(json_object_get(json, "nbf"));
+    json_int_t to = json_integer_value(json_object_get(json, "exp"));
+    assert_in_range(from, BEGIN, BEGIN + 60);
+    assert_in_range(to - from, 1, 600);
+    login_free(login);
+    key_pair_write_pkcs12(&own, certificate_file, "s3cret");
+}
+
 /* ---- the metadata service ---- */
 
 #define MANAGED "{" BASE "useManagedIdentityExtension: true"
@@ -244,6 +295,8 @@ int main(void)
         cmocka_unit_test(test_the_vms_own_identity_and_a_given_one_are_two),
         cmocka_unit_test(test_a_new_workload_token_is_taken),
         cmocka_unit_test(test_a_new_certificate_is_taken),
+        cmocka_unit_test(test_a_certificate_behind_its_issuers),
+        cmocka_unit_test(test_an_assertion_ends_soon),
         cmocka_unit_test(test_the_metadata_service_comes_back),
         cmocka_unit_test(test_the_metadata_service_stays_away),
         cmocka_unit_test(test_the_metadata_service_says_when),

@@ -133,6 +133,27 @@ static void test_a_model_from_before_a_change_ended_is_not_its_outcome(void **st
     world_free(world);
 }
 
+/* What was read before the change is not what is there after it, however young it is. */
+static void test_a_model_that_cannot_be_read_is_not_the_former_one(void **state)
+{
+    struct world *world = world_new();
+    struct wish b = {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1};
+
+    (void)state;
+    make_disks(world, (const char *const[]){"a", "b"}, 2, 1);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    world->network.stand_in = (struct stand_in){
+        .text = "virtualMachines/vm1?", .method = "GET", .times = 1, .status = 503, .body = "{}"};
+    struct err *err = wish(world, b);
+    assert_non_null(err);
+    err_free(err);
+    assert_int_equal(world->network.stand_in.times, 0);
+    struct cloud_instance model = model_of(world, VM("vm1"));
+    assert_int_equal(model.n_slots, 2);
+    cloud_instance_fini(&model);
+    world_free(world);
+}
+
 static void test_a_model_is_kept_until_it_is_to_be_forgotten(void **state)
 {
     struct world *world = world_new();
@@ -188,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
         cmocka_unit_test(test_a_model_from_before_a_change_ended_is_not_its_outcome),
+        cmocka_unit_test(test_a_model_that_cannot_be_read_is_not_the_former_one),
         cmocka_unit_test(test_a_model_is_kept_until_it_is_to_be_forgotten),
         cmocka_unit_test(test_those_who_ask_at_one_moment_share_a_read),
     };

@@ -79,6 +79,55 @@ static void test_where_one_counts_before_the_other_they_go_in_two(void **state)
     world_free(world);
 }
 
+/* One change cannot do both. */
+static void test_a_disk_that_goes_and_comes_goes_in_two(void **state)
+{
+    struct world *world = full_world();
+    struct wish wishes[] = {
+        {.kind = DETACH, .vm = VM("vm1"), .disk = "h"}, /* which both wait for */
+        {.kind = DETACH, .vm = VM("vm1"), .disk = "c"},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "c", .lun = 9},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wishes); i++) {
+        begin(world, &wishes[i]);
+        loop_advance(world->azure->loop, 100);
+    }
+    finish(world, wishes, COUNT_OF(wishes));
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_ok(wishes[i].err);
+    assert_int_equal(calls(world, CHANGES), 3);
+    assert_int_equal(attached(world, "vm1"), 7);
+    world_free(world);
+}
+
+/* ---- what Azure says is done ---- */
+
+static void answer_done(struct world *world)
+{
+    world->network.stand_in =
+        (struct stand_in){.text = "attachDetachDataDisks", .times = 1, .status = 200, .body = "{}"};
+}
+
+/* Only the VM's model counts: at another LUN a node would look for it in vain, or find another. */
+static void test_azures_word_is_not_enough(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 3}));
+    answer_done(world);
+    assert_fails(
+        wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}), ERR_CONFLICT,
+        "disk " DISK("a") " is not at LUN 0 of " VM("vm1") " although the attach succeeded");
+    answer_done(world);
+    assert_fails(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}), ERR_BUSY,
+                 "disk " DISK("a") " is still leaving " VM("vm1"));
+    world_free(world);
+}
+
 /* ---- order ---- */
 
 static void test_a_primary_waits_for_one_change_at_most(void **state)
@@ -383,6 +432,39 @@ static void test_a_throttled_operation_is_looked_at_before_it_is_tried_again(voi
     world_free(world);
 }
 
+/* Azure gives no time for it. */
+static void test_a_throttled_operation_is_not_tried_again_at_once(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    world->network.stand_in = (struct stand_in){
+        .text = "attachDetachDataDisks",
+        .times = 1,
+        .status = 202,
+        .headers = {{"Azure-AsyncOperation",
+                     "https://management.azure.com/subscriptions/" SUBSCRIPTION "/operations/1"}},
+        .body = "{}"};
+    begin(world, &a);
+    loop_advance(world->azure->loop, 500);
+    assert_int_equal(world->network.stand_in.times, 0);
+    world->network.stand_in = (struct stand_in){
+        .text = "/operations/1",
+        .times = 1,
+        .status = 200,
+        .body = "{'status': 'Failed', 'error': {'code': 'TooManyRequests', 'message': 'm'}}"};
+    while (world->network.stand_in.times > 0)
+        loop_advance(world->azure->loop, 10);
+    loop_advance(world->azure->loop, 900);
+    assert_int_equal(calls(world, CHANGES), 0);
+    finish(world, &a, 1);
+    assert_ok(a.err);
+    assert_int_equal(calls(world, CHANGES), 1);
+    world_free(world);
+}
+
 /* Each row is how Azure may say which bucket is empty; only what that concerns has to wait. */
 static void test_which_bucket_was_empty(void **state)
 {
@@ -535,6 +617,8 @@ int main(void)
         cmocka_unit_test(test_a_disk_goes_and_another_comes_in_one_change),
         cmocka_unit_test(test_what_is_gone_already_is_not_detached_again),
         cmocka_unit_test(test_where_one_counts_before_the_other_they_go_in_two),
+        cmocka_unit_test(test_a_disk_that_goes_and_comes_goes_in_two),
+        cmocka_unit_test(test_azures_word_is_not_enough),
         cmocka_unit_test(test_a_primary_waits_for_one_change_at_most),
         cmocka_unit_test(test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere),
         cmocka_unit_test(test_a_new_primary_goes_before_the_halves_of_a_refused_change),
@@ -547,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_other_vms_are_not_held_up),
         cmocka_unit_test(test_when_only_looking_is_refused_nothing_is_sent_twice),
         cmocka_unit_test(test_a_throttled_operation_is_looked_at_before_it_is_tried_again),
+        cmocka_unit_test(test_a_throttled_operation_is_not_tried_again_at_once),
         cmocka_unit_test(test_which_bucket_was_empty),
         cmocka_unit_test(test_a_cloud_without_the_action_gets_the_whole_list),
         cmocka_unit_test(test_a_cloud_that_only_leaves_out),
