@@ -47,7 +47,7 @@ def tests(tmp_path, monkeypatch):
                        ("test/unit/x/test_a.c", ""), ("test/unit/x/test_b.c", "")):
         (original / name).parent.mkdir(parents=True, exist_ok=True)
         (original / name).write_text(text)
-    monkeypatch.setattr("unit.mutants.LIMIT", 1)
+    monkeypatch.setattr("unit.mutants.LEAST_LIMIT", 1)
     tests = UnitTests(mutation.Tree(tmp_path / "copy", original))
     tests.tree.update()
     return tests
@@ -65,6 +65,15 @@ def test_what_becomes_of_a_mutant(tests, capsys, new, found, how):
     assert result["found"] == found
     assert how in capsys.readouterr().out
     assert (tests.tree.folder / mutant.path).read_text() == "#!/bin/sh\n" + WHOLE
+
+
+def test_what_a_mutant_leaves_behind_is_ended(tests, tmp_path):
+    left = f"sh -c 'setsid sleep 600 & echo $! >{tmp_path}/pid'"
+    mutant = unit.mutant_table.Mutant("a sum", "x/a.sh", "= 2 ]", f"= 2 ] && {left} && false")
+    with tests.tree.broken_by(mutant):
+        assert tests.look_for(mutant)["found"]
+    pid = int((tmp_path / "pid").read_text())
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_what_fails_without_a_mutant_finds_none(tests):
