@@ -35,6 +35,13 @@ static void make_partitions(const struct disk *disk)
     disk_write(disk, 510, "\x55\xaa");
 }
 
+/* Whoever made the table may have left a file system in front of it, or the reverse. */
+static void make_ext4_with_partitions(const struct disk *disk)
+{
+    make_ext4(disk);
+    make_partitions(disk);
+}
+
 static void make_luks(const struct disk *disk)
 {
     disk_write(disk, 0, "LUKS\xba\xbe");
@@ -93,6 +100,7 @@ static const struct {
     {make_xfs, SMALLEST_XFS, {.content = DISK_FILESYSTEM, .type = "xfs", .uuid = UUID}},
     {make_swap, 4 * MIB, {.content = DISK_OTHER, .type = "swap"}},
     {make_partitions, 4 * MIB, {.content = DISK_OTHER, .type = "dos"}},
+    {make_ext4_with_partitions, SMALLEST_EXT4, {.content = DISK_OTHER, .type = "dos"}},
     {make_luks, 4 * MIB, {.content = DISK_OTHER, .type = "crypto_LUKS"}},
     {make_both, SMALLEST_XFS, {.content = DISK_AMBIGUOUS}},
 };
