@@ -117,6 +117,9 @@ static const struct {
      "'publish_context':{'LUN':'3x','diskSizeBytes':'1'}}}}",
      ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
+     "'publish_context':{'LUN':'4294967299','diskSizeBytes':'1'}}}}", /* 3, of 32 bits */
+     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+    {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
      "'publish_context':{'LUN':'3','diskSizeBytes':'99999999999999999999'}}}}",
      ERR_INTERNAL, "the attachment's publish_context has no diskSizeBytes that makes sense"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
