@@ -86,11 +86,19 @@ void authority_fini(struct authority *authority)
 
 void authority_issue(const struct authority *authority, const char *name, struct credentials *ret)
 {
+    authority_issue_for(authority, name, NULL, ret);
+}
+
+void authority_issue_for(const struct authority *authority, const char *name, const char *use,
+                         struct credentials *ret)
+{
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *certificate = certificate_for(name, key);
 
     must(X509_set_issuer_name(certificate, X509_get_subject_name(authority->certificate)));
     add_extension(certificate, NID_subject_alt_name, "IP:127.0.0.1");
+    if (use)
+        add_extension(certificate, NID_ext_key_usage, use);
     must(X509_sign(certificate, authority->key, EVP_sha256()) > 0);
     ret->certificate_pem = certificate_text(certificate);
     ret->key_pem = key_text(key, NULL);

@@ -23,6 +23,9 @@ void authority_fini(struct authority *authority);
 
 /* For `name`, and for the server at 127.0.0.1. */
 void authority_issue(const struct authority *authority, const char *name, struct credentials *ret);
+/* The same for one use only: "serverAuth" or "clientAuth". */
+void authority_issue_for(const struct authority *authority, const char *name, const char *use,
+                         struct credentials *ret);
 void credentials_fini(struct credentials *credentials);
 
 /* The key again, encrypted with a passphrase. free() it. */

@@ -44,6 +44,24 @@ static void test_nobody_listens(void **state)
     run_on_loop(NULL, connect_to_nobody, NULL);
 }
 
+/* An answer may have named it, as where an operation is to be followed. */
+static void ask_for_a_file(struct task *self, struct on_loop *env)
+{
+    struct http_request request = on_loop_request(env, NULL, "file:///proc/self/environ", 5000);
+    struct http_response response;
+    CLEANUP(err_freep) struct err *err = http_exchange(self, env->transport, &request, &response);
+
+    assert_non_null(err);
+    assert_int_equal(err_kind(err), ERR_NOT_SENT);
+    assert_non_null(strstr(err_message(err), "Protocol \"file\" not supported"));
+}
+
+static void test_a_file_is_no_url(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, ask_for_a_file, NULL);
+}
+
 struct dying {
     char methods[LONGEST]; /* of the requests that came, in order */
 };
@@ -97,6 +115,33 @@ static void test_only_a_read_is_repeated(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(methods); i++)
         run_on_loop(NULL, lose_an_answer, methods[i]);
+}
+
+static void hear_and_hang_up(int fd, unsigned n, void *ctx)
+{
+    char request[LONGEST];
+
+    (void)n, (void)ctx;
+    raw_read_request(fd, request, sizeof request);
+}
+
+/* The server may have carried it out; "not sent" would have it sent again. */
+static void hear_no_answer(struct task *self, struct on_loop *env)
+{
+    struct raw_server *server = raw_server_start(hear_and_hang_up, NULL);
+    struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 5000);
+    struct http_response response;
+    CLEANUP(err_freep) struct err *err = http_exchange(self, env->transport, &request, &response);
+
+    assert_non_null(err);
+    assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
+    raw_server_stop(server);
+}
+
+static void test_what_got_no_answer_was_sent(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, hear_no_answer, NULL);
 }
 
 /* ---- requests that may be sent no longer ---- */
@@ -370,7 +415,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_a_file_is_no_url),
         cmocka_unit_test(test_only_a_read_is_repeated),
+        cmocka_unit_test(test_what_got_no_answer_was_sent),
         cmocka_unit_test(test_leave_is_asked_for_right_before_sending),
         cmocka_unit_test(test_a_deadline_ends_the_connection),
         cmocka_unit_test(test_cancelling_ends_the_connection),

@@ -1,6 +1,8 @@
 /* The guard between a client and a transport that only counts. */
 #include "lib/http/guard.h"
 
+#include "lib/base/alloc.h"
+#include "lib/base/list.h"
 #include "lib/rt/loop.h"
 #include "test/unit/expect.h"
 
@@ -92,9 +94,74 @@ static void test_only_reads_pass_while_it_is_closed(void **state)
     loop_run(loop);
 }
 
+/* ---- while it waits for a connection ---- */
+
+struct connecting {
+    struct http_transport transport;
+    bool leads, leads_then; /* when it has a connection */
+    bool wanted_then;       /* by who made the request */
+};
+
+static struct err *connect_slowly(struct http_transport *transport, struct task *self,
+                                  const struct http_request *request, struct http_response *ret)
+{
+    struct connecting *connecting = CONTAINER_OF(transport, struct connecting, transport);
+
+    (void)self;
+    connecting->leads = connecting->leads_then;
+    if (!request->may_send(request->may_send_ctx))
+        return err_new(ERR_CANCELED, "not sent");
+    ret->status = 200;
+    return NULL;
+}
+
+static void ask_again(struct task *self, void *arg)
+{
+    static const struct {
+        bool leads_then, own, wanted_then, sent;
+    } rows[] = {
+        {true, false, false, true}, {false, false, false, false}, {true, true, true, true},
+        {true, true, false, false}, {false, true, true, false},
+    };
+
+    (void)arg;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct connecting connecting = {.transport = {.exchange = connect_slowly},
+                                        .leads = true,
+                                        .leads_then = rows[i].leads_then,
+                                        .wanted_then = rows[i].wanted_then};
+        struct http_request request = {.method = "PATCH", .url = "http://x/"};
+        struct http_response response = {0};
+        struct http_guard guard;
+
+        if (rows[i].own) {
+            request.may_send = is_set;
+            request.may_send_ctx = &connecting.wanted_then;
+        }
+        http_guard_init(&guard, &connecting.transport, is_set, &connecting.leads);
+        struct err *err = http_exchange(self, &guard.transport, &request, &response);
+        if (rows[i].sent)
+            assert_ok(err);
+        else
+            assert_fails(err, ERR_CANCELED, "not sent");
+    }
+}
+
+static void test_it_is_asked_again_when_there_is_a_connection(void **state)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+
+    (void)state;
+    loop_spawn(loop, "ask again", ask_again, NULL);
+    loop_run(loop);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_only_reads_pass_while_it_is_closed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_only_reads_pass_while_it_is_closed),
+        cmocka_unit_test(test_it_is_asked_again_when_there_is_a_connection),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,9 @@ static void show_late(struct task *self, void *ctx, const struct http_call *call
 
 static const struct http_route routes[] = {{NULL, "/late", show_late}, {NULL, "/*", show}};
 
+#define FOUR_TIMES(text) text text text text
+#define TIMES_256(text) FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(text))))
+
 static const struct {
     const char *why, *sent, *answer;
     unsigned handled;
@@ -56,6 +59,11 @@ static const struct {
      "HTTP/1.1 413", 0},
     {"a NUL in the path ends it", "GET /a%00b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
      "</a >", 1},
+    {"more headers than are kept",
+     "GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n" TIMES_256("a: b\r\n") "\r\n", "</a >",
+     1},
+    {"more arguments than are kept",
+     "GET /a?" TIMES_256("a=b&") " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "</a >", 1},
     {"no HTTP", "hello\r\n\r\n", "", 0},
     {"a body that never comes", "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab", NULL,
      0},

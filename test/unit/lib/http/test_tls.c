@@ -389,6 +389,26 @@ static void test_a_client_without_a_certificate_gets_nothing(void **state)
     run_on_loop(&config, be_asked_who_we_are, &welcome);
 }
 
+/* The key of any server of the cluster would open ours, else. */
+static void test_a_servers_certificate_is_no_clients(void **state)
+{
+    static const char *const uses[] = {"serverAuth", "clientAuth"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(uses); i++) {
+        struct credentials credentials;
+        bool welcome = strcmp(uses[i], "clientAuth") == 0;
+
+        authority_issue_for(&pki.ours, "for one use", uses[i], &credentials);
+        const struct http_client_config config = {.proxy = "",
+                                                  .ca_pem = pki.ours.pem,
+                                                  .certificate_pem = credentials.certificate_pem,
+                                                  .key_pem = credentials.key_pem};
+        run_on_loop(&config, be_asked_who_we_are, &welcome);
+        credentials_fini(&credentials);
+    }
+}
+
 /* A handshake with one version of TLS, as permissive as OpenSSL can be. */
 struct handshake {
     unsigned port;
@@ -506,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_authorities_from_a_file),
         cmocka_unit_test(test_client_certificates),
         cmocka_unit_test(test_a_client_without_a_certificate_gets_nothing),
+        cmocka_unit_test(test_a_servers_certificate_is_no_clients),
         cmocka_unit_test(test_versions_before_1_2_are_refused),
         cmocka_unit_test(test_a_reset_while_sending),
     };
