@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
-#include "test/unit/expect.h"
+#include "lib/base/buffer.h"
+#include "lib/base/file.h"
+#include "test/unit/needle.h"
 
 /* What the kernel says of the mapping at an address: "dd" is that no core has it. */
 static bool is_left_out(const void *address)
@@ -59,12 +61,79 @@ static void test_nothing_is_kept_of_nothing(void **state)
     secret_free(NULL);
 }
 
+/* ---- what deals with secrets on its way ---- */
+
+/* What is made of a text that is secret, for the caller to clear away. */
+struct making {
+    char *from, *made;
+};
+
+/* Where nothing that comes later writes over what was left on the stack. */
+static void deep_down(void (*fn)(struct making *making), struct making *making)
+{
+    char room[64 * 1024];
+
+    explicit_bzero(room, sizeof room);
+    fn(making);
+    explicit_bzero(room, sizeof room); /* so that it is not made when the call is over */
+}
+
+static void put_together(struct making *making)
+{
+    making->made = mem_printf("Bearer %s", making->from);
+}
+
+static void read_file(struct making *making)
+{
+    assert_ok(file_read(making->from, 4096, &making->made, NULL));
+}
+
+static void grow(struct making *making)
+{
+    struct buffer buffer = {.limit = 64 * 1024};
+
+    for (int i = 0; i < 100; i++)
+        assert_true(buffer_append(&buffer, making->from, strlen(making->from)));
+    making->made = buffer_take(&buffer);
+}
+
+static unsigned left_by(void (*fn)(struct making *making), char *from, const struct needle *needle)
+{
+    struct making making = {.from = from};
+    unsigned before = needle_count(needle);
+
+    deep_down(fn, &making);
+    secret_free(making.made);
+    return needle_count(needle) - before;
+}
+
+static void test_nothing_stays_on_the_way(void **state)
+{
+    struct needle needle = needle_new("secret");
+    struct buffer text = {.limit = 4096};
+    char path[] = "/tmp/test_secret_XXXXXX";
+    int fd = mkstemp(path);
+
+    (void)state;
+    needle_append(&text, &needle);
+    assert_int_equal(write(fd, text.data, text.length), text.length);
+    close(fd);
+    assert_int_equal(needle_count(&needle), 1);
+    assert_int_equal(left_by(put_together, text.data, &needle), 0);
+    assert_int_equal(left_by(read_file, path, &needle), 0);
+    assert_int_equal(left_by(grow, text.data, &needle), 0);
+    buffer_fini(&text);
+    assert_int_equal(needle_count(&needle), 0);
+    remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_is_left_out_of_cores),
         cmocka_unit_test(test_it_is_gone_when_dropped),
         cmocka_unit_test(test_nothing_is_kept_of_nothing),
+        cmocka_unit_test(test_nothing_stays_on_the_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/loop.h"
 #include "test/unit/expect.h"
+#include "test/unit/needle.h"
 
 static const struct {
     const char *text, *value, *fault;
@@ -110,12 +111,34 @@ static void test_depth_is_bounded(void **state)
     loop_run(loop);
 }
 
+/* ---- what may be secret ---- */
+
+static void test_what_is_freed_is_cleared(void **state)
+{
+    struct needle needle = needle_new("json");
+    struct buffer text = {.limit = 4096};
+    json_t *json;
+
+    (void)state;
+    json_clear_freed();
+    /* A sanitizer writes to the first bytes of what is freed. */
+    buffer_printf(&text, "{\"aadClientSecret\": \"----------------");
+    needle_append(&text, &needle);
+    buffer_printf(&text, "\"}");
+    assert_ok(json_parse_here(text.data, text.length, &json));
+    buffer_fini(&text);
+    assert_int_equal(needle_count(&needle), 1);
+    json_decref(json);
+    assert_int_equal(needle_count(&needle), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_on_a_large_stack),
         cmocka_unit_test(test_from_a_task),
         cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_what_is_freed_is_cleared),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* What a credential knew is nowhere in memory once it is freed: a core that is written then has
  * neither secret nor key nor token. The whole process is searched, freed memory and stacks too. */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,114 +12,8 @@
 #include "lib/json/parse.h"
 #include "provisioner-lib/azure/credential.h"
 #include "test/unit/expect.h"
+#include "test/unit/needle.h"
 #include "test/unit/test/azsim/arm/key_pair.h"
-
-enum { NEEDLE_SIZE = 48, LARGEST_REGION = 256 * 1024 * 1024, PIECE = 1024 * 1024 };
-
-/* ---- needles, which are themselves in memory only with each bit turned ---- */
-
-struct needle {
-    unsigned char bytes[NEEDLE_SIZE];
-    size_t length;
-};
-
-static unsigned char turned(unsigned char byte)
-{
-    return byte ^ 0xff;
-}
-
-static struct needle needle_of(const void *data, size_t length)
-{
-    struct needle needle = {.length = length < NEEDLE_SIZE ? length : NEEDLE_SIZE};
-
-    for (size_t i = 0; i < needle.length; i++)
-        needle.bytes[i] = turned(((const unsigned char *)data)[i]);
-    return needle;
-}
-
-/* A text that nothing else has, made of letters. */
-static struct needle needle_new(const char *name)
-{
-    struct needle needle = {.length = NEEDLE_SIZE};
-    unsigned seed = (unsigned)getpid();
-
-    for (size_t i = 0; i < NEEDLE_SIZE; i++) {
-        seed = seed * 1103515245 + 12345 + (unsigned char)name[i % strlen(name)];
-        needle.bytes[i] = turned((unsigned char)('a' + (seed >> 16) % 26));
-    }
-    return needle;
-}
-
-static void append(struct buffer *out, const struct needle *needle)
-{
-    for (size_t i = 0; i < needle->length; i++) {
-        char c = (char)turned(needle->bytes[i]);
-
-        assert_true(buffer_append(out, &c, 1));
-    }
-}
-
-/* ---- the search ---- */
-
-static unsigned count_in_piece(const struct needle *needle, const unsigned char *piece, size_t n)
-{
-    const unsigned char *at = piece, *end = piece + n;
-    unsigned found = 0;
-
-    while ((at = memchr(at, turned(needle->bytes[0]), (size_t)(end - at)))) {
-        size_t same = 0;
-
-        while (same < needle->length && at + same < end && at[same] == turned(needle->bytes[same]))
-            same++;
-        found += same == needle->length;
-        at++;
-    }
-    return found;
-}
-
-static unsigned count_in(const struct needle *needle, int memory, unsigned long from,
-                         unsigned long to, unsigned char *piece)
-{
-    unsigned found = 0;
-
-    for (unsigned long at = from; at < to; at += PIECE - NEEDLE_SIZE + 1) {
-        size_t wanted = to - at < PIECE ? to - at : PIECE;
-        ssize_t n = pread(memory, piece, wanted, (off_t)at);
-
-        if (n > 0)
-            found += count_in_piece(needle, piece, (size_t)n);
-    }
-    return found;
-}
-
-/* How often it is in memory that can be written. */
-static unsigned count(const struct needle *needle)
-{
-    unsigned char *piece = mem_alloc(PIECE);
-    FILE *maps = fopen("/proc/self/maps", "re");
-    int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    unsigned long from, to;
-    char line[512], rights[5];
-    unsigned found = 0;
-
-    assert_non_null(maps);
-    while (fgets(line, sizeof line, maps)) {
-        unsigned long own = (unsigned long)piece;
-
-        if (sscanf(line, "%lx-%lx %4s", &from, &to, rights) != 3 || rights[1] != 'w' ||
-            to - from > LARGEST_REGION)
-            continue;
-        if (from <= own && own < to) { /* not what the search itself has read */
-            found += count_in(needle, memory, from, own, piece);
-            from = own + PIECE;
-        }
-        found += count_in(needle, memory, from, to, piece);
-    }
-    close(memory);
-    fclose(maps);
-    free(piece);
-    return found;
-}
 
 /* ---- the credential ---- */
 
@@ -141,7 +34,7 @@ static struct err *give_token(struct http_transport *transport, struct task *sel
 
     (void)self, (void)request;
     buffer_printf(&body, "{\"expires_in\": 3599, \"access_token\": \"");
-    append(&body, session->token);
+    needle_append(&body, session->token);
     buffer_printf(&body, "\"}");
     *ret = (struct http_response){.status = 200, .body_length = body.length};
     ret->body = buffer_take(&body);
@@ -175,9 +68,9 @@ static void log_in_and_out(struct buffer *file, const struct needle *token,
         credential_new(&session->group, &session->config, &session->transport, &session->transport);
     loop_spawn(session->loop, "use", use, session);
     loop_advance(session->loop, 1000);
-    assert_in_range(count(token), 1, 1);
+    assert_in_range(needle_count(token), 1, 1);
     if (kept)
-        assert_in_range(count(kept), 1, 1);
+        assert_in_range(needle_count(kept), 1, 1);
     credential_free(session->credential);
     azure_config_fini(&session->config);
     loop_free(session->loop);
@@ -195,12 +88,12 @@ static void test_a_client_secret_and_its_token(void **state)
 
     (void)state;
     buffer_printf(&file, BASE "\"aadClientSecret\": \"");
-    append(&file, &secret);
+    needle_append(&file, &secret);
     buffer_printf(&file, "\"}");
-    assert_in_range(count(&secret), 1, 1);
+    assert_in_range(needle_count(&secret), 1, 1);
     log_in_and_out(&file, &token, &secret);
-    assert_int_equal(count(&secret), 0);
-    assert_int_equal(count(&token), 0);
+    assert_int_equal(needle_count(&secret), 0);
+    assert_int_equal(needle_count(&token), 0);
 }
 
 /* The private exponent, as files have it and as numbers are computed with. */
@@ -234,21 +127,21 @@ static void test_a_certificates_key(void **state)
     close(mkstemp(path));
     key_pair_init(&pair);
     take_exponent(&pair, &big, &little);
-    append(&text, &password);
+    needle_append(&text, &password);
     key_pair_write_pkcs12(&pair, path, text.data);
     buffer_fini(&text);
-    assert_in_range(count(&little), 1, 10);
+    assert_in_range(needle_count(&little), 1, 10);
     key_pair_fini(&pair);
 
     buffer_printf(&file, BASE "\"aadClientCertPath\": \"%s\", \"aadClientCertPassword\": \"", path);
-    append(&file, &password);
+    needle_append(&file, &password);
     buffer_printf(&file, "\"}");
     log_in_and_out(&file, &token, &password);
     remove(path);
-    assert_int_equal(count(&password), 0);
-    assert_int_equal(count(&token), 0);
-    assert_int_equal(count(&little), 0);
-    assert_int_equal(count(&big), 0);
+    assert_int_equal(needle_count(&password), 0);
+    assert_int_equal(needle_count(&token), 0);
+    assert_int_equal(needle_count(&little), 0);
+    assert_int_equal(needle_count(&big), 0);
 }
 
 /* The text of a key that no password protects. */
@@ -280,13 +173,13 @@ static void test_a_key_in_a_file_of_its_own(void **state)
     key_pair_write_pem(&pair, path, NULL);
     key_pair_fini(&pair);
     key = needle_of_key_file(path);
-    unsigned before = count(&key);
+    unsigned before = needle_count(&key);
 
     buffer_printf(&file, BASE "\"aadClientCertPath\": \"%s\"}", path);
     log_in_and_out(&file, &token, NULL);
     remove(path);
-    assert_int_equal(count(&key), before);
-    assert_int_equal(count(&token), 0);
+    assert_int_equal(needle_count(&key), before);
+    assert_int_equal(needle_count(&token), 0);
 }
 
 int main(void)
