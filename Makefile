@@ -6,6 +6,7 @@
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
+# make fuzz     every reader of outside input under libFuzzer; TIME=60 seconds each, TARGET=yaml
 # make docs     the reference pages in docs/
 # make clean    removes build/
 
@@ -24,6 +25,7 @@ include mk/demo.mk
 include mk/bench.mk
 include mk/docs.mk
 include mk/sim.mk
+include mk/fuzz.mk
 
 .PHONY: all clean
 all: programs

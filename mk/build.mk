@@ -1,4 +1,4 @@
-# What is built from what. Every object exists in two variants (mk/flags.mk).
+# What is built from what. Every object may exist in three variants (mk/flags.mk).
 
 # A library is a folder; its *.c and *.proto become one archive. They are listed from the lowest
 # layer up and linked in reverse, so that a call upwards does not link.
@@ -85,7 +85,7 @@ $(VM_SIZES): $(BUILD)/gen/%.inc: %.txt
 
 # Other flags or another compiler make every object anew.
 define variant
-flags_$(1) := $(strip $(CC) $(CFLAGS_$(1)) $(WARNINGS))
+flags_$(1) := $(strip $(CC_$(1)) $(CFLAGS_$(1)) $(WARNINGS))
 former_flags_$(1) := $$(strip $$(file <$(BUILD)/$(1)/flags))
 ifneq ($$(flags_$(1)),$$(former_flags_$(1)))
 $$(shell mkdir -p $(BUILD)/$(1))
@@ -94,12 +94,12 @@ endif
 
 $(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
 	@mkdir -p $$(@D)
-	@$$(CC) $$(CFLAGS_$(1)) -c $$< -o $$@
+	@$$(CC_$(1)) $$(CFLAGS_$(1)) -c $$< -o $$@
 
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
 	@echo "$(1) $$<"
 	@mkdir -p $$(@D)
-	@$$(CC) $$(CFLAGS_$(1)) $$(WARNINGS) -c $$< -o $$@
+	@$$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) -c $$< -o $$@
 
 $(foreach f,$(FOLDERS),$(call archive,$(1),$(f)))
 $(foreach p,$(BUILT_PROGRAMS), \
@@ -118,13 +118,14 @@ define program
 $(BUILD)/$(1)/bin/$(2): $(BUILD)/$(1)/$(3)/main.o $(call archives,$(1),$(3))
 	@echo "$(1) $$@"
 	@mkdir -p $$(@D)
-	@$$(CC) $$(LDFLAGS_$(1)) $$(LDFLAGS_$$(@F)) -o $$@ $$^ $$(ARCHIVES_$(1)) $$(LIBS) \
+	@$$(CC_$(1)) $$(LDFLAGS_$(1)) $$(LDFLAGS_$$(@F)) -o $$@ $$^ $$(ARCHIVES_$(1)) $$(LIBS) \
 	    $$(LIBS_$(1)_$$(@F))
 
 endef
 
 $(eval $(call variant,plain))
 $(eval $(call variant,checked))
+$(eval $(call variant,fuzz))
 
 # The shipped programs, stripped; their symbols stay in $(BUILD)/plain/bin.
 $(BUILD)/bin/%: $(BUILD)/plain/bin/%
@@ -139,4 +140,4 @@ SIM := $(BUILD)/plain/bin/azdisk-sim
 programs: $(patsubst %,$(BUILD)/bin/%,$(filter-out $(notdir $(SIM)),$(PROGRAM_NAMES)))
 checked-programs: $(PROGRAM_NAMES:%=$(BUILD)/checked/bin/%)
 
--include $(shell find $(BUILD)/plain $(BUILD)/checked -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/plain $(BUILD)/checked $(BUILD)/fuzz -name '*.d' 2>/dev/null)

@@ -1,9 +1,12 @@
-# How C is compiled. Every object exists in two variants: `plain`, which is shipped, and `checked`,
-# which tests run and which carries the sanitizers of SANITIZE.
+# How C is compiled. There are three variants of objects: `plain`, which is shipped, `checked`, which
+# tests run and which carries the sanitizers of SANITIZE, and `fuzz`, which libFuzzer runs.
 
 ifeq ($(origin CC),default)
 CC := gcc
 endif
+CC_plain = $(CC)
+CC_checked = $(CC)
+CC_fuzz := clang-14
 SANITIZE ?= address,undefined
 
 WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes \
@@ -20,3 +23,9 @@ LDFLAGS_plain := -pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
 CFLAGS_checked := $(COMMON_CFLAGS) -O1 -fno-omit-frame-pointer \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 LDFLAGS_checked := $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,--as-needed
+
+# Line tables only, and no warnings that only gcc knows: what is to be seen is where it crashed.
+CFLAGS_fuzz := $(COMMON_CFLAGS) -O1 -gline-tables-only -fno-omit-frame-pointer \
+    -Wno-unknown-warning-option -fsanitize=fuzzer-no-link,address,undefined \
+    -fno-sanitize-recover=all
+LDFLAGS_fuzz := -fsanitize=fuzzer,address,undefined -Wl,--as-needed

@@ -35,7 +35,7 @@ RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
 
 .PHONY: unit-programs test-programs test unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)
-test-programs: unit-programs programs checked-programs $(SIM) $(PROBES)
+test-programs: unit-programs programs checked-programs $(SIM) $(PROBES) fuzz-programs
 
 test: setup $(PYTHON)
 	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \

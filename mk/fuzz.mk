@@ -1,0 +1,36 @@
+# make fuzz             every reader of outside input against inputs that libFuzzer makes up, an hour
+#                       each (test/fuzz)
+# make fuzz TIME=60     so many seconds each; TARGET=yaml only that one, JOBS=1 one at a time
+
+TIME := 3600
+TARGET :=
+JOBS = $(shell nproc)
+
+# A target is input:folder: test/fuzz/fuzz_<input>.c, linked with the archive of the folder that
+# reads the input and with those below it.
+FUZZ_TARGETS := \
+    json:lib/json \
+    yaml:lib/json \
+    resource_id:provisioner-lib/azure \
+    extender_args:scheduler-extender
+
+fuzz_program = $(BUILD)/fuzz/bin/fuzz_$(1)
+
+define fuzz_target
+$(call fuzz_program,$(1)): $(BUILD)/fuzz/test/fuzz/fuzz_$(1).o $(call archives,fuzz,$(2))
+	@mkdir -p $$(@D)
+	@$$(CC_fuzz) $$(LDFLAGS_fuzz) -o $$@ $$^ $$(LIBS)
+
+endef
+
+$(eval $(foreach t,$(FUZZ_TARGETS), \
+    $(call fuzz_target,$(call program_name,$(t)),$(call program_folder,$(t)))))
+
+FUZZ_NAMES := $(foreach t,$(FUZZ_TARGETS),$(call program_name,$(t)))
+
+.PHONY: fuzz fuzz-programs
+fuzz-programs: $(foreach name,$(FUZZ_NAMES),$(call fuzz_program,$(name)))
+
+fuzz: $(foreach name,$(or $(TARGET),$(FUZZ_NAMES)),$(call fuzz_program,$(name)))
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 python3 -m fuzz --seconds $(TIME) --jobs $(JOBS) \
+	    --report $(BUILD)/reports/fuzz.json $(or $(TARGET),$(FUZZ_NAMES))
