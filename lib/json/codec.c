@@ -341,7 +341,8 @@ static json_t *encode_string(const char *text)
 /* `bytes` that are no JSON are a bug of whoever filled the message in. */
 static json_t *encode_any(const ProtobufCBinaryData *bytes)
 {
-    json_t *json = json_loadb((const char *)bytes->data, bytes->len, JSON_DECODE_ANY, NULL);
+    const size_t flags = JSON_DECODE_ANY | JSON_ALLOW_NUL; /* as parse.c takes it */
+    json_t *json = json_loadb((const char *)bytes->data, bytes->len, flags, NULL);
 
     if (!json)
         abort();

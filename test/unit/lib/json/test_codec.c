@@ -39,6 +39,7 @@ static const struct {
     {"a free subtree is passed on as it is", "{'any':{'code':[1,2.5,null,{'x':true}],'e':{}}}",
      "{'any':{'code':[1,2.5,null,{'x':true}],'e':{}}}"},
     {"a free value need not be a tree", "{'any':'text'}", "{'any':'text'}"},
+    {"a free value may have a NUL character in it", "{'any':'a\\u0000b'}", "{'any':'a\\u0000b'}"},
     {"the widest integers",
      "{'large':-9223372036854775808,'larges':[9223372036854775807],'small':2147483647,"
      "'smalls':[-2147483648]}",
@@ -85,7 +86,7 @@ static char *with_double_quotes(const char *text)
 /* The document read and written again, or the error's message. */
 static char *read_and_write(const char *document)
 {
-    CLEANUP(json_decrefp) json_t *json = json_loads(document, 0, NULL);
+    CLEANUP(json_decrefp) json_t *json = json_loads(document, JSON_ALLOW_NUL, NULL);
     CLEANUP(json_decrefp) json_t *written = NULL;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     const ProtobufCMessage *message = NULL;
