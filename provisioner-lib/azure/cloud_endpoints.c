@@ -30,20 +30,28 @@ static const struct {
 /* Without slashes at the end. */
 static struct err *tidy_url(const char *key, char *url)
 {
-    if (strncmp(url, "https://", 8) != 0)
-        return err_new(ERR_INVALID, "%s \"%s\" does not begin with https://", key, url);
+    static const char scheme[] = "https://";
+    const char *host = url + strlen(scheme);
+
+    if (strncmp(url, scheme, strlen(scheme)) != 0)
+        return err_new(ERR_INVALID, "%s \"%s\" does not begin with %s", key, url, scheme);
+    if (strspn(host, "/") == strlen(host))
+        return err_new(ERR_INVALID, "%s \"%s\" names no host", key, url);
     for (char *end = url + strlen(url); end[-1] == '/'; end--)
         end[-1] = '\0';
     return NULL;
 }
 
-/* Sets what is not set. */
+/* Sets what is not set. What is refused must not stay: the next look would take it for good. */
 static struct err *take_url(const char *key, const char *url, char **target)
 {
+    CLEANUP(freep) char *copy = mem_strdup(url);
+
     if (*target || !url || !*url)
         return NULL;
-    *target = mem_strdup(url);
-    return tidy_url(key, *target);
+    TRY(tidy_url(key, copy));
+    *target = TAKE_PTR(copy);
+    return NULL;
 }
 
 /* ---- the file ---- */
@@ -141,7 +149,7 @@ struct err *cloud_endpoints_take(struct azure_config *config, const json_t *json
         return err_new(ERR_INTERNAL, "the cloud names no end points");
     TRY(json_decode(&arm__cloud_endpoints__descriptor, entry, arena, &decoded));
     const Arm__CloudAuthentication *found = ((const Arm__CloudEndpoints *)decoded)->authentication;
-    if (!found || !found->login_endpoint || !found->n_audiences)
+    if (!found || !found->login_endpoint || !*found->login_endpoint || !found->n_audiences)
         return err_new(ERR_INTERNAL, "the cloud's end points lack authentication");
     TRY(take_url("loginEndpoint", found->login_endpoint, &config->authority));
     if (!config->audience)

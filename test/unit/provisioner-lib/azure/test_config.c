@@ -282,6 +282,10 @@ static void test_what_resource_manager_says(void **state)
         {"a", "{}", "the cloud names no end points"},
         {"a", "[{\"authentication\":{\"loginEndpoint\":\"http://x\",\"audiences\":[\"a\"]}}]",
          "loginEndpoint \"http://x\" does not begin with https://"},
+        {"a", "[{\"authentication\":{\"loginEndpoint\":\"https:///\",\"audiences\":[\"a\"]}}]",
+         "loginEndpoint \"https:///\" names no host"},
+        {"a", "[{\"authentication\":{\"loginEndpoint\":\"\",\"audiences\":[\"a\"]}}]",
+         "the cloud's end points lack authentication"},
     };
 
     (void)state;
@@ -297,6 +301,26 @@ static void test_what_resource_manager_says(void **state)
         assert_string_equal(got, answers[i].expected);
         assert_int_equal(config.discover, err != NULL);
     }
+}
+
+/* The secret of our identity goes to the authority: one that was refused must not count when the
+ * cloud is asked again. */
+static void test_what_was_refused_does_not_stay(void **state)
+{
+    static const char refused[] =
+        "[{\"authentication\":{\"loginEndpoint\":\"http://x\",\"audiences\":[\"a\"]}}]";
+    static const char good[] =
+        "[{\"authentication\":{\"loginEndpoint\":\"https://y\",\"audiences\":[\"a\"]}}]";
+    CLEANUP(azure_config_fini) struct azure_config config = {.discover = true};
+    CLEANUP(json_decrefp) json_t *first = json_loads(refused, 0, NULL);
+    CLEANUP(json_decrefp) json_t *second = json_loads(good, 0, NULL);
+
+    (void)state;
+    assert_fails(cloud_endpoints_take(&config, first), ERR_INVALID,
+                 "loginEndpoint \"http://x\" does not begin with https://");
+    assert_true(config.discover);
+    assert_ok(cloud_endpoints_take(&config, second));
+    assert_string_equal(config.authority, "https://y");
 }
 
 /* ---- certificates ---- */
@@ -384,6 +408,7 @@ int main(void)
         IN_CLEAN_ENVIRONMENT(test_the_webhook_of_workload_identity),
         IN_CLEAN_ENVIRONMENT(test_an_environment_file),
         cmocka_unit_test(test_what_resource_manager_says),
+        cmocka_unit_test(test_what_was_refused_does_not_stay),
         cmocka_unit_test(test_certificates),
     };
 
