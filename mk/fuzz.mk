@@ -9,8 +9,14 @@ JOBS = $(shell nproc)
 # A target is input:folder: test/fuzz/fuzz_<input>.c, linked with the archive of the folder that
 # reads the input and with those below it.
 FUZZ_TARGETS := \
-    json:lib/json \
-    yaml:lib/json \
+    times:lib/base \
+    json:lib/json yaml:lib/json \
+    objects:lib/api \
+    pem:lib/http \
+    url:lib/rpc \
+    selector:lib/kube kubeconfig:lib/kube \
+    parameters:provisioner-lib \
+    azure_config:provisioner-lib/azure endpoints:provisioner-lib/azure \
     resource_id:provisioner-lib/azure \
     extender_args:scheduler-extender
 
