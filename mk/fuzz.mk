@@ -14,18 +14,32 @@ FUZZ_TARGETS := \
     objects:lib/api \
     pem:lib/http \
     url:lib/rpc \
-    selector:lib/kube kubeconfig:lib/kube \
+    selector:lib/kube kubeconfig:lib/kube watch:lib/kube \
     parameters:provisioner-lib \
     azure_config:provisioner-lib/azure endpoints:provisioner-lib/azure \
-    resource_id:provisioner-lib/azure \
-    extender_args:scheduler-extender
+    resource_id:provisioner-lib/azure arm:provisioner-lib/azure token:provisioner-lib/azure \
+    sku_file:provisioner-lib/azure \
+    signature:provisioner-lib/host cgroup:provisioner-lib/host \
+    extender_args:scheduler-extender \
+    attachment:node
+
+# The disk of fuzz_signature is a file; what is logged is of no interest.
+LDFLAGS_fuzz_signature := -Wl,--wrap=block_size
+LDFLAGS_fuzz_arm := -Wl,--wrap=log_write
+
+# What several targets need, and not all.
+FUZZ_SHARED := $(BUILD)/fuzz/test/fuzz/answers.a
+
+$(FUZZ_SHARED): %.a: %.o
+	@ar crsD $@ $<
 
 fuzz_program = $(BUILD)/fuzz/bin/fuzz_$(1)
 
 define fuzz_target
-$(call fuzz_program,$(1)): $(BUILD)/fuzz/test/fuzz/fuzz_$(1).o $(call archives,fuzz,$(2))
+$(call fuzz_program,$(1)): $(BUILD)/fuzz/test/fuzz/fuzz_$(1).o $(FUZZ_SHARED) \
+    $(call archives,fuzz,$(2))
 	@mkdir -p $$(@D)
-	@$$(CC_fuzz) $$(LDFLAGS_fuzz) -o $$@ $$^ $$(LIBS)
+	@$$(CC_fuzz) $$(LDFLAGS_fuzz) $$(LDFLAGS_$$(@F)) -o $$@ $$^ $$(LIBS)
 
 endef
 
