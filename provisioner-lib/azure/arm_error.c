@@ -174,21 +174,30 @@ bool arm_error_may_be_of_one_disk(const struct err *err)
 
 /* ---- when to come again ---- */
 
-enum { NO_WORD_MS = 1000 }; /* without a Retry-After */
+enum {
+    NO_WORD_MS = 1000, /* without a Retry-After */
+    /* Azure asks for 20 minutes at most. What is longer is somebody's mistake, for which the queue
+     * of a VM must not stand still. */
+    LONGEST_MS = 60 * 60 * 1000,
+};
+
+static int64_t bounded(int64_t ms)
+{
+    return ms < 0 ? 0 : ms < LONGEST_MS ? ms : LONGEST_MS;
+}
 
 /* Seconds, or a date. */
 static uint64_t after_ms(const char *text, int64_t now_us)
 {
     struct tm tm = {0};
     char *end;
-    unsigned long seconds = strtoul(text, &end, 10);
+    int64_t seconds = strtoll(text, &end, 10);
 
     if (end != text)
-        return seconds * 1000;
+        return (uint64_t)bounded(1000 * bounded(seconds));
     if (!strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm))
         return 0;
-    int64_t ms = (int64_t)timegm(&tm) * 1000 - now_us / 1000;
-    return ms > 0 ? (uint64_t)ms : 0;
+    return (uint64_t)bounded((int64_t)timegm(&tm) * 1000 - now_us / 1000);
 }
 
 uint64_t arm_retry_after_ms(const struct http_response *response, int64_t now_us)
@@ -198,7 +207,7 @@ uint64_t arm_retry_after_ms(const struct http_response *response, int64_t now_us
 
     for (size_t i = 0; i < COUNT_OF(in_ms); i++)
         if ((value = http_header_find(response->headers, response->n_headers, in_ms[i])))
-            return strtoul(value, NULL, 10);
+            return (uint64_t)bounded(strtoll(value, NULL, 10));
     value = http_header_find(response->headers, response->n_headers, "Retry-After");
     return value ? after_ms(value, now_us) : 0;
 }

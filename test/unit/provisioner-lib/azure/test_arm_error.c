@@ -329,6 +329,12 @@ static void test_when_to_come_again(void **state)
         {"Retry-After", "Thu, 01 Jan 2026 00:00:30 GMT", 30000},
         {"Retry-After", "Wed, 31 Dec 2025 23:59:59 GMT", 0},
         {"Retry-After", "soon", 0},
+        {"Retry-After", "-1", 0},
+        {"retry-after-ms", "-1", 0},
+        {"Retry-After", "18446744073709551", 3600 * 1000},
+        {"Retry-After", "99999999999999999999", 3600 * 1000},
+        {"x-ms-retry-after-ms", "99999999999999999999", 3600 * 1000},
+        {"Retry-After", "Fri, 01 Jan 2100 00:00:30 GMT", 3600 * 1000},
         {"X-Other", "1", 0},
     };
     const int64_t new_year_2026 = 1767225600;
