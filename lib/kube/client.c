@@ -17,6 +17,7 @@ enum {
     LONGEST_QUOTE = 200, /* of an answer that makes no sense */
     LARGEST_TOKEN = 64 * 1024,
     TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
+    LONGEST_RETRY_AFTER_S = 60,    /* the server asks for half of it at most */
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
 };
 
@@ -108,7 +109,8 @@ static enum err_kind kind_of(int http_status, const char *reason)
 static struct err *make_err(int http_status, const char *reason, const char *message,
                             int64_t retry_after_s)
 {
-    uint64_t after_ms = retry_after_s > 0 ? (uint64_t)retry_after_s * 1000 : 1000;
+    int64_t after_s = retry_after_s < LONGEST_RETRY_AFTER_S ? retry_after_s : LONGEST_RETRY_AFTER_S;
+    uint64_t after_ms = after_s > 0 ? (uint64_t)after_s * 1000 : 1000;
     struct err *err = http_status == 429 ? err_throttled(after_ms, "%s (HTTP 429)", message)
                                          : err_new(kind_of(http_status, reason), "%s (HTTP %d)",
                                                    message, http_status);
