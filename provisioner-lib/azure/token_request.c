@@ -29,6 +29,7 @@ enum {
     METADATA_MOST_MS = 25 * 1000,
     RENEW_BEFORE_MS = 5 * 60 * 1000,
     LONG_LIVED_MS = 2 * 60 * 60 * 1000,
+    LONGEST_LIVED_S = 28 * 60 * 60, /* Entra ID's longest */
     LONGEST_URL = 4096,
     LONGEST_FORM = 256 * 1024,
     LONGEST_TOKEN = 64 * 1024,
@@ -261,12 +262,14 @@ static struct err *refused(const struct http_response *response, const json_t *j
     return code ? err_with_code(err, code) : err;
 }
 
-/* A number, or the same as text. */
+/* A number, or the same as text; what is longer than any token lasts is a mistake. */
 static uint64_t milliseconds_of(const ProtobufCBinaryData *json)
 {
     const char *text = json->data ? (const char *)json->data : "";
+    int64_t seconds = strtoll(text + (text[0] == '"'), NULL, 10);
 
-    return strtoull(text + (text[0] == '"'), NULL, 10) * 1000;
+    seconds = seconds < LONGEST_LIVED_S ? seconds : LONGEST_LIVED_S;
+    return seconds > 0 ? (uint64_t)seconds * 1000 : 0;
 }
 
 /* Not too late, and not too often: five minutes before its end, or as soon as Entra ID says; long

@@ -71,6 +71,8 @@ static void test_long_lived_ones_are_renewed_at_half_time(void **state)
         {"{\"access_token\": \"t\", \"expires_in\": 86400, \"token_type\": \"Bearer\"}", 719},
         {"{\"access_token\": \"t\", \"expires_in\": \"86400\", \"refresh_in\": \"600\"}", 9},
         {"{\"access_token\": \"t\", \"expires_in\": 60}", 0},
+        {"{\"access_token\": \"t\", \"expires_in\": \"99999999999999999999\"}", 839},
+        {"{\"access_token\": \"t\", \"expires_in\": 86400, \"refresh_in\": -1}", 719},
     };
 
     (void)state;
