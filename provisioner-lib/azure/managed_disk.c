@@ -79,6 +79,14 @@ static void add_instance(struct cloud_disk *disk, const char *id)
     ARRAY_ADD(disk->instances, disk->n_instances) = mem_strdup(id);
 }
 
+/* 0 if it is not said, or makes no sense. */
+static int64_t size_of(const Arm__DiskProperties *properties)
+{
+    int64_t gib = properties->disk_size_gb;
+
+    return gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0;
+}
+
 /* managedBy of a shared disk names one of its VMs or none; the other two members name them all. */
 static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 {
@@ -88,12 +96,13 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
     *ret = (struct cloud_disk){
         .id = mem_strdup(disk->id),
         .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
-        .size_bytes = properties->disk_size_gb * GIB,
+        .size_bytes = size_of(properties),
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
         .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "of no kind"),
         .region = mem_strdup(disk->location ? disk->location : ""),
-        .zone =
-            disk->n_zones ? mem_printf("%s-%s", disk->location, disk->zones[0]) : mem_strdup(""),
+        .zone = disk->n_zones && disk->location
+                    ? mem_printf("%s-%s", disk->location, disk->zones[0])
+                    : mem_strdup(""),
         .mark = copy_mark(&mark),
     };
     if (disk->managed_by)

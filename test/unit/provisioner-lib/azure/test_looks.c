@@ -23,6 +23,12 @@ static void run_look(struct task *self, void *arg)
     look->ended = true;
 }
 
+static void answer_instead(struct world *world, const char *text, const char *body, int times)
+{
+    world->network.stand_in =
+        (struct stand_in){.text = text, .times = times, .status = 200, .body = body};
+}
+
 static void take(struct look *look)
 {
     loop_spawn(look->world->azure->loop, "look", run_look, look);
@@ -202,10 +208,41 @@ static void test_those_who_ask_at_one_moment_share_a_read(void **state)
     world_free(world);
 }
 
+/* Numbers and members that no disk has decide nothing. */
+static void test_a_disk_that_makes_no_sense(void **state)
+{
+    static const struct {
+        const char *body;
+        int64_t bytes;
+    } disks[] = {
+        {"{'id': '/d', 'zones': ['1'], 'properties': {'diskSizeGB': 4}}", 4LL << 30},
+        {"{'id': '/d', 'properties': {'diskSizeGB': -4}}", 0},
+        {"{'id': '/d', 'properties': {'diskSizeGB': 8589934592}}", 0},
+        {"{'id': '/d', 'properties': {'diskSizeGB': 9223372036854775807}}", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(disks); i++) {
+        CLEANUP(freep) char *page = mem_printf("{'value': [%s]}", disks[i].body);
+        struct world *world = world_new();
+        struct look look = {.world = world, .disk = DISK("any")};
+
+        answer_instead(world, "/disks?", page, 1);
+        take(&look);
+        assert_ok(look.err);
+        assert_int_equal(look.disks.n, 1);
+        assert_int_equal(look.disks.items[0].size_bytes, disks[i].bytes);
+        assert_string_equal(look.disks.items[0].zone, "");
+        cloud_disks_fini(&look.disks);
+        world_free(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_disks_page_by_page),
+        cmocka_unit_test(test_a_disk_that_makes_no_sense),
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
         cmocka_unit_test(test_a_model_from_before_a_change_ended_is_not_its_outcome),
