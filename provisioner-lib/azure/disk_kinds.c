@@ -5,6 +5,8 @@
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 
+enum { LARGEST_NUMBER = 1000 * 1000 * 1000 };
+
 struct kind {
     char *name; /* lower case */
     struct disk_limits *rows;
@@ -43,16 +45,32 @@ static struct kind *find(const struct disk_kinds *kinds, const char *name)
     return kind;
 }
 
-void disk_kinds_add(struct disk_kinds *kinds, const char *name, const struct disk_limits *row)
+/* Numbers that can be multiplied by a disk's size in GiB. */
+static bool makes_sense(const struct disk_limits *row)
+{
+    const int64_t numbers[] = {row->least_gib, row->most_gib,          row->least_iops,
+                               row->most_iops, row->most_iops_per_gib, row->least_mbps,
+                               row->most_mbps, row->max_shares};
+
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (numbers[i] < 0 || numbers[i] > LARGEST_NUMBER)
+            return false;
+    return row->most_gib > 0 && row->least_gib <= row->most_gib;
+}
+
+bool disk_kinds_add(struct disk_kinds *kinds, const char *name, const struct disk_limits *row)
 {
     struct kind *kind = find(kinds, name);
 
+    if (!makes_sense(row))
+        return false;
     if (!kind) {
         kind = mem_alloc(sizeof *kind);
         *kind = (struct kind){.name = mem_lower(name)};
         HASH_ADD_KEYPTR(hh, kinds->kinds, kind->name, strlen(kind->name), kind);
     }
     ARRAY_ADD(kind->rows, kind->n_rows) = *row;
+    return true;
 }
 
 bool disk_kinds_find(const struct disk_kinds *kinds, const char *name, int64_t size_gib,
@@ -89,7 +107,7 @@ static bool row_from_json(const json_t *json, struct disk_limits *ret)
         return false;
     *ret = (struct disk_limits){least,   most,       shares,    least_iops,     most_iops,
                                 per_gib, least_mbps, most_mbps, (unsigned)zones};
-    return most > 0 && least <= most;
+    return true;
 }
 
 json_t *disk_kinds_to_json(const struct disk_kinds *kinds)
@@ -116,9 +134,8 @@ struct err *disk_kinds_from_json(struct disk_kinds *kinds, const json_t *json)
         json_array_foreach(rows, i, item) {
             struct disk_limits row;
 
-            if (!row_from_json(item, &row))
+            if (!row_from_json(item, &row) || !disk_kinds_add(kinds, name, &row))
                 return err_new(ERR_INVALID, "the limits of %s disks are none", name);
-            disk_kinds_add(kinds, name, &row);
         }
     }
     return NULL;

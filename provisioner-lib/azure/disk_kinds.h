@@ -16,8 +16,9 @@ struct disk_kinds *disk_kinds_new(void);
 void disk_kinds_free(struct disk_kinds *kinds);
 DEFINE_CLEANUP(struct disk_kinds, disk_kinds_free)
 
-/* One row of the list: a kind has several if it differs by size. */
-void disk_kinds_add(struct disk_kinds *kinds, const char *name, const struct disk_limits *row);
+/* One row of the list: a kind has several if it differs by size. False, and nothing is added, if no
+ * disk can be like that. */
+bool disk_kinds_add(struct disk_kinds *kinds, const char *name, const struct disk_limits *row);
 /* False if the kind is not there. */
 bool disk_kinds_find(const struct disk_kinds *kinds, const char *name, int64_t size_gib,
                      struct disk_limits *ret);

@@ -1,5 +1,6 @@
 #include "provisioner-lib/azure/skus.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -95,13 +96,19 @@ static unsigned zones_of(const Arm__ResourceSku *sku)
     return zones;
 }
 
+/* What does not fit stays too large, or negative. */
+static int as_int(int64_t number)
+{
+    return number > INT_MAX ? INT_MAX : number < 0 ? -1 : (int)number;
+}
+
 /* Of kinds whose throughput goes with the size there is no choice, and IOPS have other names. */
 static struct disk_limits limits_of(const Arm__ResourceSku *sku)
 {
     return (struct disk_limits){
         .least_gib = number_of(sku, "MinSizeGiB"),
         .most_gib = number_of(sku, "MaxSizeGiB"),
-        .max_shares = (int)number_of(sku, "MaxValueOfMaxShares"),
+        .max_shares = as_int(number_of(sku, "MaxValueOfMaxShares")),
         .least_iops = number_of(sku, "MinIOpsReadWrite"),
         .most_iops = number_of(sku, "MaxIOpsReadWrite"),
         .most_iops_per_gib = number_of(sku, "MaxIopsPerGiBReadWrite"),
@@ -119,13 +126,14 @@ static void take(struct sku_facts *facts, const Arm__ResourceSku *sku)
         int64_t disks = number_of(sku, "MaxDataDiskCount");
 
         if (disks > 0)
-            vm_sizes_set(facts->sizes, sku->name, (int)disks);
+            vm_sizes_set(facts->sizes, sku->name,
+                         disks < CLOUD_MOST_SLOTS ? (int)disks : CLOUD_MOST_SLOTS);
     }
     if (strcasecmp(sku->resource_type, "disks") == 0) {
         struct disk_limits limits = limits_of(sku);
 
-        if (limits.most_gib > 0)
-            disk_kinds_add(facts->kinds, sku->name, &limits);
+        if (!disk_kinds_add(facts->kinds, sku->name, &limits))
+            log_debug("the SKU list's limits of %s disks make no sense", sku->name);
     }
 }
 

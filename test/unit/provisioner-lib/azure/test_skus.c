@@ -112,6 +112,59 @@ static void test_azures_word_counts_more_than_what_is_built_in(void **state)
     world_free(world);
 }
 
+/* What Azure cannot mean is passed over, so that what is built in counts and the file stays one of
+ * ours. */
+static void test_limits_that_make_no_sense(void **state)
+{
+    static const char *const wrong[] = {
+        "{'name': 'MaxSizeGiB', 'value': '65536'}, "
+        "{'name': 'MaxIOpsReadWrite', 'value': '9223372036854775807'}, "
+        "{'name': 'MaxIopsPerGiBReadWrite', 'value': '9223372036854775807'}",
+        "{'name': 'MaxSizeGiB', 'value': '10'}, {'name': 'MinSizeGiB', 'value': '11'}",
+        "{'name': 'MaxSizeGiB', 'value': '10'}, {'name': 'MinIOpsReadWrite', 'value': '-1'}",
+        "{'name': 'MaxSizeGiB', 'value': '10'}, "
+        "{'name': 'MaxValueOfMaxShares', 'value': '4294967297'}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        CLEANUP(freep)
+        char *body = mem_printf("{'value': [{'resourceType': 'disks', 'name': 'PremiumV2_LRS', "
+                                "'capabilities': [%s]}]}",
+                                wrong[i]);
+        struct world *world = world_new();
+        struct disk_limits limits, built_in;
+
+        world->network.stand_in =
+            (struct stand_in){.text = "/skus?", .times = 1, .status = 200, .body = body};
+        limits = limits_of(world, "PremiumV2_LRS", 65536);
+        disk_limits_built_in("PremiumV2_LRS", 65536, &built_in);
+        assert_same_limits(&limits, &built_in);
+        world_free(world);
+    }
+}
+
+/* There are LUNs for 64 disks, whatever a list says. */
+static void test_more_disks_than_there_are_luns(void **state)
+{
+    static const char *const numbers[] = {"65", "4294967295", "4294967297", "9999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        CLEANUP(freep)
+        char *body = mem_printf("{'value': [{'resourceType': 'virtualMachines', 'name': "
+                                "'Standard_D4s_v5', 'capabilities': [{'name': "
+                                "'MaxDataDiskCount', 'value': '%s'}]}]}",
+                                numbers[i]);
+        struct world *world = world_new();
+
+        world->network.stand_in =
+            (struct stand_in){.text = "/skus?", .times = 1, .status = 200, .body = body};
+        assert_int_equal(max_disks(world), CLOUD_MOST_SLOTS);
+        world_free(world);
+    }
+}
+
 /* ---- where they are from ---- */
 
 static void assert_source(const char *name)
@@ -263,6 +316,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_disks_can_be),
         cmocka_unit_test(test_azures_word_counts_more_than_what_is_built_in),
+        cmocka_unit_test(test_limits_that_make_no_sense),
+        cmocka_unit_test(test_more_disks_than_there_are_luns),
         cmocka_unit_test(test_the_list_is_asked_for_once),
         cmocka_unit_test(test_a_file_spares_the_question_for_a_day),
         cmocka_unit_test(test_a_file_that_is_none_of_ours_is_ignored),
