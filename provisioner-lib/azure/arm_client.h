@@ -83,6 +83,9 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
                            const ProtobufCMessageDescriptor *type, struct arena *arena,
                            const ProtobufCMessage **ret) __attribute__((warn_unused_result));
 
+/* A list that goes on for longer has lost its end: a page that names itself as the next one. */
+enum { ARM_MOST_PAGES = 1000 };
+
 /* The path of a list's next page; NULL if `link` says that there is none. A link into another
  * cloud's hands is INTERNAL. */
 struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)

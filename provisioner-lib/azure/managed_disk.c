@@ -148,9 +148,11 @@ struct err *managed_disk_list(struct task *self, struct arm_client *arm, const c
     const char *name = strrchr(id, '/');
     CLEANUP(freep) char *path = mem_strndup(id, name ? (size_t)(name - id) : 0);
 
-    while (path) {
+    for (int pages = 0; path; pages++) {
         char *next = NULL;
 
+        if (pages == ARM_MOST_PAGES)
+            return err_new(ERR_INTERNAL, "a list of more than %d pages", ARM_MOST_PAGES);
         TRY(take_page(self, arm, path, ret, &next));
         free(path);
         path = next;

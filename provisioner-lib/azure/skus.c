@@ -145,10 +145,12 @@ static struct err *ask_azure(struct task *self, struct skus *skus, struct sku_fa
                             "skus?$filter=location%%20eq%%20%%27%s%%27",
                             config->subscription, config->location);
 
-    while (path) {
+    for (int pages = 0; path; pages++) {
         CLEANUP(arena_freep) struct arena *arena = arena_new();
         const ProtobufCMessage *decoded;
 
+        if (pages == ARM_MOST_PAGES)
+            return err_new(ERR_INTERNAL, "a list of more than %d pages", ARM_MOST_PAGES);
         TRY(arm_client_get(self, skus->arm,
                            &(struct arm_request){.kind = ARM_SKU_READ, .path = path},
                            &arm__resource_skus_page__descriptor, arena, &decoded));

@@ -238,11 +238,28 @@ static void test_a_disk_that_makes_no_sense(void **state)
     }
 }
 
+/* A list whose page names itself as the next one. */
+static void test_a_list_without_an_end(void **state)
+{
+    struct world *world = world_new();
+    struct look look = {.world = world, .disk = DISK("any")};
+
+    (void)state;
+    answer_instead(world, "/disks",
+                   "{'value': [], 'nextLink': 'https://management.azure.com/subscriptions/x/disks?"
+                   "api-version=2024-03-02'}",
+                   5000);
+    take(&look);
+    assert_fails(look.err, ERR_INTERNAL, "a list of more than 1000 pages");
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_disks_page_by_page),
         cmocka_unit_test(test_a_disk_that_makes_no_sense),
+        cmocka_unit_test(test_a_list_without_an_end),
         cmocka_unit_test(test_a_place_that_is_not_there),
         cmocka_unit_test(test_a_look_is_not_from_memory),
         cmocka_unit_test(test_a_model_from_before_a_change_ended_is_not_its_outcome),
