@@ -177,8 +177,9 @@ static void gather_vm(struct subject *s)
     const char *recorded = attachment_note(s->attachment, NOTE_VM);
     bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
     CLEANUP(freep) char *id = NULL;
-    CLEANUP(err_freep) struct err *err = told && recorded ? subject_find_vm(s, &id) : NULL;
 
+    if (told && recorded)
+        err_free(subject_find_vm(s, &id));
     s->in.vm_recorded = recorded != NULL;
     s->in.vm_moved = id && strcasecmp(id, recorded) != 0;
     s->in.vm_guessed = !recorded && !told;

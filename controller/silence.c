@@ -30,9 +30,9 @@ static struct silence_plan look(const struct controller *controller, const struc
     struct silence_snapshot in = {.node_ready = node_is_ready(KUBE_AS(Api__Node, node)),
                                   .now_us = loop_wall_us(controller->loop),
                                   .limit_ms = controller->settings.heartbeat_limit_ms};
-    CLEANUP(err_freep)
-    struct err *err = heartbeat ? timestamp_parse(heartbeat, &in.heard_us) : NULL;
 
+    if (heartbeat)
+        err_free(timestamp_parse(heartbeat, &in.heard_us));
     return silence_decide(&in);
 }
 
