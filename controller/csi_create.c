@@ -23,13 +23,13 @@ static struct err *check_size(struct task *self, struct cloud *cloud,
 {
     struct disk_limits limits;
     int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
-    int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
 
     if (required < 0 || limit < 0)
         return err_new(ERR_INVALID, "capacity_range is negative");
     if (required > INT64_MAX - GIB)
         return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
                        required);
+    int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
     if (limit && gib * GIB > limit)
         return err_new(ERR_OUT_OF_RANGE,
                        "capacity_range: a disk has whole GiB, and %" PRId64 " GiB are more than "

@@ -95,6 +95,8 @@ def test_a_claim_that_cannot_be_is_refused_before_anything_is_asked_of_azure(wor
             create(controller, **arguments)
     with refused("OUT_OF_RANGE", "limit_bytes"):
         create(controller, size=GIB, limit=GIB - 1)
+    with refused("OUT_OF_RANGE", "required_bytes", "too large"):
+        create(controller, size=2**63 - 1)
     assert world.objects("azvolumes") == []
     assert not [e for e in world.azure.journal(before) if "disks" in e.get("kind", "")]
 
