@@ -22,6 +22,18 @@ static size_t sequence_length(const unsigned char *text)
     return length;
 }
 
+bool utf8_is_valid(const char *text)
+{
+    while (*text) {
+        size_t length = sequence_length((const unsigned char *)text);
+
+        if (!length)
+            return false;
+        text += length;
+    }
+    return true;
+}
+
 void utf8_repair(char *text)
 {
     while (*text) {

@@ -5,5 +5,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+bool utf8_is_valid(const char *text);
+
 /* Puts a '?' in place of every byte that is not part of a well-formed UTF-8 sequence. */
 void utf8_repair(char *text);

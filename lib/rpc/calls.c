@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/rpc/unpack.h"
 
 enum {
     READY_CALLS = 16,
@@ -99,21 +100,9 @@ static void on_deadline(void *ctx)
 
 /* ---- messages ---- */
 
-static void *unpack_alloc(void *arena, size_t size)
-{
-    return arena_alloc(arena, size);
-}
-
-static void unpack_free(void *arena, void *memory)
-{
-    (void)arena;
-    (void)memory;
-}
-
 /* The request, in the call's arena; what it came in is freed, because a call may wait for long. */
 static struct err *unpack(struct call *call, ProtobufCMessage **ret_request)
 {
-    ProtobufCAllocator allocator = {unpack_alloc, unpack_free, call->seen.arena};
     grpc_byte_buffer_reader reader;
 
     if (!call->request || !grpc_byte_buffer_reader_init(&reader, call->request))
@@ -122,14 +111,10 @@ static struct err *unpack(struct call *call, ProtobufCMessage **ret_request)
     grpc_slice bytes = grpc_byte_buffer_reader_readall(&reader);
     grpc_byte_buffer_reader_destroy(&reader);
     grpc_byte_buffer_destroy(TAKE_PTR(call->request));
-    ProtobufCMessage *request = protobuf_c_message_unpack(
-        call->route->request, &allocator, GRPC_SLICE_LENGTH(bytes), GRPC_SLICE_START_PTR(bytes));
+    struct err *err = rpc_unpack(call->route->request, GRPC_SLICE_START_PTR(bytes),
+                                 GRPC_SLICE_LENGTH(bytes), call->seen.arena, ret_request);
     grpc_slice_unref(bytes);
-    if (!request)
-        return err_new(ERR_INVALID, "%s: the request is not a %s", call->route->path,
-                       call->route->request->name);
-    *ret_request = request;
-    return NULL;
+    return err ? err_wrap(err, "%s", call->route->path) : NULL;
 }
 
 static struct err *pack(struct call *call, const ProtobufCMessage *response)

@@ -33,9 +33,11 @@ static void test_rows(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(freep) char *text = mem_strdup(rows[i].text);
 
+        assert_int_equal(utf8_is_valid(text), strcmp(text, rows[i].repaired) == 0);
         utf8_repair(text);
         if (strcmp(text, rows[i].repaired) != 0)
             fail_msg("%s: got \"%s\"", rows[i].why, text);
+        assert_true(utf8_is_valid(text));
     }
 }
 

@@ -1,0 +1,17 @@
+/* unpack.h - a message as it travels, read.
+ *
+ * Text in a message is UTF-8, which protobuf demands and protobuf-c does not look at: what is made
+ * of a request, JSON above all, relies on it. Any thread.
+ */
+#pragma once
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/err.h"
+
+/* The message of `type` lives in `arena`; nothing of it points to `bytes`. INVALID if they are no
+ * such message, or a text in it is not UTF-8. */
+struct err *rpc_unpack(const ProtobufCMessageDescriptor *type, const void *bytes, size_t length,
+                       struct arena *arena, ProtobufCMessage **ret)
+    __attribute__((warn_unused_result));
