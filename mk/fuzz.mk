@@ -21,11 +21,13 @@ FUZZ_TARGETS := \
     sku_file:provisioner-lib/azure \
     signature:provisioner-lib/host cgroup:provisioner-lib/host \
     extender_args:scheduler-extender \
-    attachment:node
+    attachment:node csi_node:node \
+    csi_controller:controller
 
 # The disk of fuzz_signature is a file; what is logged is of no interest.
 LDFLAGS_fuzz_signature := -Wl,--wrap=block_size
 LDFLAGS_fuzz_arm := -Wl,--wrap=log_write
+LDFLAGS_fuzz_csi_controller := -Wl,--wrap=log_write
 
 # What several targets need, and not all.
 FUZZ_SHARED := $(BUILD)/fuzz/test/fuzz/answers.a
