@@ -15,12 +15,12 @@ static void check_origin(const char *url)
 {
     if (!http_same_origin(url, HOME))
         return;
-    /* As written, up to what tells paths from hosts. */
-    const char *host = strstr(url, "://");
-    MUST(host && strncasecmp(url, "https", 5) == 0);
-    MUST(!memchr(host + 3, '@', strcspn(host + 3, "/?#")));
-    MUST(strncasecmp(host + 3, HOST, strlen(HOST)) == 0);
-    MUST(strchr("/?#:", host[3 + strlen(HOST)]));
+    /* As written, up to what tells paths from hosts; libcurl does not count the slashes. */
+    MUST(strncasecmp(url, "https:/", 7) == 0);
+    const char *host = url + 6 + strspn(url + 6, "/");
+    MUST(!memchr(host, '@', strcspn(host, "/?#")));
+    MUST(strncasecmp(host, HOST, strlen(HOST)) == 0);
+    MUST(strchr("/?#:", host[strlen(HOST)]));
 }
 
 static void check_escape(const char *text)

@@ -13,7 +13,7 @@ struct server {
     struct http_stream stream;
     const char *list, *watch, *end;
     size_t piece; /* bytes at once */
-    unsigned lists;
+    unsigned watches;
 };
 
 static struct err *answer_list(struct http_transport *transport, struct task *self,
@@ -25,7 +25,6 @@ static struct err *answer_list(struct http_transport *transport, struct task *se
     TRY(task_sleep(self, 1));
     *ret = (struct http_response){.status = 200, .body = mem_strdup(server->list)};
     ret->body_length = strlen(ret->body);
-    server->lists++;
     return NULL;
 }
 
@@ -61,6 +60,8 @@ static struct err *open_stream(struct http_transport *transport, struct task *se
     (void)request;
     TRY(task_sleep(self, 1));
     *ret_response = (struct http_response){.status = 200, .body = mem_strdup("")};
+    if (server->watches++ > 0) /* what is left was of the one before */
+        server->watch = server->end;
     *ret_stream = &server->stream;
     return NULL;
 }
