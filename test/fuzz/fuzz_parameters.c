@@ -2,7 +2,7 @@
 #include "provisioner-lib/parameters.h"
 #include "test/fuzz/input.h"
 
-enum { MOST = 64 };
+enum { MOST = 64, MOST_TAGS = 50 /* of an Azure resource */ };
 
 static size_t split(char *text, struct parameter parameters[MOST])
 {
@@ -28,7 +28,7 @@ static void check(const struct volume_parameters *parsed)
     MUST(parsed->max_shares >= 1 && parsed->max_shares <= MAX_SHARES_LIMIT);
     MUST(parsed->max_mount_replica_count >= 0);
     MUST(parsed->max_mount_replica_count < parsed->max_shares);
-    MUST(parsed->sku && parsed->fs_type);
+    MUST(parsed->sku && parsed->fs_type && parsed->n_tags <= MOST_TAGS);
     MUST(!parsed->resource_group || !strpbrk(parsed->resource_group, "/?#%"));
     MUST(!parsed->subscription || !strpbrk(parsed->subscription, "/?#%"));
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
