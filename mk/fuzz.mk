@@ -22,7 +22,8 @@ FUZZ_TARGETS := \
     signature:provisioner-lib/host cgroup:provisioner-lib/host \
     extender_args:scheduler-extender \
     attachment:node csi_node:node \
-    csi_controller:controller
+    csi_controller:controller \
+    flags:azdiskctl
 
 # The disk of fuzz_signature is a file; what is logged is of no interest.
 LDFLAGS_fuzz_signature := -Wl,--wrap=block_size

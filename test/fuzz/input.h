@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/err.h"
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: this must hold: %s\n", __FILE__, __LINE__, #condition);        \
+            dprintf(STDERR_FILENO, "%s:%d: this must hold: %s\n", __FILE__, __LINE__, #condition); \
             abort();                                                                               \
         }                                                                                          \
     } while (0)
