@@ -14,7 +14,7 @@ from .driver_world import GROUP, VERSION, World
 from .release import Release
 
 NODE_ACCOUNT = "csi-azuredisk-node-sa"
-NOTE, OTHER_NOTE = f"{GROUP}/filesystem", f"{GROUP}/collect-after"
+NOTE, JOB, OTHER_NOTE = f"{GROUP}/filesystem", f"{GROUP}/running-job", f"{GROUP}/collect-after"
 CONTEXT = {"LUN": "3", "diskSizeBytes": "4294967296"}
 CONDITION = {"type": "Listed", "status": "True", "reason": "x", "message": "x",
              "lastTransitionTime": "2026-01-01T00:00:00Z"}
@@ -90,7 +90,7 @@ def objects(world, names):
             "metadata": {"name": f"data-{node}", "labels": {f"{GROUP}/node-name": node}},
             "spec": {"volumeName": "data", "volume_id": "/subscriptions/s/data", "nodeName": node, "role": "Primary"}})
         status = {"state": "Attached", "detail": {"role": "Primary", "publish_context": CONTEXT},
-                  "annotation": {OTHER_NOTE: "2026-01-01T00:00:00Z"}}
+                  "annotation": {OTHER_NOTE: "2026-01-01T00:00:00Z", JOB: "fsck x"}}
         world.patch("azvolumeattachments", f"data-{node}", {"status": status}, status=True)
         slots = {"limit": 8, "free": 8, "conditions": [CONDITION]}
         world.patch("azdrivernodes", node, {"status": {"slots": slots}}, status=True)
@@ -160,6 +160,10 @@ ROWS = [
 
     Row("its own file system", True, "a", "patch", ATTACHMENTS, OWN, note("ext4 x"), True),
     Row("no file system", True, "a", "patch", ATTACHMENTS, OWN, note(None), True),
+    Row("its own running job", True, "a", "patch", ATTACHMENTS, OWN, note("mkfs x", JOB), True),
+    Row("no running job", True, "a", "patch", ATTACHMENTS, OWN, note(None, JOB), True),
+    Row("another's running job", False, "a", "patch", ATTACHMENTS, "data-{b}", note("mkfs x", JOB), True),
+    Row("a token of no node, a running job", False, None, "patch", ATTACHMENTS, OWN, note("mkfs x", JOB), True),
     Row("another's file system", False, "a", "patch", ATTACHMENTS, "data-{b}", note("ext4 x"), True),
     Row("another's, as if it were its own", False, "a", "patch", ATTACHMENTS, "data-{b}",
         {"spec": {"nodeName": "{a}"}, **note("ext4 x")}, True),
