@@ -13,19 +13,11 @@
 /* How long to wait for a disk to be looked at. */
 enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's write */ };
 
-/* As it is on record now, also for who reads the mirror next. */
-static struct err *read_volume(struct task *self, struct controller *controller, const char *name,
-                               struct kube_object **ret)
-{
-    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_, name, ret));
-    store_note(controller->volumes, *ret);
-    return NULL;
-}
-
 /* ---- a volume that the driver has not seen ---- */
 
 /* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
- * it; its reconciler looks at the disk. */
+ * it; its reconciler looks at the disk. If somebody else has just written one, it may be of another
+ * disk of the same name. */
 static struct err *adopt(struct task *self, struct controller *controller,
                          const Csi__V1__ControllerPublishVolumeRequest *request, const char *name,
                          struct kube_object **ret)
@@ -42,11 +34,11 @@ static struct err *adopt(struct task *self, struct controller *controller,
                                           .mounted = mounted,
                                           .access_mode = (int)capability->access_mode->mode},
                        ret);
-
     if (!err || err_kind(err) != ERR_EXISTS)
         return err;
-    err_free(err); /* the leader has just written it from the PersistentVolume */
-    return read_volume(self, controller, name, ret);
+    err_free(err);
+    TRY(csi_find_volume(self, controller, request->volume_id, ret));
+    return *ret ? NULL : err_new(ERR_BUSY, "AzVolume %s has just been deleted", name);
 }
 
 /* ---- one whose disk is to be looked at again ---- */
@@ -89,7 +81,9 @@ static struct err *read_again(struct task *self, struct controller *controller,
 {
     CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
 
-    TRY(read_volume(self, controller, (*io)->metadata->name, &now));
+    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
+                 (*io)->metadata->name, &now));
+    store_note(controller->volumes, now);
     kube_object_unref(*io);
     *io = TAKE_PTR(now);
     return NULL;

@@ -11,9 +11,10 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 
 @contextmanager
-def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True) -> Iterator[str]:
-    """A bound PersistentVolume, made for a claim or by hand; its name."""
-    name = f"{world.namespace}-{volume_id.rpartition('/')[2].lower().replace('_', '-')}"
+def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True,
+                      name: str = "") -> Iterator[str]:
+    """A bound PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
+    name = f"{world.namespace}-{name or volume_id.rpartition('/')[2].lower().replace('_', '-')}"
     annotations = {"pv.kubernetes.io/provisioned-by": GROUP} if provisioned else {}
     world.core.create_persistent_volume({
         "metadata": {"name": name, "annotations": annotations},

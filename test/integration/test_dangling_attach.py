@@ -4,8 +4,8 @@ import grpc
 import pytest
 from cluster.waiting import until
 
+from .azure_side import attach, make_disk
 from .calls import create, publish
-from .disks import attach_disk, make_disk
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
 
@@ -32,7 +32,7 @@ def is_refused(controller, volume: str, node: str) -> None:
 
 def test_it_is_detached_where_nobody_uses_it(world, controller, azure_sdk):
     volume = create(controller, parameters=SINGLE).volume_id
-    attach_disk(azure_sdk, world.nodes[1], volume)
+    attach(azure_sdk, volume, world.nodes[1], 5)
     publish(controller, volume, world.nodes[0])
     assert world.attached("pvc-1")[-1] == "a"
     until(lambda: [e for e in world.core.list_namespaced_event(world.namespace).items
@@ -41,7 +41,7 @@ def test_it_is_detached_where_nobody_uses_it(world, controller, azure_sdk):
 
 def test_not_where_a_kubelet_says_that_it_uses_it(world, controller, azure_sdk):
     volume = create(controller, parameters=SINGLE).volume_id
-    attach_disk(azure_sdk, world.nodes[1], volume)
+    attach(azure_sdk, volume, world.nodes[1], 5)
     in_use = {"status": {"volumesInUse": [f"kubernetes.io/csi/{GROUP}^{volume}"]}}
     world.core.patch_node_status(world.nodes[1], in_use)
     is_refused(controller, volume, world.nodes[0])
@@ -51,7 +51,7 @@ def test_not_where_a_kubelet_says_that_it_uses_it(world, controller, azure_sdk):
 
 def test_not_where_kubernetes_has_it(world, controller, azure_sdk):
     volume = create(controller, parameters=SINGLE).volume_id
-    attach_disk(azure_sdk, world.nodes[1], volume)
+    attach(azure_sdk, volume, world.nodes[1], 5)
     with persistent_volume(world, volume, {}) as pv, volume_attachment(world, pv, world.nodes[1]):
         with pytest.raises(grpc.RpcError):
             publish(controller, volume, world.nodes[0])
@@ -60,5 +60,5 @@ def test_not_where_kubernetes_has_it(world, controller, azure_sdk):
 
 def test_not_a_disk_that_the_driver_has_not_made(world, controller, azure_sdk):
     volume = make_disk(azure_sdk, "theirs")
-    attach_disk(azure_sdk, world.nodes[1], volume)
+    attach(azure_sdk, volume, world.nodes[1], 5)
     is_refused(controller, volume, world.nodes[0])

@@ -8,8 +8,8 @@ import pytest
 from azsim import simulator
 from cluster.waiting import until
 
+from .azure_side import attach, make_disk
 from .calls import SHARED, create, delete, publish, refused, unpublish
-from .disks import MARK, make_disk
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
 
@@ -233,7 +233,7 @@ def test_a_disk_of_the_same_name_is_not_mistaken_for_it(world, controller, azure
 
 
 def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
-    unmarked = make_disk(azure_sdk, "data", {})
+    unmarked = make_disk(azure_sdk, "data")
     by_hand = make_disk(azure_sdk, "marked", world.own_mark())
     with persistent_volume(world, by_hand, {}, False):
         until(lambda: world.objects("azvolumes"), "it is adopted")
@@ -245,7 +245,7 @@ def test_a_foreign_disk_without_a_record_stays(world, controller, azure_sdk):
 def test_a_disk_without_a_record_that_is_attached_stays(world, controller, azure_sdk):
     """Somebody uses it, and no record says who."""
     volume = make_disk(azure_sdk, "pvc-1", world.own_mark())
-    attach(world, azure_sdk, volume, 3)
+    attach(azure_sdk, volume, world.nodes[0], 3)
     with refused("FAILED_PRECONDITION", "attached", world.nodes[0]):
         delete(controller, volume)
     assert disks(world) == ["pvc-1"]
@@ -338,14 +338,9 @@ V1_ATTRIBUTES = {"csi.storage.k8s.io/pv/name": "pv", "csi.storage.k8s.io/pvc/nam
 
 def attach_by_hand(world, azure_sdk, name: str, at: int) -> str:
     """A disk on the first node's VM, as version 1 of the driver would have left it; its id."""
-    id_ = make_disk(azure_sdk, name, {})
-    attach(world, azure_sdk, id_, at)
+    id_ = make_disk(azure_sdk, name)
+    attach(azure_sdk, id_, world.nodes[0], at)
     return id_
-
-
-def attach(world, azure_sdk, disk: str, at: int) -> None:
-    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
-        "rg", world.nodes[0], {"dataDisksToAttach": [{"diskId": disk, "lun": at}]}, polling_interval=0.1).result()
 
 
 @pytest.mark.parametrize("provisioned", [True, False], ids=["provisioned", "static"])

@@ -3,8 +3,8 @@
 import pytest
 from cluster.waiting import until
 
+from .azure_side import delete_disk, make_disk
 from .calls import publish, unpublish
-from .disks import delete_disk, make_disk
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, remove
 

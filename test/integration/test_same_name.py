@@ -1,0 +1,102 @@
+"""Two disks of one name in two resource groups, each with a PersistentVolume: one is served, the other refused, and
+neither is ever taken for the other."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+import pytest
+from cluster.waiting import until
+
+from .azure_side import make_disk
+from .calls import delete, publish, refused, unpublish
+from .driver_world import Controller, World
+from .kubernetes_side import persistent_volume
+
+NAME = "data"
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world) as controller:
+        yield controller
+
+
+@pytest.fixture
+def disks(azure_sdk) -> list[str]:
+    return [make_disk(azure_sdk, NAME, group=group) for group in ("rg", "elsewhere")]
+
+
+def whereabouts(world: World) -> dict[str, list[str]]:
+    """The nodes that each of the disks that are attached is attached to."""
+    return {disk["id"]: [owner["vm"] for owner in disk["attachedTo"]]
+            for disk in world.azure.control("GET", "disks")["disks"] if disk["attachedTo"]}
+
+
+def recorded(world: World) -> str | None:
+    """The disk of the AzVolume."""
+    volume = world.find("azvolumes", NAME) or {}
+    return volume.get("status", {}).get("detail", {}).get("volume_id")
+
+
+def test_the_second_is_refused(world, controller, disks):
+    first, second = disks
+    publish(controller, first, world.nodes[0])
+    until(lambda: world.roles(NAME) == {"a": "Primary Attached"}, "the first is attached")
+    for node in world.nodes[:2]:
+        with refused("FAILED_PRECONDITION", first, second, f"AzVolume {NAME}"):
+            publish(controller, second, node)
+        unpublish(controller, second, node)
+    with refused("FAILED_PRECONDITION", first, second):
+        delete(controller, second)
+    assert whereabouts(world) == {first: [world.nodes[0]]}
+    assert world.roles(NAME) == {"a": "Primary Attached"}
+
+
+@pytest.mark.parametrize("nodes", [(0, 0), (0, 1)], ids=["one-node", "two-nodes"])
+def test_of_two_at_the_same_time_one_is_served(world, controller, disks, nodes):
+    def outcome(disk: str, node: str) -> grpc.RpcError | None:
+        try:
+            publish(controller, disk, node)
+        except grpc.RpcError as error:
+            return error
+        return None
+
+    wanted = {disk: world.nodes[node] for disk, node in zip(disks, nodes)}
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = dict(zip(wanted, pool.map(outcome, wanted, wanted.values())))
+    [served] = [disk for disk, error in outcomes.items() if not error]
+    [other] = [disk for disk in disks if disk != served]
+    assert outcomes[other].code() == grpc.StatusCode.FAILED_PRECONDITION
+    assert served in outcomes[other].details() and other in outcomes[other].details()
+    until(lambda: whereabouts(world) == {served: [wanted[served]]}, "that one is attached")
+    unpublish(controller, other, wanted[other])
+    assert whereabouts(world) == {served: [wanted[served]]}
+
+
+def test_with_both_volumes_bound_the_one_on_record_is_served(world, controller, disks):
+    with persistent_volume(world, disks[0], {}, False, "one"), persistent_volume(world, disks[1], {}, False, "two"):
+        until(lambda: recorded(world), "one of them is adopted")
+        other = next(disk for disk in disks if disk != recorded(world))
+        with refused("FAILED_PRECONDITION", *disks):
+            publish(controller, other, world.nodes[0])
+        publish(controller, recorded(world), world.nodes[0])
+        until(lambda: whereabouts(world) == {recorded(world): [world.nodes[0]]}, "it is attached")
+
+
+def test_the_second_is_served_when_nothing_is_left_of_the_first(world, controller, disks):
+    first, second = disks
+    with persistent_volume(world, first, {}, False):
+        publish(controller, first, world.nodes[0])
+        unpublish(controller, first, world.nodes[0])
+    with refused("FAILED_PRECONDITION", "delete AzVolume"):
+        publish(controller, second, world.nodes[1])
+    world.delete("azvolumes", NAME)
+    until(lambda: not world.find("azvolumes", NAME), "no record of the first")
+    publish(controller, second, world.nodes[1])
+    until(lambda: whereabouts(world) == {second: [world.nodes[1]]}, "the second is attached")
