@@ -18,10 +18,8 @@ from .waiting import until, until_it_works
 REGION = simulator.LOCATION
 ZONE = "1"
 VM_SIZE = "Standard_D4s_v5"
-VIRTUAL_MACHINES = (
-    f"/subscriptions/{simulator.SUBSCRIPTION}/resourceGroups/{simulator.GROUP}"
-    "/providers/Microsoft.Compute/virtualMachines"
-)
+COMPUTE = f"/subscriptions/{simulator.SUBSCRIPTION}/resourceGroups/{simulator.GROUP}/providers/Microsoft.Compute"
+UNIFORM, FLEXIBLE = "pool", "flexpool"  # scale sets
 # Those that a cloud controller manager would set; kubelet may set these itself.
 LABELS = {
     "topology.kubernetes.io/region": REGION,
@@ -60,7 +58,23 @@ class Node:
             "zone": ZONE,
             "networkNamespace": str(self.machine.network.namespace(self.name)),
             "deviceDirectory": str(self.machine.disk / "disk-azure"),
+            **self._scale_set(),
         }
+
+    def _scale_set(self) -> dict:
+        """The first node is a VM by itself; the others are in turn of a uniform scale set and of a flexible one."""
+        number = self.machine.state.nodes.index(self.name)
+        if number == 0:
+            return {}
+        if number % 2:
+            return {"scaleSet": UNIFORM, "instanceId": str(number)}
+        return {"scaleSet": FLEXIBLE, "resourceName": f"{FLEXIBLE}_{number:08x}"}
+
+    def vm_id(self) -> str:
+        vm = self.vm()
+        if "instanceId" in vm:
+            return f"{COMPUTE}/virtualMachineScaleSets/{UNIFORM}/virtualMachines/{vm['instanceId']}"
+        return f"{COMPUTE}/virtualMachines/{vm.get('resourceName', self.name)}"
 
     def install(self) -> None:
         """What is on the machine's disk before it boots for the first time."""
@@ -146,7 +160,7 @@ class Node:
             },
             "authorization": {"mode": "AlwaysAllow"},
             "containerRuntimeEndpoint": f"unix://{SOCKET}",
-            "providerID": f"azure://{VIRTUAL_MACHINES}/{self.name}",
+            "providerID": f"azure://{self.vm_id()}",
             "nodeStatusUpdateFrequency": f"{REPORT_SECONDS}s",
             "nodeLeaseDurationSeconds": LEASE_SECONDS,
             "featureGates": {"KubeletCrashLoopBackOffMax": True},

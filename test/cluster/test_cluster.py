@@ -36,10 +36,15 @@ def test_nodes_look_like_azure_vms(cluster):
         assert labels["topology.kubernetes.io/region"] == "eastus"
         assert labels["topology.kubernetes.io/zone"] == "eastus-1"
         assert labels["node.kubernetes.io/instance-type"] == "Standard_D4s_v5"
-        assert node["spec"]["providerID"].startswith("azure:///subscriptions/")
-        assert node["spec"]["providerID"].endswith(f"/virtualMachines/{name}")
+        assert node["spec"]["providerID"] == f"azure://{cluster.nodes[name].vm_id()}"
         vm = next(vm for vm in cluster.vms() if vm["name"] == name)
         assert Path(vm["networkNamespace"]).exists() and Path(vm["deviceDirectory"]).is_dir()
+
+
+def test_nodes_are_vms_of_all_kinds(cluster):
+    ids = [node.vm_id().partition("/Microsoft.Compute/")[2] for node in cluster.nodes.values()]
+    assert ids == ["virtualMachines/node-a", "virtualMachineScaleSets/pool/virtualMachines/1",
+                   "virtualMachines/flexpool_00000002"]
 
 
 def test_pods_of_two_nodes_reach_each_other_by_cluster_ip(cluster, web):
