@@ -1,0 +1,127 @@
+"""Volumes whose disks somebody else has made: one that is there only after its pod, and one of the in-tree driver, which
+Kubernetes hands to this one."""
+
+import pytest
+from azsim import simulator
+from azure.identity import ClientSecretCredential
+from azure.mgmt.compute import ComputeManagementClient
+from cluster.cluster import Cluster
+from cluster.images import BUSYBOX_IMAGE
+from cluster.waiting import until
+from deployment.azure import Azure
+from deployment.ledger import DRIVER
+from kubernetes import client, config
+
+PATH = "/volume"
+SECONDS = 120
+
+
+@pytest.fixture(scope="module")
+def compute(cluster, azure) -> ComputeManagementClient:
+    """Microsoft's own client; to be used from inside the cluster's network."""
+    credential = ClientSecretCredential(
+        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=azure.url,
+        disable_instance_discovery=True, connection_verify=azure.ca)
+    return ComputeManagementClient(credential, simulator.SUBSCRIPTION, base_url=azure.url,
+                                   credential_scopes=[f"{azure.url}/.default"], connection_verify=azure.ca)
+
+
+@pytest.fixture(scope="module")
+def core(cluster) -> client.CoreV1Api:
+    return client.CoreV1Api(config.new_client_from_config(str(cluster.authority.path("admin.conf"))))
+
+
+def make_disk(cluster: Cluster, compute: ComputeManagementClient, name: str) -> None:
+    disk = {"location": simulator.LOCATION, "zones": ["1"], "sku": {"name": "Premium_LRS"},
+            "properties": {"diskSizeGB": 4, "creationData": {"createOption": "Empty"}}}
+    with cluster.inside("cp"):
+        compute.disks.begin_create_or_update(simulator.GROUP, name, disk, polling_interval=0.2).result()
+
+
+def delete_disk(cluster: Cluster, compute: ComputeManagementClient, name: str) -> None:
+    with cluster.inside("cp"):
+        compute.disks.begin_delete(simulator.GROUP, name, polling_interval=0.2).result()
+
+
+def volume(name: str, policy: str, source: dict) -> list[dict]:
+    """A PersistentVolume, and the claim that it is for."""
+    size = {"storage": "4Gi"}
+    common = {"accessModes": ["ReadWriteOnce"], "storageClassName": ""}
+    return [
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+         "spec": {**common, "capacity": size, "persistentVolumeReclaimPolicy": policy,
+                  "claimRef": {"namespace": "default", "name": name}, **source}},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+         "spec": {**common, "resources": {"requests": size}, "volumeName": name}},
+    ]
+
+
+def pod(claim: str, node: str) -> dict:
+    container = {"name": "c", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never",
+                 "command": ["/bin/busybox", "sleep", "100000"], "volumeMounts": [{"name": "v", "mountPath": PATH}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"uses-{claim}"},
+            "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [container],
+                     "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]}}
+
+
+def run(cluster: Cluster, claim: str, script: str) -> str:
+    """In the pod, once it is ready."""
+    cluster.kubectl("wait", f"pod/uses-{claim}", "--for=condition=Ready", f"--timeout={SECONDS}s")
+    return cluster.kubectl("exec", f"uses-{claim}", "--", "/bin/busybox", "sh", "-ec", script).strip()
+
+
+def remove(cluster: Cluster, claim: str) -> None:
+    """The pod."""
+    cluster.kubectl("delete", "pod", f"uses-{claim}", f"--timeout={SECONDS}s")
+
+
+# ---- a disk that comes later ----
+
+def complaints(cluster: Cluster, core: client.CoreV1Api, name: str) -> list[str]:
+    with cluster.inside("cp"):
+        events = core.list_namespaced_event("default", field_selector=f"involvedObject.name={name}")
+    return [each.message for each in events.items if each.reason == "FailedAttachVolume"]
+
+
+def test_a_pod_waits_for_a_disk_that_somebody_makes_later(cluster, azure, compute, core):
+    handle = simulator.disk_id("later")
+    cluster.apply(*volume("later", "Retain", {"csi": {"driver": DRIVER, "volumeHandle": handle, "fsType": "ext4"}}),
+                  pod("later", "node-b"))
+    message = until(lambda: complaints(cluster, core, "uses-later"), "the pod's user is told", SECONDS, interval=0.2)[0]
+    assert handle in message and "not found" in message
+    make_disk(cluster, compute, "later")
+    run(cluster, "later", f"echo kept >{PATH}/file")
+    remove(cluster, "later")
+    cluster.kubectl("delete", "pvc/later", "pv/later", f"--timeout={SECONDS}s")
+    assert [disk["name"] for disk in azure.control("GET", "disks")["disks"]] == ["later"], "who made it deletes it"
+    until(lambda: azure.control("GET", "summary")["attachments"] == 0, "it is detached", SECONDS)
+    delete_disk(cluster, compute, "later")
+
+
+# ---- a volume of the in-tree driver ----
+
+IN_TREE = "kubernetes.io/azure-disk"
+
+
+@pytest.fixture
+def in_tree(cluster, compute) -> str:
+    """Such a volume, as that driver had provisioned it; its name."""
+    name = "in-tree"
+    make_disk(cluster, compute, name)
+    source = {"diskName": name, "diskURI": simulator.disk_id(name), "kind": "Managed", "fsType": "ext4",
+              "cachingMode": "ReadOnly"}
+    [pv, pvc] = volume(name, "Delete", {"azureDisk": source})
+    pv["metadata"]["annotations"] = {"pv.kubernetes.io/provisioned-by": IN_TREE}
+    cluster.apply(pv, pvc)
+    return name
+
+
+def test_a_volume_of_the_in_tree_driver_is_used_and_deleted(cluster, azure, in_tree):
+    cluster.apply(pod(in_tree, "node-c"))
+    run(cluster, in_tree, f"echo kept >{PATH}/file; sync")
+    [disk] = azure.control("GET", "disks")["disks"]
+    assert [owner["vm"] for owner in disk["attachedTo"]] == ["node-c"]
+    remove(cluster, in_tree)
+    cluster.kubectl("delete", "pvc", in_tree, f"--timeout={SECONDS}s")
+    until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", SECONDS, interval=0.5)
+    until(azure.nothing_left, "the disk is deleted with its claim", SECONDS, interval=0.5)
