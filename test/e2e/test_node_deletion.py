@@ -47,7 +47,8 @@ def scale_sets(cluster, driver) -> Iterator[list[str]]:
 @pytest.fixture(scope="module")
 def databases(cluster, azure, driver, scale_sets) -> Iterator[Databases]:
     node, *others = scale_sets
-    found = Databases(Ledger(cluster, "kept", 3), Ledger(cluster, "kept-single", 1), Ledger(cluster, "visitor", 3), node)
+    shared, single, visitor = (Ledger(cluster, *each) for each in (("kept", 3), ("kept-single", 1), ("visitor", 3)))
+    found = Databases(shared, single, visitor, node)
     for nodes, ledgers in (([node], found.there), (others, [found.visitor])):
         cluster.kubectl("cordon", *set(scale_sets) - set(nodes))
         for ledger in ledgers:

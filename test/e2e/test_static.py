@@ -1,5 +1,5 @@
-"""Volumes whose disks somebody else has made: one that is there only after its pod, and one of the in-tree driver, which
-Kubernetes hands to this one."""
+"""Volumes whose disks somebody else has made: one that is there only after its pod, and one of the in-tree driver,
+which Kubernetes hands to this one."""
 
 import pytest
 from azsim import simulator

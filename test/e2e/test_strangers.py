@@ -1,18 +1,23 @@
-"""What somebody in the cluster can do to the driver who has nothing but the network, or the token of one node."""
+"""What somebody in the cluster can do to the driver who has the network, objects of their own, or one pod's token."""
 
 import http.client
 import json
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
+from cluster.process import Process
 from cluster.waiting import until
 from deployment.driver import NAMESPACE, OBJECTS, Driver
+from deployment.ledger import Ledger
 from kubernetes import client, config
+
+from .fleet import PRIMARY, REPLICA
 
 CONTROLLER_HEALTH, NODE_HEALTH, CONTROLLER_METRICS, NODE_METRICS = 29602, 29603, 29604, 29605
 EXTENDER, EXTENDER_METRICS = 8889, 29606
@@ -74,6 +79,17 @@ def test_health_is_out_of_reach(cluster, driver):
                 socket.create_connection((address(pod), port))
 
 
+def test_health_is_asked_among_them(cluster, driver):
+    """By kubelet, which is on the node as is a pod that shares its network."""
+    with cluster.inside(STRANGER):
+        idle = [socket.create_connection(("127.0.0.1", NODE_HEALTH)) for _ in range(CROWD)]
+        link = http.client.HTTPConnection("127.0.0.1", NODE_HEALTH, timeout=SECONDS)
+        link.request("GET", "/healthz")
+        assert link.getresponse().status == 200
+    for connection in idle:
+        connection.close()
+
+
 def test_metrics_are_read_among_them(cluster, driver, crowd):
     for place in places(driver):
         if place[1] != EXTENDER:
@@ -129,18 +145,50 @@ def test_strangers_get_no_answer_of_the_extender(cluster, driver):
         assert ask(cluster, http.client.HTTPSConnection(*place, timeout=SECONDS, context=known)) == 200
 
 
+LARGE = (14_000_000, 60_000_000)  # bodies; a question has 2 MiB at most
+AT_ONCE = 8
+
+
+def ask_much(cluster: Cluster, pod: dict, context: ssl.SSLContext, size: int) -> int | None:
+    """None if the extender has closed the connection rather than read on."""
+    link = http.client.HTTPSConnection(address(pod), EXTENDER, timeout=60, context=context)
+    try:
+        with cluster.inside(STRANGER):
+            link.request("POST", "/filter", QUESTION.ljust(size).encode())
+            return link.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        link.close()
+
+
+def peak_mib(process: Process) -> float:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+@pytest.mark.parametrize("certificate", [(), ("scheduler.crt", "scheduler.key")], ids=["none", "stolen"])
+def test_large_bodies_cost_the_extender_nothing(cluster, driver, certificate):
+    context = trusting(*map(driver.authority.path, certificate))
+    before = {process: peak_mib(process) for process in driver.processes("/bin/azdisk-scheduler-extender")}
+    questions = [(pod, size) for pod in driver.pods("extender") for size in LARGE] * AT_ONCE
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = set(pool.map(lambda question: ask_much(cluster, question[0], context, question[1]), questions))
+    assert found <= {None, 413}
+    assert {process: peak for process, peak in before.items() if peak_mib(process) > peak + 16} == {}
+
+
 # ---- the token of a node ----
 
-NODE_ACCOUNT = "csi-azuredisk-node-sa"
+CONTROLLER = "csi-azuredisk-controller"
+NODE_ACCOUNT, CONTROLLER_ACCOUNT = "csi-azuredisk-node-sa", "csi-azuredisk-controller-sa"
 POLICY = "azuredisk-node"
 
 
-@pytest.fixture(scope="module")
-def stolen(cluster, driver) -> client.ApiClient:
-    """Of somebody who has read the token of the plug-in on the stranger's node."""
-    [pod] = driver.pods("node", STRANGER)
+def thief(cluster: Cluster, account: str, pod: dict) -> client.ApiClient:
+    """Somebody who has read the token of a pod."""
     name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-    token = cluster.kubectl("create", "token", NODE_ACCOUNT, "-n", NAMESPACE, "--bound-object-kind=Pod",
+    token = cluster.kubectl("create", "token", account, "-n", NAMESPACE, "--bound-object-kind=Pod",
                             f"--bound-object-name={name}", f"--bound-object-uid={uid}").strip()
     document = json.loads(cluster.authority.path("admin.conf").read_text())
     document["users"][0]["user"] = {"token": token}
@@ -149,35 +197,58 @@ def stolen(cluster, driver) -> client.ApiClient:
     return config.new_client_from_config(str(path))
 
 
-def refusal(cluster: Cluster, call: Callable, *arguments: object) -> str:
+@pytest.fixture(scope="module")
+def stolen(cluster, driver) -> client.ApiClient:
+    """By the token of the plug-in on the stranger's node."""
+    return thief(cluster, NODE_ACCOUNT, driver.pods("node", STRANGER)[0])
+
+
+def refusal(cluster: Cluster, thief: client.ApiClient, method: str, path: str, body: dict | None = None) -> str:
     """What the API server says of it; nothing if it was done."""
+    head = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
     try:
         with cluster.inside("cp"):
-            call(*arguments)
+            thief.call_api(path, method, header_params=head, body=body, auth_settings=["BearerToken"])
         return ""
     except client.ApiException as error:
         return f"{error.status} {json.loads(error.body)['message']}"
 
 
-def test_a_stolen_token_is_good_for_its_own_node_alone(cluster, driver, stolen):
-    objects, core = client.CustomObjectsApi(stolen), client.CoreV1Api(stolen)
-    kind = "disk.csi.azure.com", "v1beta2", OBJECTS
+RECORDS = f"/apis/disk.csi.azure.com/v1beta2/namespaces/{OBJECTS}"
+SECRETS, POD = f"/api/v1/namespaces/{NAMESPACE}/secrets", {"metadata": {"name": "x"}, "spec": {"containers": []}}
+NOTE, FINALIZERS = {"metadata": {"annotations": {"x": "y"}}}, {"metadata": {"finalizers": None}}
+THEFTS = [
+    ("GET", "/api/v1/secrets"), ("GET", SECRETS), ("GET", f"{SECRETS}/azure-cloud-provider"), ("GET", "/api/v1/pods"),
+    ("POST", f"/api/v1/namespaces/{NAMESPACE}/pods", POD), ("GET", "/api/v1/persistentvolumes"),
+    ("GET", "/api/v1/nodes"), ("PATCH", "/api/v1/nodes/node-a", NOTE), ("DELETE", "/api/v1/nodes/node-a"),
+    ("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{NODE_ACCOUNT}/token", {"spec": {}}),
+    ("GET", "/apis/storage.k8s.io/v1/volumeattachments"),
+    ("DELETE", "/apis/storage.k8s.io/v1/volumeattachments/x"),
+    ("PATCH", f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/csi-azuredisk-controller", NOTE),
+    ("DELETE", f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{POLICY}"),
+    ("GET", f"{RECORDS}/azvolumes"), ("POST", f"{RECORDS}/azvolumes", NOTE),
+    ("PATCH", f"{RECORDS}/azvolumes/x", FINALIZERS), ("PATCH", f"{RECORDS}/azvolumes/x/status", NOTE),
+    ("DELETE", f"{RECORDS}/azvolumes/x"),
+    ("POST", f"{RECORDS}/azvolumeattachments", NOTE), ("PATCH", f"{RECORDS}/azvolumeattachments/x", FINALIZERS),
+    ("DELETE", f"{RECORDS}/azvolumeattachments"), ("DELETE", f"{RECORDS}/azdrivernodes/node-a"),
+    ("DELETE", f"{RECORDS}/azdrivernodes"),
+]  # of what there need not be: whoever may is told that it is not there
+
+
+@pytest.mark.parametrize("theft", THEFTS, ids=lambda theft: f"{theft[0]} {theft[1].rpartition('/')[2]}")
+def test_a_stolen_token_is_good_for_little(cluster, stolen, theft):
+    assert refusal(cluster, stolen, *theft).startswith("403 ")
+
+
+def test_a_stolen_token_is_good_for_its_own_node_alone(cluster, stolen):
     body = {"status": {"statusMessage": "I was here"}}
 
     def beat(node: str) -> str:
-        return refusal(cluster, objects.patch_namespaced_custom_object_status, *kind, "azdrivernodes", node, body)
+        return refusal(cluster, stolen, "PATCH", f"{RECORDS}/azdrivernodes/{node}/status", body)
 
     assert beat(STRANGER) == ""
     said = beat("node-a")
     assert said.startswith("403 ") and POLICY in said and STRANGER in said and "node-a" in said
-    for call, *arguments in (
-        (core.list_secret_for_all_namespaces,),
-        (core.read_namespaced_secret, "azure-cloud-provider", NAMESPACE),
-        (objects.delete_namespaced_custom_object, *kind, "azdrivernodes", "node-a"),
-        (objects.list_namespaced_custom_object, *kind, "azvolumes"),
-        (objects.delete_collection_namespaced_custom_object, *kind, "azvolumeattachments"),
-    ):
-        assert refusal(cluster, call, *arguments).startswith("403 "), call
 
 
 def test_the_policy_means_what_it_says(cluster, driver):
@@ -189,6 +260,24 @@ def test_the_policy_means_what_it_says(cluster, driver):
 
 
 # ---- a program that was taken over ----
+
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+
+
+def test_a_sidecar_reaches_the_drivers_leases_alone(cluster, driver):
+    """Whoever holds those of others decides who leads there."""
+    taken = thief(cluster, CONTROLLER_ACCOUNT, driver.pods("controller")[0])
+    held = {lease["metadata"]["name"] for lease in cluster.get("leases", "-n", NAMESPACE)["items"]}
+    cluster.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                   "metadata": {"name": "somebody-elses", "namespace": NAMESPACE}})
+    for method, name, body in (("GET", "somebody-elses", None), ("PATCH", "somebody-elses", NOTE),
+                               ("DELETE", "somebody-elses", None), ("GET", "", None), ("DELETE", "", None)):
+        assert refusal(cluster, taken, method, f"{LEASES}/{name}".rstrip("/"), body).startswith("403 "), (method, name)
+    reached = {name for name in held if not refusal(cluster, taken, "GET", f"{LEASES}/{name}")}
+    attacher = "external-attacher-leader-disk-csi-azure-com"
+    assert reached == {"csi-azuredisk-controller", "disk-csi-azure-com", attacher}
+    cluster.kubectl("delete", "lease", "somebody-elses", "-n", NAMESPACE)
+
 
 @pytest.mark.parametrize("program", [
     "/bin/azdisk-controller", "/bin/azdisk-scheduler-extender", "/csi-provisioner", "/csi-attacher"])
@@ -203,3 +292,40 @@ def test_it_is_nobody_on_its_node(cluster, driver, program):
         assert int(status["CapEff"][0], 16) == int(status["CapBnd"][0], 16) == 0
         assert status["NoNewPrivs"] == ["1"]
         assert status["Seccomp"] == ["2"], "filtered"
+        assert "/etc/kubernetes" not in Path(f"/proc/{process.pid}/mountinfo").read_text()
+
+
+# ---- a tenant's objects ----
+
+PODS, BYTES_OF_POD = 55, 1_300_000  # more than a page of a list may have; etcd takes no larger object
+START_SECONDS = 120
+
+
+@pytest.fixture
+def large_pods(cluster) -> Iterator[None]:
+    """Nobody schedules them."""
+    environment = [{"name": "X", "value": "x" * BYTES_OF_POD}]
+    spec = {"schedulerName": "nobody", "containers": [{"name": "c", "image": "x", "env": environment}]}
+    with cluster.inside("cp"):
+        core = client.CoreV1Api(config.new_client_from_config(str(cluster.authority.path("admin.conf"))))
+        core.create_namespace({"metadata": {"name": "tenant"}})
+        cluster.kubectl("wait", "serviceaccount/default", "-n", "tenant", "--for=create", "--timeout=60s")
+        for number in range(PODS):
+            core.create_namespaced_pod("tenant", {"metadata": {"name": f"large-{number}"}, "spec": spec})
+    yield
+    cluster.kubectl("delete", "namespace", "tenant", "--timeout=120s")
+
+
+def test_controllers_that_start_among_large_pods_serve(cluster, azure, driver, large_pods, measured):
+    cluster.kubectl("rollout", "restart", f"deployment/{CONTROLLER}", "-n", NAMESPACE)
+    cluster.kubectl("rollout", "status", f"deployment/{CONTROLLER}", "-n", NAMESPACE, f"--timeout={START_SECONDS}s")
+    ledger = Ledger(cluster, "among-large-pods", 2)
+    ledger.apply()
+    ledger.wait_ready(START_SECONDS)
+    until(lambda: sorted(driver.roles(ledger.volume()).values()) == [PRIMARY, REPLICA],
+          "Pods have been read, and the replica is placed", START_SECONDS)
+    statuses = [status for pod in driver.pods("controller") for status in pod["status"]["containerStatuses"]]
+    assert {status["restartCount"] for status in statuses} == {0}
+    measured["controller among large pods, MiB"] = round(driver.resident_mib()["controller"], 1)
+    ledger.delete()
+    until(azure.nothing_left, "nothing is left in Azure", START_SECONDS, interval=0.5)
