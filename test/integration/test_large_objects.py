@@ -9,6 +9,7 @@ from kubernetes import client
 from .calls import create, publish
 from .driver_world import GROUP, Controller, World
 from .extender import Extender
+from .kubernetes_side import NO_FINALIZERS
 
 PODS, BYTES_OF_POD = 55, 1_300_000  # more than the 64 MiB that a page may have; etcd takes no larger object
 CLAIMS, BYTES_OF_CLAIM = 300, 240_000  # annotations have 256 KiB at most
@@ -65,6 +66,8 @@ def test_claims_with_large_annotations(world, tmp_path):
             assert "watch of persistentvolumeclaims" not in extender.log.read_text()
     finally:
         world.core.delete_collection_namespaced_persistent_volume_claim(world.namespace)
+        for i in range(CLAIMS):  # the API server protects them, and who would end that is not here
+            world.core.patch_namespaced_persistent_volume_claim(f"large-{i}", world.namespace, NO_FINALIZERS)
 
 
 class Account:
