@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
+from cluster.process import Process, everyone, kill_all
 from cluster.waiting import until
 
 from ..csi import TREE, Caller, Csi, mounted
@@ -20,6 +21,18 @@ from .machine import Machine
 CHECKED = Path(os.environ.get("AZDISK_NODE", TREE / "build/checked/bin/azdisk-node"))
 DRIVER = "disk.csi.azure.com"
 HEALTH_PORT = 29603
+
+
+def _session(leader: int) -> list[Process]:
+    """A program that the plug-in has started, and what that has started."""
+    def belongs(pid: int) -> bool:
+        try:
+            return pid == leader or os.getsid(pid) == leader
+        except ProcessLookupError:
+            return False
+
+    found = (Process.of(pid) for pid in everyone() if belongs(pid))
+    return [process for process in found if process]
 
 
 class NodePlugin:
@@ -84,12 +97,14 @@ class NodePlugin:
         self.process.wait()
 
     def kill_all(self) -> None:
-        """With what it has started, as when its container ends."""
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        groups = [int(pid) for pid in children.read_text().split()]
+        """With what it has started, as when its container ends; nothing of it is left then, nor of its ports."""
+        self.process.send_signal(signal.SIGSTOP)  # it starts nothing more
+        folder = Path(f"/proc/{self.process.pid}")
+        until(lambda: (folder / "stat").read_text().rpartition(")")[2].split()[0] == "T", "it stands still")
+        children = (folder / f"task/{self.process.pid}/children").read_text().split()
+        started = [process for child in children for process in _session(int(child))]
         self.kill()
-        for group in groups:
-            os.killpg(group, signal.SIGKILL)
+        kill_all(started)
 
     def close(self) -> None:
         """It must end well, and so must what its sanitizers have to say."""
