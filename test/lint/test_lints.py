@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("Makefile", "mk", ".clang-format", ".clang-tidy", "test/lint", "test/requirements.txt")
+TOOLS = ("Makefile", "mk", ".clang-format", ".clang-tidy", "test/lint", "test/requirements.txt",
+         "provisioner-lib/azure/vm_sizes.txt")
 LINTS = ("layers", "banned", "shape", "format", "tidy", "cppcheck")
 
 HEADER = """/* disk.h - a disk.
