@@ -17,6 +17,7 @@ class Azure(simulator.Azsim):
     """In the cluster's network, at an address of its own. Latencies by kind: attach="30s"."""
 
     def __init__(self, cluster: Cluster, **latency: str):
+        self._latency: dict[str, str] = {}  # that was set since
         folder = cluster.directory / "azure-state"
         folder.mkdir(exist_ok=True)
         os.environ.setdefault("AZSIM", str(TREE / "build/bin/azsim"))
@@ -48,7 +49,15 @@ class Azure(simulator.Azsim):
             }
         )
 
+    def start(self) -> "Azure":
+        super().start()
+        if self._latency:
+            self.control("PATCH", "latency", self._latency)
+        return self
+
     def latency(self, **kinds: str) -> None:
+        """Also when it is started again, which by itself would forget them."""
+        self._latency |= kinds
         self.control("PATCH", "latency", kinds)
 
     def last_request(self) -> int:
