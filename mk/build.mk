@@ -67,7 +67,7 @@ layers = $(LIBRARIES) $(if $(filter test/%,$(1)),$(TEST_LIBRARIES)) \
 # ---- generated: protobuf-c sources of every .proto ----
 
 PROTOS := $(foreach f,$(FOLDERS) $(UNIT_FOLDERS),$(call protos,$(f)))
-VM_SIZES := $(patsubst %.txt,$(BUILD)/gen/%.inc,$(wildcard provisioner-lib/azure/vm_sizes.txt))
+VM_SIZES := $(BUILD)/gen/provisioner-lib/azure/vm_sizes.inc
 GENERATED_HEADERS := $(PROTOS:%.proto=$(BUILD)/gen/%.pb-c.h) $(VM_SIZES)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(SETUP)
@@ -75,7 +75,7 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(SETUP)
 	@protoc-c --proto_path=. --proto_path=/usr/include --c_out=$(BUILD)/gen $<
 
 # The table of VM sizes as rows of C: {"series", "number:disks ..."},
-$(VM_SIZES): $(BUILD)/gen/%.inc: %.txt
+$(VM_SIZES): provisioner-lib/azure/vm_sizes.txt
 	@mkdir -p $(@D)
 	@sed -n 's/^\([^# ][^ ]*\) \(.*\)/{"\1", "\2"},/p' $< >$@
 
