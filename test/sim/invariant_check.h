@@ -50,6 +50,8 @@
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
 #define NO_BLIND_WRITE "I14 nothing is written over unseen", \
     "What somebody else has just recorded is lost: a pod is sent to a LUN of before."
+#define PROGRAM_IS_SEEN "I16 a program that writes is seen", \
+    "mkfs or fsck writes to a disk that a pod on another node has mounted: it is destroyed."
 #define NO_LOOP "I10 nothing in a loop", \
     "The API server is flooded, and everything else in the cluster waits for it."
 #define NO_SECRETS "I9 no secret is written down", \
@@ -101,7 +103,7 @@ bool is_published(const struct invariants *invariants, const char *volume, const
 
 /* invariant_state.c: what is, after something has changed */
 void check_record(struct invariants *invariants, const struct volume_record *volume);
-uint64_t mounts_now(const struct sim *sim); /* another number when others are staged */
+uint64_t mounts_now(const struct sim *sim); /* another number when others write to disks */
 void check_mounts(struct invariants *invariants);
 /* invariant_wait.c: how long it takes */
 void check_waits(struct invariants *invariants);

@@ -4,6 +4,7 @@
 
 #include "test/azsim/model/attachment.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/running_job.h"
 
 enum {
     COLLECTION_MS = 5 * 60 * 1000, /* by default, --replica-gc-delay */
@@ -197,6 +198,32 @@ static void check_writers(struct sim *sim, const struct volume *volume)
     }
 }
 
+/* Of one machine; a program that the kubelet does not know of writes too. */
+static bool has_writer(const struct machine *machine, const struct volume *volume)
+{
+    const struct mount *mount = machine_mount(machine, volume);
+    const struct running_job *job = running_job_find(machine, volume);
+
+    return (mount && mount->staged && mount_can_write(mount)) ||
+           (job && running_job_can_write(job));
+}
+
+static void check_programs(struct sim *sim, const struct machine *machine)
+{
+    LIST_FOREACH(&machine->jobs, link) {
+        const struct running_job *job = RUNNING_JOB_OF(link);
+
+        if (!running_job_can_write(job))
+            continue;
+        LIST_FOREACH(&sim->world->machines, other) {
+            if (MACHINE_OF(other) != machine && has_writer(MACHINE_OF(other), job->volume))
+                verdict_violated(sim, PROGRAM_IS_SEEN,
+                                 "a program of %s writes to volume %s, and so does %s",
+                                 machine->name, job->volume->az_name, MACHINE_OF(other)->name);
+        }
+    }
+}
+
 uint64_t mounts_now(const struct sim *sim)
 {
     uint64_t sum = 0;
@@ -205,6 +232,10 @@ uint64_t mounts_now(const struct sim *sim)
         LIST_FOREACH(&MACHINE_OF(link)->mounts, mount) {
             sum = sum * 31 + MOUNT_OF(mount)->staged;
         }
+        LIST_FOREACH(&MACHINE_OF(link)->jobs, job) {
+            sum = sum * 31 + 2;
+        }
+        sum = sum * 31 + MACHINE_OF(link)->frozen;
     }
     return sum;
 }
@@ -218,6 +249,7 @@ void check_mounts(struct invariants *invariants)
             if (MOUNT_OF(mount)->staged)
                 check_mount(invariants, MOUNT_OF(mount));
         }
+        check_programs(sim, MACHINE_OF(link));
     }
     LIST_FOREACH(&sim->world->volumes, link) {
         if (VOLUME_OF(link)->phase == VOLUME_BOUND)

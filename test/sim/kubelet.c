@@ -3,6 +3,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
 #include "test/sim/node_stage.h"
+#include "test/sim/running_job.h"
 #include "test/sim/world.h"
 
 enum {
@@ -17,10 +18,12 @@ enum {
 struct pod_worker {
     struct pod *pod;
     struct machine *machine;
-    struct task *task; /* NULL: not begun */
-    bool abandoned;    /* by the machine's end; its mounts are gone */
-    struct mount *mounts[POD_VOLUMES];
-    size_t n_published; /* of the mounts, from the first */
+    struct task *task;                 /* NULL: not begun */
+    bool abandoned;                    /* by the machine's end; its mounts are gone */
+    bool starting;                     /* its volumes are being brought up */
+    struct mount *mounts[POD_VOLUMES]; /* NULL: it does not use that one */
+    struct mount *staging;             /* which of them; NULL: none */
+    size_t n_published;                /* of the mounts, from the first */
 };
 
 static bool must_end(const struct pod_worker *worker)
@@ -30,7 +33,7 @@ static bool must_end(const struct pod_worker *worker)
 
 static struct err *wait_for_news(struct task *self, struct pod_worker *worker)
 {
-    return wait_for_change(self, &worker->machine->changed, TIMER_NEVER);
+    return machine_wait(self, worker->machine, TIMER_NEVER);
 }
 
 /* Nothing moves on a machine that stands still. */
@@ -49,11 +52,16 @@ static struct err *ends(void)
 
 /* ---- up ---- */
 
+/* For a pod that is to end, only what is mounted already. */
 static void claim_volumes(struct pod_worker *worker)
 {
     struct pod *pod = worker->pod;
 
     for (size_t i = 0; i < pod->n_volumes; i++) {
+        const struct mount *found = machine_mount(worker->machine, pod->volumes[i]);
+
+        if (must_end(worker) && !(found && found->staged))
+            continue;
         worker->mounts[i] = machine_use(worker->machine, pod->volumes[i]);
         worker->mounts[i]->users++;
     }
@@ -89,10 +97,12 @@ static struct err *stage(struct task *self, struct pod_worker *worker, struct mo
     if (mount->staged)
         return NULL;
     mount->busy = true;
+    worker->staging = mount;
     struct err *err = node_stage(self, mount);
     if (err && err_kind(err) == ERR_CANCELED)
         return err;
     mount->busy = false;
+    worker->staging = NULL;
     waiters_wake(&worker->machine->changed);
     return err;
 }
@@ -128,7 +138,7 @@ static struct err *pause_before_retry(struct task *self, struct pod_worker *work
     uint64_t until = loop_now(loop) + backoff_next(backoff, loop_random(loop));
 
     while (!must_end(worker)) {
-        struct err *err = wait_for_change(self, &worker->machine->changed, until);
+        struct err *err = machine_wait(self, worker->machine, until);
 
         if (err && err_kind(err) == ERR_TIMEOUT) {
             err_free(err);
@@ -186,6 +196,9 @@ static struct err *unstage(struct task *self, struct pod_worker *worker, struct 
         return NULL; /* whoever is busy with it is its user */
     mount->busy = true;
     TRY(work(self, worker, UNMOUNT_LEAST_MS, UNMOUNT_MOST_MS));
+    while (running_job_find(worker->machine, mount->volume)) /* the plug-in is busy with it */
+        TRY(wait_for_news(self, worker));
+    mount->volume->unclean &= !(mount->staged && mount_can_write(mount));
     mount->busy = mount->staged = false;
     if (mount->users == 0)
         mount_free(mount);
@@ -208,7 +221,8 @@ static struct err *stop(struct task *self, struct pod_worker *worker)
         TRY(wait_for_news(self, worker));
     pod_remove(pod);
     for (size_t i = 0; i < pod->n_volumes; i++)
-        TRY(unstage(self, worker, worker->mounts[i]));
+        if (worker->mounts[i])
+            TRY(unstage(self, worker, worker->mounts[i]));
     return NULL;
 }
 
@@ -220,7 +234,9 @@ static struct err *live(struct task *self, struct pod_worker *worker)
     while (!machine_is_connected(worker->machine))
         TRY(wait_for_news(self, worker));
     claim_volumes(worker);
+    worker->starting = true;
     TRY(start(self, worker));
+    worker->starting = false;
     while (!must_end(worker))
         TRY(wait_for_news(self, worker));
     TRY(work(self, worker, 10, SEEN_MOST_MS));
@@ -274,6 +290,45 @@ static void abandon(struct pod *pod, const struct machine *machine)
     worker->abandoned = true;
     if (worker->task)
         task_cancel(worker->task);
+}
+
+/* What is mounted is found again, and not forgotten. */
+static bool is_forgotten(const struct pod *pod, const struct machine *machine)
+{
+    const struct pod_worker *worker = pod->worker;
+
+    if (!worker || worker->machine != machine || !worker->starting)
+        return false;
+    for (size_t i = 0; i < pod->n_volumes; i++)
+        if (worker->mounts[i] && worker->mounts[i]->staged)
+            return false;
+    return true;
+}
+
+static void forget(struct pod *pod, const struct machine *machine)
+{
+    struct pod_worker *worker = pod->worker;
+
+    if (!is_forgotten(pod, machine))
+        return;
+    if (worker->staging)
+        worker->staging->busy = false;
+    for (size_t i = 0; i < pod->n_volumes; i++)
+        if (worker->mounts[i] && --worker->mounts[i]->users == 0 && !worker->mounts[i]->busy)
+            mount_free(worker->mounts[i]);
+    abandon(pod, machine);
+}
+
+void kubelet_restart(struct machine *machine)
+{
+    sim_note(machine->world->sim, "kubelet of %s is restarted", machine->name);
+    LIST_FOREACH(&machine->world->pods, link)
+        forget(POD_OF(link), machine);
+    LIST_FOREACH(&machine->world->former_pods, link)
+        forget(POD_OF(link), machine);
+    machine_report_in_use(machine);
+    waiters_wake(&machine->changed);
+    kubelet_start(machine);
 }
 
 void kubelet_die(struct machine *machine)

@@ -7,6 +7,7 @@
 #include "test/sim/azure_side.h"
 #include "test/sim/kubelet.h"
 #include "test/sim/node_objects.h"
+#include "test/sim/running_job.h"
 #include "test/sim/world.h"
 
 enum {
@@ -66,8 +67,15 @@ void machine_heard(struct machine *machine)
     uint64_t soon = loop_now(loop(machine)) + NEWS_MS;
 
     waiters_wake(&machine->changed);
+    running_jobs_heard(machine);
     if (machine_is_connected(machine) && machine->beat_due > soon)
         loop_start_timer(loop(machine), &machine->beat, soon, beat, machine);
+}
+
+struct err *machine_wait(struct task *self, struct machine *machine, uint64_t deadline)
+{
+    TRY(wait_for_change(self, &machine->changed, deadline));
+    return task_is_cancelled(self) ? err_new(ERR_CANCELED, "the task was cancelled") : NULL;
 }
 
 static void connect(struct machine *machine)
@@ -77,6 +85,7 @@ static void connect(struct machine *machine)
     node_report_boot(machine);
     machine_report_in_use(machine);
     waiters_wake(&machine->changed);
+    running_jobs_heard(machine);
 }
 
 /* ---- its VM ---- */
@@ -152,6 +161,7 @@ struct machine *machine_new(struct world *world, unsigned nth, unsigned zone)
         .world = world, .name = name_of(world, nth), .nth = nth, .zone = zone, .free_slots = -1};
     list_init(&machine->publications);
     list_init(&machine->mounts);
+    list_init(&machine->jobs);
     waiters_init(&machine->changed);
     list_append(&world->machines, &machine->link);
     add_vm(machine);
@@ -163,6 +173,7 @@ void machine_free(struct machine *machine)
 {
     loop_stop_timer(loop(machine), &machine->beat);
     loop_stop_timer(loop(machine), &machine->boot);
+    running_jobs_power_off(machine);
     LIST_FOREACH(&machine->mounts, link)
         mount_free(MOUNT_OF(link));
     free(machine->in_use);
@@ -215,6 +226,7 @@ void machine_power_off(struct machine *machine)
     loop_stop_timer(loop(machine), &machine->boot);
     machine->up = machine->frozen = false;
     kubelet_die(machine);
+    running_jobs_power_off(machine);
     LIST_FOREACH(&machine->mounts, link)
         mount_free(MOUNT_OF(link));
     if (vm)
@@ -244,8 +256,25 @@ void machine_dismiss(struct machine *machine)
 
 void machine_lose_plugin(struct machine *machine)
 {
-    if (machine->dismissed)
-        machine->plugin_gone = true;
+    if (!machine->dismissed)
+        return;
+    machine->plugin_gone = true;
+    machine->plugin_starts++;
+    running_jobs_orphan(machine);
+}
+
+void machine_restart_plugin(struct machine *machine, uint64_t ms)
+{
+    sim_note(machine->world->sim, "the plug-in of %s crashes", machine->name);
+    machine->plugin_back = world_now(machine->world) + ms;
+    machine->plugin_starts++;
+    running_jobs_orphan(machine);
+}
+
+bool machine_serves(const struct machine *machine)
+{
+    return machine->up && !machine->plugin_gone &&
+           world_now(machine->world) >= machine->plugin_back;
 }
 
 void machine_readmit(struct machine *machine)

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "lib/base/err.h"
 #include "lib/base/list.h"
 #include "lib/rt/timer.h"
 #include "lib/rt/wait.h"
@@ -49,6 +50,11 @@ struct machine {
     bool retired;                   /* it is not to come back */
 
     struct list mounts; /* struct mount */
+    struct list jobs;   /* struct running_job */
+    bool notes_left;    /* of jobs that have ended, perhaps */
+    struct timer look;  /* of the plug-in, at its jobs and such notes */
+    unsigned plugin_starts;
+    uint64_t plugin_back; /* loop_now time: it has crashed, and serves from then on */
     struct timer beat, boot;
     uint64_t beat_due;      /* of the next, if nothing changes before */
     struct waiters changed; /* anything that a pod's worker may wait for */
@@ -80,8 +86,15 @@ void machine_dismiss(struct machine *machine);
 void machine_readmit(struct machine *machine);
 /* The pod of the plug-in is gone as well, until then. */
 void machine_lose_plugin(struct machine *machine);
+/* The plug-in crashes, and its successor serves in `ms`. */
+void machine_restart_plugin(struct machine *machine, uint64_t ms);
+bool machine_serves(const struct machine *machine); /* the plug-in answers kubelet */
 /* Ready is Unknown from now on. */
 void machine_mark_unready(struct machine *machine);
+/* Until something has changed that a pod's worker may wait for. CANCELED even if that was before
+ * the task was cancelled: the mount that it works on is gone then. */
+struct err *machine_wait(struct task *self, struct machine *machine, uint64_t deadline)
+    __attribute__((warn_unused_result));
 /* The driver has changed something of this machine in the API server. */
 void machine_heard(struct machine *machine);
 

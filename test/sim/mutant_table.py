@@ -210,6 +210,10 @@ MUTANTS = [
            "if (!object || strcmp(object->metadata->uid, uid) != 0)", "if (key && uid && object != call->ctx)"),
     Mutant("demoted where the node may still write", "controller/csi_unpublish.c",
            "*ret = former == FORMER_NODE_DONE;", "*ret = true;", "node-deaths"),
+    Mutant("former_node without the note", "controller/former_node.c",
+           "    if (attachment && attachment_note(as_attachment(attachment), NOTE_RUNNING_JOB))\n"
+           "        return FORMER_NODE_RUNS;\n", "    (void)attachment;\n",
+           "node-deaths", "node-kubelet-restarted"),
     Mutant("published by an old mirror", "controller/csi_publish.c",
            "if (verdict.answer == ANSWER_WAIT) {",
            "if (verdict.answer == ANSWER_WAIT && !name) {", "bad-api"),

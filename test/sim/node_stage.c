@@ -1,6 +1,5 @@
 #include "test/sim/node_stage.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "controller/names.h"
@@ -8,65 +7,23 @@
 #include "provisioner-lib/host/identity.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/record.h"
+#include "test/sim/running_job.h"
 #include "test/sim/world.h"
 
 enum {
     DEADLINE_MS = 120 * 1000, /* kubelet's patience with a call */
     LOOK_MS = 1000,           /* for a device */
     RARELY_LATE = 2,          /* devices in a hundred */
+    RARELY_DAMAGED = 20,      /* file systems in a hundred that were not unmounted */
 };
-
-/* What the attachment said when it was looked at. */
-struct place {
-    char uid[64];
-    unsigned lun;
-    bool recorded; /* that the disk has a file system */
-};
-
-static const char *text_at(const json_t *object, const char *member)
-{
-    const char *text = json_string_value(json_object_get(object, member));
-
-    return text ? text : "";
-}
-
-static const json_t *find_attachment(const struct mount *mount)
-{
-    const struct sim *sim = mount->machine->world->sim;
-    const struct record *record = record_find(sim, mount->volume->az_name, mount->machine->name);
-
-    return record
-               ? kube_server_get(sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name)
-               : NULL;
-}
-
-/* As node/attachment.c decides it. */
-static bool is_ready(const struct mount *mount, struct place *ret)
-{
-    const json_t *object = find_attachment(mount);
-    const json_t *metadata = json_object_get(object, "metadata");
-    const json_t *status = json_object_get(object, "status");
-    const json_t *detail = json_object_get(status, "detail");
-    const char *lun = text_at(json_object_get(detail, "publish_context"), CONTEXT_LUN);
-
-    if (!object || json_object_get(metadata, "deletionTimestamp") || !lun[0] ||
-        strcmp(text_at(json_object_get(object, "spec"), "role"), ROLE_PRIMARY) != 0 ||
-        strcmp(text_at(status, "state"), STATE_ATTACHED) != 0 ||
-        strcmp(text_at(detail, "role"), ROLE_PRIMARY) != 0)
-        return false;
-    snprintf(ret->uid, sizeof ret->uid, "%s", text_at(metadata, "uid"));
-    ret->lun = (unsigned)strtoul(lun, NULL, 10);
-    ret->recorded = json_object_get(json_object_get(status, "annotation"), NOTE_FILESYSTEM);
-    return true;
-}
 
 static struct err *await_place(struct task *self, const struct mount *mount, uint64_t deadline,
                                struct place *ret)
 {
     struct machine *machine = mount->machine;
 
-    while (!machine_is_connected(machine) || !is_ready(mount, ret))
-        TRY(wait_for_change(self, &machine->changed, deadline));
+    while (!machine_is_connected(machine) || !node_attachment_is_ready(machine, mount->volume, ret))
+        TRY(machine_wait(self, machine, deadline));
     return NULL;
 }
 
@@ -116,33 +73,70 @@ static struct err *prove(const struct mount *mount, const struct place *place,
     return NULL;
 }
 
-/* The disk is formatted, whoever it belongs to, and that is put on record. */
-static void format(const struct mount *mount, const struct place *place, const struct disk *disk)
+/* ---- what is written to it ---- */
+
+/* What is on the disk from now on is put on record. */
+static struct err *record_filesystem(const struct mount *mount, const struct place *place)
 {
     struct world *world = mount->machine->world;
-    struct volume *owner = volume_on(world, disk);
     struct filesystem_identity identity = {.type = "ext4"};
     const struct record *record =
         record_find(world->sim, mount->volume->az_name, mount->machine->name);
 
-    if (owner)
-        owner->formatted = true;
+    if (!machine_is_connected(mount->machine))
+        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     identity_derive(mount->volume->handle, identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
     if (record)
         world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name, "status",
                     json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
                               "annotation", NOTE_FILESYSTEM, text));
+    return NULL;
 }
 
-static struct err *check_still_ours(const struct mount *mount, const struct place *place)
+/* A call to the plug-in is answered by the one that took it, or not at all. */
+static struct err *check_still_ours(const struct mount *mount, const struct place *place,
+                                    unsigned starts)
 {
-    struct place now;
+    const struct machine *machine = mount->machine;
 
-    if (!machine_is_connected(mount->machine))
-        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
-    if (!is_ready(mount, &now) || strcmp(now.uid, place->uid) != 0 || now.lun != place->lun)
-        return err_new(ERR_BUSY, "the volume was unpublished meanwhile");
+    if (machine->plugin_starts != starts || !machine_serves(machine))
+        return err_new(ERR_UNAVAILABLE, "the plug-in has ended");
+    TRY(node_attachment_check(machine, mount->volume, place));
+    return device_at(machine, place->lun)
+               ? NULL
+               : err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
+}
+
+static struct err *prepare(struct task *self, const struct mount *mount, const struct place *place,
+                           uint64_t deadline)
+{
+    struct machine *machine = mount->machine;
+    struct volume *volume = mount->volume;
+    bool blank = false;
+
+    TRY(prove(mount, place, device_at(machine, place->lun)->disk, &blank));
+    if (blank)
+        TRY(running_job(self, machine, volume, place, JOB_MKFS, deadline));
+    else if (volume->unclean && world_chance(machine->world, RARELY_DAMAGED))
+        TRY(running_job(self, machine, volume, place, JOB_FSCK, deadline));
+    return place->recorded || volume->wish.block ? NULL : record_filesystem(mount, place);
+}
+
+/* One that the role is lost for meanwhile, or the caller, is undone. */
+static struct err *mount_it(struct task *self, struct mount *mount, const struct place *place,
+                            unsigned starts, uint64_t deadline)
+{
+    struct machine *machine = mount->machine;
+
+    if (mount->volume->unclean)
+        TRY(running_job(self, machine, mount->volume, place, JOB_MOUNT, deadline));
+    TRY(check_still_ours(mount, place, starts));
+    memcpy(mount->disk, device_at(machine, place->lun)->disk->unique_id, sizeof mount->disk);
+    mount->lun = place->lun;
+    mount->staged = true;
+    mount->volume->unclean = !mount->volume->wish.block;
+    mount->since = world_now(machine->world);
     return NULL;
 }
 
@@ -150,27 +144,20 @@ struct err *node_stage(struct task *self, struct mount *mount)
 {
     struct world *world = mount->machine->world;
     uint64_t deadline = world_now(world) + DEADLINE_MS;
+    unsigned starts = mount->machine->plugin_starts;
     struct place place;
-    bool blank = false;
 
+    if (!machine_serves(mount->machine))
+        return err_new(ERR_UNAVAILABLE, "the plug-in does not answer");
+    if (running_job_find(mount->machine, mount->volume))
+        return err_new(ERR_BUSY, "a program runs on the disk");
     TRY(await_place(self, mount, deadline, &place));
     TRY(await_device(self, mount, deadline, place.lun));
-    TRY(check_still_ours(mount, &place));
-    const struct attachment *device = device_at(mount->machine, place.lun);
-    if (!device)
-        return err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place.lun);
-    TRY(prove(mount, &place, device->disk, &blank));
-    if (blank)
-        format(mount, &place, device->disk);
+    TRY(check_still_ours(mount, &place, starts));
+    TRY(prepare(self, mount, &place, deadline));
     TRY(task_sleep(self, world_draw(world, 50, 2000)));
-    TRY(check_still_ours(mount, &place));
-    device = device_at(mount->machine, place.lun);
-    if (!device)
-        return err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place.lun);
-    memcpy(mount->disk, device->disk->unique_id, sizeof mount->disk);
-    mount->lun = place.lun;
-    mount->staged = true;
-    mount->since = world_now(world);
+    TRY(check_still_ours(mount, &place, starts));
+    TRY(mount_it(self, mount, &place, starts, deadline));
     sim_note(world->sim, "volume %s is mounted on %s", mount->volume->pv, mount->machine->name);
     return NULL;
 }

@@ -1,0 +1,59 @@
+#include "test/sim/node_attachment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/names.h"
+#include "lib/base/alloc.h"
+#include "test/sim/record.h"
+#include "test/sim/world.h"
+
+static const char *text_at(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+
+    return text ? text : "";
+}
+
+static const json_t *find(const struct machine *machine, const struct volume *volume)
+{
+    const struct sim *sim = machine->world->sim;
+    const struct record *record = record_find(sim, volume->az_name, machine->name);
+
+    return record
+               ? kube_server_get(sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name)
+               : NULL;
+}
+
+bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
+                              struct place *ret)
+{
+    const json_t *object = find(machine, volume);
+    const json_t *metadata = json_object_get(object, "metadata");
+    const json_t *status = json_object_get(object, "status");
+    const json_t *detail = json_object_get(status, "detail");
+    const char *lun = text_at(json_object_get(detail, "publish_context"), CONTEXT_LUN);
+
+    if (!object || json_object_get(metadata, "deletionTimestamp") || !lun[0] ||
+        strcmp(text_at(json_object_get(object, "spec"), "role"), ROLE_PRIMARY) != 0 ||
+        strcmp(text_at(status, "state"), STATE_ATTACHED) != 0 ||
+        strcmp(text_at(detail, "role"), ROLE_PRIMARY) != 0)
+        return false;
+    snprintf(ret->uid, sizeof ret->uid, "%s", text_at(metadata, "uid"));
+    ret->lun = (unsigned)strtoul(lun, NULL, 10);
+    ret->recorded = json_object_get(json_object_get(status, "annotation"), NOTE_FILESYSTEM);
+    return true;
+}
+
+struct err *node_attachment_check(const struct machine *machine, const struct volume *volume,
+                                  const struct place *place)
+{
+    struct place now;
+
+    if (!machine_is_connected(machine))
+        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
+    if (!node_attachment_is_ready(machine, volume, &now) || strcmp(now.uid, place->uid) != 0 ||
+        now.lun != place->lun)
+        return err_new(ERR_BUSY, "the volume was unpublished meanwhile");
+    return NULL;
+}
