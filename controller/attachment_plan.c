@@ -5,6 +5,8 @@
 
 #include "controller/attachment_states.h"
 
+enum { EXCHANGE_MS = 30 * 1000 }; /* a change of a VM seldom takes Azure longer */
+
 static struct attachment_plan step(enum attachment_step step)
 {
     return (struct attachment_plan){.step = step, .lun = NO_LUN};
@@ -142,12 +144,20 @@ static struct attachment_plan without_place(const struct attachment_snapshot *in
 
 /* ---- the steps ---- */
 
+/* By a clock that may differ from the API server's. */
+static bool waits_too_long(const struct attachment_snapshot *in)
+{
+    return in->deleting_for_ms >= EXCHANGE_MS || in->deleting_for_ms <= -EXCHANGE_MS;
+}
+
 /* On a full VM a replica that leaves is detached in one change with the attach of the primary that
- * needs its place, unless somebody else waits for the replica to be gone. */
+ * needs its place, unless somebody else waits for the replica to be gone. An attach that fails
+ * again and again holds up nobody's replica. */
 static bool leaves_in_exchange(const struct attachment_snapshot *in)
 {
     return in->primary_arrives && in->wanted == ROLE_IS_REPLICA && !in->detach_requested &&
-           !in->primary_waits && (int)in->instance->n_slots >= in->instance->max_disks;
+           !in->primary_waits && !in->volume_goes && !waits_too_long(in) &&
+           (int)in->instance->n_slots >= in->instance->max_disks;
 }
 
 /* The VM is not known, or is not known to be the right one. */

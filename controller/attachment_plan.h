@@ -18,6 +18,8 @@
  *   - what is attached to a VM that was the node's before is detached there before anything else;
  *   - a primary waits for no replica: when the VM is full one gives way (slot_plan.h), and the
  *     primary gets its LUN without waiting for that one's detach;
+ *   - a replica that leaves waits for the primary that is to take its place for half a minute at
+ *     most, and not at all while the deletion of its volume waits for it;
  *   - a limit of the VM that is guessed (cloud.h) refuses no primary, nor does a replica give way
  *     because of it;
  *   - a replica takes no place that a waiting primary needs.
@@ -26,6 +28,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "controller/slot_plan.h"
 #include "provisioner-lib/cloud.h"
@@ -74,6 +77,8 @@ struct attachment_snapshot {
     size_t n_neighbours;
     bool luns_taken[MAX_LUNS]; /* on record of them */
     bool primary_arrives;      /* one of them is a primary that is not attached yet, but will be */
+    bool volume_goes;          /* the AzVolume is gone, or its deletion has been asked for */
+    int64_t deleting_for_ms;   /* since its own deletion was asked for, by the leader's clock */
 
     bool looked; /* whether the next three mean anything */
     bool looked_anew;

@@ -10,6 +10,7 @@
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
+#include "lib/base/timestamp.h"
 
 /* ---- what is remembered while this process leads ---- */
 
@@ -115,6 +116,17 @@ static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
     return ATTACHMENT_NEW;
 }
 
+/* 0 where there is no telling. */
+static int64_t deleting_for_ms(const struct controller *controller,
+                               const struct kube_object *object)
+{
+    const char *since = object->metadata->deletion_timestamp;
+    int64_t since_us = 0;
+    CLEANUP(err_freep) struct err *err = since ? timestamp_parse(since, &since_us) : NULL;
+
+    return since && !err ? (loop_wall_us(controller->loop) - since_us) / 1000 : 0;
+}
+
 /* What the object says of itself. */
 static void gather_own(const struct controller *controller, const struct kube_object *object,
                        struct attachment_snapshot *in)
@@ -123,6 +135,7 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
 
     in->deleting = is_deleting(object);
+    in->deleting_for_ms = deleting_for_ms(controller, object);
     in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
     in->wanted = role_of(spec->role);
     in->role = recorded_role(attachment);
@@ -191,6 +204,8 @@ static void gather_volume(struct subject *s)
     char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
     struct kube_object *object = store_get(s->controller->volumes, key);
 
+    s->in.volume_goes = !object || is_deleting(object) ||
+                        volume_note(as_volume(object), NOTE_DELETE_REQUEST) != NULL;
     if (!object)
         return;
     s->volume_object = kube_object_ref(object);

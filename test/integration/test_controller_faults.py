@@ -2,6 +2,8 @@
 nodes that fall silent, disks that somebody else moves. Nothing is done twice, and nothing is lost.
 """
 
+import time
+
 import grpc
 import pytest
 from azsim import simulator
@@ -277,6 +279,29 @@ def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
             publish(controller, one_more, second)
         for vm in world.azure.control("GET", "vms")["vms"]:
             assert len(vm["attached"]) == 4
+
+
+def test_a_volume_is_deleted_while_another_takes_its_place_in_vain(tmp_path, apiserver):
+    """On a full VM a replica gives way to a primary whose attach Azure refuses again and again."""
+    with World(tmp_path, apiserver, nodes=0, attach="100ms", detach="50ms", create="50ms") as world, \
+            Controller(world) as controller:
+        world.add_small_nodes("a", "b")
+        first, second = world.nodes
+        shared = {"skuName": "Premium_LRS", "maxShares": "2"}
+        volumes = {f"pvc-{i}": create(controller, f"pvc-{i}", shared).volume_id for i in range(4)}
+        for volume in volumes.values():
+            publish(controller, volume, first)
+        everywhere = {"a": "Primary Attached", "b": "Replica Attached"}
+        until(lambda: all(world.roles(name) == everywhere for name in volumes), "every place is taken", 90)
+
+        world.azure.fault("refuse", kind="virtualMachines.*", disk="pvc-4", code="AttachDiskWhileBeingDetached")
+        publish(controller, create(controller, "pvc-4", shared).volume_id, second)
+        leaving = until(lambda: [name for name in volumes if "Detaching" in world.roles(name).get("b", "")],
+                        "a replica gives way")[0]
+        unpublish(controller, volumes[leaving], first)
+        began = time.monotonic()
+        delete(controller, volumes[leaving])
+        assert time.monotonic() - began < 20, "it waits neither for the primary nor for half a minute"
 
 
 def test_a_promotion_waits_for_no_call_to_azure(world):

@@ -58,6 +58,12 @@ static struct publication *publication_new(struct machine *machine, struct volum
     return publication;
 }
 
+void publication_by_hand_on(struct machine *machine, struct volume *volume, uint64_t duration_ms)
+{
+    publication_new(machine, volume)->by_hand_until = world_now(machine->world) + duration_ms;
+    attach_detach_poke(machine->world);
+}
+
 void publication_by_hand(struct volume *volume, uint64_t duration_ms)
 {
     struct world *world = volume->world;
@@ -67,8 +73,7 @@ void publication_by_hand(struct volume *volume, uint64_t duration_ms)
 
         if (machine->registered && machine->ready && machine_vm(machine) &&
             !publication_find(machine, volume)) {
-            publication_new(machine, volume)->by_hand_until = world_now(world) + duration_ms;
-            attach_detach_poke(world);
+            publication_by_hand_on(machine, volume, duration_ms);
             return;
         }
     }

@@ -37,6 +37,7 @@ void attach_detach_poke(struct world *world);
 void attach_detach_run(struct task *self, void *arg);
 /* A person makes a VolumeAttachment for another node, and leaves it there for so long. */
 void publication_by_hand(struct volume *volume, uint64_t duration_ms);
+void publication_by_hand_on(struct machine *machine, struct volume *volume, uint64_t duration_ms);
 struct publication *publication_find(const struct machine *machine, const struct volume *volume);
 void publication_free(struct publication *publication);
 /* As CSI says it: published, and no unpublish was sent since. */

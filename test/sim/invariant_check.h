@@ -48,6 +48,8 @@
     "A pod that comes back waits for the cloud: its replicas went the moment it was gone."
 #define AT_ONCE "I12 what can go on goes on", \
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
+#define LEAVES "I12 what leaves has left", \
+    "A volume's deletion waits for as long as another volume's disk cannot be attached."
 #define NO_BLIND_WRITE "I14 nothing is written over unseen", \
     "What somebody else has just recorded is lost: a pod is sent to a LUN of before."
 #define PROGRAM_IS_SEEN "I16 a program that writes is seen", \

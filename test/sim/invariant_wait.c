@@ -10,7 +10,8 @@ enum {
     LOOK_MS = 1000,
     CALM_MS = 8 * 60 * 1000, /* after trouble: pauses grow to five minutes, tokens come first */
     MOST_MS = 15 * 1000,
-    CATCH_UP_MS = 60 * 1000, /* after trouble: watches are there again */
+    MOST_LEAVING_MS = 60 * 1000, /* half of it for a primary that takes its place */
+    CATCH_UP_MS = 60 * 1000,     /* after trouble: watches are there again */
 };
 
 /* ---- what it would wait for ---- */
@@ -96,6 +97,18 @@ static bool is_there(const struct invariants *invariants, const struct record *r
     return false;
 }
 
+/* A replica that is to be detached. On a full VM it may wait for the primary that takes its place,
+ * for a while. */
+static bool can_leave(const struct invariants *invariants, const struct record *record)
+{
+    const struct machine *machine = machine_find(invariants->sim->world, record->node);
+    const struct vm *vm = machine ? machine_vm(machine) : NULL;
+
+    return record->deleting && !record->primary && vm && vm->power == POWER_RUNNING &&
+           machine->registered && !vm->operation && vm_has_disk(vm, record->volume->name) &&
+           !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
+}
+
 /* What could go on at once; NULL if nothing could. */
 static const char *due(const struct invariants *invariants, const struct record *record)
 {
@@ -141,7 +154,8 @@ bool may_be_behind(const struct invariants *invariants, uint64_t then)
 static void check_wait(const struct invariants *invariants, struct record *record, uint64_t now)
 {
     uint64_t calm = calm_since(invariants);
-    const char *what = due(invariants, record);
+    bool leaves = can_leave(invariants, record);
+    const char *what = leaves ? "be rid of" : due(invariants, record);
 
     if (!what) {
         record->due_since = 0;
@@ -150,7 +164,10 @@ static void check_wait(const struct invariants *invariants, struct record *recor
     if (record->due_since == 0)
         record->due_since = now;
     uint64_t since = record->due_since > calm ? record->due_since : calm;
-    if (now > since + MOST_MS)
+    if (leaves && now > since + MOST_LEAVING_MS)
+        verdict_violated(invariants->sim, LEAVES, "%s could %s %s since %.3f s", record->node, what,
+                         record->volume->name, (double)record->due_since / 1000);
+    else if (!leaves && now > since + MOST_MS)
         verdict_violated(invariants->sim, AT_ONCE, "%s could %s %s since %.3f s", record->node,
                          what, record->volume->name, (double)record->due_since / 1000);
 }

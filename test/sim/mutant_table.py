@@ -128,6 +128,9 @@ MUTANTS = [
            "if (vm_model_find(&vm->model, change->in_exchange[i]))\n"
            "            add_detach(whole, change->in_exchange[i]);",
            "if (vm->model.n_slots > 0)\n            add_detach(whole, vm->model.slots[0].disk_id);"),
+    Mutant("a leaving replica waits for a primary that never comes", PLAN,
+           "return in->deleting_for_ms >= EXCHANGE_MS ||", "return in->deleting_for_ms < -EXCHANGE_MS ||",
+           "busy", "disk-attach-refused"),
     Mutant("what is on record is not looked at", PLAN,
            "return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);",
            "return step(there ? STEP_VERIFIED : STEP_NONE);", "by-hand"),

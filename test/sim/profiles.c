@@ -32,10 +32,10 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
     }
 
 const struct profile PROFILES[] = {
-    {"calm", 30 * MINUTE_MS, QUIET_MS, RATES(SOME_WORK)},
+    {"calm", 30 * MINUTE_MS, QUIET_MS, RATES(SOME_WORK, {"disk-attach-refused", 3})},
     {"busy", 40 * MINUTE_MS, QUIET_MS,
      RATES({"workload-create", 20}, {"workload-delete", 18}, {"workload-roll", 5},
-           {"workload-change-replicas", 5}, {"pod-move", 10})},
+           {"workload-change-replicas", 5}, {"pod-move", 10}, {"disk-attach-refused", 3})},
     {"rolling", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_TROUBLE, {"workload-*", 2}, {"workload-create", 4}, {"workload-roll", 15},
            {"pod-move", 10})},

@@ -95,6 +95,8 @@ static const struct row rows[] = {
      "make-room"},
     {"whose disk is not attached yet, too", "P", "", "new", -1, "replica=1", "ok 2: 0=x",
      "make-room"},
+    {"only one, however often the attach fails: its place is on record", "P", "P", "attaching", 2,
+     "replica=1", "ok 3: 0=x 1=y", "attach 2"},
     {"one without a place cannot", "P", "", "new", -1, "replica=-1", "ok 2: 0=x 1=x", "no-slot"},
     {"nor one that leaves already: its place is as good as free", "P", "", "new", -1, "leaving=1",
      "ok 2: 0=x 1=y", "record-attaching 2"},
@@ -190,6 +192,16 @@ static const struct row rows[] = {
      "deleting arrives primary-waits", "ok 2: 0=x 1=d", "detach"},
     {"nor while somebody waits for the unpublish", "P", "P", "detaching", 1,
      "deleting arrives requested", "ok 2: 0=x 1=d", "detach"},
+    {"nor for longer than half a minute: that primary may never come", "R", "R", "detaching", 1,
+     "deleting arrives age=30000", "ok 2: 0=x 1=d", "detach"},
+    {"which is not over yet", "R", "R", "detaching", 1, "deleting arrives age=29999",
+     "ok 2: 0=x 1=d", "look-later"},
+    {"by a clock that is a little late, too", "R", "R", "detaching", 1,
+     "deleting arrives age=-2000", "ok 2: 0=x 1=d", "look-later"},
+    {"but not by one that is wrong", "R", "R", "detaching", 1, "deleting arrives age=-30000",
+     "ok 2: 0=x 1=d", "detach"},
+    {"nor while the deletion of its own volume waits for it", "R", "R", "detaching", 1,
+     "deleting arrives volume-goes", "ok 2: 0=x 1=d", "detach"},
     {"when the model lacks it, it may be one from before", "R", "R", "detaching", 1, "deleting",
      "ok 4: 0=x", "look-anew"},
     {"if that lacks it too, it is over", "R", "R", "detaching", 1, "deleting anew", "ok 4: 0=x",
@@ -285,6 +297,9 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
                 : strstr(flags, "owner-unclear") ? DISK_OWNER_UNCLEAR
                                                  : DISK_OWNER_UNASKED;
     in->primary_arrives = strstr(flags, "arrives");
+    in->volume_goes = strstr(flags, "volume-goes");
+    if ((value = strstr(flags, "age=")))
+        in->deleting_for_ms = strtoll(value + strlen("age="), NULL, 10);
     in->looked_anew = strstr(flags, "anew");
     if ((value = strstr(flags, "shares=")))
         in->other_shares = (unsigned)strtoul(value + strlen("shares="), NULL, 10);
