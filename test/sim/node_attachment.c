@@ -15,14 +15,17 @@ static const char *text_at(const json_t *object, const char *member)
     return text ? text : "";
 }
 
+const char *node_attachment_name(const struct machine *machine, const struct volume *volume)
+{
+    const struct record *record = record_find(machine->world->sim, volume->az_name, machine->name);
+
+    return record ? record->name : "";
+}
+
 static const json_t *find(const struct machine *machine, const struct volume *volume)
 {
-    const struct sim *sim = machine->world->sim;
-    const struct record *record = record_find(sim, volume->az_name, machine->name);
-
-    return record
-               ? kube_server_get(sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name)
-               : NULL;
+    return kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE,
+                           node_attachment_name(machine, volume));
 }
 
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,

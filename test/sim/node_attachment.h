@@ -16,6 +16,8 @@ struct place {
     bool recorded; /* that the disk has a file system */
 };
 
+/* The object's name; "" if there is none. */
+const char *node_attachment_name(const struct machine *machine, const struct volume *volume);
 /* Whether it is Attached, with this node as its primary. */
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret);

@@ -6,7 +6,6 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/identity.h"
 #include "test/azsim/model/attachment.h"
-#include "test/sim/record.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"
 
@@ -80,17 +79,14 @@ static struct err *record_filesystem(const struct mount *mount, const struct pla
 {
     struct world *world = mount->machine->world;
     struct filesystem_identity identity = {.type = "ext4"};
-    const struct record *record =
-        record_find(world->sim, mount->volume->az_name, mount->machine->name);
-
     if (!machine_is_connected(mount->machine))
         return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     identity_derive(mount->volume->handle, identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
-    if (record)
-        world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name, "status",
-                    json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
-                              "annotation", NOTE_FILESYSTEM, text));
+    world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE,
+                node_attachment_name(mount->machine, mount->volume), "status",
+                json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
+                          "annotation", NOTE_FILESYSTEM, text));
     return NULL;
 }
 

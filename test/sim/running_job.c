@@ -81,7 +81,7 @@ static void leave_note(struct machine *machine)
 
 static void take_note_away(struct machine *machine, const struct volume *volume, const char *uid)
 {
-    CLEANUP(freep) char *name = attachment_name_of(volume->az_name, machine->name);
+    const char *name = node_attachment_name(machine, volume);
     CLEANUP(err_freep) struct err *err = write_note(machine, name, uid, NULL, NULL);
 
     if (err)
@@ -98,10 +98,7 @@ static const char *text_at(const json_t *object, const char *member)
 static const struct running_job *find_job(const struct machine *machine, const char *attachment)
 {
     LIST_FOREACH(&machine->jobs, link) {
-        CLEANUP(freep)
-        char *name = attachment_name_of(RUNNING_JOB_OF(link)->volume->az_name, machine->name);
-
-        if (strcmp(name, attachment) == 0)
+        if (strcmp(node_attachment_name(machine, RUNNING_JOB_OF(link)->volume), attachment) == 0)
             return RUNNING_JOB_OF(link);
     }
     return NULL;
@@ -279,7 +276,7 @@ static struct err *begin(struct task *self, struct machine *machine, const struc
     TRY(task_sleep(self, world_draw(world, 1, ANSWER_MS)));
     if (machine->plugin_starts != starts)
         return err_new(ERR_UNAVAILABLE, "the plug-in has ended");
-    CLEANUP(freep) char *name = attachment_name_of(volume->az_name, machine->name);
+    const char *name = node_attachment_name(machine, volume);
     CLEANUP(freep) char *text = mem_printf("%s 2026-01-01T00:00:00Z %u", program, machine->boots);
     struct err *err = write_note(machine, name, place->uid, text, NULL);
     if (err) {

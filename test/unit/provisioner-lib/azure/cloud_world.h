@@ -68,8 +68,8 @@ struct wish {
     int lun;
     int max_shares;
     const char *cluster; /* of CREATE; NULL: WORLD_CLUSTER */
-    int64_t size_gib; /* 0: 10 */
-    const char *zone; /* NULL: eastus-1 */
+    int64_t size_gib;    /* 0: 10 */
+    const char *zone;    /* NULL: eastus-1 */
     enum cloud_urgency urgency;
     const char *in_exchange; /* a disk */
     const bool *wanted;      /* of ATTACH: whether it still is; NULL: in any case */
