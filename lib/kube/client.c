@@ -17,7 +17,7 @@ enum {
     LONGEST_QUOTE = 200, /* of an answer that makes no sense */
     LARGEST_TOKEN = 64 * 1024,
     TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
-    LONGEST_RETRY_AFTER_S = 60,    /* the server asks for half of it at most */
+    LONGEST_RETRY_AFTER_S = 600,   /* the server itself asks for half a minute at most */
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
 };
 

@@ -38,7 +38,7 @@ static struct err *disk_list(struct task *self, struct cloud *cloud, const char 
                              struct cloud_disks *ret)
 {
     const struct fake_cloud *fake = CONTAINER_OF(cloud, struct fake_cloud, cloud);
-    struct cloud_disk disk = {.ours = true};
+    struct cloud_disk disk = {.mark.is_there = true};
 
     (void)self;
     if (strstr(id, "/other/"))
