@@ -9,6 +9,7 @@ from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
 from cluster.waiting import until
 from deployment.azure import Azure
+from deployment.driver import OBJECTS
 from deployment.ledger import DRIVER
 from kubernetes import client, config
 
@@ -56,12 +57,14 @@ def volume(name: str, policy: str, source: dict) -> list[dict]:
     ]
 
 
-def pod(claim: str, node: str) -> dict:
+def use(cluster: Cluster, claim: str, node: str) -> None:
+    """By a pod. Kubernetes looks only now and then at the volumes of one whose claim was not bound at first."""
+    cluster.kubectl("wait", f"pvc/{claim}", "--for=jsonpath={.status.phase}=Bound", f"--timeout={SECONDS}s")
     container = {"name": "c", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never",
                  "command": ["/bin/busybox", "sleep", "100000"], "volumeMounts": [{"name": "v", "mountPath": PATH}]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"uses-{claim}"},
-            "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [container],
-                     "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]}}
+    cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"uses-{claim}"},
+                   "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": [container],
+                            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]}})
 
 
 def run(cluster: Cluster, claim: str, script: str) -> str:
@@ -71,8 +74,9 @@ def run(cluster: Cluster, claim: str, script: str) -> str:
 
 
 def remove(cluster: Cluster, claim: str) -> None:
-    """The pod."""
+    """The pod; back when the volume is unpublished: before, a deletion is refused and tried again much later."""
     cluster.kubectl("delete", "pod", f"uses-{claim}", f"--timeout={SECONDS}s")
+    until(lambda: not cluster.get("volumeattachments")["items"], "the volume is unpublished", SECONDS, interval=0.2)
 
 
 # ---- a disk that comes later ----
@@ -85,16 +89,16 @@ def complaints(cluster: Cluster, core: client.CoreV1Api, name: str) -> list[str]
 
 def test_a_pod_waits_for_a_disk_that_somebody_makes_later(cluster, azure, compute, core):
     handle = simulator.disk_id("later")
-    cluster.apply(*volume("later", "Retain", {"csi": {"driver": DRIVER, "volumeHandle": handle, "fsType": "ext4"}}),
-                  pod("later", "node-b"))
+    cluster.apply(*volume("later", "Retain", {"csi": {"driver": DRIVER, "volumeHandle": handle, "fsType": "ext4"}}))
+    use(cluster, "later", "node-b")
     message = until(lambda: complaints(cluster, core, "uses-later"), "the pod's user is told", SECONDS, interval=0.2)[0]
     assert handle in message and "not found" in message
     make_disk(cluster, compute, "later")
     run(cluster, "later", f"echo kept >{PATH}/file")
     remove(cluster, "later")
     cluster.kubectl("delete", "pvc/later", "pv/later", f"--timeout={SECONDS}s")
+    until(lambda: not cluster.get("azvolumes", "-n", OBJECTS)["items"], "its record ends with it", SECONDS)
     assert [disk["name"] for disk in azure.control("GET", "disks")["disks"]] == ["later"], "who made it deletes it"
-    until(lambda: azure.control("GET", "summary")["attachments"] == 0, "it is detached", SECONDS)
     delete_disk(cluster, compute, "later")
 
 
@@ -117,7 +121,7 @@ def in_tree(cluster, compute) -> str:
 
 
 def test_a_volume_of_the_in_tree_driver_is_used_and_deleted(cluster, azure, in_tree):
-    cluster.apply(pod(in_tree, "node-c"))
+    use(cluster, in_tree, "node-c")
     run(cluster, in_tree, f"echo kept >{PATH}/file; sync")
     [disk] = azure.control("GET", "disks")["disks"]
     assert [owner["vm"] for owner in disk["attachedTo"]] == ["node-c"]

@@ -168,14 +168,16 @@ def peak_mib(process: Process) -> float:
 
 
 @pytest.mark.parametrize("certificate", [(), ("scheduler.crt", "scheduler.key")], ids=["none", "stolen"])
-def test_large_bodies_cost_the_extender_nothing(cluster, driver, certificate):
+def test_large_bodies_cost_the_extender_little(cluster, driver, certificate, measured):
     context = trusting(*map(driver.authority.path, certificate))
     before = {process: peak_mib(process) for process in driver.processes("/bin/azdisk-scheduler-extender")}
     questions = [(pod, size) for pod in driver.pods("extender") for size in LARGE] * AT_ONCE
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = set(pool.map(lambda question: ask_much(cluster, question[0], context, question[1]), questions))
     assert found <= {None, 413}
-    assert {process: peak for process, peak in before.items() if peak_mib(process) > peak + 16} == {}
+    growth = max(peak_mib(process) - peak for process, peak in before.items())
+    measured["extender, growth by large bodies, MiB"] = round(growth, 1)
+    assert growth < LARGE[0] * AT_ONCE / 2 / 2**20, "they are not kept"
 
 
 # ---- the token of a node ----
@@ -232,7 +234,7 @@ THEFTS = [
     ("POST", f"{RECORDS}/azvolumeattachments", NOTE), ("PATCH", f"{RECORDS}/azvolumeattachments/x", FINALIZERS),
     ("DELETE", f"{RECORDS}/azvolumeattachments"), ("DELETE", f"{RECORDS}/azdrivernodes/node-a"),
     ("DELETE", f"{RECORDS}/azdrivernodes"),
-]  # of what there need not be: whoever may is told that it is not there
+]  # an object need not exist: only a caller who may ask for it is told that it does not
 
 
 @pytest.mark.parametrize("theft", THEFTS, ids=lambda theft: f"{theft[0]} {theft[1].rpartition('/')[2]}")
@@ -265,7 +267,7 @@ LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 
 
 def test_a_sidecar_reaches_the_drivers_leases_alone(cluster, driver):
-    """Whoever holds those of others decides who leads there."""
+    """The holder of another program's Lease decides which of its processes leads."""
     taken = thief(cluster, CONTROLLER_ACCOUNT, driver.pods("controller")[0])
     held = {lease["metadata"]["name"] for lease in cluster.get("leases", "-n", NAMESPACE)["items"]}
     cluster.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",

@@ -66,7 +66,7 @@ def test_claims_with_large_annotations(world, tmp_path):
             assert "watch of persistentvolumeclaims" not in extender.log.read_text()
     finally:
         world.core.delete_collection_namespaced_persistent_volume_claim(world.namespace)
-        for i in range(CLAIMS):  # the API server protects them, and who would end that is not here
+        for i in range(CLAIMS):  # the API server protects them, and no controller ends that here
             world.core.patch_namespaced_persistent_volume_claim(f"large-{i}", world.namespace, NO_FINALIZERS)
 
 
