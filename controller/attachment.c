@@ -10,6 +10,7 @@
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/base/log.h"
 
 enum {
     MAX_STEPS = 16,           /* in one go; the longest life has about half as many */
@@ -150,6 +151,8 @@ static struct err *learn_from_refusal(struct task *self, struct subject *s, stru
     if (!refusal || err_kind(refusal) != ERR_BUSY)
         return refusal;
     CLEANUP(err_freep) struct err *err = dangling_attach_end(self, s, &ended);
+    if (err)
+        log_warning("%s: who has the disk cannot be told: %s", s->object->key, err_message(err));
     if (!ended)
         return refusal;
     err_free(refusal);

@@ -51,12 +51,18 @@ static void create_disk(struct task *self, struct cloud *cloud)
 {
     const struct volume_parameters parameters = {.sku = "Premium_LRS", .max_shares = 2};
     const struct cloud_disk_spec spec = {
-        .name = "d", .size_gib = 10, .zone = "l-1", .parameters = &parameters};
+        .name = "d",
+        .size_gib = 10,
+        .zone = "l-1",
+        .parameters = &parameters,
+        .creator = {"disk.csi.azure.com", "c"},
+    };
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
 
     if (input_taken(cloud->ops->disk_create(self, cloud, &spec, &disk))) {
         check_disk(&disk);
-        MUST(disk.ours && disk.max_shares == 2 && disk.size_bytes == INT64_C(10) << 30);
+        MUST(disk_is_for_volume(&disk.mark, &spec.creator, spec.name));
+        MUST(disk.max_shares == 2 && disk.size_bytes == INT64_C(10) << 30);
     }
 }
 
