@@ -32,12 +32,13 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
 
     if (!disk || strcasecmp(disk, volume_id) == 0)
         return NULL;
-    return err_new(ERR_PRECONDITION,
-                   "AzVolume %s is disk %s, so that disk %s cannot be used: one cluster cannot "
-                   "have two disks of the same name. Copy one of them to a disk of another name; "
-                   "or, if the first is no longer used in this cluster, delete AzVolume %s, which "
-                   "leaves the disk alone",
-                   object->metadata->name, disk, volume_id, object->metadata->name);
+    return err_new(
+        ERR_PRECONDITION,
+        "AzVolume %s is disk %s, so that disk %s cannot be used: one cluster cannot "
+        "have two disks of the same name. Copy one of them to a disk of another name; "
+        "or, if the first is no longer used in this cluster, delete its PersistentVolume, "
+        "or AzVolume %s if it has none: the disk stays",
+        object->metadata->name, disk, volume_id, object->metadata->name);
 }
 
 static struct err *find_volume(struct task *self, struct controller *controller,
