@@ -174,28 +174,14 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
     return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
 }
 
-/* Replaying a journal writes to the disk, for as long as that takes. */
-static struct err *mount_on_record(struct task *self, struct staging *s,
-                                   const struct mount_request *request)
-{
-    struct host *host = s->node->host;
-
-    if (s->state.mounted || !s->state.has_journal_to_replay) {
-        TRY(check_still_ours(s));
-        return host_mount(self, host, &s->device, request);
-    }
-    TRY(job_begin(self, s, "mount"));
-    struct err *err = host_mount(self, host, &s->device, request);
-    job_end(self, s, NULL);
-    return err;
-}
-
-/* A role that went while it was being mounted: kubelet may not know that it is. */
-static struct err *mount_if_ours(struct task *self, struct staging *s,
+/* If the role went meanwhile, or the caller gave up, kubelet may not know that it is mounted, and
+ * would never have it unmounted. */
+static struct err *mount_or_undo(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
-    TRY(mount_on_record(self, s, request));
-    struct err *err = check_still_ours(s);
+    TRY(host_mount(self, s->node->host, &s->device, request));
+    struct err *err = task_is_cancelled(self) ? err_new(ERR_CANCELED, "the caller has given up")
+                                              : check_still_ours(s);
     if (!err || s->state.mounted) {
         err_free(err);
         return NULL;
@@ -204,6 +190,20 @@ static struct err *mount_if_ours(struct task *self, struct staging *s,
     if (stays)
         log_error("volume %s stays mounted: %s", s->volume_id, err_message(stays));
     err_free(stays);
+    return err;
+}
+
+/* Replaying a journal writes to the disk, for as long as that takes. */
+static struct err *mount_if_ours(struct task *self, struct staging *s,
+                                 const struct mount_request *request)
+{
+    if (s->state.mounted || !s->state.has_journal_to_replay) {
+        TRY(check_still_ours(s));
+        return mount_or_undo(self, s, request);
+    }
+    TRY(job_begin(self, s, "mount"));
+    struct err *err = mount_or_undo(self, s, request);
+    job_end(self, s, NULL);
     return err;
 }
 

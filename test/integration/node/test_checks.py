@@ -118,6 +118,21 @@ def test_a_journal_is_replayed_on_record_and_with_the_role(plugin, cloud, frozen
     assert cloud.running_job(v.name) is None
 
 
+def test_a_mount_that_its_caller_has_given_up_is_undone(plugin, cloud, frozen):
+    """A kubelet that was restarted does not know of it, and would never have it unmounted."""
+    disk, freeze = frozen
+    v = use(Volume(plugin, cloud, "given-up", disk).attach())
+    freeze(True)
+    staging = plugin.later(v.stage, timeout=3)
+    until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the mount on record")
+    assert staging.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED
+    freeze(False)
+    until(lambda: cloud.running_job(v.name) is None, "it has ended")
+    assert plugin.machine.mounts(v.staging) == 0
+    v.stage()
+    assert_precious(v)
+
+
 def test_errors_are_checked(used, cloud, fsck):
     debugfs(used.disk, "ssv state 2")
     used.stage()
