@@ -34,17 +34,26 @@ static int64_t deadline_of(const struct kube_object *volume)
     return err ? 0 : deadline;
 }
 
+/* Its claim is gone, and nobody is about to unpublish it either, who may need its attachments. */
+static bool is_released(const struct controller *controller, const char *volume_name)
+{
+    const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+    size_t n;
+
+    free(volume_attachments_of(controller, volume_name, &n));
+    return n == 0 && pv && pv_is_released(pv);
+}
+
 static struct collection_snapshot gather(const struct controller *controller,
                                          const struct kube_object *volume)
 {
-    const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
     size_t n;
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
     struct collection_snapshot in = {
         .in_use = kubernetes_has_in_use(controller, volume->metadata->name),
         .attached = n > 0,
-        .released = pv && pv_is_released(pv),
+        .released = is_released(controller, volume->metadata->name),
         .deadline_us = deadline_of(volume),
         .now_us = loop_wall_us(controller->loop),
         .delay_ms = controller->settings.replica_gc_delay_ms,

@@ -12,7 +12,7 @@ struct collection_snapshot {
     bool published; /* an attachment is the primary, or is to be */
     bool in_use;    /* Kubernetes has the volume on a node, or is about to, whatever is on record */
     bool attached;  /* there is something to collect */
-    bool released;  /* its claim is gone, so that nobody is about to publish it again */
+    bool released;  /* its claim is gone: nobody is about to publish it again, or to unpublish it */
     int64_t deadline_us; /* on record; 0: none */
     int64_t now_us;
     uint64_t delay_ms; /* after the last unpublish */

@@ -406,6 +406,9 @@ static void begin(struct scale *scale)
     sim->azure_side = azure_side_new(sim->loop, &LANDSCAPE_PLAIN);
     sim->azure = sim->azure_side->model;
     must(throttle_set(sim->azure->throttle, "off"));
+    CLEANUP(json_decrefp)
+    json_t *system = json_pack("{s:{s:s}}", "metadata", "name", "kube-system");
+    must(kube_server_create(sim->kube, &NAMESPACES, NULL, system));
     scale->ids = mem_alloc((scale->volumes + MOST_CREATIONS) * sizeof *scale->ids);
     for (unsigned i = 0; i < scale->nodes; i++) {
         CLEANUP(freep) char *name = node_name(i);

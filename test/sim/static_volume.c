@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/names.h"
 #include "lib/base/alloc.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
@@ -40,7 +41,8 @@ static bool is_taken(const struct world *world, const char *name)
 }
 
 /* A copy of another volume's disk, as people call it: "pvc-1-a" on node-00 and pvc-1 on a-node-00
- * have one name for their attachments. */
+ * have one name for their attachments. Checks know a disk by its AzVolume's name, so that it must
+ * be short enough for one. */
 static char *disk_name_for(struct volume *volume)
 {
     struct world *world = volume->world;
@@ -50,7 +52,7 @@ static char *disk_name_for(struct volume *volume)
     const struct volume *other = world->sim->landscape.alike_names ? any_other(world) : NULL;
     char *name = other ? mem_printf("%s-a", other->az_name) : NULL;
 
-    if (name && !is_taken(world, name))
+    if (name && strlen(name) <= DISK_NAME_MAX && !is_taken(world, name))
         return name;
     free(name);
     return mem_printf("disk-of-%s", volume->claim);
