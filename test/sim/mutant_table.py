@@ -188,7 +188,7 @@ MUTANTS = [
     Mutant("VolumeAttachments of one PersistentVolume only", "controller/kubernetes_view.c",
            "if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)", "if (pv == pvs[i])"),
     Mutant("an attachment is the one of its name", "controller/node_attachment.c",
-           "    if (is_of(object, volume, node))\n        *ret", "    if (object)\n        *ret"),
+           "    if (is_of(object, volume, node))\n        *ret", "    if (object || is_of(object, volume, node))\n        *ret"),
     Mutant("an attachment gets no other name where the plain one is taken", "controller/node_attachment.c",
            "if (!err || err_kind(err) != ERR_EXISTS)", "if (!err || err)"),
     Mutant("a record outlives its PersistentVolume", "controller/volume_pv.c",

@@ -48,7 +48,7 @@ bool running_job_can_write(const struct running_job *job)
     const struct attachment *attachment = vm ? attachment_at(vm, job->place.lun) : NULL;
 
     return machine->up && !machine->frozen && vm && vm->power == POWER_RUNNING && attachment &&
-           attachment->attached && strcmp(attachment->disk->unique_id, job->disk) == 0;
+           attachment->attached && attachment->sequence == job->attachment;
 }
 
 /* ---- the note ---- */
@@ -247,7 +247,7 @@ static struct running_job *start(struct machine *machine, struct volume *volume,
                                 .place = *place,
                                 .owner = volume_find_by_handle(world, device->disk->id),
                                 .report = report};
-    memcpy(job->disk, device->disk->unique_id, sizeof job->disk);
+    job->attachment = device->sequence;
     list_append(&machine->jobs, &job->link);
     loop_start_timer(loop(machine), &job->end, world_now(world) + duration_ms, end, job);
     sim_note(world->sim, "%s of volume %s runs on %s", programs[program], volume->pv,

@@ -25,7 +25,7 @@ struct running_job {
     struct volume *volume;
     enum job_program program;
     struct place place;   /* by which it was permitted */
-    char disk[UUID_SIZE]; /* unique_id of what it writes to */
+    uint64_t attachment;  /* sequence of what it writes to: attached again it is another device */
     struct volume *owner; /* of that disk, whoever it is; NULL: it is none of ours */
     bool stops;           /* it was told to end, or killed */
     bool orphan;          /* left behind by a plug-in that has crashed */
