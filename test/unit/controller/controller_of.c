@@ -12,8 +12,10 @@ struct controller controller_of(const struct cluster_view *view)
 {
     struct controller controller = {
         .settings.driver_name = DRIVER,
+        .creator = {DRIVER, CLUSTER},
         .volumes = store_new(),
         .attachments = store_new(),
+        .nodes = store_new(),
         .pods = store_new(),
         .persistent_volumes = store_new(),
         .volume_attachments = store_new(),
@@ -22,6 +24,7 @@ struct controller controller_of(const struct cluster_view *view)
     indexes_add(&controller);
     fill(controller.volumes, &view->volumes);
     fill(controller.attachments, &view->attachments);
+    fill(controller.nodes, &view->nodes);
     fill(controller.persistent_volumes, &view->persistent_volumes);
     fill(controller.volume_attachments, &view->volume_attachments);
     return controller;
@@ -31,6 +34,7 @@ void controller_fini(const struct controller *controller)
 {
     store_free(controller->volumes);
     store_free(controller->attachments);
+    store_free(controller->nodes);
     store_free(controller->pods);
     store_free(controller->persistent_volumes);
     store_free(controller->volume_attachments);

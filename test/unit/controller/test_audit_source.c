@@ -2,53 +2,11 @@
  * meanwhile. */
 #include "controller/audit_source.h"
 
-#include "controller/indexes.h"
 #include "lib/rt/loop.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/audit/compare.h"
 #include "provisioner-lib/audit/view_source.h"
-#include "test/unit/cluster_text.h"
-
-/* ---- stores as the mirror has them ---- */
-
-static void fill(struct store *store, const struct object_list *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        store_put(store, list->items[i]);
-}
-
-static struct controller stores_of(const struct cluster_view *view)
-{
-    struct controller controller = {
-        .settings.driver_name = DRIVER,
-        .creator = {DRIVER, CLUSTER},
-        .settings.namespace_ = NULL,
-        .volumes = store_new(),
-        .attachments = store_new(),
-        .nodes = store_new(),
-        .pods = store_new(),
-        .persistent_volumes = store_new(),
-        .volume_attachments = store_new(),
-    };
-
-    indexes_add(&controller);
-    fill(controller.volumes, &view->volumes);
-    fill(controller.attachments, &view->attachments);
-    fill(controller.nodes, &view->nodes);
-    fill(controller.persistent_volumes, &view->persistent_volumes);
-    fill(controller.volume_attachments, &view->volume_attachments);
-    return controller;
-}
-
-static void stores_free(const struct controller *controller)
-{
-    store_free(controller->volumes);
-    store_free(controller->attachments);
-    store_free(controller->nodes);
-    store_free(controller->pods);
-    store_free(controller->persistent_volumes);
-    store_free(controller->volume_attachments);
-}
+#include "test/unit/controller/controller_of.h"
 
 /* ---- a look, as a task ---- */
 
@@ -120,7 +78,7 @@ static void test_as_lists(void **state)
 {
     CLEANUP(json_decrefp) json_t *json = json_of(cluster);
     CLEANUP(view_free) struct cluster_view view = view_of(json);
-    CLEANUP(stores_free) struct controller controller = stores_of(&view);
+    CLEANUP(controller_fini) struct controller controller = controller_of(&view);
     CLEANUP(view_source_fini) struct view_source of_lists;
     CLEANUP(look_fini) struct look expected = {.of_disks = disks_look_of_all()};
     CLEANUP(look_fini) struct look found = {.of_disks = disks_look_of_all()};
@@ -199,7 +157,7 @@ static void change(struct task *self, void *arg)
 static void test_others_go_on_meanwhile(void **state)
 {
     static const struct cluster_view none = {.driver_name = DRIVER};
-    CLEANUP(stores_free) struct controller controller = stores_of(&none);
+    CLEANUP(controller_fini) struct controller controller = controller_of(&none);
     CLEANUP(look_fini) struct look look = {0};
     struct meanwhile meanwhile = {.controller = &controller, .ended = &look.ended};
     struct audit_source source;
