@@ -5,6 +5,8 @@
 #include "controller/adoption.h"
 #include "controller/az_error.h"
 #include "controller/csi_service.h"
+#include "controller/kubernetes_view.h"
+#include "controller/mirror.h"
 #include "controller/names.h"
 #include "controller/volume_view.h"
 #include "lib/base/alloc.h"
@@ -26,6 +28,10 @@ static struct err *adopt(struct task *self, struct controller *controller,
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
     bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+
+    /* Whether its disk is ever deleted depends on that: it must not be that of a late watch. */
+    if (!kubernetes_pv_of_disk(controller, name, request->volume_id))
+        TRY(mirror_catch_up_persistent_volumes(self, controller));
     struct err *err =
         adoption_write(self, controller, controller->kube, name,
                        &(struct adoption){.volume_id = request->volume_id,

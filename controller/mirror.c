@@ -349,6 +349,16 @@ struct err *mirror_catch_up_publications(struct task *self, struct controller *c
                                     });
 }
 
+struct err *mirror_catch_up_persistent_volumes(struct task *self, struct controller *controller)
+{
+    return reflector_catch_up(self, &(struct reflector_config){
+                                        .kube = controller->kube,
+                                        .resource = &PERSISTENT_VOLUMES,
+                                        .keep = kept_of_pvs,
+                                        .store = controller->persistent_volumes,
+                                    });
+}
+
 void mirror_free(struct controller *controller)
 {
     struct store *const stores[] = {STORES_OF_VOLUMES(controller), controller->namespaces,

@@ -22,6 +22,9 @@ struct err *mirror_catch_up(struct task *self, struct controller *controller)
 /* The same of the VolumeAttachments, for who is to act on it that there is none. */
 struct err *mirror_catch_up_publications(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
+/* And of the PersistentVolumes, for who is to act on it that there is none of a disk. */
+struct err *mirror_catch_up_persistent_volumes(struct task *self, struct controller *controller)
+    __attribute__((warn_unused_result));
 void mirror_free(struct controller *controller); /* after the group was closed */
 
 /* Adds every object to the queue that concerns it, for a leader that has just begun. */
