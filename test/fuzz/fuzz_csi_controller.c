@@ -39,7 +39,8 @@ static char *created(const struct http_request *request)
 
 static bool is_list(const char *url)
 {
-    return strstr(url, "resourceVersion=") || strstr(url, "limit=");
+    return strstr(url, "resourceVersion=") || strstr(url, "limit=") ||
+           strstr(url, "fieldSelector=");
 }
 
 static const char *list_of(const char *url)
@@ -47,9 +48,11 @@ static const char *list_of(const char *url)
     static const char nodes[] = "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{"
                                 "\"metadata\":{\"name\":\"n\",\"namespace\":\"azure-disk-csi\"},"
                                 "\"spec\":{\"nodeName\":\"n\"}}]}";
+    static const char namespaces[] = "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[{"
+                                     "\"metadata\":{\"name\":\"kube-system\",\"uid\":\"c\"}}]}";
     static const char none[] = "{\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[]}";
 
-    return strstr(url, "nodes") ? nodes : none;
+    return strstr(url, "nodes") ? nodes : strstr(url, "/namespaces?") ? namespaces : none;
 }
 
 static struct err *exchange(struct http_transport *transport, struct task *self,
