@@ -151,7 +151,7 @@ MUTANTS = [
            "        learn_outcome(self, controller, object);", "        (void)learn_outcome;", "bad-api", "watch-late"),
     Mutant("recovered as the primary at once", "controller/recovery.c",
            "node, ROLE_REPLICA, &created)", "node, ROLE_PRIMARY, &created)", "bad-api",
-           "attachment-record-deleted-by-hand"),
+           "attachment-record-deleted-by-hand,pod-move,pod-restart,workload-delete"),
     Mutant("a published attachment that was deleted is neither kept nor let go", PLAN,
            "return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);",
            "return step(STEP_NONE);", "by-hand"),
@@ -185,8 +185,6 @@ MUTANTS = [
     # ---- what Kubernetes says ----
     Mutant("the first PersistentVolume of a disk counts", "controller/kubernetes_view.c",
            "return 1 + recorded + 2 * pv_is_bound(pv);", "return 1 + recorded * 0;"),
-    Mutant("VolumeAttachments of one PersistentVolume only", "controller/kubernetes_view.c",
-           "if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)", "if (pv == pvs[i])"),
     Mutant("an attachment is the one of its name", "controller/node_attachment.c",
            "    if (is_of(object, volume, node))\n        *ret", "    if (object || is_of(object, volume, node))\n        *ret"),
     Mutant("an attachment gets no other name where the plain one is taken", "controller/node_attachment.c",

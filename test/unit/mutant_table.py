@@ -549,4 +549,17 @@ MUTANTS = [
            "if (volume && spec->n_volumes == ~(size_t)0)"),
     Mutant("a name has no end", EXTENDER + "extender_args.c",
            "||\n        value.length > LONGEST_NAME + 2)", "||\n        value.length > SIZE_MAX / 2)"),
+    # ---- controller: what the simulation draws too seldom ----
+    Mutant("VolumeAttachments of one PersistentVolume only", "controller/kubernetes_view.c",
+           "if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)",
+           "if (pv == pvs[i])"),
+    Mutant("a dangling attach is ended under who uses it", "controller/dangling_attach.c",
+           "|| in->used_elsewhere ||", "||"),
+    Mutant("an attach on record is ended as a dangling one", "controller/dangling_attach.c",
+           "&& !in->owners[i].on_record)", ")"),
+    Mutant("a record ends while it is published", "controller/volume_pv.c",
+           "*name && !is_published(controller, name)", "*name"),
+    Mutant("a record ends under its primary", "controller/volume_plan.c",
+           "(in->pv_missing || in->pv_gone) && in->primaries == 0 &&",
+           "(in->pv_missing || in->pv_gone) &&"),
 ]
