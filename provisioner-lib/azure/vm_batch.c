@@ -18,12 +18,18 @@ static struct busy_disk *find_busy(const struct vms *vms, const char *disk)
     return busy;
 }
 
+/* What was to leave in exchange and has left before is not changed here: other VMs may have it. */
+static bool changes_disk(const struct vm *vm, const struct vm_request *request, size_t i)
+{
+    return i == 0 || !vm->known || vm_model_find(&vm->model, request->disks[i]);
+}
+
 bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
 {
     for (size_t i = 0; i < request->n_disks; i++) {
         const struct busy_disk *busy = find_busy(vm->vms, request->disks[i]);
 
-        if (busy && busy->vm != vm)
+        if (busy && busy->vm != vm && changes_disk(vm, request, i))
             return true;
     }
     return false;
@@ -147,7 +153,8 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
     }
     for (size_t i = 0; i < batch->n; i++)
         for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
-            occupy(vm, batch->requests[i]->disks[k]);
+            if (changes_disk(vm, batch->requests[i], k))
+                occupy(vm, batch->requests[i]->disks[k]);
 }
 
 /* ---- as one update ---- */

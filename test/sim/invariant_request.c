@@ -91,6 +91,15 @@ bool vm_has_disk(const struct vm *vm, const char *disk)
     return false;
 }
 
+/* A place would be of no use to it. */
+static bool waits_for_share(const struct sim *sim, const struct record *record)
+{
+    const struct volume *volume = volume_of_disk(sim, record->volume->name);
+
+    return record->lun < 0 && volume &&
+           record_shares_held(record->volume) >= volume->wish.max_shares;
+}
+
 /* A replica takes the last place of a VM, and a primary has been waiting for one. */
 static void check_place(struct invariants *invariants, const struct arm_record *request,
                         const struct record *replica)
@@ -103,7 +112,7 @@ static void check_place(struct invariants *invariants, const struct arm_record *
     HASH_FOREACH(invariants->records.volumes, volume) {
         const struct record *other = record_find(sim, volume->name, request->vm);
 
-        if (other && waits_for_disk(sim, request, other) &&
+        if (other && waits_for_disk(sim, request, other) && !waits_for_share(sim, other) &&
             !names(request->attached, volume->name) && !vm_has_disk(vm, volume->name))
             verdict_violated(sim, PRIMARY_FIRST,
                              "replica %s takes the last place of %s, for which primary %s waits",

@@ -92,11 +92,8 @@ static void check_luns(struct sim *sim, const struct record *record)
 static void check_shares(struct sim *sim, const struct volume_record *records)
 {
     const struct volume *volume = volume_of_disk(sim, records->name);
-    unsigned held = 0;
+    unsigned held = record_shares_held(records);
 
-    LIST_FOREACH(&records->attachments, link) {
-        held += RECORD_OF(link)->lun >= 0;
-    }
     if (volume && held > volume->wish.max_shares && is_calm(sim->invariants))
         verdict_violated(sim, SHARES, "volume %s has %u attachments, and is made for %u",
                          records->name, held, volume->wish.max_shares);

@@ -16,22 +16,16 @@ enum {
 
 /* ---- what it would wait for ---- */
 
-struct shares {
-    unsigned held;   /* by attachments that have a LUN */
-    bool role_taken; /* somebody else is primary */
-};
-
-static struct shares count_shares(const struct record *own)
+/* Somebody else is primary. */
+static bool is_role_taken(const struct record *own)
 {
-    struct shares shares = {0};
-
     LIST_FOREACH(&own->volume->attachments, link) {
         const struct record *other = RECORD_OF(link);
 
-        shares.held += other->lun >= 0;
-        shares.role_taken |= other != own && other->is_primary;
+        if (other != own && other->is_primary)
+            return true;
     }
-    return shares;
+    return false;
 }
 
 /* Those that are on their way to it count twice, which is well. */
@@ -70,13 +64,13 @@ static bool is_changed_elsewhere(const struct sim *sim, const char *name, const 
 }
 
 static bool can_attach(const struct invariants *invariants, const struct record *record,
-                       const struct volume *volume, const struct shares *shares)
+                       const struct volume *volume)
 {
     const struct machine *machine = machine_find(invariants->sim->world, record->node);
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
-    return shares->held < volume->wish.max_shares && vm && vm->power == POWER_RUNNING &&
-           machine->registered && has_room(invariants, vm) &&
+    return record_shares_held(record->volume) < volume->wish.max_shares && vm &&
+           vm->power == POWER_RUNNING && machine->registered && has_room(invariants, vm) &&
            !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
 }
 
@@ -119,14 +113,13 @@ static const char *due(const struct invariants *invariants, const struct record 
     const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
     if (!volume || record->volume->deleting)
         return NULL;
-    struct shares shares = count_shares(record);
-    if (shares.role_taken && !volume->wish.block)
+    if (!volume->wish.block && is_role_taken(record))
         return NULL;
     if (attached)
         return "be primary of";
     if (record->lun >= 0)
         return is_there(invariants, record) ? "be said to have" : NULL;
-    return can_attach(invariants, record, volume, &shares) ? "attach" : NULL;
+    return can_attach(invariants, record, volume) ? "attach" : NULL;
 }
 
 /* ---- for how long ---- */

@@ -200,6 +200,19 @@ static void check_secrets(struct sim *sim)
     azure_config_fini(&config);
 }
 
+bool liveness_is_moving(const struct sim *sim)
+{
+    HASH_FOREACH(invariants_records(sim->invariants)->volumes, volume) {
+        LIST_FOREACH(&volume->attachments, link) {
+            const char *state = RECORD_OF(link)->state;
+
+            if (strcmp(state, "Attaching") == 0 || strcmp(state, "Detaching") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool liveness_holds(struct sim *sim)
 {
     check_wishes(sim);

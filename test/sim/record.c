@@ -141,10 +141,11 @@ static const char *role_word(const struct record *record)
     return record->deleting ? "deleting" : record->primary ? "primary" : "replica";
 }
 
+/* One that goes is wanted no more. */
 static bool has_primary(const struct volume_record *volume)
 {
     LIST_FOREACH(&volume->attachments, link) {
-        if (RECORD_OF(link)->primary)
+        if (RECORD_OF(link)->primary && !RECORD_OF(link)->deleting)
             return true;
     }
     return false;
@@ -198,4 +199,14 @@ const struct record *record_find(const struct sim *sim, const char *volume, cons
     const struct volume_record *found = record_volume(sim, volume);
 
     return found ? find(found, node) : NULL;
+}
+
+unsigned record_shares_held(const struct volume_record *volume)
+{
+    unsigned held = 0;
+
+    LIST_FOREACH(&volume->attachments, link) {
+        held += RECORD_OF(link)->lun >= 0;
+    }
+    return held;
 }

@@ -59,5 +59,8 @@ void records_see_volume(struct records *records, const json_t *before, const jso
 const struct record *record_find(const struct sim *sim, const char *volume, const char *node);
 const struct volume_record *record_volume(const struct sim *sim, const char *name);
 
+/* By attachments that have a LUN. */
+unsigned record_shares_held(const struct volume_record *volume);
+
 /* How a state is spelled: one of these, by the same pointer for the same word. */
 const char *record_state_word(const char *state);

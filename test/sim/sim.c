@@ -14,7 +14,12 @@
 #include "test/sim/verdict.h"
 #include "test/sim/world.h"
 
-enum { RESTART_LOOK_MS = 1000, MAX_NOTES = 64 * 1024 };
+enum {
+    RESTART_LOOK_MS = 1000,
+    MAX_NOTES = 64 * 1024,
+    LOOK_MS = 1000,
+    MOST_RUN_OUT_MS = 2 * 60 * 1000, /* a detach and an attach, one after the other, and to spare */
+};
 
 /* ---- notes ---- */
 
@@ -233,12 +238,23 @@ static void hurry_azure(struct sim *sim)
         abort();
 }
 
+/* What began just before the end ends after it. */
+static bool run_out(struct sim *sim)
+{
+    uint64_t limit = loop_now(sim->loop) + MOST_RUN_OUT_MS;
+
+    while (liveness_is_moving(sim) && loop_now(sim->loop) < limit)
+        if (!clockwork_run(&sim->clockwork, loop_now(sim->loop) + LOOK_MS))
+            return false;
+    return true;
+}
+
 static bool run(struct sim *sim, const struct sim_config *config)
 {
     if (!clockwork_run(&sim->clockwork, config->quiet_ms))
         return false;
     hurry_azure(sim);
-    return clockwork_run(&sim->clockwork, config->finish_ms) && liveness_holds(sim);
+    return clockwork_run(&sim->clockwork, config->finish_ms) && run_out(sim) && liveness_holds(sim);
 }
 
 bool sim_run(const struct sim_config *config, struct verdict *ret)

@@ -35,7 +35,10 @@ MUTANTS = [
            '? "PUT" : "PATCH";', '? "PATCH" : "PATCH";'),
     # ---- Azure: changes of VMs ----
     Mutant("a disk is changed on two VMs at once", AZURE + "vm_batch.c",
-           "if (busy && busy->vm != vm)", "if (busy && busy->vm != vm && !vm)", "vm_queue"),
+           "if (busy && busy->vm != vm && changes_disk(vm, request, i))", "if (busy && !vm)", "vm_queue"),
+    Mutant("what has left is kept from other VMs", AZURE + "vm_batch.c",
+           "return i == 0 || !vm->known || vm_model_find(&vm->model, request->disks[i]);",
+           "return vm || request || i;", "vm_queue"),
     Mutant("more disks than places are sent", AZURE + "vm_batch.c",
            "|| places > room || !fits", "|| !fits", "vm_queue"),
     Mutant("a batch attaches what it takes away", AZURE + "vm_batch.c",

@@ -189,6 +189,28 @@ static void test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere(void 
     world_free(world);
 }
 
+/* It has left before it could: another VM may have it, however long this one's change takes. */
+static void test_what_has_left_is_not_kept_from_others(void **state)
+{
+    struct world *world = full_world();
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"},
+        {.kind = ATTACH, .vm = VM("vm2"), .disk = "c", .lun = 0},
+    };
+
+    (void)state;
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "c"}));
+    uint64_t start = now_of(world);
+    begin(world, &wishes[0]);
+    loop_advance(world->azure->loop, 500);
+    begin(world, &wishes[1]);
+    finish(world, wishes, COUNT_OF(wishes));
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_ok(wishes[i].err);
+    assert_in_range(wishes[1].ended_at - start, 9 * 1000, 14 * 1000);
+    world_free(world);
+}
+
 static void test_a_new_primary_goes_before_the_halves_of_a_refused_change(void **state)
 {
     struct world *world = world_new();
@@ -621,6 +643,7 @@ int main(void)
         cmocka_unit_test(test_azures_word_is_not_enough),
         cmocka_unit_test(test_a_primary_waits_for_one_change_at_most),
         cmocka_unit_test(test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere),
+        cmocka_unit_test(test_what_has_left_is_not_kept_from_others),
         cmocka_unit_test(test_a_new_primary_goes_before_the_halves_of_a_refused_change),
         cmocka_unit_test(test_a_change_has_no_more_disks_than_there_is_room),
         cmocka_unit_test(test_a_full_vm_is_not_asked),
