@@ -16,6 +16,10 @@ enum {
     MAX_STEPS = 16,           /* in one go; the longest life has about half as many */
     MODEL_AGE_MS = 60 * 1000, /* of a VM's model that nobody changed through us */
     LOOK_AGAIN_MS = 2 * 1000, /* at a VM that is changing */
+    /* At a full VM, for primaries: nobody says when somebody else's disk leaves it. All that wait
+     * share a look, so that many of them do not use up what may be read. */
+    FULL_LOOK_MS = 8 * 1000,
+    FULL_MODEL_AGE_MS = 5 * 1000,
 };
 
 /* The record knows better than the Node where the LUN is that it names. */
@@ -243,10 +247,10 @@ static struct err *cannot(const struct subject *s, enum attachment_step step)
 
 /* ---- steps ---- */
 
-static void look_later(const struct subject *s)
+static void look_later(const struct subject *s, uint64_t pause_ms)
 {
     queue_add_at(s->controller->attachment_queue, s->object->key,
-                 loop_now(s->controller->loop) + LOOK_AGAIN_MS);
+                 loop_now(s->controller->loop) + pause_ms);
 }
 
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
@@ -266,7 +270,7 @@ static struct err *take_step(struct task *self, struct subject *s,
         return NULL;
     case STEP_LOOK_LATER:
         *ret_go_on = false;
-        look_later(s);
+        look_later(s, LOOK_AGAIN_MS);
         return NULL;
     case STEP_ADD_FINALIZER:
         return record_finalizer(self, s, true);
@@ -306,8 +310,10 @@ static struct err *take_step(struct task *self, struct subject *s,
     case STEP_GIVE_UP:
         *ret_go_on = false;
         return give_up(self, s);
-    case STEP_NO_VM:
     case STEP_NO_SLOT:
+        look_later(s, FULL_LOOK_MS);
+        return cannot(s, plan->step);
+    case STEP_NO_VM:
     case STEP_UNKNOWN_VM:
         return cannot(s, plan->step);
     }
@@ -363,14 +369,24 @@ static bool gather_again(struct subject *s, bool found)
     return true;
 }
 
+/* How old the VM's model may be. A look anew at what leaves, or where it was before, is not of
+ * before the attachment was taken up. */
+static uint64_t model_age_ms(const struct subject *s, const struct approach *approach, bool anew)
+{
+    bool arrives = !s->in.deleting && !s->in.vm_moved;
+
+    if (!anew)
+        return MODEL_AGE_MS;
+    return arrives ? FULL_MODEL_AGE_MS : loop_now(s->controller->loop) - approach->began;
+}
+
 /* Reads the VM's model. */
 static struct err *look_and_gather(struct task *self, struct subject *s,
                                    const struct approach *approach, bool anew, bool *ret_there)
 {
-    uint64_t since_began = loop_now(s->controller->loop) - approach->began;
     bool found = false;
 
-    TRY(look(self, s, anew ? since_began : MODEL_AGE_MS, &found));
+    TRY(look(self, s, model_age_ms(s, approach, anew), &found));
     s->in.looked = true;
     s->in.looked_anew = anew;
     *ret_there = gather_again(s, found);

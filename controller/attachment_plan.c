@@ -139,7 +139,10 @@ static struct attachment_plan without_place(const struct attachment_snapshot *in
     if (in->wanted == ROLE_IS_REPLICA)
         return step(STEP_GIVE_UP);
     plan.victim = slot_give_way(in->neighbours, in->n_neighbours);
-    return plan.victim < in->n_neighbours ? plan : step(STEP_NO_SLOT);
+    if (plan.victim < in->n_neighbours)
+        return plan;
+    /* Somebody else's disk may have left since the model was read. */
+    return step(in->looked_anew ? STEP_NO_SLOT : STEP_LOOK_ANEW);
 }
 
 /* ---- the steps ---- */

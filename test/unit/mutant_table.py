@@ -560,6 +560,8 @@ MUTANTS = [
            "|| in->used_elsewhere ||", "||"),
     Mutant("an attach on record is ended as a dangling one", "controller/dangling_attach.c",
            "&& !in->owners[i].on_record)", ")"),
+    Mutant("a primary is refused by an old look at a full VM", "controller/attachment_plan.c",
+           "step(in->looked_anew ? STEP_NO_SLOT : STEP_LOOK_ANEW)", "step(STEP_NO_SLOT)"),
     Mutant("a record ends while it is published", "controller/volume_pv.c",
            "*name && !is_published(controller, name)", "*name"),
     Mutant("a record ends under its primary", "controller/volume_plan.c",
