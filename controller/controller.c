@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "controller/names.h"
+#include "provisioner-lib/records/names.h"
 #include "lib/api/azdisk.pb-c.h"
 
 const Api__AzVolume *as_volume(const struct kube_object *object)

@@ -53,7 +53,7 @@ struct controller {
     struct store_index *attachments_by_volume;          /* by the AzVolume's key */
     struct store_index *attachments_by_node;            /* by the node's name */
     struct store_index *pods_by_claim;                  /* by the PersistentVolumeClaim's key */
-    struct store_index *pods_by_label, *repelling_pods; /* pod_company.h */
+    struct store_index *pods_by_label, *repelling_pods; /* scheduling/interpod_affinity.h */
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
     struct store_index *volumes_by_pv; /* by the PersistentVolume that is on record */
     struct store_index *persistent_volumes_by_volume;      /* by the AzVolume's name */
@@ -65,11 +65,13 @@ struct controller {
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
     struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
         *limit_queue, *recovery_queue;
-    struct list claims;         /* of struct claim */
-    struct verified *verified;  /* attachments that the cloud was seen to have (attachment.c) */
-    struct shortage *shortages; /* volumes that have fewer replicas than wanted (shortage.h) */
-    struct timer silence;       /* of nodes (replan.c) */
-    /* Attachments with a note that does not count (filesystem_note.h). */
+    struct list claims; /* of struct claim */
+    /* Attachments that the cloud was seen to have (attachment/snapshot.h). */
+    struct verified *verified;
+    /* Volumes that have fewer replicas than wanted (replica/unschedulable.h). */
+    struct shortage *shortages;
+    struct timer silence; /* of nodes (routing/replica_events.c) */
+    /* Attachments with a note that does not count (volume/filesystem_note.h). */
     struct ignored_note *ignored_notes;
 
     struct in_flight csi_calls; /* by volume */

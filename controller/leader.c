@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/audit.h"
-#include "controller/filesystem_note.h"
+#include "controller/audit/audit.h"
+#include "controller/volume/filesystem_note.h"
 #include "controller/metrics.h"
-#include "controller/mirror.h"
-#include "controller/shortage.h"
+#include "controller/cache/informers.h"
+#include "controller/routing/object_events.h"
+#include "controller/replica/unschedulable.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/rt/backoff.h"
@@ -70,7 +71,7 @@ static void resync(void *ctx)
     struct leader *leader = ctx;
     struct controller *controller = leader->config.controller;
 
-    mirror_enqueue_all(controller);
+    object_events_of_all(controller);
     loop_start_timer(controller->loop, &leader->resync, loop_now(controller->loop) + RESYNC_MS,
                      resync, leader);
 }
@@ -115,9 +116,9 @@ static void wait_for_pods(struct task *self, struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
 
-    if (mirror_has_pods(controller))
+    if (informers_has_pods(controller))
         return;
-    CLEANUP(err_freep) struct err *err = mirror_wait_pods(self, controller);
+    CLEANUP(err_freep) struct err *err = informers_wait_pods(self, controller);
     if (!err)
         resync(leader);
 }
@@ -131,7 +132,7 @@ static void catch_up_and_start(struct task *self, void *arg)
     struct backoff backoff = {.least_ms = CATCH_UP_LEAST_MS, .most_ms = CATCH_UP_MOST_MS};
     struct err *err;
 
-    while ((err = mirror_catch_up(self, controller)) && !task_is_cancelled(self)) {
+    while ((err = informers_catch_up(self, controller)) && !task_is_cancelled(self)) {
         log_warning("this process has the lease and reads what its predecessor wrote: %s",
                     err_message(err));
         err_free(err);

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "controller/cloud_config.h"
-#include "controller/csi_service.h"
+#include "controller/csi/service.h"
 #include "controller/flags.h"
-#include "controller/instance.h"
+#include "controller/app.h"
 #include "controller/metrics.h"
 #include "controller/node_lock.h"
 #include "lib/base/alloc.h"

@@ -3,7 +3,8 @@
 # A library is a folder; its *.c and *.proto become one archive. They are listed from the lowest
 # layer up and linked in reverse, so that a call upwards does not link.
 LIBRARIES := lib/base lib/rt lib/json lib/api lib/http lib/rpc lib/kube \
-    provisioner-lib provisioner-lib/azure provisioner-lib/host provisioner-lib/audit
+    provisioner-lib provisioner-lib/records provisioner-lib/azure provisioner-lib/host \
+    provisioner-lib/audit
 # These are above them, for programs of test/ only. The simulation (test/sim) runs the controller's
 # own code, all but its main.c.
 TEST_LIBRARIES := test/azsim/model test/azsim/arm test/sim/kube
@@ -51,8 +52,9 @@ UNIT_FOLDERS := $(patsubst %/,%,$(sort $(dir $(shell find test/unit -type f))))
 WELL_KNOWN := google/protobuf/timestamp.proto google/protobuf/wrappers.proto
 vpath google/%.proto /usr/include
 
-# (folder): what of it goes into its archive.
-sources = $(filter-out %/main.c $(1)/test_%.c,$(wildcard $(1)/*.c))
+# (folder): what of it goes into its archive; of the controller, the files in its rooms, too.
+sources = $(filter-out %/main.c $(1)/test_%.c, \
+    $(wildcard $(1)/*.c $(if $(filter controller,$(1)),$(1)/*/*.c)))
 protos = $(wildcard $(1)/*.proto) $(if $(filter lib/api,$(1)),$(WELL_KNOWN))
 
 # (variant, folder): the same as objects; its archive with all that its code may call, highest layer
@@ -60,6 +62,7 @@ protos = $(wildcard $(1)/*.proto) $(if $(filter lib/api,$(1)),$(WELL_KNOWN))
 objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(call sources,$(2))) \
     $(patsubst %.proto,$(BUILD)/$(1)/gen/%.pb-c.o,$(call protos,$(2)))
 archives = $(patsubst %,$(BUILD)/$(1)/%.a,$(call reverse,$(call up_to,$(2),$(call layers,$(2)))))
+program_of = $(if $(filter controller/%,$(1)),controller,$(1))
 layers = $(LIBRARIES) $(if $(filter test/%,$(1)),$(TEST_LIBRARIES)) \
     $(if $(filter test/sim,$(1)),controller) \
     $(filter-out $(LIBRARIES) $(TEST_LIBRARIES),$(1))

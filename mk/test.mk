@@ -1,7 +1,8 @@
 # Lints, unit tests and pytest suites, counted by test/run.py.
 
 # Unit tests: test/unit mirrors the tree, and every test_*.c there is a program of its own. It is
-# linked with the other files of its folder and with what the mirrored folder may call.
+# linked with the other files of its folder (those of the controller's rooms also with the
+# controller's) and with what the mirrored folder may call.
 
 # All, or those below a path: make unit UNIT=lib/rt
 UNIT :=
@@ -16,8 +17,9 @@ AZURE_IN_PROCESS := $(call objects,checked,test/unit/test/azsim/arm) \
 # (test without .c, its folder)
 define unit_test
 $(BUILD)/checked/$(1): $(BUILD)/checked/$(1).o $(call objects,checked,$(2)) \
+    $(if $(filter test/unit/controller/%,$(2)),$(call objects,checked,test/unit/controller)) \
     $(if $(filter $(AZURE_CLIENT_TESTS),$(2)),$(AZURE_IN_PROCESS)) \
-    $(call archives,checked,$(2:test/unit/%=%))
+    $(call archives,checked,$(call program_of,$(2:test/unit/%=%)))
 	@$$(CC) $$(LDFLAGS_checked) -o $$@ $$^ $$(LIBS) -lcmocka
 
 endef

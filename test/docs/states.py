@@ -1,4 +1,4 @@
-"""docs/states.md, from the table of controller/attachment_states.c and the texts of its enums."""
+"""docs/states.md, from the table of controller/attachment/states.c and the texts of its enums."""
 
 import re
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from .c_tables import TREE, initializer
 from .markdown import code, page, table
 
-FILE = "controller/attachment_states.c"
+FILE = "controller/attachment/states.c"
 
 HEAD = """\
 An AzVolumeAttachment is one disk on one node: the *primary*, which a pod uses, or a *replica*, which is attached and never
@@ -75,10 +75,10 @@ def _event(event: str, text: str, answers: dict[str, str], steps: dict[str, str]
 
 
 def text() -> str:
-    phases = texts("controller/attachment_states.h", "PHASE_")
-    answers = texts("controller/attachment_states.h", "ANSWER_")
-    steps = texts("controller/attachment_plan.h", "STEP_")
-    events = texts("controller/attachment_states.h", "ON_")
+    phases = texts("controller/attachment/states.h", "PHASE_")
+    answers = texts("controller/attachment/states.h", "ANSWER_")
+    steps = texts("controller/attachment/plan.h", "STEP_")
+    events = texts("controller/attachment/states.h", "ON_")
     states = [(_word(phase), text, _record(phase)) for phase, text in phases.items()]
     sections = [part for event, text in events.items() for part in _event(event, text, answers, steps)]
     return page("States of an attachment", HEAD, "## States\n",

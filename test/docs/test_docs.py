@@ -56,7 +56,7 @@ def test_every_parameter_is_explained():
 
 
 def test_every_state_and_event_is_explained():
-    header = "controller/attachment_states.h"
+    header = "controller/attachment/states.h"
     for prefix in ("PHASE_", "ON_", "ANSWER_"):
         names = re.findall(rf"^    ({prefix}\w+),", (TREE / header).read_text(), re.MULTILINE)
         assert names and list(states.texts(header, prefix)) == names

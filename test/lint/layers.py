@@ -1,4 +1,5 @@
-"""Lint: an include goes down the list of layers, never up; no program includes another."""
+"""Lint: an include goes down the list of layers, never up; no program includes another. A layer is a
+folder, or the files of one name: controller/metrics is metrics.c and metrics.h."""
 
 import re
 
@@ -13,6 +14,14 @@ LAYERS = (
     ("lib/http",),
     ("lib/rpc", "lib/kube"),
     ("provisioner-lib",),
+    ("controller/controller",),
+    ("controller/metrics",),
+    ("controller/scheduling",),
+    ("controller/cache",),
+    ("controller/attachment",),
+    ("controller/volume", "controller/replica", "controller/node", "controller/audit"),
+    ("controller/csi", "controller/recovery"),
+    ("controller/routing",),
     ("controller", "node", "scheduler-extender", "probe", "azdiskctl"),
 )
 
@@ -29,7 +38,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 def folder_of(path):
     """The folder of the tables above to which a path belongs; None if there is none."""
     known = [folder for row in LAYERS for folder in row] + list(BESIDE)
-    above = [folder for folder in known if path.startswith(folder + "/")]
+    above = [folder for folder in known if path.startswith((folder + "/", folder + "."))]
     return max(above, key=len, default=None)
 
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/names.h"
+#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/record.h"
 #include "test/sim/world.h"

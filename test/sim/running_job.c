@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "controller/names.h"
+#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/coverage.h"

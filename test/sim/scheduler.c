@@ -1,6 +1,6 @@
 #include "test/sim/scheduler.h"
 
-#include "controller/names.h"
+#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/workload.h"
 #include "test/sim/record.h"

@@ -1,6 +1,6 @@
 #include "test/unit/controller/controller_of.h"
 
-#include "controller/indexes.h"
+#include "controller/cache/indexes.h"
 
 static void fill(struct store *store, const struct object_list *list)
 {

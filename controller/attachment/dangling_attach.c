@@ -1,0 +1,176 @@
+#include "controller/attachment/dangling_attach.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "controller/cache/published.h"
+#include "controller/cache/informers.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/audit/cluster_view.h"
+
+/* ---- deciding ---- */
+
+bool dangling_attach_decide(const struct dangling_snapshot *in, size_t *ret_owner)
+{
+    bool is_why = in->max_shares > 0 && in->n_owners >= (size_t)in->max_shares;
+
+    if (!in->ours || !in->for_primary || in->used_elsewhere || !is_why)
+        return false;
+    for (size_t i = 0; i < in->n_owners; i++)
+        if (!in->owners[i].here && !in->owners[i].on_record) {
+            *ret_owner = i;
+            return true;
+        }
+    return false;
+}
+
+/* ---- who uses it ---- */
+
+static const char *node_of(const struct subject *s)
+{
+    return s->attachment->spec->node_name;
+}
+
+static bool is_published_elsewhere(const struct subject *s)
+{
+    size_t n;
+    CLEANUP(freep)
+    struct kube_object **publications =
+        volume_attachments_of(s->controller, s->attachment->spec->volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(as_volume_attachment(publications[i])->spec->node_name, node_of(s)) != 0)
+            return true;
+    return false;
+}
+
+static bool is_in_use_elsewhere(const struct subject *s)
+{
+    STORE_FOREACH(s->controller->nodes, node)
+        if (strcmp(node->metadata->name, node_of(s)) != 0 &&
+            node_uses_volume(node, s->controller->settings.driver_name, s->in.disk_id))
+            return true;
+    return false;
+}
+
+/* The VM of a Node, as far as it says which; free() it. */
+static char *vm_of(const struct controller *controller, const char *node, const char *provider_id)
+{
+    char *id = NULL;
+
+    err_free(controller->cloud->ops->instance_id(controller->cloud, node, provider_id, &id));
+    return id;
+}
+
+static const struct kube_object *node_of_vm(const struct controller *controller, const char *vm)
+{
+    STORE_FOREACH(controller->nodes, node) {
+        const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+        CLEANUP(freep)
+        char *id = vm_of(controller, node->metadata->name, spec ? spec->provider_id : NULL);
+
+        if (id && strcasecmp(id, vm) == 0)
+            return node;
+    }
+    return NULL;
+}
+
+/* What the VM's kubelet says now, which the mirror may be behind. */
+static struct err *ask_kubelet(struct task *self, const struct subject *s, const char *vm,
+                               bool *ret_uses)
+{
+    struct controller *controller = s->controller;
+    const struct kube_object *node = node_of_vm(controller, vm);
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+
+    *ret_uses = false;
+    if (!node)
+        return NULL;
+    struct err *err =
+        kube_get(self, controller->leader_kube, &NODES, NULL, node->metadata->name, &now);
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    TRY(err);
+    *ret_uses = node_uses_volume(now, controller->settings.driver_name, s->in.disk_id);
+    return NULL;
+}
+
+/* ---- who is on record ---- */
+
+static bool is_on_record(const struct subject *s, const char *vm)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(s->controller, s->attachment->spec->volume_name, &n);
+    const struct kube_object *node = node_of_vm(s->controller, vm);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+        const char *recorded = attachment_note(attachment, NOTE_VM);
+
+        if ((recorded && strcasecmp(recorded, vm) == 0) ||
+            (node && attachment->spec->node_name &&
+             strcmp(node->metadata->name, attachment->spec->node_name) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* ---- ending it ---- */
+
+static void tell(const struct subject *s, const char *vm)
+{
+    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
+                  "DanglingAttachEnded", "Attach",
+                  "disk %s was attached to VM %s, of which there is no record; nobody uses it "
+                  "there, and it has been detached, so that node %s can have it",
+                  s->in.disk_id, vm, node_of(s));
+}
+
+static bool find_owner(const struct subject *s, const struct cloud_disk *disk, size_t *ret)
+{
+    CLEANUP(freep)
+    struct dangling_owner *owners = mem_alloc((disk->n_instances + 1) * sizeof *owners);
+
+    for (size_t i = 0; i < disk->n_instances; i++)
+        owners[i] = (struct dangling_owner){
+            .here = strcasecmp(disk->instances[i], s->instance_id) == 0,
+            .on_record = is_on_record(s, disk->instances[i]),
+        };
+    return dangling_attach_decide(
+        &(struct dangling_snapshot){
+            .ours = !volume_adopted_id(s->volume),
+            .for_primary = s->in.wanted == ROLE_IS_PRIMARY && !s->in.deleting,
+            .used_elsewhere = is_published_elsewhere(s) || is_in_use_elsewhere(s),
+            .max_shares = disk->max_shares,
+            .owners = owners,
+            .n_owners = disk->n_instances,
+        },
+        ret);
+}
+
+struct err *dangling_attach_end(struct task *self, const struct subject *s, bool *ret_ended)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    size_t owner;
+    bool uses;
+
+    *ret_ended = false;
+    TRY(cloud->ops->disk_get(self, cloud, s->in.disk_id, &disk));
+    if (!find_owner(s, &disk, &owner))
+        return NULL;
+    TRY(informers_catch_up_publications(self, s->controller));
+    TRY(ask_kubelet(self, s, disk.instances[owner], &uses));
+    if (uses || !find_owner(s, &disk, &owner))
+        return NULL;
+    TRY(cloud->ops->disk_detach(self, cloud, disk.instances[owner], s->in.disk_id,
+                                CLOUD_IN_THE_WAY));
+    tell(s, disk.instances[owner]);
+    *ret_ended = true;
+    return NULL;
+}

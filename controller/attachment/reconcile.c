@@ -1,0 +1,470 @@
+/* The AzVolumeAttachment reconciler: takes one step after the other of attachment/plan.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/attachment/status.h"
+#include "controller/attachment/snapshot.h"
+#include "controller/attachment/dangling_attach.h"
+#include "controller/attachment/disk_owner.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+
+enum {
+    MAX_STEPS = 16,           /* in one go; the longest life has about half as many */
+    MODEL_AGE_MS = 60 * 1000, /* of a VM's model that nobody changed through us */
+    LOOK_AGAIN_MS = 2 * 1000, /* at a VM that is changing */
+    /* At a full VM, for primaries: nobody says when somebody else's disk leaves it. All that wait
+     * share a look, so that many of them do not use up what may be read. */
+    FULL_LOOK_MS = 8 * 1000,
+    FULL_MODEL_AGE_MS = 5 * 1000,
+};
+
+/* The record knows better than the Node where the LUN is that it names. */
+static struct err *identify(struct subject *s)
+{
+    const char *recorded = attachment_note(s->attachment, NOTE_VM);
+
+    if (s->instance_id)
+        return NULL;
+    if (!recorded)
+        return subject_find_vm(s, &s->instance_id);
+    s->instance_id = mem_strdup(recorded);
+    return NULL;
+}
+
+static enum cloud_urgency urgency_of(const struct subject *s)
+{
+    const struct attachment_snapshot *in = &s->in;
+
+    if (!in->deleting)
+        return in->wanted == ROLE_IS_PRIMARY ? CLOUD_FOR_PRIMARY : CLOUD_FOR_REPLICA;
+    /* Who unpublishes a volume waits for it; so does a primary that needs its share or its place.
+     */
+    bool waited_for = in->detach_requested || in->primary_waits;
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        waited_for |= in->neighbours[i].waits;
+    return waited_for ? CLOUD_IN_THE_WAY : CLOUD_COLLECTION;
+}
+
+/* Whether what is attached still is, nobody waits to know. */
+static enum cloud_urgency urgency_of_look(const struct subject *s)
+{
+    bool verifies = !s->in.deleting && s->in.state == ATTACHMENT_ATTACHED;
+
+    return verifies ? CLOUD_COLLECTION : urgency_of(s);
+}
+
+static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
+{
+    struct controller *controller = s->controller;
+
+    cloud_instance_fini(&s->instance);
+    s->instance = (struct cloud_instance){0};
+    struct err *err = controller->cloud->ops->instance_get(
+        self, controller->cloud, s->instance_id, max_age_ms, urgency_of_look(s), &s->instance);
+    *ret_found = !err;
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    return err;
+}
+
+/* ---- changes to the VM ---- */
+
+/* What was asked for, as it was then. */
+struct wish {
+    const struct subject *s;
+    bool in_exchange; /* for what was leaving */
+};
+
+static bool is_leaving(const struct subject *s, const char *disk_id)
+{
+    for (size_t i = 0; i < s->n_neighbours; i++)
+        if (s->neighbours[i].leaving && strcmp(s->neighbours[i].disk_id, disk_id) == 0)
+            return true;
+    return false;
+}
+
+/* One that has left may have come back since, published. */
+static bool exchange_holds(const struct wish *wish, const struct subject *now)
+{
+    for (size_t i = 0; wish->in_exchange && i < wish->s->n_neighbours; i++)
+        if (wish->s->neighbours[i].leaving && !is_leaving(now, wish->s->neighbours[i].disk_id))
+            return false;
+    return true;
+}
+
+/* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
+ * replica is to wait for its volume's primary, a primary may come that needs its place, and so may
+ * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
+static bool still_wanted(void *ctx, const struct cloud_instance *instance)
+{
+    const struct wish *wish = ctx;
+    const struct subject *s = wish->s;
+    CLEANUP(subject_fini) struct subject now = {0};
+
+    if (!subject_gather(s->controller, s->object->key, &now))
+        return false;
+    now.in.looked = true; /* if at nothing newer, at the model by which it was decided */
+    now.in.instance = instance ? instance : s->in.instance;
+    return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
+           now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
+           attachment_next(&now.in).step == STEP_ATTACH && exchange_holds(wish, &now);
+}
+
+static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
+{
+    struct cloud *cloud = s->controller->cloud;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    const struct caching_disk disk = volume_disk(s->volume);
+    struct wish wish = {s, plan->in_exchange};
+    const char *leaving[MAX_LUNS];
+    size_t n_leaving = 0;
+
+    for (size_t i = 0; plan->in_exchange && i < s->n_neighbours && n_leaving < MAX_LUNS; i++)
+        if (s->neighbours[i].leaving)
+            leaving[n_leaving++] = s->neighbours[i].disk_id;
+    TRY(volume_parse_existing(s->volume, &parameters));
+    return cloud->ops->disk_attach(self, cloud,
+                                   &(struct cloud_attach){
+                                       .instance_id = s->instance_id,
+                                       .disk_id = s->in.disk_id,
+                                       .lun = plan->lun,
+                                       .caching = caching_of(parameters.caching, &disk),
+                                       .urgency = urgency_of(s),
+                                       .in_exchange = leaving,
+                                       .n_in_exchange = n_leaving,
+                                       .still_wanted = still_wanted,
+                                       .ctx = &wish,
+                                   });
+}
+
+/* What the node can take may have been a wrong guess, and is known by now. A disk that is in
+ * somebody's way may be attached where nobody uses it; then it is tried again. */
+static struct err *learn_from_refusal(struct task *self, struct subject *s, struct err *refusal)
+{
+    struct controller *controller = s->controller;
+    bool ended = false;
+
+    if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
+        enqueue(controller, controller->limit_queue, s->attachment->spec->node_name);
+    if (!refusal || err_kind(refusal) != ERR_BUSY)
+        return refusal;
+    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, s, &ended);
+    if (err)
+        log_warning("%s: who has the disk cannot be told: %s", s->object->key, err_message(err));
+    if (!ended)
+        return refusal;
+    err_free(refusal);
+    return NULL;
+}
+
+/* ---- places ---- */
+
+/* Until the mirror shows it as going: before, it would be chosen again. */
+static struct err *wait_deleting(struct task *self, struct controller *controller,
+                                 const struct kube_object *object)
+{
+    uint64_t deadline = loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS;
+    struct kube_object *now;
+
+    while ((now = store_get(controller->attachments, object->key)) && !is_deleting(now) &&
+           strcmp(now->metadata->uid, object->metadata->uid) == 0)
+        TRY(store_wait(self, controller->attachments, object->key, deadline));
+    return NULL;
+}
+
+/* Only as it was looked at: a replica that has been promoted meanwhile stays. */
+static struct err *release(struct task *self, struct controller *controller,
+                           const struct kube_object *object)
+{
+    TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
+    return wait_deleting(self, controller, object);
+}
+
+static struct err *make_room(struct task *self, struct subject *s, size_t victim)
+{
+    const struct kube_object *object = s->neighbour_objects[victim];
+
+    TRY(release(self, s->controller, object));
+    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_NORMAL,
+                  "ReplicaGaveWay", "Detach",
+                  "node %s had no place for another disk; this replica gives its own to the "
+                  "primary attachment of volume %s",
+                  s->attachment->spec->node_name, s->attachment->spec->volume_name);
+    return NULL;
+}
+
+/* The replica plan puts it elsewhere, by a limit of this node that is looked up anew. */
+static struct err *give_up(struct task *self, struct subject *s)
+{
+    struct controller *controller = s->controller;
+    CLEANUP(freep)
+    char *node = kube_key(controller->settings.namespace_, s->attachment->spec->node_name);
+
+    TRY(reconcile_limit(self, controller, node));
+    return release(self, controller, s->object);
+}
+
+static struct err *unknown_vm(const struct subject *s)
+{
+    return err_new(ERR_BUSY,
+                   "disk %s is attached, perhaps to the VM of node %s: that Node is deleted, no "
+                   "record names its VM, and an owner of the disk does not tell its host name. "
+                   "Detach the disk from that VM, or delete the VM",
+                   s->in.disk_id, s->attachment->spec->node_name);
+}
+
+static struct err *no_slot(const struct subject *s)
+{
+    unsigned published = 0;
+
+    for (size_t i = 0; i < s->n_neighbours; i++)
+        published += s->neighbours[i].published && s->neighbours[i].lun != NO_LUN;
+    return err_new(ERR_EXHAUSTED,
+                   "node %s: all %d places for data disks are taken, %u by volumes that are in use "
+                   "there and none by a replica that could give way",
+                   s->attachment->spec->node_name, s->instance.max_disks, published);
+}
+
+/* A step that nothing but an error comes of. */
+static struct err *cannot(const struct subject *s, enum attachment_step step)
+{
+    switch (step) {
+    case STEP_NO_SLOT:
+        return no_slot(s);
+    case STEP_UNKNOWN_VM:
+        return unknown_vm(s);
+    default:
+        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)", s->attachment->spec->node_name,
+                       s->instance_id);
+    }
+}
+
+/* ---- steps ---- */
+
+static void look_later(const struct subject *s, uint64_t pause_ms)
+{
+    queue_add_at(s->controller->attachment_queue, s->object->key,
+                 loop_now(s->controller->loop) + pause_ms);
+}
+
+/* Takes the step. `ret_go_on`: there may be another one right after it. */
+static struct err *take_step(struct task *self, struct subject *s,
+                             const struct attachment_plan *plan, bool *ret_go_on)
+{
+    struct controller *controller = s->controller;
+    struct cloud *cloud = controller->cloud;
+
+    *ret_go_on = true;
+    switch (plan->step) {
+    case STEP_NONE:
+    case STEP_LOOK: /* these are done by the caller */
+    case STEP_LOOK_ANEW:
+    case STEP_ASK_DISK:
+        *ret_go_on = false;
+        return NULL;
+    case STEP_LOOK_LATER:
+        *ret_go_on = false;
+        look_later(s, LOOK_AGAIN_MS);
+        return NULL;
+    case STEP_ADD_FINALIZER:
+        return record_finalizer(self, s, true);
+    case STEP_REMOVE_FINALIZER:
+        *ret_go_on = false;
+        attachment_set_verified(controller, s->object->metadata->uid, false);
+        return record_finalizer(self, s, false);
+    case STEP_RECORD_ATTACHING:
+        return record_attaching(self, s, plan->lun);
+    case STEP_ATTACH:
+        return learn_from_refusal(self, s, attach(self, s, plan));
+    case STEP_REPAIR:
+        return cloud->ops->instance_repair(self, cloud, s->instance_id, urgency_of(s));
+    case STEP_RECORD_ATTACHED:
+        return record_attached(self, s, plan->lun);
+    case STEP_RECORD_ROLE:
+        *ret_go_on = false;
+        queue_add(controller->role_queue, s->object->key);
+        return NULL;
+    case STEP_RECORD_LOST:
+        return record_lost(self, s);
+    case STEP_RECORD_DISPLACED:
+        return record_displaced(self, controller, s->neighbour_objects[plan->victim]);
+    case STEP_VERIFIED:
+        attachment_set_verified(controller, s->object->metadata->uid, true);
+        return NULL;
+    case STEP_RECORD_VM:
+        return record_vm(self, s);
+    case STEP_FORGET_VM:
+        return record_moved(self, s);
+    case STEP_RECORD_DETACHING:
+        return record_detaching(self, s);
+    case STEP_DETACH:
+        return cloud->ops->disk_detach(self, cloud, s->instance_id, s->in.disk_id, urgency_of(s));
+    case STEP_MAKE_ROOM:
+        return make_room(self, s, plan->victim);
+    case STEP_GIVE_UP:
+        *ret_go_on = false;
+        return give_up(self, s);
+    case STEP_NO_SLOT:
+        look_later(s, FULL_LOOK_MS);
+        return cannot(s, plan->step);
+    case STEP_NO_VM:
+    case STEP_UNKNOWN_VM:
+        return cannot(s, plan->step);
+    }
+    abort();
+}
+
+/* ---- on the way to the VM's change ---- */
+
+/* From the first look at the VM until its change is asked for. */
+struct approach {
+    struct cloud *cloud;
+    uint64_t began;    /* when the attachment was taken up */
+    char *instance_id; /* NULL: it is not on its way */
+};
+
+static void approach_begin(struct approach *approach, const struct subject *s)
+{
+    bool asks = s->in.deleting || s->in.lun == NO_LUN; /* else it looks at what has been done */
+
+    if (approach->instance_id || !asks)
+        return;
+    approach->instance_id = mem_strdup(s->instance_id);
+    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, true);
+}
+
+static void approach_end(struct approach *approach)
+{
+    if (!approach->instance_id)
+        return;
+    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, false);
+    free(TAKE_PTR(approach->instance_id));
+}
+
+/* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
+ * what is true now. False if the attachment is gone meanwhile. */
+static bool gather_again(struct subject *s, bool found)
+{
+    struct subject fresh = {0};
+
+    if (!subject_gather(s->controller, s->object->key, &fresh)) {
+        subject_fini(&fresh);
+        return false;
+    }
+    fresh.instance_id = TAKE_PTR(s->instance_id);
+    fresh.instance = s->instance;
+    fresh.in.looked = s->in.looked;
+    fresh.in.looked_anew = s->in.looked_anew;
+    fresh.in.owner = s->in.owner;
+    s->instance = (struct cloud_instance){0};
+    subject_fini(s);
+    *s = fresh;
+    s->in.instance = found ? &s->instance : NULL;
+    return true;
+}
+
+/* How old the VM's model may be. A look anew at what leaves, or where it was before, is not of
+ * before the attachment was taken up. */
+static uint64_t model_age_ms(const struct subject *s, const struct approach *approach, bool anew)
+{
+    bool arrives = !s->in.deleting && !s->in.vm_moved;
+
+    if (!anew)
+        return MODEL_AGE_MS;
+    return arrives ? FULL_MODEL_AGE_MS : loop_now(s->controller->loop) - approach->began;
+}
+
+/* Reads the VM's model. */
+static struct err *look_and_gather(struct task *self, struct subject *s,
+                                   const struct approach *approach, bool anew, bool *ret_there)
+{
+    bool found = false;
+
+    TRY(look(self, s, model_age_ms(s, approach, anew), &found));
+    s->in.looked = true;
+    s->in.looked_anew = anew;
+    *ret_there = gather_again(s, found);
+    return NULL;
+}
+
+/* Asks the disk which VM it is; that one is the subject's from then on. */
+static struct err *ask_and_gather(struct task *self, struct subject *s, bool *ret_there)
+{
+    char *id = NULL;
+
+    TRY(disk_owner_find(self, s->controller, s->in.disk_id, s->attachment->spec->node_name,
+                        &s->in.owner, &id));
+    if (id) {
+        free(s->instance_id);
+        s->instance_id = id;
+    }
+    *ret_there = gather_again(s, s->in.instance != NULL);
+    return NULL;
+}
+
+/* What to do, by as many looks as it takes to know. */
+static struct err *decide(struct task *self, struct subject *s, struct approach *approach,
+                          struct attachment_plan *ret, bool *ret_there)
+{
+    *ret_there = true;
+    *ret = attachment_next(&s->in);
+    while (ret->step == STEP_LOOK || ret->step == STEP_LOOK_ANEW || ret->step == STEP_ASK_DISK) {
+        TRY(identify(s));
+        approach_begin(approach, s);
+        TRY(ret->step == STEP_ASK_DISK
+                ? ask_and_gather(self, s, ret_there)
+                : look_and_gather(self, s, approach, ret->step == STEP_LOOK_ANEW, ret_there));
+        if (!*ret_there)
+            return NULL;
+        *ret = attachment_next(&s->in);
+    }
+    return NULL;
+}
+
+static struct err *one_step(struct task *self, struct controller *controller, const char *key,
+                            struct approach *approach, bool *ret_go_on)
+{
+    CLEANUP(subject_fini) struct subject s = {0};
+    struct attachment_plan plan;
+    bool there;
+
+    *ret_go_on = false;
+    if (!subject_gather(controller, key, &s))
+        return NULL;
+    struct err *err = decide(self, &s, approach, &plan, &there);
+    if (plan.step != STEP_RECORD_ATTACHING && plan.step != STEP_RECORD_DETACHING)
+        approach_end(approach);
+    if (!err && there)
+        err = take_step(self, &s, &plan, ret_go_on);
+    return err ? record_failure(self, &s, err) : NULL;
+}
+
+struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
+{
+    const struct controller *controller = ctx;
+    CLEANUP(approach_end)
+    struct approach approach = {.cloud = controller->cloud, .began = loop_now(controller->loop)};
+    bool go_on = true;
+
+    for (int i = 0; go_on && i < MAX_STEPS; i++)
+        TRY(one_step(self, ctx, key, &approach, &go_on));
+    if (go_on)
+        queue_add(controller->attachment_queue, key);
+    return NULL;
+}
+
+struct err *reconcile_role(struct task *self, void *ctx, const char *key)
+{
+    CLEANUP(subject_fini) struct subject s = {0};
+
+    if (!subject_gather(ctx, key, &s) || attachment_next(&s.in).step != STEP_RECORD_ROLE)
+        return NULL;
+    struct err *err = record_role(self, &s);
+    return err ? record_failure(self, &s, err) : NULL;
+}

@@ -1,0 +1,362 @@
+#include "controller/attachment/snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "controller/cache/published.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/colocation.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/hash.h"
+#include "lib/base/timestamp.h"
+
+/* ---- what is remembered while this process leads ---- */
+
+struct verified {
+    char *uid;
+    UT_hash_handle hh;
+};
+
+static struct verified *find_verified(const struct controller *controller, const char *uid)
+{
+    struct verified *verified;
+
+    HASH_FIND_STR(controller->verified, uid, verified);
+    return verified;
+}
+
+void attachment_set_verified(struct controller *controller, const char *uid, bool yes)
+{
+    struct verified *verified = find_verified(controller, uid);
+
+    if (yes && !verified) {
+        verified = mem_alloc(sizeof *verified);
+        verified->uid = mem_strdup(uid);
+        HASH_ADD_KEYPTR(hh, controller->verified, verified->uid, strlen(uid), verified);
+    } else if (!yes && verified) {
+        HASH_DEL(controller->verified, verified);
+        free(verified->uid);
+        free(verified);
+    }
+}
+
+void attachment_forget_verified(struct controller *controller)
+{
+    HASH_FOREACH(controller->verified, verified) {
+        HASH_DEL(controller->verified, verified);
+        free(verified->uid);
+        free(verified);
+    }
+}
+
+/* ---- gather ---- */
+
+void subject_fini(struct subject *subject)
+{
+    kube_object_unref(subject->object);
+    kube_object_unref(subject->volume_object);
+    for (size_t i = 0; i < subject->n_neighbours; i++)
+        kube_object_unref(subject->neighbour_objects[i]);
+    free(subject->neighbour_objects);
+    free(subject->neighbours);
+    cloud_instance_fini(&subject->instance);
+    free(subject->instance_id);
+}
+
+static enum attachment_role role_of(const char *role)
+{
+    if (role && strcmp(role, ROLE_PRIMARY) == 0)
+        return ROLE_IS_PRIMARY;
+    return role && strcmp(role, ROLE_REPLICA) == 0 ? ROLE_IS_REPLICA : ROLE_NONE;
+}
+
+static enum attachment_role recorded_role(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+
+    return status && status->detail ? role_of(status->detail->role) : ROLE_NONE;
+}
+
+static const char *context_of(const Api__AzVolumeAttachment *attachment, const char *name)
+{
+    const Api__AzVolumeAttachmentDetail *detail =
+        attachment->status ? attachment->status->detail : NULL;
+
+    return detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, name) : NULL;
+}
+
+static int lun_of(const Api__AzVolumeAttachment *attachment)
+{
+    const char *lun = context_of(attachment, CONTEXT_LUN);
+
+    return lun ? (int)strtol(lun, NULL, 10) : NO_LUN;
+}
+
+/* What upstream's driver recorded as attached lacks what the node plug-in has to know: it is looked
+ * at anew, and recorded whole. */
+static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
+{
+    static const struct {
+        const char *word;
+        enum attachment_state state;
+    } words[] = {{STATE_ATTACHING, ATTACHMENT_ATTACHING},
+                 {STATE_ATTACHMENT_FAILED, ATTACHMENT_ATTACHING},
+                 {STATE_ATTACHED, ATTACHMENT_ATTACHED},
+                 {STATE_DETACHING, ATTACHMENT_DETACHING},
+                 {STATE_DETACHMENT_FAILED, ATTACHMENT_DETACHING}};
+    const char *word = attachment->status ? attachment->status->state : NULL;
+
+    for (size_t i = 0; word && i < COUNT_OF(words); i++)
+        if (strcmp(words[i].word, word) == 0)
+            return words[i].state == ATTACHMENT_ATTACHED && !context_of(attachment, CONTEXT_SIZE)
+                       ? ATTACHMENT_NEW
+                       : words[i].state;
+    return ATTACHMENT_NEW;
+}
+
+/* 0 where there is no telling. */
+static int64_t deleting_for_ms(const struct controller *controller,
+                               const struct kube_object *object)
+{
+    const char *since = object->metadata->deletion_timestamp;
+    int64_t since_us = 0;
+    CLEANUP(err_freep) struct err *err = since ? timestamp_parse(since, &since_us) : NULL;
+
+    return since && !err ? (loop_wall_us(controller->loop) - since_us) / 1000 : 0;
+}
+
+/* What the object says of itself. */
+static void gather_own(const struct controller *controller, const struct kube_object *object,
+                       struct attachment_snapshot *in)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
+
+    in->deleting = is_deleting(object);
+    in->deleting_for_ms = deleting_for_ms(controller, object);
+    in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
+    in->wanted = role_of(spec->role);
+    in->role = recorded_role(attachment);
+    in->published = kubernetes_has_replica(controller, attachment);
+    in->state = state_of(attachment);
+    in->lun = lun_of(attachment);
+    in->detach_requested = attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL;
+    in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
+    in->verified = find_verified(controller, object->metadata->uid) != NULL;
+    in->disk_id = spec->volume__id;
+}
+
+enum attachment_phase attachment_phase_of(const struct controller *controller,
+                                          const struct kube_object *object)
+{
+    struct attachment_snapshot in = {0};
+
+    if (!object || !as_attachment(object)->spec)
+        return PHASE_ABSENT;
+    gather_own(controller, object, &in);
+    return attachment_phase(&in);
+}
+
+struct publish_standing attachment_standing_of(const struct controller *controller,
+                                               const struct kube_object *object)
+{
+    return (struct publish_standing){
+        .phase = attachment_phase_of(controller, object),
+        .on_record = object && recorded_role(as_attachment(object)) == ROLE_IS_PRIMARY,
+    };
+}
+
+static const char *provider_id_of(const struct controller *controller, const char *node)
+{
+    struct kube_object *object = store_get(controller->nodes, node);
+    const Api__NodeSpec *spec = object ? KUBE_AS(Api__Node, object)->spec : NULL;
+
+    return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
+}
+
+struct err *subject_find_vm(const struct subject *subject, char **ret_id)
+{
+    const struct controller *controller = subject->controller;
+    const char *node = subject->attachment->spec->node_name;
+
+    return controller->cloud->ops->instance_id(controller->cloud, node,
+                                               provider_id_of(controller, node), ret_id);
+}
+
+static void gather_vm(struct subject *s)
+{
+    const char *recorded = attachment_note(s->attachment, NOTE_VM);
+    bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
+    CLEANUP(freep) char *id = NULL;
+
+    if (told && recorded)
+        err_free(subject_find_vm(s, &id));
+    s->in.vm_recorded = recorded != NULL;
+    s->in.vm_moved = id && strcasecmp(id, recorded) != 0;
+    s->in.vm_guessed = !recorded && !told;
+}
+
+static void gather_volume(struct subject *s)
+{
+    CLEANUP(freep)
+    char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
+    struct kube_object *object = store_get(s->controller->volumes, key);
+
+    s->in.volume_goes = !object || is_deleting(object) ||
+                        volume_note(as_volume(object), NOTE_DELETE_REQUEST) != NULL;
+    if (!object)
+        return;
+    s->volume_object = kube_object_ref(object);
+    s->volume = as_volume(object);
+    s->in.volume_ready = !is_deleting(object) && volume_is_created(s->volume);
+}
+
+/* One that waits for its turn holds none yet; nor does one that failed before it had a LUN, for
+ * nothing was asked of the cloud. */
+static bool holds_share(const Api__AzVolumeAttachment *attachment)
+{
+    enum attachment_state state = state_of(attachment);
+
+    return state == ATTACHMENT_ATTACHED || state == ATTACHMENT_DETACHING ||
+           lun_of(attachment) != NO_LUN;
+}
+
+/* The other attachments of the same volume. */
+static void gather_siblings(struct subject *s)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(s->controller, s->attachment->spec->volume_name, &n);
+
+    bool single_writer = s->volume && !volume_is_multi_node(s->volume);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *other = as_attachment(objects[i]);
+
+        if (objects[i] == s->object || strcmp(objects[i]->key, s->object->key) == 0)
+            continue;
+        s->in.other_shares += holds_share(other);
+        s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;
+        if (!is_primary(other) || is_deleting(objects[i]))
+            continue;
+        if (state_of(other) == ATTACHMENT_ATTACHED)
+            s->in.primary_attached = true;
+        else
+            s->in.primary_waits = true;
+    }
+    LIST_FOREACH(&s->controller->claims, link) {
+        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+
+        if (strcmp(claim->volume, s->attachment->spec->volume_name) != 0)
+            continue;
+        s->in.other_shares += claim->lun != NO_LUN;
+        s->in.role_taken |= single_writer && claim->primary;
+    }
+}
+
+/* What the volume of a replica on the node thinks of it. */
+static void gather_need(const struct controller *controller, const char *volume_name,
+                        struct neighbour *neighbour)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume_name);
+    struct kube_object *volume = store_get(controller->volumes, key);
+    unsigned wanted = 0, replicas = 0;
+    bool published = false;
+    size_t n;
+    struct kube_object *const *objects = attachments_of_volume(controller, volume_name, &n);
+
+    if (volume && !is_deleting(volume) && as_volume(volume)->spec)
+        wanted = (unsigned)as_volume(volume)->spec->max_mount_replica_count;
+    for (size_t i = 0; i < n; i++) {
+        if (is_deleting(objects[i]))
+            continue;
+        published |= is_primary(as_attachment(objects[i]));
+        replicas += !is_primary(as_attachment(objects[i]));
+    }
+    neighbour->needed = published && replicas <= wanted;
+    neighbour->priority = pod_priority_of_volume(controller, volume_name);
+    neighbour->other_replicas = replicas ? replicas - 1 : 0;
+}
+
+/* A primary that has no place yet, or has one on record and is on its way there. */
+static bool is_arriving(const struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const char *state = attachment->status ? attachment->status->state : NULL;
+
+    return is_primary(attachment) && !is_deleting(object) &&
+           state_of(attachment) != ATTACHMENT_ATTACHED &&
+           !(state && strcmp(state, STATE_ATTACHMENT_FAILED) == 0);
+}
+
+static void add_neighbour(struct subject *s, struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const char *since = object->metadata->creation_timestamp;
+    size_t n = s->n_neighbours;
+    bool primary = is_primary(attachment);
+    struct neighbour neighbour = {
+        .name = object->metadata->name,
+        .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
+        .lun = lun_of(attachment),
+        .published = primary || kubernetes_has_replica(s->controller, attachment),
+        .since = since ? since : "",
+    };
+
+    neighbour.waits = primary && !is_deleting(object) && neighbour.lun == NO_LUN;
+    neighbour.leaving =
+        is_deleting(object) &&
+        (!neighbour.published || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
+    if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
+        s->in.luns_taken[neighbour.lun] = true;
+    s->in.primary_arrives |= is_arriving(object);
+    if (!primary && attachment->spec->volume_name)
+        gather_need(s->controller, attachment->spec->volume_name, &neighbour);
+    ARRAY_ADD(s->neighbours, s->n_neighbours) = neighbour;
+    ARRAY_ADD(s->neighbour_objects, n) = kube_object_ref(object);
+}
+
+/* The other attachments on the node, and the LUNs that they have on record or are about to. */
+static void gather_neighbours(struct subject *s)
+{
+    const char *node = s->attachment->spec->node_name;
+    size_t n;
+    struct kube_object *const *objects = store_find(s->controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(objects[i]->key, s->object->key) != 0)
+            add_neighbour(s, objects[i]);
+    LIST_FOREACH(&s->controller->claims, link) {
+        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+
+        if (claim->lun != NO_LUN && strcmp(claim->node, node) == 0)
+            s->in.luns_taken[claim->lun] = true;
+    }
+    s->in.neighbours = s->neighbours;
+    s->in.n_neighbours = s->n_neighbours;
+}
+
+bool subject_gather(struct controller *controller, const char *key, struct subject *ret)
+{
+    struct kube_object *object = store_get(controller->attachments, key);
+
+    if (!object)
+        return false;
+    *ret = (struct subject){.controller = controller};
+    ret->object = kube_object_ref(object);
+    ret->attachment = as_attachment(object);
+
+    const Api__AzVolumeAttachmentSpec *spec = ret->attachment->spec;
+    struct attachment_snapshot *in = &ret->in;
+    if (!spec || !spec->volume_name || !spec->node_name || !spec->volume__id || !spec->role)
+        return false;
+    gather_own(controller, object, in);
+    gather_vm(ret);
+    gather_volume(ret);
+    in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
+    gather_siblings(ret);
+    gather_neighbours(ret);
+    return true;
+}

@@ -1,0 +1,296 @@
+#include "controller/attachment/status.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/rt/backoff.h"
+
+enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
+
+/* Whether it failed because there is no such object; then the mirror has none either. */
+static bool forget_if_gone(struct controller *controller, const struct kube_object *object,
+                           const struct err *err)
+{
+    if (err_kind(err) != ERR_NOT_FOUND)
+        return false;
+    store_forget(controller->attachments, object);
+    return true;
+}
+
+/* A write that failed may have taken effect all the same. Until it is known, what it would have
+ * recorded stays claimed: another attachment must not get the same LUN, nor the same role. After a
+ * conflict the mirror is behind, and whoever goes by it would write in vain again. */
+static void learn_outcome(struct task *self, struct controller *controller,
+                          const struct kube_object *object)
+{
+    struct backoff backoff = {.least_ms = LEARN_LEAST_MS, .most_ms = LEARN_MOST_MS};
+    bool known = false;
+
+    while (!known && !task_is_cancelled(self)) {
+        CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+        CLEANUP(err_freep)
+        struct err *err = kube_get(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                   controller->settings.namespace_, object->metadata->name, &now);
+
+        if (!err)
+            store_note(controller->attachments, now);
+        known = !err || forget_if_gone(controller, object, err);
+        if (!known)
+            err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
+    }
+}
+
+/* `status` is taken. The version makes it fail if anybody else has written meanwhile. */
+static struct err *patch_object(struct task *self, struct controller *controller,
+                                const struct kube_object *object, json_t *status)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+                              object->metadata->resource_version, "status", status);
+    struct err *err = kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                                 controller->settings.namespace_, object->metadata->name, "status",
+                                 patch, &written);
+
+    if (!err)
+        store_note(controller->attachments, written);
+    else if (!forget_if_gone(controller, object, err))
+        learn_outcome(self, controller, object);
+    return err;
+}
+
+static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+{
+    return patch_object(self, s->controller, s->object, status);
+}
+
+struct err *record_finalizer(struct task *self, struct subject *s, bool present)
+{
+    struct controller *controller = s->controller;
+    const Api__ObjectMeta *metadata = s->object->metadata;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    json_t *finalizers = json_array();
+
+    for (size_t i = 0; i < metadata->n_finalizers; i++)
+        if (strcmp(metadata->finalizers[i], FINALIZER_ATTACHMENT) != 0)
+            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
+    if (present)
+        json_array_append_new(finalizers, json_string(FINALIZER_ATTACHMENT));
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
+                              metadata->resource_version, "finalizers", finalizers);
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
+                   controller->settings.namespace_, metadata->name, NULL, patch, &written));
+    /* Without finalizers the object is gone; the watch says so. */
+    if (present)
+        store_note(controller->attachments, written);
+    return NULL;
+}
+
+static json_t *detail_json(const struct subject *s, const char *previous_role, int lun)
+{
+    CLEANUP(freep) char *lun_text = mem_printf("%d", lun);
+    CLEANUP(freep)
+    char *size = mem_printf("%lld", (long long)s->volume->status->detail->capacity__bytes);
+
+    json_t *detail = json_pack("{s:s, s:s}", "role", s->attachment->spec->role, "previous_role",
+                               previous_role ? previous_role : "");
+    if (lun != NO_LUN)
+        json_object_set_new(detail, "publish_context",
+                            json_pack("{s:s, s:s}", CONTEXT_LUN, lun_text, CONTEXT_SIZE, size));
+    return detail;
+}
+
+static const char *current_role(const struct subject *s)
+{
+    const Api__AzVolumeAttachmentStatus *status = s->attachment->status;
+
+    return status && status->detail ? status->detail->role : NULL;
+}
+
+static void add_note(json_t *status, const char *name, const char *value)
+{
+    json_t *notes = json_object_get(status, "annotation");
+
+    if (!notes) {
+        notes = json_object();
+        json_object_set_new(status, "annotation", notes);
+    }
+    json_object_set_new(notes, name, json_string(value));
+}
+
+/* A primary is told which file system its device must carry. */
+static void add_filesystem(const struct subject *s, json_t *status)
+{
+    const char *filesystem = volume_note(s->volume, NOTE_FILESYSTEM);
+
+    if (filesystem && s->in.wanted == ROLE_IS_PRIMARY)
+        add_note(status, NOTE_FILESYSTEM, filesystem);
+}
+
+/* The same, while nobody else may record the LUN, or that it is the primary. */
+static struct err *patch_claimed(struct task *self, struct subject *s, int lun, json_t *status)
+{
+    struct claim claim = {.node = s->attachment->spec->node_name,
+                          .volume = s->attachment->spec->volume_name,
+                          .lun = lun,
+                          .primary = s->in.wanted == ROLE_IS_PRIMARY};
+
+    list_append(&s->controller->claims, &claim.link);
+    struct err *err = patch_status(self, s, status);
+    list_remove(&claim.link);
+    return err;
+}
+
+struct err *record_attached(struct task *self, struct subject *s, int lun)
+{
+    const char *role = current_role(s);
+    const char *previous = role && s->in.role != s->in.wanted ? role : NULL;
+    json_t *status = json_pack("{s:s, s:o, s:n}", "state", STATE_ATTACHED, "detail",
+                               detail_json(s, previous, lun), "error");
+
+    add_filesystem(s, status);
+    add_note(status, NOTE_VM, s->instance_id);
+    TRY(patch_claimed(self, s, NO_LUN, status));
+    attachment_set_verified(s->controller, s->object->metadata->uid, true);
+    return NULL;
+}
+
+struct err *record_role(struct task *self, struct subject *s)
+{
+    json_t *status =
+        json_pack("{s:o, s:n}", "detail", detail_json(s, current_role(s), s->in.lun), "error");
+
+    add_filesystem(s, status);
+    TRY(patch_claimed(self, s, NO_LUN, status));
+    if (s->in.wanted == ROLE_IS_PRIMARY)
+        events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata,
+                      EVENT_NORMAL, "PromotedToPrimary", "Promote",
+                      "disk %s was attached to %s already and is its primary attachment now",
+                      s->attachment->spec->volume_name, s->attachment->spec->node_name);
+    return NULL;
+}
+
+struct err *record_attaching(struct task *self, struct subject *s, int lun)
+{
+    json_t *status =
+        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
+
+    add_note(status, NOTE_VM, s->instance_id);
+    return patch_claimed(self, s, lun, status);
+}
+
+struct err *record_vm(struct task *self, struct subject *s)
+{
+    json_t *status = json_object();
+
+    add_note(status, NOTE_VM, s->instance_id);
+    return patch_status(self, s, status);
+}
+
+struct err *record_moved(struct task *self, struct subject *s)
+{
+    const Api__AzVolumeAttachmentSpec *spec = s->attachment->spec;
+
+    attachment_set_verified(s->controller, s->object->metadata->uid, false);
+    TRY(patch_status(self, s,
+                     json_pack("{s:s, s:{s:n}, s:{s:n}}", "state", "Pending", "detail",
+                               "publish_context", "annotation", NOTE_VM)));
+    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
+                  "NodeIsAnotherVM", "Attach",
+                  "node %s is another VM by now; disk %s is not attached to the former one (%s) "
+                  "any more and is attached again",
+                  spec->node_name, spec->volume_name, s->instance_id);
+    return NULL;
+}
+
+/* Without its LUN, which may be another disk's by now: nobody is to be sent there. */
+static struct err *take_lun_off(struct task *self, struct controller *controller,
+                                const struct kube_object *object)
+{
+    attachment_set_verified(controller, object->metadata->uid, false);
+    return patch_object(
+        self, controller, object,
+        json_pack("{s:s, s:{s:n}}", "state", "Pending", "detail", "publish_context"));
+}
+
+static void tell_lost(const struct controller *controller, const struct kube_object *object)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_WARNING,
+                  "DiskDetachedElsewhere", "Attach",
+                  "disk %s is no longer attached to %s although nobody asked this driver to detach "
+                  "it; attaching it again",
+                  spec->volume_name, spec->node_name);
+}
+
+struct err *record_lost(struct task *self, struct subject *s)
+{
+    tell_lost(s->controller, s->object);
+    return take_lun_off(self, s->controller, s->object);
+}
+
+struct err *record_displaced(struct task *self, struct controller *controller,
+                             const struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    struct claim claim = {.node = attachment->spec->node_name,
+                          .volume = attachment->spec->volume_name,
+                          .lun = NO_LUN,
+                          .primary = is_primary(attachment)};
+
+    if (!is_deleting(object) && strcmp(attachment_word(attachment), STATE_ATTACHED) == 0)
+        tell_lost(controller, object);
+    list_append(&controller->claims, &claim.link);
+    struct err *err = take_lun_off(self, controller, object);
+    list_remove(&claim.link);
+    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    if (err && err_kind(err) == ERR_NOT_FOUND) { /* no failure of who found it */
+        err_free(err);
+        return err_new(ERR_CONFLICT, "%s is gone", object->key);
+    }
+    return err;
+}
+
+struct err *record_detaching(struct task *self, struct subject *s)
+{
+    return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
+}
+
+/* Passing troubles keep the state, so that whoever waits goes on waiting. */
+static bool is_passing(const struct err *err)
+{
+    switch (err_kind(err)) {
+    case ERR_BUSY:
+    case ERR_CONFLICT:
+    case ERR_NOT_SENT:
+    case ERR_THROTTLED:
+    case ERR_TIMEOUT:
+    case ERR_UNAVAILABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A failure to write it down is less important than the failure itself. */
+struct err *record_failure(struct task *self, struct subject *s, struct err *err)
+{
+    json_t *status = json_pack("{s:o}", "error", az_error_json(err));
+    const char *state = s->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;
+
+    if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT) {
+        json_decref(status);
+        return err;
+    }
+    if (!is_passing(err))
+        json_object_set_new(status, "state", json_string(state));
+    else if (!s->attachment->status || !s->attachment->status->state)
+        json_object_set_new(status, "state", json_string("Pending"));
+    err_free(patch_status(self, s, status));
+    return err;
+}

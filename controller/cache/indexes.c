@@ -1,0 +1,94 @@
+#include "controller/cache/indexes.h"
+
+#include "provisioner-lib/records/names.h"
+#include "controller/scheduling/interpod_affinity.h"
+#include "controller/cache/colocation.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+
+static void index_by_volume(const struct kube_object *object,
+                            void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (spec && spec->volume_name)
+        emit(ctx, spec->volume_name);
+}
+
+static void index_by_node(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (spec && spec->node_name)
+        emit(ctx, spec->node_name);
+}
+
+static void index_by_recorded_pv(const struct kube_object *object,
+                                 void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeSpec *spec = as_volume(object)->spec;
+
+    if (spec && spec->persistent_volume)
+        emit(ctx, spec->persistent_volume);
+}
+
+/* Of whatever driver: an index does not know which is ours. */
+static void index_by_disk(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    CLEANUP(freep) char *name = volume_name_of_pv(KUBE_AS(Api__PersistentVolume, object)->spec);
+
+    if (name)
+        emit(ctx, name);
+}
+
+static void index_by_pv(const struct kube_object *object,
+                        void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    if (spec && spec->source && spec->source->persistent_volume_name)
+        emit(ctx, spec->source->persistent_volume_name);
+}
+
+/* Of a pod that names the disk without a claim. */
+static void index_by_inline_disk(const struct kube_object *object,
+                                 void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+    CLEANUP(freep)
+    char *name = spec && spec->source ? volume_name_of_pv(spec->source->inline_volume_spec) : NULL;
+
+    if (name)
+        emit(ctx, name);
+}
+
+static void index_by_published_node(const struct kube_object *object,
+                                    void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    if (spec && spec->node_name)
+        emit(ctx, spec->node_name);
+}
+
+void indexes_add(struct controller *controller)
+{
+    controller->volumes_by_pv = store_add_index(controller->volumes, index_by_recorded_pv);
+    controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
+    controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
+    controller->persistent_volumes_by_volume =
+        store_add_index(controller->persistent_volumes, index_by_disk);
+    controller->volume_attachments_by_pv =
+        store_add_index(controller->volume_attachments, index_by_pv);
+    controller->volume_attachments_by_inline_disk =
+        store_add_index(controller->volume_attachments, index_by_inline_disk);
+    controller->volume_attachments_by_node =
+        store_add_index(controller->volume_attachments, index_by_published_node);
+    controller->persistent_volumes_by_claim =
+        store_add_index(controller->persistent_volumes, persistent_volume_index_by_claim);
+    controller->pods_by_claim = store_add_index(controller->pods, pod_index_by_claim);
+    controller->pods_by_label = store_add_index(controller->pods, pod_index_by_label);
+    controller->repelling_pods = store_add_index(controller->pods, pod_index_repelling);
+}

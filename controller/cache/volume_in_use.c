@@ -1,0 +1,54 @@
+#include "controller/cache/volume_in_use.h"
+
+#include "controller/cache/node_attachment.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/names.h"
+#include "provisioner-lib/audit/cluster_view.h"
+
+/* Kubelet takes a volume off its list when it is unmounted; a program that the plug-in runs on the
+ * disk before it mounts it is not on that list. */
+enum former_node former_node_of(const struct kube_object *node,
+                                const struct kube_object *attachment, const char *driver_name,
+                                const char *volume_id)
+{
+    if (!node)
+        return FORMER_NODE_GONE;
+    if (node_is_out_of_service(KUBE_AS(Api__Node, node)))
+        return FORMER_NODE_DONE;
+    if (node_uses_volume(node, driver_name, volume_id))
+        return FORMER_NODE_USES;
+    if (attachment && attachment_note(as_attachment(attachment), NOTE_RUNNING_JOB))
+        return FORMER_NODE_RUNS;
+    return FORMER_NODE_DONE;
+}
+
+static struct err *read_both(struct task *self, struct controller *controller, const char *node,
+                             const char *volume_name, struct kube_object **ret_node,
+                             struct kube_object **ret_attachment)
+{
+    struct err *err = kube_get(self, controller->kube, &NODES, NULL, node, ret_node);
+
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        err = NULL;
+    }
+    TRY(err);
+    return node_attachment_read(self, controller, volume_name, node, ret_attachment);
+}
+
+struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,
+                            const char *volume_name, const char *volume_id, enum former_node *ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
+    CLEANUP(err_freep)
+    struct err *err = read_both(self, controller, node, volume_name, &object, &attachment);
+
+    if (err && err_kind(err) == ERR_CANCELED)
+        return TAKE_PTR(err);
+    if (err)
+        return err_new(ERR_UNAVAILABLE, "whether node %s uses volume %s still is not known: %s",
+                       node, volume_id, err_message(err));
+    *ret = former_node_of(object, attachment, controller->settings.driver_name, volume_id);
+    return NULL;
+}

@@ -1,0 +1,28 @@
+/* volume_in_use.h - whether a node that a volume is or was unpublished from may write to it still.
+ *
+ * Kubernetes unpublishes a volume from a node that it has not heard of for a while, whether or not
+ * that node lives on. While it may, its attachment must not become a replica: another node would
+ * become the primary, and there would be two writers. For the same reason none is placed there.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+enum former_node {
+    FORMER_NODE_DONE, /* it does not have the volume mounted, or somebody vouches for it */
+    FORMER_NODE_USES, /* by kubelet's last word */
+    FORMER_NODE_RUNS, /* what writes to the disk, by its plug-in's word (NOTE_RUNNING_JOB) */
+    FORMER_NODE_GONE, /* there is no Node; of its VM nothing is known */
+};
+
+/* A pure function. NULL: there is no Node, or no AzVolumeAttachment of the volume for it. */
+enum former_node former_node_of(const struct kube_object *node,
+                                const struct kube_object *attachment, const char *driver_name,
+                                const char *volume_id);
+
+/* Asks the API server, never the mirror. UNAVAILABLE if it does not say. What is decided by the
+ * answer has to be written on the condition that the attachment has not changed since: a program
+ * that begins changes it. */
+struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,
+                            const char *volume_name, const char *volume_id, enum former_node *ret)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,92 @@
+#include "controller/csi/attachment_requests.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/node_attachment.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+
+enum { DETACH_TRIES = 5 }; /* each after somebody else's write */
+
+char *csi_operation_id(const char *volume_id, const char *node)
+{
+    CLEANUP(freep) char *lower = mem_lower(volume_id);
+
+    return mem_printf("%s on node %s", lower, node);
+}
+
+struct err *csi_find_attachment(struct task *self, struct controller *controller,
+                                const char *volume, const char *node, struct kube_object **ret)
+{
+    struct kube_object *object = node_attachment(controller, volume, node);
+
+    if (!object)
+        return node_attachment_read(self, controller, volume, node, ret);
+    *ret = kube_object_ref(object);
+    return NULL;
+}
+
+static struct err *patch(struct task *self, struct controller *controller,
+                         const struct kube_object *object, const char *subresource,
+                         const json_t *document)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(kube_patch(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
+                   object->metadata->name, subresource, document, &written));
+    store_note(controller->attachments, written);
+    return NULL;
+}
+
+struct err *csi_change_role(struct task *self, struct controller *controller,
+                            const struct kube_object *object, const char *role)
+{
+    CLEANUP(json_decrefp) json_t *document = attachment_role_json(object, role);
+
+    return patch(self, controller, object, NULL, document);
+}
+
+static struct err *note_detach_request(struct task *self, struct controller *controller,
+                                       const struct kube_object *object)
+{
+    CLEANUP(json_decrefp) json_t *document = attachment_detach_request_json(object);
+
+    return patch(self, controller, object, "status", document);
+}
+
+/* As it is now; the reconciler writes to it as well. */
+static struct err *reread_same(struct task *self, struct controller *controller,
+                               struct kube_object **io)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+    const struct kube_object *object = *io;
+
+    TRY(kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
+                 object->metadata->name, &now));
+    store_note(controller->attachments, now);
+    if (strcmp(now->metadata->uid, object->metadata->uid) != 0)
+        return err_new(ERR_CONFLICT, "%s is another one by now", object->key);
+    kube_object_unref(*io);
+    *io = TAKE_PTR(now);
+    return NULL;
+}
+
+struct err *csi_request_detach(struct task *self, struct controller *controller,
+                               struct kube_object *asked)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(asked);
+    struct err *err = note_detach_request(self, controller, object);
+
+    for (int i = 0; i < DETACH_TRIES && err && err_kind(err) == ERR_CONFLICT; i++) {
+        err_free(err);
+        TRY(reread_same(self, controller, &object));
+        err = note_detach_request(self, controller, object);
+    }
+    TRY(err);
+    if (is_deleting(object))
+        return NULL;
+    return kube_delete(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
+                       controller->settings.namespace_, object->metadata->name,
+                       object->metadata->uid);
+}

@@ -1,0 +1,342 @@
+/* CreateVolume: an AzVolume is written, and watched until its reconciler has made the disk. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/az_error.h"
+#include "controller/csi/service.h"
+#include "controller/volume/failed_creation.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/volume/persistent_volume.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+
+#define GIB (1024LL * 1024 * 1024)
+
+/* ---- CreateVolume: the request ---- */
+
+static struct err *check_size(struct task *self, struct cloud *cloud,
+                              const Csi__V1__CapacityRange *range,
+                              const struct volume_parameters *parameters)
+{
+    struct disk_limits limits;
+    int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
+
+    if (required < 0 || limit < 0)
+        return err_new(ERR_INVALID, "capacity_range is negative");
+    if (required > INT64_MAX - GIB)
+        return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
+                       required);
+    int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
+    if (limit && gib * GIB > limit)
+        return err_new(ERR_OUT_OF_RANGE,
+                       "capacity_range: a disk has whole GiB, and %" PRId64 " GiB are more than "
+                       "limit_bytes %" PRId64,
+                       gib, limit);
+    TRY(cloud->ops->disk_limits(self, cloud, parameters, gib, &limits));
+    return volume_parameters_check_size(parameters, gib, &limits);
+}
+
+static struct err *check_create(struct task *self, struct cloud *cloud,
+                                const Csi__V1__CreateVolumeRequest *request,
+                                struct volume_parameters *ret_parameters)
+{
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(request->parameters, request->n_parameters);
+    bool multi_node =
+        capabilities_are_multi_node(request->volume_capabilities, request->n_volume_capabilities);
+
+    if (!request->name[0])
+        return err_new(ERR_INVALID, "name is missing");
+    if (request->n_volume_capabilities == 0)
+        return err_new(ERR_INVALID, "volume_capabilities is missing");
+    if (request->volume_content_source)
+        return err_new(ERR_INVALID, "volume_content_source: this driver makes empty disks only");
+    TRY(volume_parameters_parse(list, request->n_parameters, multi_node, ret_parameters));
+    TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
+                           ret_parameters->max_shares));
+    return check_size(self, cloud, request->capacity_range, ret_parameters);
+}
+
+/* ---- CreateVolume: the AzVolume that it asks for ---- */
+
+static json_t *capabilities_json(const Csi__V1__CreateVolumeRequest *request)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < request->n_volume_capabilities; i++) {
+        const Csi__V1__VolumeCapability *capability = request->volume_capabilities[i];
+        bool mount = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+        json_t *json = json_pack("{s:i, s:i}", "access_type", mount, "access_mode",
+                                 (int)capability->access_mode->mode);
+
+        if (mount && capability->mount->fs_type[0])
+            json_object_set_new(json, "fs_type", json_string(capability->mount->fs_type));
+        if (mount && capability->mount->n_mount_flags) {
+            json_t *flags = json_array();
+
+            for (size_t f = 0; f < capability->mount->n_mount_flags; f++)
+                json_array_append_new(flags, json_string(capability->mount->mount_flags[f]));
+            json_object_set_new(json, "mount_flags", flags);
+        }
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *topologies_json(Csi__V1__Topology *const *topologies, size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *segments = json_object();
+
+        for (size_t k = 0; k < topologies[i]->n_segments; k++)
+            json_object_set_new(segments, topologies[i]->segments[k]->key,
+                                json_string(topologies[i]->segments[k]->value));
+        json_array_append_new(list, json_pack("{s:o}", "segments", segments));
+    }
+    return list;
+}
+
+static json_t *parameters_json(const Csi__V1__CreateVolumeRequest *request)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < request->n_parameters; i++)
+        json_object_set_new(json, request->parameters[i]->key,
+                            json_string(request->parameters[i]->value));
+    return json;
+}
+
+static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
+                         const struct volume_parameters *parameters)
+{
+    const Csi__V1__TopologyRequirement *topology = request->accessibility_requirements;
+    const Csi__V1__CapacityRange *range = request->capacity_range;
+    json_t *spec = json_pack("{s:s, s:i, s:o, s:o}", "volumeName", name, "maxMountReplicaCount",
+                             parameters->max_mount_replica_count, "volumeCapability",
+                             capabilities_json(request), "parameters", parameters_json(request));
+
+    if (range)
+        json_object_set_new(spec, "capacityRange",
+                            json_pack("{s:I, s:I}", "required_bytes",
+                                      (json_int_t)range->required_bytes, "limit_bytes",
+                                      (json_int_t)range->limit_bytes));
+    if (topology)
+        json_object_set_new(spec, "accessibilityRequirements",
+                            json_pack("{s:o, s:o}", "requisite",
+                                      topologies_json(topology->requisite, topology->n_requisite),
+                                      "preferred",
+                                      topologies_json(topology->preferred, topology->n_preferred)));
+    if (parameters->pv_name)
+        json_object_set_new(spec, "persistentVolume", json_string(parameters->pv_name));
+    return spec;
+}
+
+static json_t *volume_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
+                           const struct volume_parameters *parameters)
+{
+    json_t *labels =
+        volume_pv_labels_json(parameters->pv_name, parameters->pvc_name, parameters->pvc_namespace);
+
+    return json_pack("{s:{s:s, s:[s], s:o}, s:o}", "metadata", "name", name, "finalizers",
+                     FINALIZER_VOLUME, "labels", labels, "spec",
+                     spec_json(name, request, parameters));
+}
+
+/* ---- CreateVolume: a volume of that name that is there already ---- */
+
+static bool same_parameters(const Api__AzVolumeSpec *spec,
+                            const Csi__V1__CreateVolumeRequest *request)
+{
+    if (spec->n_parameters != request->n_parameters)
+        return false;
+    for (size_t i = 0; i < request->n_parameters; i++) {
+        const char *value =
+            KUBE_MAP_GET(spec->parameters, spec->n_parameters, request->parameters[i]->key);
+
+        if (!value || strcmp(value, request->parameters[i]->value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static struct err *check_same(const Api__AzVolume *volume,
+                              const Csi__V1__CreateVolumeRequest *request)
+{
+    const Api__AzCapacityRange *has = volume->spec->capacity_range;
+    const Csi__V1__CapacityRange *wants = request->capacity_range;
+    int64_t has_bytes = has ? has->required__bytes : 0, bytes = wants ? wants->required_bytes : 0;
+    int64_t has_limit = has ? has->limit__bytes : 0, limit = wants ? wants->limit_bytes : 0;
+
+    if (has_bytes != bytes || has_limit != limit)
+        return err_new(ERR_EXISTS,
+                       "volume %s exists with required_bytes %" PRId64 " and limit_bytes %" PRId64
+                       ", not %" PRId64 " and %" PRId64,
+                       request->name, has_bytes, has_limit, bytes, limit);
+    if (!same_parameters(volume->spec, request))
+        return err_new(ERR_EXISTS, "volume %s exists with other parameters", request->name);
+    return NULL;
+}
+
+/* A creation that failed for good begins anew, as this request has it. */
+static struct err *begin_anew(struct task *self, struct controller *controller,
+                              const struct kube_object *object, const char *name,
+                              const Csi__V1__CreateVolumeRequest *request,
+                              const struct volume_parameters *parameters)
+{
+    const char *namespace_ = controller->settings.namespace_;
+    CLEANUP(kube_object_unrefp) struct kube_object *with_spec = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    json_t *spec = spec_json(name, request, parameters);
+    CLEANUP(json_decrefp)
+    json_t *spec_patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+                                   object->metadata->resource_version, "spec", spec);
+    const Api__AzVolumeSpec *old = as_volume(object)->spec;
+
+    /* A merge patch keeps what it does not name. */
+    for (size_t i = 0; i < old->n_parameters; i++)
+        if (!json_object_get(json_object_get(spec, "parameters"), old->parameters[i]->key))
+            json_object_set_new(json_object_get(spec, "parameters"), old->parameters[i]->key,
+                                json_null());
+    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, NULL, spec_patch,
+                   &with_spec));
+    CLEANUP(json_decrefp)
+    json_t *status_patch =
+        json_pack("{s:{s:s}, s:{s:s, s:n, s:{s:n}}}", "metadata", "resourceVersion",
+                  with_spec->metadata->resource_version, "status", "state", "Pending", "error",
+                  "annotation", NOTE_FORGET_AFTER);
+    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", status_patch,
+                   &written));
+    store_note(controller->volumes, written);
+    return NULL;
+}
+
+/* ---- CreateVolume ---- */
+
+static struct err *write_volume(struct task *self, struct controller *controller, const char *name,
+                                const Csi__V1__CreateVolumeRequest *request,
+                                const struct volume_parameters *parameters)
+{
+    const char *namespace_ = controller->settings.namespace_;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(json_decrefp) json_t *json = volume_json(name, request, parameters);
+    struct err *err = kube_create(self, controller->kube, &AZ_VOLUMES, namespace_, json, &object);
+
+    if (err && err_kind(err) == ERR_EXISTS) {
+        err_free(err);
+        TRY(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, &object));
+        store_note(controller->volumes, object);
+        if (is_deleting(object))
+            return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
+        if (creation_has_failed(as_volume(object)))
+            return begin_anew(self, controller, object, name, request, parameters);
+        return check_same(as_volume(object), request);
+    }
+    TRY(err);
+    store_note(controller->volumes, object);
+    return NULL;
+}
+
+/* What the volume's last trouble was, as the answer to a caller that waited in vain. */
+static struct err *waited_in_vain(const Api__AzVolume *volume, struct err *wait_err)
+{
+    const Api__AzVolumeStatus *status = volume->status;
+
+    if (err_kind(wait_err) != ERR_TIMEOUT || !status || !status->error)
+        return wait_err;
+    err_free(wait_err);
+    return az_error_take(status->error);
+}
+
+static struct err *wait_created(struct task *self, struct rpc_call *call, const char *name,
+                                struct kube_object **ret)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+
+    for (;;) {
+        struct kube_object *object = store_get(controller->volumes, key);
+
+        if (!object)
+            return err_new(ERR_BUSY, "volume %s was deleted while it was being created", name);
+        if (volume_is_created(as_volume(object))) {
+            *ret = kube_object_ref(object);
+            return NULL;
+        }
+        CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
+        if (creation_has_failed(as_volume(seen)) && as_volume(seen)->status->error) {
+            TRY(failed_creation_note(self, controller, seen));
+            return az_error_take(as_volume(seen)->status->error);
+        }
+        struct err *err = store_wait(self, controller->volumes, key, csi_wait_deadline(call));
+        if (err)
+            return waited_in_vain(as_volume(seen), err);
+    }
+}
+
+static Csi__V1__Topology *answer_topology(struct arena *arena, const Api__AzTopology *topology)
+{
+    Csi__V1__Topology *answer = arena_alloc(arena, sizeof *answer);
+
+    csi__v1__topology__init(answer);
+    answer->segments = arena_alloc(arena, topology->n_segments * sizeof *answer->segments);
+    for (size_t i = 0; i < topology->n_segments; i++) {
+        Csi__V1__Topology__SegmentsEntry *entry = arena_alloc(arena, sizeof *entry);
+
+        csi__v1__topology__segments_entry__init(entry);
+        entry->key = arena_strdup(arena, topology->segments[i]->key);
+        entry->value = arena_strdup(arena, topology->segments[i]->value);
+        answer->segments[answer->n_segments++] = entry;
+    }
+    return answer;
+}
+
+static void answer_volume(struct arena *arena, const Api__AzVolumeDetail *detail,
+                          Csi__V1__CreateVolumeResponse *response)
+{
+    Csi__V1__Volume *volume = arena_alloc(arena, sizeof *volume);
+
+    csi__v1__volume__init(volume);
+    volume->volume_id = arena_strdup(arena, detail->volume__id);
+    volume->capacity_bytes = detail->capacity__bytes;
+    volume->volume_context =
+        arena_alloc(arena, detail->n_parameters * sizeof *volume->volume_context);
+    for (size_t i = 0; i < detail->n_parameters; i++) {
+        Csi__V1__Volume__VolumeContextEntry *entry = arena_alloc(arena, sizeof *entry);
+
+        csi__v1__volume__volume_context_entry__init(entry);
+        entry->key = arena_strdup(arena, detail->parameters[i]->key);
+        entry->value = arena_strdup(arena, detail->parameters[i]->value);
+        volume->volume_context[volume->n_volume_context++] = entry;
+    }
+    volume->accessible_topology =
+        arena_alloc(arena, detail->n_accessible__topology * sizeof *volume->accessible_topology);
+    for (size_t i = 0; i < detail->n_accessible__topology; i++)
+        volume->accessible_topology[volume->n_accessible_topology++] =
+            answer_topology(arena, detail->accessible__topology[i]);
+    response->volume = volume;
+}
+
+struct err *csi_create_volume(struct task *self, struct rpc_call *call, const void *message,
+                              void *ret)
+{
+    struct controller *controller = call->ctx;
+    const Csi__V1__CreateVolumeRequest *request = message;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    TRY(check_create(self, controller->cloud, request, &parameters));
+    CLEANUP(freep) char *name = disk_name_of(request->name);
+    TRY(in_flight_begin(&controller->csi_calls, name));
+    struct err *err = write_volume(self, controller, name, request, &parameters);
+    if (!err)
+        err = wait_created(self, call, name, &volume);
+    in_flight_end(&controller->csi_calls, name);
+    TRY(err);
+    answer_volume(call->arena, as_volume(volume)->status->detail, ret);
+    return NULL;
+}

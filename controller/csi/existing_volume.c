@@ -1,0 +1,183 @@
+#include "controller/csi/existing_volume.h"
+
+#include <string.h>
+
+#include "controller/volume/adoption.h"
+#include "provisioner-lib/records/az_error.h"
+#include "controller/csi/service.h"
+#include "controller/cache/published.h"
+#include "controller/cache/informers.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+
+/* How long to wait for a disk to be looked at. */
+enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's write */ };
+
+/* ---- a volume that the driver has not seen ---- */
+
+/* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
+ * it; its reconciler looks at the disk. If somebody else has just written one, it may be of another
+ * disk of the same name. */
+static struct err *adopt(struct task *self, struct controller *controller,
+                         const Csi__V1__ControllerPublishVolumeRequest *request, const char *name,
+                         struct kube_object **ret)
+{
+    const Csi__V1__VolumeCapability *capability = request->volume_capability;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
+    bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+
+    /* Whether its disk is ever deleted depends on that: it must not be that of a late watch. */
+    if (!kubernetes_pv_of_disk(controller, name, request->volume_id))
+        TRY(informers_catch_up_persistent_volumes(self, controller));
+    struct err *err =
+        adoption_write(self, controller, controller->kube, name,
+                       &(struct adoption){.volume_id = request->volume_id,
+                                          .parameters = list,
+                                          .n_parameters = request->n_volume_context,
+                                          .mounted = mounted,
+                                          .access_mode = (int)capability->access_mode->mode},
+                       ret);
+    if (!err || err_kind(err) != ERR_EXISTS)
+        return err;
+    err_free(err);
+    TRY(csi_find_volume(self, controller, request->volume_id, ret));
+    return *ret ? NULL : err_new(ERR_BUSY, "AzVolume %s has just been deleted", name);
+}
+
+/* ---- one whose disk is to be looked at again ---- */
+
+/* A disk that was not there, or could not be read, may be by now; and one that is attached nowhere
+ * may have been made anew, or changed. */
+static bool is_to_be_looked_at(const struct controller *controller,
+                               const struct kube_object *object)
+{
+    const Api__AzVolume *volume = as_volume(object);
+    size_t n;
+
+    if (!adoption_is_of(volume) || volume_note(volume, NOTE_LOOK_REQUEST))
+        return false;
+    attachments_of_volume(controller, object->metadata->name, &n);
+    return volume_is_created(volume) ? n == 0 : volume->status && volume->status->error;
+}
+
+static struct err *request_once(struct task *self, struct controller *controller,
+                                struct kube_object **io)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    char now[TIMESTAMP_SIZE];
+
+    timestamp_format(loop_wall_us(controller->loop), now);
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s}, s:{s:n, s:{s:s}}}", "metadata", "resourceVersion",
+                              (*io)->metadata->resource_version, "status", "error", "annotation",
+                              NOTE_LOOK_REQUEST, now);
+    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
+                   (*io)->metadata->name, "status", patch, &written));
+    store_note(controller->volumes, written);
+    kube_object_unref(*io);
+    *io = TAKE_PTR(written);
+    return NULL;
+}
+
+static struct err *read_again(struct task *self, struct controller *controller,
+                              struct kube_object **io)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+
+    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
+                 (*io)->metadata->name, &now));
+    store_note(controller->volumes, now);
+    kube_object_unref(*io);
+    *io = TAKE_PTR(now);
+    return NULL;
+}
+
+static struct err *request_look(struct task *self, struct controller *controller,
+                                struct kube_object **io)
+{
+    struct err *err = NULL;
+
+    for (int i = 0; i < REQUEST_TRIES && is_to_be_looked_at(controller, *io); i++) {
+        err_free(err);
+        err = request_once(self, controller, io);
+        if (!err || err_kind(err) != ERR_CONFLICT)
+            return err;
+        TRY(read_again(self, controller, io));
+    }
+    return err;
+}
+
+/* ---- waiting ---- */
+
+static struct err *not_looked_at_yet(const struct kube_object *object, struct err *wait_err)
+{
+    const Api__AzVolumeStatus *status = as_volume(object)->status;
+
+    if (err_kind(wait_err) != ERR_TIMEOUT || !status || !status->error)
+        return err_wrap(wait_err, "the disk of volume %s has not been looked at yet",
+                        object->metadata->name);
+    err_free(wait_err);
+    return az_error_take(status->error);
+}
+
+static struct err *wait_looked_at(struct task *self, struct rpc_call *call, struct kube_object **io)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(freep) char *key = mem_strdup((*io)->key);
+    uint64_t deadline = loop_now(controller->loop) + LOOK_MS;
+    bool is_looked_at = volume_note(as_volume(*io), NOTE_LOOK_REQUEST) != NULL;
+
+    if (deadline > csi_wait_deadline(call))
+        deadline = csi_wait_deadline(call);
+    for (;;) {
+        struct kube_object *object = store_get(controller->volumes, key);
+
+        if (!object)
+            return err_new(ERR_NOT_FOUND, "volume %s is gone", key);
+        kube_object_unref(*io);
+        *io = kube_object_ref(object);
+        if (is_deleting(object))
+            return err_new(ERR_PRECONDITION, "volume %s is being deleted", key);
+        const Api__AzVolume *volume = as_volume(object);
+        bool pending = volume_note(volume, NOTE_LOOK_REQUEST) != NULL;
+        bool created = volume_is_created(volume);
+        /* Of one that is not looked at now it is about something else. */
+        if (!pending && (is_looked_at || !created) && volume->status && volume->status->error)
+            return az_error_take(volume->status->error);
+        if (!pending && created)
+            return NULL;
+        struct err *err = store_wait(self, controller->volumes, key, deadline);
+        if (err)
+            return not_looked_at_yet(*io, err);
+    }
+}
+
+/* ---- the volume ---- */
+
+struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
+                                  const Csi__V1__ControllerPublishVolumeRequest *request,
+                                  struct kube_object **ret)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+    CLEANUP(freep) char *name = NULL;
+    struct err *err = csi_find_volume(self, controller, request->volume_id, &volume);
+
+    if (err && err_kind(err) == ERR_INVALID) {
+        err_free(err);
+        return err_new(ERR_NOT_FOUND, "there is no volume %s", request->volume_id);
+    }
+    TRY(err);
+    if (!volume) {
+        TRY(volume_name_of_id(request->volume_id, &name));
+        TRY(adopt(self, controller, request, name, &volume));
+    }
+    TRY(request_look(self, controller, &volume));
+    TRY(wait_looked_at(self, call, &volume));
+    TRY(csi_check_disk(controller, volume, request->volume_id));
+    *ret = TAKE_PTR(volume);
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* ControllerPublishVolume: the primary AzVolumeAttachment is written or promoted; the reconcilers
+ * do what follows. */
+
+#include <string.h>
+
+#include "provisioner-lib/records/access_mode.h"
+#include "controller/attachment/snapshot.h"
+#include "provisioner-lib/records/az_error.h"
+#include "controller/csi/attachment_requests.h"
+#include "controller/csi/existing_volume.h"
+#include "controller/csi/service.h"
+#include "controller/cache/published.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/node_attachment.h"
+#include "controller/attachment/publish_plan.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+
+static const Api__AzVolumeAttachmentDetail *detail_of(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment->status ? attachment->status->detail : NULL;
+}
+
+static bool is_on_node(const Api__AzVolumeAttachment *attachment, const char *node)
+{
+    return attachment->spec && attachment->spec->node_name &&
+           strcmp(attachment->spec->node_name, node) == 0;
+}
+
+/* ---- ControllerPublishVolume ---- */
+
+static struct err *check_node(struct task *self, struct controller *controller, const char *node)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, node);
+
+    if (store_get(controller->driver_nodes, key))
+        return NULL;
+    struct err *err = kube_get(self, controller->kube, &AZ_DRIVER_NODES,
+                               controller->settings.namespace_, node, NULL);
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return err_new(ERR_NOT_FOUND, "the driver does not run on node %s (it has no AzDriverNode)",
+                   node);
+}
+
+/* ---- one writer ---- */
+
+/* By the mirror; the holder is borrowed. */
+struct verdict {
+    enum attachment_answer answer;
+    const char *holder; /* of ANSWER_REFUSE: the node that has the volume */
+    bool gives_back;    /* likewise; see attachment/publish_plan.h */
+};
+
+static struct verdict decide(const struct controller *controller, const Api__AzVolume *volume,
+                             const struct kube_object *here, const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(controller, volume->metadata->name, &n);
+    CLEANUP(freep) struct publish_standing *elsewhere = mem_alloc((n + 1) * sizeof *elsewhere);
+    CLEANUP(freep) const char **nodes = mem_alloc((n + 1) * sizeof *nodes);
+    const char *off_record = kubernetes_has_off_record(controller, volume->metadata->name, node);
+    struct publish_snapshot in = {.here = attachment_standing_of(controller, here),
+                                  .elsewhere = elsewhere,
+                                  .single_writer = !volume_is_multi_node(volume)};
+
+    for (size_t i = 0; i < n; i++) {
+        if (is_on_node(as_attachment(objects[i]), node))
+            continue;
+        elsewhere[in.n_elsewhere] = attachment_standing_of(controller, objects[i]);
+        nodes[in.n_elsewhere++] = as_attachment(objects[i])->spec->node_name;
+    }
+    if (off_record) {
+        elsewhere[in.n_elsewhere] = (struct publish_standing){.phase = PHASE_HELD};
+        nodes[in.n_elsewhere++] = off_record;
+    }
+    struct publish_plan plan = publish_decide(&in);
+    return (struct verdict){.answer = plan.answer,
+                            .holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : NULL,
+                            .gives_back = plan.gives_back};
+}
+
+static struct err *refuse(struct task *self, struct controller *controller,
+                          const Api__AzVolume *volume, const struct kube_object *here,
+                          const struct verdict *verdict)
+{
+    struct err *refusal = err_new(ERR_PRECONDITION,
+                                  "volume %s is published to node %s; it must be unpublished there "
+                                  "first",
+                                  volume->metadata->name, verdict->holder);
+    struct err *err =
+        verdict->gives_back ? csi_change_role(self, controller, here, ROLE_REPLICA) : NULL;
+
+    if (!err)
+        return refusal;
+    err_free(refusal);
+    return err; /* the next call gives it back */
+}
+
+static struct err *write_primary(struct task *self, struct controller *controller,
+                                 const Api__AzVolume *volume, const char *node)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    const char *name = volume->metadata->name;
+
+    TRY(csi_find_attachment(self, controller, name, node, &object));
+    struct verdict verdict = decide(controller, volume, object, node);
+    if (verdict.answer == ANSWER_WAIT) { /* by the mirror: it may have been unpublished since */
+        kube_object_unref(TAKE_PTR(object));
+        TRY(node_attachment_read(self, controller, name, node, &object));
+        verdict = decide(controller, volume, object, node);
+    }
+    switch (verdict.answer) {
+    case ANSWER_CREATE:
+        return node_attachment_create(self, controller, controller->kube, volume, node,
+                                      ROLE_PRIMARY, NULL);
+    case ANSWER_PROMOTE:
+        return csi_change_role(self, controller, object, ROLE_PRIMARY);
+    case ANSWER_REFUSE: /* a disk has one writer */
+        return refuse(self, controller, volume, object, &verdict);
+    case ANSWER_BUSY:
+        return err_new(ERR_BUSY, "the attachment of volume %s to node %s is still being deleted",
+                       name, node);
+    default:
+        return NULL;
+    }
+}
+
+/* ---- waiting ---- */
+
+/* Is the attachment as far as a caller has to wait for? Of two that are published at once, only the
+ * one that the leader has put on record as the primary is. */
+static bool is_far_enough(const struct controller *controller, const struct kube_object *object)
+{
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(as_attachment(object));
+    bool on_record = attachment_standing_of(controller, object).on_record;
+
+    switch ((enum publish_wait)controller->settings.publish_wait) {
+    case PUBLISH_WAIT_CREATED:
+        return true;
+    case PUBLISH_WAIT_LUN:
+        return on_record && detail->n_publish__context > 0;
+    case PUBLISH_WAIT_ATTACHED:
+        return on_record && strcmp(attachment_word(as_attachment(object)), STATE_ATTACHED) == 0;
+    }
+    return true;
+}
+
+static struct err *wait_published(struct task *self, struct rpc_call *call,
+                                  const Api__AzVolume *volume, const char *node,
+                                  struct kube_object **ret)
+{
+    struct controller *controller = call->ctx;
+
+    for (;;) {
+        struct kube_object *object = node_attachment(controller, volume->metadata->name, node);
+
+        if (!object || is_deleting(object) || !is_primary(as_attachment(object)))
+            return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile",
+                           volume->metadata->name, node);
+        const Api__AzVolumeAttachment *attachment = as_attachment(object);
+        CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
+        if (is_far_enough(controller, object)) {
+            *ret = TAKE_PTR(seen);
+            return NULL;
+        }
+        if (strcmp(attachment_word(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
+            attachment->status->error)
+            return az_error_take(attachment->status->error);
+        struct verdict verdict = decide(controller, volume, seen, node);
+        if (verdict.gives_back)
+            return refuse(self, controller, volume, seen, &verdict);
+        struct err *err = store_wait_found(self, controller->attachments_by_volume,
+                                           volume->metadata->name, csi_wait_deadline(call));
+        if (err && err_kind(err) == ERR_TIMEOUT && attachment->status &&
+            attachment->status->error) {
+            err_free(err);
+            return az_error_take(attachment->status->error);
+        }
+        if (err)
+            return err_wrap(err, "volume %s on node %s is \"%s\", and %s on record as the primary",
+                            volume->metadata->name, node, attachment_word(attachment),
+                            attachment_standing_of(controller, seen).on_record ? "is" : "not yet");
+    }
+}
+
+/* What was refused for want of room must not take the next room on its own: the caller may be done
+ * with the volume, and needs not unpublish it. */
+static void withdraw(struct task *self, struct controller *controller, const char *volume,
+                     const char *node)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(err_freep)
+    struct err *err = csi_find_attachment(self, controller, volume, node, &object);
+
+    if (!err && object)
+        err = csi_request_detach(self, controller, object);
+    if (err)
+        log_warning("volume %s on node %s: cannot be withdrawn: %s", volume, node,
+                    err_message(err));
+}
+
+static void answer_context(struct arena *arena, const Api__AzVolumeAttachment *attachment,
+                           Csi__V1__ControllerPublishVolumeResponse *response)
+{
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
+    size_t n = detail ? detail->n_publish__context : 0;
+
+    response->publish_context = arena_alloc(arena, n * sizeof *response->publish_context);
+    for (size_t i = 0; i < n; i++) {
+        Csi__V1__ControllerPublishVolumeResponse__PublishContextEntry *entry =
+            arena_alloc(arena, sizeof *entry);
+
+        csi__v1__controller_publish_volume_response__publish_context_entry__init(entry);
+        entry->key = arena_strdup(arena, detail->publish__context[i]->key);
+        entry->value = arena_strdup(arena, detail->publish__context[i]->value);
+        response->publish_context[response->n_publish_context++] = entry;
+    }
+}
+
+static struct err *publish(struct task *self, struct rpc_call *call,
+                           const Csi__V1__ControllerPublishVolumeRequest *request,
+                           struct kube_object **ret)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    TRY(csi_volume_to_publish(self, call, request, &volume));
+    TRY(check_node(self, controller, request->node_id));
+    TRY(capabilities_check(&(Csi__V1__VolumeCapability *){request->volume_capability}, 1,
+                           (int)volume_max_shares(as_volume(volume))));
+    TRY(semaphore_take(self, &controller->publishes, csi_wait_deadline(call)));
+    struct err *err = write_primary(self, controller, as_volume(volume), request->node_id);
+    semaphore_give(&controller->publishes);
+    TRY(err);
+    err = wait_published(self, call, as_volume(volume), request->node_id, ret);
+    if (err && err_kind(err) == ERR_EXHAUSTED)
+        withdraw(self, controller, volume->metadata->name, request->node_id);
+    return err;
+}
+
+struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const void *message,
+                               void *ret)
+{
+    struct controller *controller = call->ctx;
+    const Csi__V1__ControllerPublishVolumeRequest *request = message;
+    CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
+
+    if (!request->volume_id[0])
+        return err_new(ERR_INVALID, "volume_id is missing");
+    if (!request->node_id[0])
+        return err_new(ERR_INVALID, "node_id is missing");
+    if (!request->volume_capability)
+        return err_new(ERR_INVALID, "volume_capability is missing");
+    TRY(capabilities_check(&(Csi__V1__VolumeCapability *){request->volume_capability}, 1,
+                           MAX_SHARES_LIMIT));
+
+    CLEANUP(freep) char *id = csi_operation_id(request->volume_id, request->node_id);
+    TRY(in_flight_begin(&controller->csi_calls, id));
+    struct err *err = publish(self, call, request, &attachment);
+    in_flight_end(&controller->csi_calls, id);
+    TRY(err);
+    answer_context(call->arena, as_attachment(attachment), ret);
+    return NULL;
+}

@@ -1,0 +1,166 @@
+#include "controller/csi/service.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "provisioner-lib/records/access_mode.h"
+#include "controller/volume/adoption.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+
+enum { TIME_TO_ANSWER_MS = 200 };
+
+uint64_t csi_wait_deadline(const struct rpc_call *call)
+{
+    return call->deadline > TIME_TO_ANSWER_MS ? call->deadline - TIME_TO_ANSWER_MS : 0;
+}
+
+static struct err *none_if_not_found(struct err *err)
+{
+    if (!err || err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
+                           const char *volume_id)
+{
+    const char *disk = adoption_disk(controller, as_volume(object));
+
+    if (!disk || strcasecmp(disk, volume_id) == 0)
+        return NULL;
+    return err_new(
+        ERR_PRECONDITION,
+        "AzVolume %s is disk %s, so that disk %s cannot be used: one cluster cannot "
+        "have two disks of the same name. Copy one of them to a disk of another name; "
+        "or, if the first is no longer used in this cluster, delete its PersistentVolume, "
+        "or AzVolume %s if it has none: the disk stays",
+        object->metadata->name, disk, volume_id, object->metadata->name);
+}
+
+static struct err *find_volume(struct task *self, struct controller *controller,
+                               const char *volume_id, struct kube_object **ret)
+{
+    const char *namespace_ = controller->settings.namespace_;
+    CLEANUP(freep) char *name = NULL;
+
+    *ret = NULL;
+    TRY(volume_name_of_id(volume_id, &name));
+    CLEANUP(freep) char *key = kube_key(namespace_, name);
+    struct kube_object *object = store_get(controller->volumes, key);
+
+    if (object) {
+        *ret = kube_object_ref(object);
+        return NULL;
+    }
+    TRY(none_if_not_found(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, ret)));
+    if (*ret)
+        store_note(controller->volumes, *ret);
+    return NULL;
+}
+
+struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
+                            struct kube_object **ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    *ret = NULL;
+    TRY(find_volume(self, controller, volume_id, &object));
+    if (object)
+        TRY(csi_check_disk(controller, object, volume_id));
+    *ret = TAKE_PTR(object);
+    return NULL;
+}
+
+/* ---- ControllerGetCapabilities ---- */
+
+#define RPC_TYPE(name) CSI__V1__CONTROLLER_SERVICE_CAPABILITY__RPC__TYPE__##name
+
+static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
+    RPC_TYPE(CREATE_DELETE_VOLUME),
+    RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
+    RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
+};
+
+static struct err *get_capabilities(struct task *self, struct rpc_call *call, const void *request,
+                                    void *ret)
+{
+    Csi__V1__ControllerGetCapabilitiesResponse *response = ret;
+
+    (void)self, (void)request;
+    response->capabilities = arena_alloc(call->arena, sizeof capabilities * sizeof(void *));
+    for (size_t i = 0; i < COUNT_OF(capabilities); i++) {
+        Csi__V1__ControllerServiceCapability *capability =
+            arena_alloc(call->arena, sizeof *capability);
+        Csi__V1__ControllerServiceCapability__RPC *rpc = arena_alloc(call->arena, sizeof *rpc);
+
+        csi__v1__controller_service_capability__init(capability);
+        csi__v1__controller_service_capability__rpc__init(rpc);
+        rpc->type = capabilities[i];
+        capability->type_case = CSI__V1__CONTROLLER_SERVICE_CAPABILITY__TYPE_RPC;
+        capability->rpc = rpc;
+        response->capabilities[response->n_capabilities++] = capability;
+    }
+    return NULL;
+}
+
+/* ---- ValidateVolumeCapabilities ---- */
+
+struct err *csi_validate_volume_capabilities(struct task *self, struct rpc_call *call,
+                                             const void *message, void *ret)
+{
+    const Csi__V1__ValidateVolumeCapabilitiesRequest *request = message;
+    Csi__V1__ValidateVolumeCapabilitiesResponse *response = ret;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    if (!request->volume_id[0])
+        return err_new(ERR_INVALID, "volume_id is missing");
+    if (request->n_volume_capabilities == 0)
+        return err_new(ERR_INVALID, "volume_capabilities is missing");
+    CLEANUP(err_freep)
+    struct err *unknown = csi_find_volume(self, call->ctx, request->volume_id, &volume);
+    if (unknown && err_kind(unknown) != ERR_INVALID)
+        return TAKE_PTR(unknown);
+    if (!volume)
+        return err_new(ERR_NOT_FOUND, "there is no volume %s", request->volume_id);
+
+    CLEANUP(err_freep)
+    struct err *err =
+        capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
+                           (int)volume_max_shares(as_volume(volume)));
+    if (err) {
+        response->message = arena_strdup(call->arena, err_message(err));
+        return NULL;
+    }
+    Csi__V1__ValidateVolumeCapabilitiesResponse__Confirmed *confirmed =
+        arena_alloc(call->arena, sizeof *confirmed);
+    csi__v1__validate_volume_capabilities_response__confirmed__init(confirmed);
+    confirmed->n_volume_capabilities = request->n_volume_capabilities;
+    confirmed->volume_capabilities = request->volume_capabilities;
+    response->confirmed = confirmed;
+    return NULL;
+}
+
+/* ---- the table ---- */
+
+static const struct rpc_method methods[] = {
+    {"CreateVolume", csi_create_volume},
+    {"DeleteVolume", csi_delete_volume},
+    {"ControllerPublishVolume", csi_publish_volume},
+    {"ControllerUnpublishVolume", csi_unpublish_volume},
+    {"ValidateVolumeCapabilities", csi_validate_volume_capabilities},
+    {"ControllerGetCapabilities", get_capabilities},
+};
+
+struct rpc_service csi_controller_service(struct controller *controller)
+{
+    return (struct rpc_service){
+        .descriptor = &csi__v1__controller__descriptor,
+        .methods = methods,
+        .n_methods = COUNT_OF(methods),
+        .ctx = controller,
+    };
+}

@@ -1,0 +1,31 @@
+/* service.h - CSI's Controller service. Every replica of the controller serves it; what a call
+ * wants is written into custom resources, where the leader's reconcilers find it and answer.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/rpc/server.h"
+
+/* A row for rpc_server_config.services. */
+struct rpc_service csi_controller_service(struct controller *controller);
+
+/* The calls, in csi/create_volume.c, csi/delete_volume.c, csi/publish_volume.c and
+ * csi/unpublish_volume.c; the context is the controller. */
+rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
+    csi_validate_volume_capabilities;
+
+/* ---- for these files ---- */
+
+/* The AzVolume with this id, referenced; asks the API server if the mirror does not have it. NULL
+ * if there is none; PRECONDITION if another disk of that name has it. */
+struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
+                            struct kube_object **ret) __attribute__((warn_unused_result));
+
+/* AzVolumes are named after disks, and disks of several resource groups may have one name:
+ * PRECONDITION if this one is another disk than `volume_id`, as far as is known. To be asked again
+ * after a wait. */
+struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
+                           const char *volume_id) __attribute__((warn_unused_result));
+
+/* Until when a call may wait for something, so that there is time to answer. */
+uint64_t csi_wait_deadline(const struct rpc_call *call);

@@ -1,0 +1,255 @@
+/* ControllerUnpublishVolume: the primary AzVolumeAttachment is demoted or deleted; the reconcilers
+ * do what follows. It is demoted only where its node cannot write any more (cache/volume_in_use.h):
+ * else the disk is detached, and nobody becomes the primary before. */
+
+#include <string.h>
+
+#include "controller/attachment/snapshot.h"
+#include "provisioner-lib/records/az_error.h"
+#include "controller/csi/attachment_requests.h"
+#include "controller/csi/service.h"
+#include "controller/cache/volume_in_use.h"
+#include "controller/cache/published.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/node_attachment.h"
+#include "controller/attachment/publish_plan.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+
+enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
+
+/* A disk that keeps replicas stays attached, so that a node that cannot answer holds nobody up. */
+static bool keeps_replicas(struct controller *controller, const Api__AzVolume *volume)
+{
+    return controller->settings.on_unpublish == ON_UNPUBLISH_DEMOTE && volume && volume->spec &&
+           volume->spec->max_mount_replica_count > 0;
+}
+
+static struct err *wait_detached(struct task *self, struct rpc_call *call, const char *key,
+                                 const char *uid)
+{
+    struct controller *controller = call->ctx;
+
+    for (;;) {
+        struct kube_object *object = store_get(controller->attachments, key);
+
+        if (!object || strcmp(object->metadata->uid, uid) != 0)
+            return NULL;
+        const Api__AzVolumeAttachmentStatus *status = as_attachment(object)->status;
+        if (status && status->error &&
+            strcmp(attachment_word(as_attachment(object)), STATE_DETACHMENT_FAILED) == 0)
+            return az_error_take(status->error);
+        TRY(store_wait(self, controller->attachments, key, csi_wait_deadline(call)));
+    }
+}
+
+/* Not by a detach: by somebody's hand, which leaves the disk attached. The next call finds out. */
+static struct err *record_lost(const struct kube_object *object)
+{
+    return err_new(ERR_BUSY, "%s is gone, and nobody had asked for its disk to be detached",
+                   object->key);
+}
+
+static struct err *detach(struct task *self, struct rpc_call *call, struct kube_object *object)
+{
+    bool asked = attachment_note(as_attachment(object), NOTE_DETACH_REQUEST) != NULL;
+    struct err *err = csi_request_detach(self, call->ctx, object);
+
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return asked ? NULL : record_lost(object);
+    }
+    TRY(err);
+    return wait_detached(self, call, object->key, object->metadata->uid);
+}
+
+/* ---- the node that had it ---- */
+
+static void tell(const struct controller *controller, const Api__AzVolume *volume, const char *node,
+                 enum former_node former)
+{
+    static const char *const why[] = {
+        [FORMER_NODE_USES] = "still says that it has the volume mounted (status.volumesInUse), and "
+                             "may write to it; with the taint node.kubernetes.io/out-of-service on "
+                             "the node the disk would have stayed attached",
+        [FORMER_NODE_RUNS] = "may still format, check or mount the disk (" NOTE_RUNNING_JOB
+                             " in the status of its AzVolumeAttachment)",
+        [FORMER_NODE_GONE] = "is gone from the cluster, and its VM may run still",
+    };
+
+    events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
+                  "DetachedFromFormerNode", "Unpublish",
+                  "the disk is being detached from node %s before another node may have it: the "
+                  "node %s",
+                  node, why[former]);
+}
+
+/* Whether the disk stays with the node, as a replica. */
+static struct err *may_stay(struct task *self, struct controller *controller,
+                            const Api__AzVolume *volume, const char *volume_id, const char *node,
+                            bool *ret)
+{
+    enum former_node former;
+
+    *ret = false;
+    if (!keeps_replicas(controller, volume))
+        return NULL;
+    TRY(former_node_ask(self, controller, node, volume->metadata->name, volume_id, &former));
+    *ret = former == FORMER_NODE_DONE;
+    if (!*ret)
+        tell(controller, volume, node, former);
+    return NULL;
+}
+
+/* ---- unpublishing ---- */
+
+/* Nothing to do, says the mirror, which may be behind. NULL in `io` if it is gone by now. */
+static struct err *read_again(struct task *self, struct controller *controller,
+                              struct kube_object **io)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *old = *io;
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(old)->spec;
+
+    *io = NULL;
+    if (!spec || !spec->volume_name || !spec->node_name)
+        return NULL; /* it makes no sense, and nothing is done with it */
+    return node_attachment_read(self, controller, spec->volume_name, spec->node_name, io);
+}
+
+/* A replica is treated like the primary that recovery may be about to make of it: thereafter it is
+ * on record that it was unpublished, and who looked at it before cannot promote it. `ret_again`:
+ * somebody has written to it since it was seen so. */
+static struct err *unpublish_as_seen(struct task *self, struct rpc_call *call,
+                                     const Api__AzVolume *volume, const char *volume_id,
+                                     struct kube_object *object, bool *ret_again)
+{
+    struct controller *controller = call->ctx;
+    bool keeps = keeps_replicas(controller, volume);
+    enum attachment_phase phase = attachment_phase_of(controller, object);
+    enum attachment_answer answer = unpublish_decide(phase, keeps);
+
+    *ret_again = false;
+    if (answer == ANSWER_NOTHING)
+        return NULL; /* gone, or on its way to be a replica, by an earlier call */
+    if (answer == ANSWER_DEMOTE) {
+        TRY(may_stay(self, controller, volume, volume_id, as_attachment(object)->spec->node_name,
+                     &keeps));
+        answer = unpublish_decide(phase, keeps);
+    }
+    if (answer != ANSWER_DEMOTE)
+        return detach(self, call, object);
+    struct err *err = csi_change_role(self, controller, object, ROLE_REPLICA);
+    *ret_again = err && err_kind(err) == ERR_CONFLICT;
+    return err;
+}
+
+static struct err *unpublish(struct task *self, struct rpc_call *call, const Api__AzVolume *volume,
+                             const char *volume_id, struct kube_object *found)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
+    bool keeps = keeps_replicas(controller, volume), again;
+
+    if (unpublish_decide(attachment_phase_of(controller, object), keeps) == ANSWER_NOTHING)
+        TRY(read_again(self, controller, &object));
+    for (int tries = 0;; tries++) {
+        struct err *err = unpublish_as_seen(self, call, volume, volume_id, object, &again);
+
+        if (!again || tries == UNPUBLISH_TRIES)
+            return err;
+        err_free(err);
+        TRY(read_again(self, controller, &object));
+        if (!object)
+            return record_lost(found);
+    }
+}
+
+/* Without a node the volume is unpublished from all. */
+static struct err *unpublish_all(struct task *self, struct rpc_call *call, const char *volume_id,
+                                 const struct kube_object *volume)
+{
+    struct controller *controller = call->ctx;
+    struct kube_object **all = NULL;
+    size_t n, n_all = 0;
+    struct kube_object *const *objects =
+        attachments_of_volume(controller, volume->metadata->name, &n);
+    struct err *err = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        ARRAY_ADD(all, n_all) = kube_object_ref(objects[i]);
+    for (size_t i = 0; i < n_all; i++) {
+        if (!err)
+            err = unpublish(self, call, as_volume(volume), volume_id, all[i]);
+        kube_object_unref(all[i]);
+    }
+    free(all);
+    return err;
+}
+
+/* Published by somebody whose record is lost, or was never ours. What goes on record is a replica:
+ * it is detached if it is attached, and never attached if it is not. */
+static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call, const char *name,
+                                        const char *volume_id, const struct kube_object *volume,
+                                        const char *node)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    bool stays;
+
+    if (!volume || !volume_is_created(as_volume(volume)))
+        return err_new(ERR_UNAVAILABLE,
+                       "volume %s is attached to node %s, and not on record yet; it will be", name,
+                       node);
+    TRY(may_stay(self, controller, as_volume(volume), volume_id, node, &stays));
+    TRY(node_attachment_create(self, controller, controller->kube, as_volume(volume), node,
+                               ROLE_REPLICA, &object));
+    return stays ? NULL : detach(self, call, object);
+}
+
+static struct err *unpublish_from(struct task *self, struct rpc_call *call, const char *name,
+                                  const Csi__V1__ControllerUnpublishVolumeRequest *request,
+                                  const struct kube_object *volume)
+{
+    const char *node = request->node_id, *id = request->volume_id;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    if (!node[0])
+        return volume ? unpublish_all(self, call, id, volume) : NULL;
+    TRY(csi_find_attachment(self, call->ctx, name, node, &object));
+    if (object)
+        return unpublish(self, call, volume ? as_volume(volume) : NULL, id, object);
+    return kubernetes_has_on_node(call->ctx, name, node)
+               ? unpublish_unrecorded(self, call, name, id, volume, node)
+               : NULL;
+}
+
+struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const void *message,
+                                 void *ret)
+{
+    struct controller *controller = call->ctx;
+    const Csi__V1__ControllerUnpublishVolumeRequest *request = message;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+    CLEANUP(freep) char *name = NULL;
+
+    (void)ret;
+    if (!request->volume_id[0])
+        return err_new(ERR_INVALID, "volume_id is missing");
+    struct err *err = volume_name_of_id(request->volume_id, &name);
+    if (err) {
+        err_free(err); /* an id that no volume of ours can have is published nowhere */
+        return NULL;
+    }
+    err = csi_find_volume(self, controller, request->volume_id, &volume);
+    if (err && err_kind(err) == ERR_PRECONDITION) {
+        err_free(err); /* what cannot be published is not */
+        return NULL;
+    }
+    TRY(err);
+    CLEANUP(freep) char *id = csi_operation_id(request->volume_id, request->node_id);
+    TRY(in_flight_begin(&controller->csi_calls, id));
+    err = unpublish_from(self, call, name, request, volume);
+    in_flight_end(&controller->csi_calls, id);
+    return err;
+}

@@ -1,0 +1,106 @@
+#include "controller/node/liveness.h"
+
+#include <string.h>
+
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+
+struct silence_plan silence_decide(const struct silence_snapshot *in)
+{
+    int64_t limit = (int64_t)in->limit_ms * 1000, silence = in->now_us - in->heard_us;
+
+    if (in->node_ready)
+        return (struct silence_plan){0};
+    if (!in->heard_us || silence >= limit)
+        return (struct silence_plan){.silent = true};
+    return (struct silence_plan){.again_ms = (uint64_t)(limit - silence) / 1000 + 1};
+}
+
+static const char *heartbeat_of(const struct kube_object *driver_node)
+{
+    const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, driver_node)->status;
+
+    return status ? status->last_heartbeat_time : NULL;
+}
+
+static struct silence_plan look(const struct controller *controller, const struct kube_object *node,
+                                const char *heartbeat)
+{
+    struct silence_snapshot in = {.node_ready = node_is_ready(KUBE_AS(Api__Node, node)),
+                                  .now_us = loop_wall_us(controller->loop),
+                                  .limit_ms = controller->settings.heartbeat_limit_ms};
+
+    if (heartbeat)
+        err_free(timestamp_parse(heartbeat, &in.heard_us));
+    return silence_decide(&in);
+}
+
+/* Where the disk is attached and a pod could go; free() it. */
+static char *replicas_of(const struct controller *controller, const char *volume)
+{
+    size_t n;
+    struct kube_object *const *objects = attachments_of_volume(controller, volume, &n);
+    char *list = mem_strdup("");
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+
+        if (is_primary(attachment) || is_deleting(objects[i]))
+            continue;
+        char *longer = mem_printf("%s%s%s", list, *list ? ", " : "", attachment->spec->node_name);
+        free(list);
+        list = longer;
+    }
+    if (!*list) {
+        free(list);
+        list = mem_strdup("none");
+    }
+    return list;
+}
+
+static void tell_volume(const struct controller *controller, const char *volume, const char *node,
+                        const char *since)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
+    CLEANUP(freep) char *replicas = replicas_of(controller, volume);
+    const struct kube_object *object = store_get(controller->volumes, key);
+
+    if (object)
+        events_record(
+            controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING,
+            "PublishedOnSilentNode", "Wait",
+            "node %s, which has the volume published, has not been heard of since %s; "
+            "its pod may still run there. Another node gets the volume when Kubernetes "
+            "releases this one: when the Node comes back, at once when it gets the taint "
+            "node.kubernetes.io/out-of-service (only if the machine is off), or 6 minutes "
+            "after the pod is deleted by force. Replicas are attached on: %s",
+            node, since, replicas);
+}
+
+uint64_t silence_tell(const struct controller *controller, const struct kube_object *node,
+                      const struct kube_object *driver_node)
+{
+    const char *name = node->metadata->name, *heartbeat = heartbeat_of(driver_node);
+    const char *since = heartbeat ? heartbeat : "its start";
+    struct silence_plan plan = look(controller, node, heartbeat);
+    unsigned published = 0;
+    size_t n;
+    struct kube_object *const *objects = store_find(controller->attachments_by_node, name, &n);
+
+    for (size_t i = 0; i < n && plan.silent; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+
+        if (!is_primary(attachment) || !attachment->spec->volume_name)
+            continue;
+        published++;
+        tell_volume(controller, attachment->spec->volume_name, name, since);
+    }
+    if (published)
+        events_record(controller->events, &NODES, node->metadata, EVENT_WARNING, "NodeSilent",
+                      "Wait",
+                      "neither kubelet nor the Azure disk plug-in has been heard of since %s; %u "
+                      "published volume%s no other node before Kubernetes releases this one",
+                      since, published, published == 1 ? " goes to" : "s go to");
+    return plan.again_ms;
+}

@@ -1,0 +1,139 @@
+#include "controller/replica/gc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/attachment/snapshot.h"
+#include "controller/cache/published.h"
+#include "provisioner-lib/records/names.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+
+struct collection_plan collection_decide(const struct collection_snapshot *in)
+{
+    int64_t at = in->deadline_us ? in->deadline_us : in->now_us + (int64_t)in->delay_ms * 1000;
+
+    if (in->published || in->in_use || !in->attached)
+        return (struct collection_plan){in->deadline_us ? COLLECTION_CANCEL : COLLECTION_NONE, 0};
+    if (in->released)
+        return (struct collection_plan){COLLECTION_DUE, in->now_us};
+    if (!in->deadline_us)
+        return (struct collection_plan){COLLECTION_SET, at};
+    return (struct collection_plan){in->now_us < at ? COLLECTION_WAIT : COLLECTION_DUE, at};
+}
+
+/* ---- gather ---- */
+
+/* A note that cannot be read is none. */
+static int64_t deadline_of(const struct kube_object *volume)
+{
+    const char *note = volume_note(as_volume(volume), NOTE_COLLECT_AFTER);
+    int64_t deadline = 0;
+    CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &deadline) : NULL;
+
+    return err ? 0 : deadline;
+}
+
+/* Its claim is gone, and nobody is about to unpublish it either, who may need its attachments. */
+static bool is_released(const struct controller *controller, const char *volume_name)
+{
+    const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+    size_t n;
+
+    free(volume_attachments_of(controller, volume_name, &n));
+    return n == 0 && pv && pv_is_released(pv);
+}
+
+static struct collection_snapshot gather(const struct controller *controller,
+                                         const struct kube_object *volume)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(controller, volume->metadata->name, &n);
+    struct collection_snapshot in = {
+        .in_use = kubernetes_has_in_use(controller, volume->metadata->name),
+        .attached = n > 0,
+        .released = is_released(controller, volume->metadata->name),
+        .deadline_us = deadline_of(volume),
+        .now_us = loop_wall_us(controller->loop),
+        .delay_ms = controller->settings.replica_gc_delay_ms,
+    };
+
+    for (size_t i = 0; i < n; i++)
+        in.published |= is_primary(as_attachment(objects[i])) && !is_deleting(objects[i]);
+    return in;
+}
+
+/* ---- carry out ---- */
+
+/* `time` NULL takes the note away. */
+static struct err *write_deadline(struct task *self, struct controller *controller,
+                                  const struct kube_object *volume, const char *time)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(json_decrefp)
+    json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s?}}}", "metadata", "resourceVersion",
+                              volume->metadata->resource_version, "status", "annotation",
+                              NOTE_COLLECT_AFTER, time);
+
+    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
+                   volume->metadata->name, "status", patch, &written));
+    store_note(controller->volumes, written);
+    return NULL;
+}
+
+static struct kube_object *find_collectable(const struct controller *controller, const char *volume)
+{
+    size_t n;
+    struct kube_object *const *objects = attachments_of_volume(controller, volume, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        enum attachment_phase phase = attachment_phase_of(controller, objects[i]);
+
+        if (attachment_transition(ON_COLLECTION_DUE, phase)->answer == ANSWER_RELEASE)
+            return objects[i];
+    }
+    return NULL;
+}
+
+/* One at a time, each as it is then: a publish may come in between. */
+static struct err *collect(struct task *self, struct controller *controller, const char *volume)
+{
+    struct kube_object *found;
+
+    while ((found = find_collectable(controller, volume))) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
+
+        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
+        while (store_get(controller->attachments, object->key) == object)
+            TRY(store_wait(self, controller->attachments, object->key,
+                           loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS));
+    }
+    return NULL;
+}
+
+struct err *collection_run(struct task *self, struct controller *controller,
+                           const struct kube_object *volume, bool *ret_published)
+{
+    struct collection_snapshot in = gather(controller, volume);
+    struct collection_plan plan = collection_decide(&in);
+    char text[TIMESTAMP_SIZE];
+
+    *ret_published = in.published;
+    switch (plan.step) {
+    case COLLECTION_NONE:
+        return NULL;
+    case COLLECTION_SET:
+        timestamp_format_micro(plan.at_us, text);
+        return write_deadline(self, controller, volume, text);
+    case COLLECTION_CANCEL:
+        return write_deadline(self, controller, volume, NULL);
+    case COLLECTION_WAIT:
+        queue_add_at(controller->replica_queue, volume->key,
+                     loop_now(controller->loop) + (uint64_t)(plan.at_us - in.now_us) / 1000 + 1);
+        return NULL;
+    case COLLECTION_DUE:
+        return collect(self, controller, volume->metadata->name);
+    }
+    abort();
+}

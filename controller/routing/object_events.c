@@ -1,0 +1,219 @@
+/* Whom a change of an object concerns: the queues of the reconcilers that go by it. */
+#include "controller/routing/object_events.h"
+
+#include <string.h>
+
+#include "controller/attachment/snapshot.h"
+#include "controller/cache/published.h"
+#include "controller/cache/volume_view.h"
+#include "controller/recovery/reconcile.h"
+#include "controller/routing/change_filter.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
+
+static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const struct kube_object *object = after ? after : before;
+    size_t n;
+    struct kube_object *const *attachments =
+        attachments_of_volume(controller, object->metadata->name, &n);
+
+    if (!volume_has_news(before, after))
+        return;
+    enqueue(controller, controller->volume_queue, object->metadata->name);
+    enqueue(controller, controller->replica_queue, object->metadata->name);
+    enqueue(controller, controller->recovery_queue, object->metadata->name);
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+}
+
+/* Whose record says so, whatever disk the PersistentVolume of that name is about now. */
+static void volumes_of_pv_changed(struct controller *controller, const char *pv)
+{
+    size_t n;
+    struct kube_object *const *volumes = store_find(controller->volumes_by_pv, pv, &n);
+
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->volume_queue, volumes[i]->metadata->name);
+}
+
+static void pv_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const struct kube_object *pv = after ? after : before;
+    CLEANUP(freep) char *name = volume_name_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
+
+    recovery_of_pv(controller, pv);
+    volumes_of_pv_changed(controller, pv->metadata->name);
+    if (name) /* it says which claim has it */
+        enqueue(controller, controller->volume_queue, name);
+}
+
+static void volume_attachment_changed(void *ctx, struct kube_object *before,
+                                      struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const char *node = as_volume_attachment(after ? after : before)->spec->node_name;
+
+    const Api__VolumeAttachmentSource *source =
+        as_volume_attachment(after ? after : before)->spec->source;
+
+    recovery_of_volume_attachment(controller, after ? after : before);
+    if (!after && source && source->persistent_volume_name)
+        volumes_of_pv_changed(controller, source->persistent_volume_name);
+    if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
+        enqueue(controller, controller->node_queue, node);
+}
+
+static void enqueue_attachment(struct controller *controller, const struct kube_object *object)
+{
+    enqueue(controller, controller->role_queue, object->metadata->name);
+    enqueue(controller, controller->attachment_queue, object->metadata->name);
+}
+
+/* On a VM that was full a primary may have waited for it. */
+static void place_is_free(struct controller *controller, const char *node)
+{
+    size_t n;
+    struct kube_object *const *objects = store_find(controller->attachments_by_node, node, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_primary(as_attachment(objects[i])) &&
+            strcmp(attachment_word(as_attachment(objects[i])), STATE_ATTACHED) != 0)
+            enqueue(controller, controller->attachment_queue, objects[i]->metadata->name);
+}
+
+/* The other attachments of its volume may have waited for it. */
+static void attachment_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const struct kube_object *object = after ? after : before;
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+    size_t n = 0;
+    struct kube_object *const *siblings = NULL;
+
+    if (!attachment_has_news(before, after))
+        return;
+    enqueue_attachment(controller, object);
+    if (!spec || !spec->volume_name)
+        return;
+    if (spec->volume__id)
+        controller->cloud->ops->reconsider(controller->cloud, spec->volume__id);
+    enqueue(controller, controller->volume_queue, spec->volume_name);
+    enqueue(controller, controller->replica_queue, spec->volume_name);
+    if (!after)
+        enqueue(controller, controller->recovery_queue, spec->volume_name);
+    if (!after && spec->node_name)
+        place_is_free(controller, spec->node_name);
+    siblings = attachments_of_volume(controller, spec->volume_name, &n);
+    for (size_t i = 0; i < n; i++)
+        enqueue_attachment(controller, siblings[i]);
+}
+
+/* A heartbeat alone concerns nobody. */
+static void driver_node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+
+    if (!before || !after)
+        enqueue(controller, controller->node_queue, (after ? after : before)->metadata->name);
+}
+
+static bool node_facts_changed(const struct controller *controller,
+                               const struct kube_object *before, const struct kube_object *after)
+{
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
+
+    if (!before || !after)
+        return true;
+    const Api__Node *was = KUBE_AS(Api__Node, before), *is = KUBE_AS(Api__Node, after);
+    const char *old_zone = kube_label(before->metadata, key);
+    const char *zone = kube_label(after->metadata, key);
+    return node_is_ready(was) != node_is_ready(is) ||
+           node_is_schedulable(was) != node_is_schedulable(is) ||
+           strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
+}
+
+static const char *boot_of(const struct kube_object *object)
+{
+    const Api__NodeStatus *status = KUBE_AS(Api__Node, object)->status;
+
+    return status && status->node_info ? status->node_info->boot_id : NULL;
+}
+
+static bool node_booted(const struct kube_object *before, const struct kube_object *after)
+{
+    const char *was = before ? boot_of(before) : NULL, *is = after ? boot_of(after) : NULL;
+
+    return is && (!was || strcmp(was, is) != 0);
+}
+
+/* It may have booted as another VM of the same name, to which nothing is attached. */
+static void doubt_attachments(struct controller *controller, const struct kube_object *node)
+{
+    const struct cloud_ops *ops = controller->cloud->ops;
+    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
+    CLEANUP(freep) char *id = NULL;
+    CLEANUP(err_freep)
+    struct err *err = ops->instance_id(controller->cloud, node->metadata->name,
+                                       spec ? spec->provider_id : NULL, &id);
+    size_t n;
+    struct kube_object *const *attachments =
+        store_find(controller->attachments_by_node, node->metadata->name, &n);
+
+    if (!err)
+        ops->instance_forget(controller->cloud, id);
+    for (size_t i = 0; i < n; i++)
+        attachment_set_verified(controller, attachments[i]->metadata->uid, false);
+}
+
+static void node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+    const char *name = (after ? after : before)->metadata->name;
+    size_t n;
+    struct kube_object *const *attachments = store_find(controller->attachments_by_node, name, &n);
+
+    bool booted = node_booted(before, after);
+    if (!booted && !node_facts_changed(controller, before, after))
+        return;
+    if (booted) {
+        doubt_attachments(controller, after);
+        enqueue(controller, controller->limit_queue, name);
+    }
+    enqueue(controller, controller->node_queue, name);
+    for (size_t i = 0; i < n; i++)
+        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+    recovery_of_node(controller, name);
+}
+
+/* ---- all of them ---- */
+
+void object_events_start(struct controller *controller)
+{
+    store_observe(controller->volumes, volume_changed, controller);
+    store_observe(controller->attachments, attachment_changed, controller);
+    store_observe(controller->driver_nodes, driver_node_changed, controller);
+    store_observe(controller->nodes, node_changed, controller);
+    store_observe(controller->persistent_volumes, pv_changed, controller);
+    store_observe(controller->volume_attachments, volume_attachment_changed, controller);
+}
+
+void object_events_of_all(struct controller *controller)
+{
+    STORE_FOREACH(controller->volumes, object) {
+        enqueue(controller, controller->volume_queue, object->metadata->name);
+        enqueue(controller, controller->replica_queue, object->metadata->name);
+    }
+    STORE_FOREACH(controller->attachments, object) {
+        const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+        enqueue_attachment(controller, object);
+        if (spec && spec->node_name) /* which may be gone since */
+            enqueue(controller, controller->node_queue, spec->node_name);
+    }
+    STORE_FOREACH(controller->driver_nodes, object)
+        enqueue(controller, controller->node_queue, object->metadata->name);
+    recovery_of_all(controller);
+}

@@ -1,0 +1,34 @@
+/* node_filter.h - on which nodes Kubernetes would run a pod, as far as the pod's own
+ * constraints decide it.
+ *
+ * Pure: it looks at messages only, and equal ones give equal answers. What concerns other pods is
+ * worked out once for all nodes, so that to judge a node costs little. The semantics are those of
+ * kube-scheduler's filters NodeUnschedulable, TaintToleration, NodeAffinity, VolumeBinding and
+ * InterPodAffinity, seen from the moment at which they matter: when the pod has lost its node.
+ * Therefore
+ *   - spec.nodeName is no constraint, it says where the pod is;
+ *   - the other pods on that node do not count, since they have to go elsewhere as well; what the
+ *     pod must be with may come along;
+ *   - the taints not-ready and unreachable are ignored: whether a node is well is told by others.
+ */
+#pragma once
+
+#include "controller/scheduling/interpod_affinity.h"
+#include "controller/scheduling/unschedulable_reason.h"
+
+struct pod_constraints;
+
+/* `pod` NULL: nothing is known of it, then only what holds for every pod is asked. `home`, the node
+ * that it is on, may be NULL. `volumes` are the node selectors of its PersistentVolumes. All must
+ * outlive the result. */
+struct pod_constraints *pod_constraints_new(const Api__Pod *pod, const Api__Node *home,
+                                            const Api__NodeSelector *const *volumes,
+                                            size_t n_volumes,
+                                            const struct surroundings *surroundings);
+void pod_constraints_free(struct pod_constraints *constraints);
+DEFINE_CLEANUP(struct pod_constraints, pod_constraints_free)
+
+enum refusal pod_constraints_judge(const struct pod_constraints *constraints,
+                                   const Api__Node *node);
+/* Of two nodes that both will do, Kubernetes likes the one with more better. */
+int pod_constraints_preference(const struct pod_constraints *constraints, const Api__Node *node);

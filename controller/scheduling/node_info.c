@@ -1,0 +1,259 @@
+#include "controller/scheduling/node_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+
+struct node_table {
+    struct loop *loop;
+    uint64_t silence_limit_ms;
+    char *zone_label;
+    struct node_row **rows;
+    size_t n;
+    struct node_row *by_name;
+    struct list promises;
+};
+
+struct node_table *node_table_new(struct loop *loop, const char *driver_name,
+                                  uint64_t silence_limit_ms)
+{
+    struct node_table *table = mem_alloc(sizeof *table);
+
+    table->loop = loop;
+    table->silence_limit_ms = silence_limit_ms;
+    list_init(&table->promises);
+    table->zone_label = mem_printf(ZONE_OF_DRIVER, driver_name);
+    return table;
+}
+
+static void free_row(struct node_row *row)
+{
+    kube_object_unref(row->node);
+    free(row->name);
+    free(row);
+}
+
+void node_table_free(struct node_table *table)
+{
+    if (!table)
+        return;
+    HASH_FOREACH(table->by_name, row) {
+        HASH_DEL(table->by_name, row);
+        free_row(row);
+    }
+    free(table->rows);
+    free(table->zone_label);
+    free(table);
+}
+
+size_t node_table_count(const struct node_table *table)
+{
+    return table->n;
+}
+
+struct node_row *node_table_row(const struct node_table *table, size_t index)
+{
+    return table->rows[index];
+}
+
+struct node_row *node_table_find(const struct node_table *table, const char *name)
+{
+    struct node_row *row;
+
+    HASH_FIND_STR(table->by_name, name, row);
+    return row;
+}
+
+/* ---- of a row ---- */
+
+static bool is_heard(const struct node_table *table, const struct node_row *row)
+{
+    return loop_wall_us(table->loop) - row->heard_us < (int64_t)table->silence_limit_ms * 1000;
+}
+
+bool node_row_is_well(const struct node_table *table, const struct node_row *row)
+{
+    return row->ready && row->plugin_ready && is_heard(table, row);
+}
+
+bool node_row_is_lost(const struct node_table *table, const struct node_row *row)
+{
+    if (row->given_up || !row->has_plugin || !is_heard(table, row))
+        return true;
+    return row->unwell && loop_now(table->loop) - row->unwell_since >= table->silence_limit_ms;
+}
+
+unsigned node_row_free_slots(const struct node_row *row)
+{
+    unsigned taken = row->attachments + row->promised;
+
+    return row->slots > taken ? row->slots - taken : 0;
+}
+
+/* ---- changes ---- */
+
+static void set_labels(const struct node_table *table, struct node_row *row)
+{
+    static const char *const pools[] = {"kubernetes.azure.com/agentpool", "agentpool"};
+    const Api__ObjectMeta *metadata = row->node ? row->node->metadata : NULL;
+    const char *zone = metadata ? kube_label(metadata, table->zone_label) : NULL;
+    const char *domain = metadata ? kube_label(metadata, ZONE_OF_KUBERNETES) : NULL;
+    const char *priority =
+        metadata ? kube_label(metadata, "kubernetes.azure.com/scalesetpriority") : NULL;
+
+    row->zone = zone ? zone : "";
+    row->fault_domain = domain ? domain : ""; /* that is what it has where there are no zones */
+    row->pool = "";
+    for (size_t i = 0; metadata && i < COUNT_OF(pools) && !row->pool[0]; i++) {
+        const char *pool = kube_label(metadata, pools[i]);
+
+        row->pool = pool ? pool : "";
+    }
+    row->spot = priority && strcmp(priority, "spot") == 0;
+}
+
+static struct node_row *row_for(struct node_table *table, const char *name)
+{
+    struct node_row *row = node_table_find(table, name);
+
+    if (row)
+        return row;
+    row = mem_alloc(sizeof *row);
+    row->name = mem_strdup(name);
+    row->given_up = true;
+    row->unwell = true;
+    row->unwell_since = loop_now(table->loop);
+    row->was_lost = true;
+    row->index = table->n;
+    set_labels(table, row);
+    ARRAY_ADD(table->rows, table->n) = row;
+    HASH_ADD_KEYPTR(hh, table->by_name, row->name, strlen(row->name), row);
+    return row;
+}
+
+static void drop_if_empty(struct node_table *table, struct node_row *row)
+{
+    if (row->node || row->has_plugin || row->attachments || row->promised)
+        return;
+    table->rows[row->index] = table->rows[--table->n];
+    table->rows[row->index]->index = row->index;
+    HASH_DEL(table->by_name, row);
+    free_row(row);
+}
+
+static void note_health(const struct node_table *table, struct node_row *row)
+{
+    bool unwell = !row->ready || !row->plugin_ready;
+
+    if (unwell && !row->unwell)
+        row->unwell_since = loop_now(table->loop);
+    row->unwell = unwell;
+}
+
+/* The status of the condition Ready: "True", "False", or "Unknown" once the node was silent for too
+ * long; "" if there is none. */
+static const char *readiness(const Api__Node *node)
+{
+    for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
+        const Api__NodeCondition *condition = node->status->conditions[i];
+
+        if (condition->type && condition->status && strcmp(condition->type, "Ready") == 0)
+            return condition->status;
+    }
+    return "";
+}
+
+void node_table_node_changed(struct node_table *table, const struct kube_object *before,
+                             struct kube_object *after)
+{
+    struct node_row *row = row_for(table, (after ? after : before)->metadata->name);
+    const char *status = after ? readiness(KUBE_AS(Api__Node, after)) : "";
+
+    kube_object_unref(row->node);
+    row->node = after ? kube_object_ref(after) : NULL;
+    row->ready = strcmp(status, "True") == 0;
+    row->given_up = !after || strcmp(status, "Unknown") == 0;
+    set_labels(table, row);
+    note_health(table, row);
+    drop_if_empty(table, row);
+}
+
+void node_table_plugin_changed(struct node_table *table, const struct kube_object *before,
+                               const struct kube_object *after)
+{
+    struct node_row *row = row_for(table, (after ? after : before)->metadata->name);
+    const Api__AzDriverNodeStatus *status =
+        after ? KUBE_AS(Api__AzDriverNode, after)->status : NULL;
+    int64_t heard = 0;
+
+    if (status && status->last_heartbeat_time)
+        err_free(timestamp_parse(status->last_heartbeat_time, &heard));
+    row->has_plugin = after != NULL;
+    row->plugin_ready = status && status->ready_for_volume_allocation;
+    row->heard_us = heard;
+    row->slots =
+        status && status->slots && status->slots->limit > 0 ? (unsigned)status->slots->limit : 0;
+    note_health(table, row);
+    drop_if_empty(table, row);
+}
+
+static void count(struct node_table *table, const struct kube_object *object, unsigned by)
+{
+    const Api__AzVolumeAttachmentSpec *spec =
+        object ? KUBE_AS(Api__AzVolumeAttachment, object)->spec : NULL;
+
+    if (!spec || !spec->node_name)
+        return;
+    struct node_row *row = row_for(table, spec->node_name);
+    row->attachments += by;
+    if (spec->role && strcmp(spec->role, ROLE_PRIMARY) == 0)
+        row->primaries += by;
+    drop_if_empty(table, row);
+}
+
+void node_table_attachment_changed(struct node_table *table, const struct kube_object *before,
+                                   const struct kube_object *after)
+{
+    count(table, after, 1);
+    count(table, before, -1U);
+}
+
+void node_table_promise(struct node_table *table, struct node_promise *promise)
+{
+    row_for(table, promise->node)->promised++;
+    list_append(&table->promises, &promise->link);
+}
+
+void node_table_redeem(struct node_table *table, struct node_promise *promise)
+{
+    struct node_row *row = row_for(table, promise->node);
+
+    list_remove(&promise->link);
+    row->promised--;
+    drop_if_empty(table, row);
+}
+
+const struct node_promise *node_table_next_promise(const struct node_table *table,
+                                                   const struct node_promise *previous)
+{
+    struct list *link = previous ? previous->link.next : table->promises.next;
+
+    return link == &table->promises ? NULL : CONTAINER_OF(link, struct node_promise, link);
+}
+
+struct node_row *node_table_newly_lost(struct node_table *table)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        struct node_row *row = table->rows[i];
+        bool was_lost = row->was_lost;
+
+        row->was_lost = node_row_is_lost(table, row);
+        if (row->was_lost && !was_lost)
+            return row;
+    }
+    return NULL;
+}

@@ -1,0 +1,177 @@
+#include "controller/volume/adoption.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/access_mode.h"
+#include "controller/cache/published.h"
+#include "provisioner-lib/records/names.h"
+#include "controller/volume/persistent_volume.h"
+#include "controller/cache/volume_view.h"
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
+
+#define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
+#define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"
+#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
+
+/* Made for a claim by this driver, in whatever version, or in-tree before it. */
+static bool is_provisioned(const struct controller *controller, const struct kube_object *pv)
+{
+    const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
+    bool in_tree = KUBE_AS(Api__PersistentVolume, pv)->spec->azure_disk != NULL;
+
+    return by && (strcmp(by, controller->settings.driver_name) == 0 ||
+                  (in_tree && strcmp(by, PROVISIONED_IN_TREE) == 0));
+}
+
+enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
+                                const char *disk_id)
+{
+    const struct kube_object *pv = kubernetes_pv_of_disk(controller, volume_name, disk_id);
+
+    return !pv                              ? ADOPTION_NO_PV
+           : is_provisioned(controller, pv) ? ADOPTION_PV_PROVISIONED
+                                            : ADOPTION_PV_BY_HAND;
+}
+
+bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin)
+{
+    switch (pv) {
+    case ADOPTION_PV_PROVISIONED:
+        return true;
+    case ADOPTION_PV_BY_HAND:
+        return false;
+    case ADOPTION_NO_PV:
+        break;
+    }
+    return origin == DISK_OWN;
+}
+
+bool adoption_is_of(const Api__AzVolume *volume)
+{
+    return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
+}
+
+const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume)
+{
+    const char *id = volume_recorded_disk(volume);
+
+    if (id)
+        return id;
+    /* A PersistentVolume comes after its disk: what this AzVolume knew of it was lost. */
+    const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
+    return pv ? pv_handle(KUBE_AS(Api__PersistentVolume, pv)->spec) : NULL;
+}
+
+/* ---- the AzVolume ---- */
+
+static json_t *parameters_json(const struct parameter *parameters, size_t n)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(json, parameters[i].name, json_string(parameters[i].value));
+    return json;
+}
+
+static json_t *metadata_json(const char *name, const char *volume_id, bool provisioned,
+                             const struct kube_object *pv)
+{
+    const Api__ObjectReference *claim =
+        pv ? KUBE_AS(Api__PersistentVolume, pv)->spec->claim_ref : NULL;
+    json_t *labels =
+        volume_pv_labels_json(pv ? pv->metadata->name : NULL, claim ? claim->name : NULL,
+                              claim ? claim->namespace_ : NULL);
+
+    return json_pack("{s:s, s:[s], s:o, s:{s:s, s:s*}}", "name", name, "finalizers",
+                     FINALIZER_VOLUME, "labels", labels, "annotations",
+                     provisioned ? NOTE_DISK : NOTE_PRE_PROVISIONED, volume_id, NOTE_PV_UID,
+                     pv ? pv->metadata->uid : NULL);
+}
+
+struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
+                           const char *volume_name, const struct adoption *adoption,
+                           struct kube_object **ret)
+{
+    const char *namespace_ = controller->settings.namespace_;
+    const struct kube_object *pv =
+        kubernetes_pv_of_disk(controller, volume_name, adoption->volume_id);
+    bool provisioned = pv ? is_provisioned(controller, pv) : adoption->own;
+    CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
+    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
+    size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);
+
+    TRY(volume_parameters_parse_existing(
+        adoption->parameters, n, access_mode_is_multi_node(adoption->access_mode), &parsed));
+    CLEANUP(json_decrefp)
+    json_t *json =
+        json_pack("{s:o, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata",
+                  metadata_json(volume_name, adoption->volume_id, provisioned, pv), "spec",
+                  "volumeName", volume_name, "maxMountReplicaCount", parsed.max_mount_replica_count,
+                  "volumeCapability", "access_type", adoption->mounted, "access_mode",
+                  adoption->access_mode, "parameters", parameters_json(adoption->parameters, n));
+    if (pv)
+        json_object_set_new(json_object_get(json, "spec"), "persistentVolume",
+                            json_string(pv->metadata->name));
+    TRY(kube_create(self, kube, &AZ_VOLUMES, namespace_, json, &created));
+    if (provisioned) {
+        store_note(controller->volumes, created);
+        *ret = TAKE_PTR(created);
+        return NULL;
+    }
+    /* Where upstream's driver, and people's scripts, look for it. */
+    CLEANUP(json_decrefp)
+    json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
+                               NOTE_PRE_PROVISIONED, adoption->volume_id);
+    TRY(kube_patch(self, kube, &AZ_VOLUMES, namespace_, volume_name, "status", status, ret));
+    store_note(controller->volumes, *ret);
+    return NULL;
+}
+
+/* ---- of a PersistentVolume ---- */
+
+static int access_mode_of(const Api__PersistentVolumeSpec *spec)
+{
+    static const struct {
+        const char *name;
+        int mode;
+    } modes[] = {{"ReadWriteMany", MODE(MULTI_NODE_MULTI_WRITER)},
+                 {"ReadOnlyMany", MODE(MULTI_NODE_READER_ONLY)},
+                 {"ReadWriteOncePod", MODE(SINGLE_NODE_SINGLE_WRITER)}};
+
+    for (size_t m = 0; m < COUNT_OF(modes); m++)
+        for (size_t i = 0; i < spec->n_access_modes; i++)
+            if (strcmp(spec->access_modes[i], modes[m].name) == 0)
+                return modes[m].mode;
+    return MODE(SINGLE_NODE_WRITER);
+}
+
+/* The volume attributes that CSI migration makes of it. */
+static void add_in_tree(struct adoption *adoption, const Api__AzureDiskVolumeSource *source)
+{
+    if (source->caching_mode)
+        ARRAY_ADD(adoption->parameters, adoption->n_parameters) =
+            (struct parameter){"cachingMode", source->caching_mode};
+    if (source->fs_type)
+        ARRAY_ADD(adoption->parameters, adoption->n_parameters) =
+            (struct parameter){"fsType", source->fs_type};
+}
+
+struct adoption adoption_of_pv(const Api__PersistentVolumeSpec *spec)
+{
+    struct adoption adoption = {
+        .volume_id = pv_handle(spec),
+        .mounted = !spec->volume_mode || strcmp(spec->volume_mode, "Block") != 0,
+        .access_mode = access_mode_of(spec),
+    };
+
+    if (!spec->csi) {
+        add_in_tree(&adoption, spec->azure_disk);
+        return adoption;
+    }
+    adoption.parameters =
+        PARAMETER_LIST(spec->csi->volume_attributes, spec->csi->n_volume_attributes);
+    adoption.n_parameters = spec->csi->n_volume_attributes;
+    return adoption;
+}

@@ -1,0 +1,126 @@
+#include "controller/volume/disk.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/names.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/disk_sku.h"
+
+#define GIB (1024LL * 1024 * 1024)
+
+enum { ZONES = 3 /* of an Azure region that has any */ };
+
+/* ---- one that is to be made ---- */
+
+/* The zone that is asked for: the first preferred one, else the first requisite one, of those that
+ * have such disks. Without any of them Azure has the last word. */
+static const char *wanted_zone(const struct controller *controller, const Api__AzVolume *volume,
+                               const struct disk_limits *limits)
+{
+    const Api__AzTopologyRequirement *r = volume->spec->accessibility_requirements;
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
+    Api__AzTopology *const *lists[] = {r ? r->preferred : NULL, r ? r->requisite : NULL};
+    size_t counts[] = {r ? r->n_preferred : 0, r ? r->n_requisite : 0};
+    const char *first = NULL;
+
+    for (size_t l = 0; l < COUNT_OF(lists); l++)
+        for (size_t i = 0; i < counts[l]; i++) {
+            const char *zone = KUBE_MAP_GET(lists[l][i]->segments, lists[l][i]->n_segments, key);
+
+            if (!zone || !*zone)
+                continue;
+            if (disk_limits_in_zone(limits, zone))
+                return zone;
+            first = first ? first : zone;
+        }
+    return first ? first : "";
+}
+
+int64_t volume_disk_gib(const Api__AzVolume *volume)
+{
+    const Api__AzCapacityRange *range = volume->spec->capacity_range;
+    int64_t bytes = range ? range->required__bytes : 0;
+
+    return bytes > GIB ? (bytes + GIB - 1) / GIB : 1;
+}
+
+struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
+                                        const Api__AzVolume *volume,
+                                        const struct volume_parameters *parameters,
+                                        const struct disk_limits *limits)
+{
+    bool zonal = !disk_sku_is_zone_redundant(parameters->sku);
+
+    return (struct cloud_disk_spec){
+        .name = volume->spec->volume_name,
+        .size_gib = volume_disk_gib(volume),
+        .zone = zonal ? wanted_zone(controller, volume, limits) : "",
+        .parameters = parameters,
+        .creator = controller->creator,
+    };
+}
+
+/* ---- one that is there ---- */
+
+static json_t *topology_json(const struct controller *controller, const char *zone)
+{
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
+
+    return json_pack("{s:{s:s}}", "segments", key, zone);
+}
+
+/* From where the disk can be reached. A zone-redundant one from every zone of its region, and from
+ * VMs that are in none. */
+static json_t *topologies_json(const struct controller *controller, const struct cloud_disk *disk)
+{
+    json_t *list = json_array();
+
+    for (int zone = 1; disk_sku_is_zone_redundant(disk->sku) && zone <= ZONES; zone++) {
+        CLEANUP(freep) char *name = mem_printf("%s-%d", disk->region, zone);
+
+        json_array_append_new(list, topology_json(controller, name));
+    }
+    json_array_append_new(list, topology_json(controller, disk->zone));
+    return list;
+}
+
+/* What CSI's caller gets as the volume's context: all that it gave, and the size. */
+static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    CLEANUP(freep) char *gib = mem_printf("%lld", (long long)(disk->size_bytes / GIB));
+    json_t *context = json_object();
+
+    for (size_t i = 0; i < volume->spec->n_parameters; i++)
+        json_object_set_new(context, volume->spec->parameters[i]->key,
+                            json_string(volume->spec->parameters[i]->value));
+    json_object_set_new(context, "requestedsizegib", json_string(gib));
+    return context;
+}
+
+bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    const char *seen = volume_note(volume, NOTE_DISK_UNIQUE_ID);
+
+    return seen && *seen && strcmp(seen, disk->unique_id) != 0;
+}
+
+static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    json_t *notes = json_pack("{s:s, s:o, s:s, s:n}", NOTE_DISK_SKU, disk->sku,
+                              NOTE_DISK_MAX_SHARES, json_sprintf("%d", disk->max_shares),
+                              NOTE_DISK_UNIQUE_ID, disk->unique_id, NOTE_LOOK_REQUEST);
+
+    if (volume_disk_is_another(volume, disk))
+        json_object_set_new(notes, NOTE_FILESYSTEM, json_null());
+    return notes;
+}
+
+json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
+                         const struct cloud_disk *disk)
+{
+    return json_pack("{s:s, s:n, s:o, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error",
+                     "annotation", notes_json(volume, disk), "detail", "volume_id", disk->id,
+                     "parameters", context_json(volume, disk), "capacity_bytes",
+                     (json_int_t)disk->size_bytes, "accessible_topology",
+                     topologies_json(controller, disk), "node_expansion_required", 0);
+}

@@ -1,0 +1,62 @@
+#include "controller/volume/failed_creation.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/names.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+
+/* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
+ */
+enum { STAYS_MS = 10 * 60 * 1000 };
+
+bool creation_has_failed(const Api__AzVolume *volume)
+{
+    return volume->status && volume->status->state &&
+           strcmp(volume->status->state, "CreationFailed") == 0;
+}
+
+static struct err *annotate(struct task *self, struct controller *controller, struct kube *kube,
+                            const struct kube_object *volume, const char *note, const char *value,
+                            struct kube_object **ret)
+{
+    CLEANUP(json_decrefp)
+    json_t *patch =
+        json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "resourceVersion",
+                  volume->metadata->resource_version, "status", "annotation", note, value);
+
+    TRY(kube_patch(self, kube, &AZ_VOLUMES, controller->settings.namespace_, volume->metadata->name,
+                   "status", patch, ret));
+    store_note(controller->volumes, *ret);
+    return NULL;
+}
+
+struct err *failed_creation_note(struct task *self, struct controller *controller,
+                                 const struct kube_object *volume)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    char text[TIMESTAMP_SIZE];
+
+    timestamp_format(loop_wall_us(controller->loop) + (int64_t)STAYS_MS * 1000, text);
+    return annotate(self, controller, controller->kube, volume, NOTE_FORGET_AFTER, text, &written);
+}
+
+/* A note that cannot be read is none. */
+int64_t failed_creation_goes_at(const Api__AzVolume *volume)
+{
+    const char *note = creation_has_failed(volume) ? volume_note(volume, NOTE_FORGET_AFTER) : NULL;
+    int64_t at = 0;
+    CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &at) : NULL;
+
+    return err ? 0 : at;
+}
+
+struct err *failed_creation_forget(struct task *self, struct controller *controller,
+                                   const struct kube_object *volume)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(annotate(self, controller, controller->leader_kube, volume, NOTE_DELETE_REQUEST,
+                 "creation-failed", &written));
+    return kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUMES, written);
+}

@@ -1,0 +1,112 @@
+#include "controller/volume/filesystem_note.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "lib/base/alloc.h"
+#include "lib/base/hash.h"
+#include "provisioner-lib/host/filesystem.h"
+#include "provisioner-lib/host/identity.h"
+
+enum { MOST_IGNORED = 10 * 1000 };
+
+struct ignored_note {
+    char *attachment; /* uid */
+    UT_hash_handle hh;
+};
+
+/* ---- which count ---- */
+
+static bool is_primary_on_record(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+    const char *role = status && status->detail ? status->detail->role : NULL;
+
+    return is_primary(attachment) && role && strcmp(role, ROLE_PRIMARY) == 0;
+}
+
+const char *filesystem_note_fault(const Api__AzVolume *volume,
+                                  const Api__AzVolumeAttachment *attachment, const char *note)
+{
+    struct filesystem_identity identity;
+    char uuid[UUID_SIZE];
+    CLEANUP(err_freep) struct err *err = identity_parse(note, &identity);
+
+    if (!is_primary_on_record(attachment))
+        return "is that of a node that is not the primary";
+    if (err)
+        return "is not a file system's type and UUID";
+    if (!filesystem_find(identity.type))
+        return "is of a file system that this driver does not make";
+    identity_derive(volume->status->detail->volume__id, uuid);
+    return strcasecmp(identity.uuid, uuid) == 0 ? NULL : "has another UUID than this volume's";
+}
+
+/* ---- which were ignored ---- */
+
+static void drop(struct controller *controller, struct ignored_note *ignored)
+{
+    HASH_DEL(controller->ignored_notes, ignored);
+    free(ignored->attachment);
+    free(ignored);
+}
+
+void filesystem_note_forget(struct controller *controller)
+{
+    HASH_FOREACH(controller->ignored_notes, ignored)
+        drop(controller, ignored);
+}
+
+static bool is_first(struct controller *controller, const char *uid)
+{
+    struct ignored_note *ignored;
+
+    HASH_FIND_STR(controller->ignored_notes, uid, ignored);
+    if (ignored)
+        return false;
+    if (HASH_COUNT(controller->ignored_notes) >= MOST_IGNORED)
+        filesystem_note_forget(controller);
+    ignored = mem_alloc(sizeof *ignored);
+    ignored->attachment = mem_strdup(uid);
+    HASH_ADD_KEYPTR(hh, controller->ignored_notes, ignored->attachment, strlen(uid), ignored);
+    return true;
+}
+
+static void tell_ignored(struct controller *controller, const struct kube_object *attachment,
+                         const char *note, const char *fault)
+{
+    if (is_first(controller, attachment->metadata->uid))
+        events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, attachment->metadata,
+                      EVENT_WARNING, "FilesystemNoteIgnored", "RecordFilesystem",
+                      "the node's note of the volume's file system, \"%.100s\", %s; it is ignored, "
+                      "and the volume's record stays as it is",
+                      note, fault);
+}
+
+/* ---- all of a volume ---- */
+
+const char *filesystem_note_find(struct controller *controller, const struct kube_object *volume)
+{
+    const char *found = NULL;
+    size_t n;
+    struct kube_object *const *objects =
+        attachments_of_volume(controller, volume->metadata->name, &n);
+
+    if (!volume_is_created(as_volume(volume)) || volume_note(as_volume(volume), NOTE_FILESYSTEM))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+        const char *note = attachment_note(attachment, NOTE_FILESYSTEM);
+        const char *fault =
+            note ? filesystem_note_fault(as_volume(volume), attachment, note) : NULL;
+
+        if (fault)
+            tell_ignored(controller, objects[i], note, fault);
+        else if (note)
+            found = note;
+    }
+    return found;
+}

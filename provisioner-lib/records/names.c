@@ -1,0 +1,113 @@
+#include "provisioner-lib/records/names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/sha.h>
+
+#include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
+
+enum { OBJECT_NAME_MAX = 253, HASH_DIGITS = 40 };
+
+static char *hash_of(const char *text)
+{
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    char *digits = mem_alloc(HASH_DIGITS + 1);
+
+    SHA256((const unsigned char *)text, strlen(text), digest);
+    for (int i = 0; i < HASH_DIGITS / 2; i++)
+        snprintf(digits + 2 * i, 3, "%02x", digest[i]);
+    return digits;
+}
+
+/* What is at once a disk's name and a Kubernetes object's: lower case, because Azure's names differ
+ * only by more than their case. */
+static bool is_usable(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length == 0 || length > DISK_NAME_MAX)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        bool plain = islower((unsigned char)name[i]) || isdigit((unsigned char)name[i]);
+        bool inner = i > 0 && i + 1 < length && name[i] == '-';
+
+        if (!plain && !inner)
+            return false;
+    }
+    return true;
+}
+
+char *disk_name_of(const char *csi_name)
+{
+    if (is_usable(csi_name))
+        return mem_strdup(csi_name);
+
+    CLEANUP(freep) char *hash = hash_of(csi_name);
+    return mem_printf("csi-%s", hash);
+}
+
+/* Behind the last "/disks/", since a resource group may be called so too; "" if it is no disk's id.
+ */
+static const char *disk_name_in(const char *volume_id)
+{
+    static const char root[] = "/subscriptions/", type[] = "/disks";
+    const char *name = strrchr(volume_id, '/');
+    size_t length = name ? (size_t)(name - volume_id) : 0;
+
+    if (length < strlen(root) + strlen(type) || strncasecmp(volume_id, root, strlen(root)) != 0 ||
+        strncasecmp(name - strlen(type), type, strlen(type)) != 0)
+        return "";
+    return name + 1;
+}
+
+struct err *volume_name_of_id(const char *volume_id, char **ret_name)
+{
+    const char *name = disk_name_in(volume_id);
+
+    if (!*name)
+        return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
+
+    char *lower = mem_lower(name);
+    if (!is_usable(lower)) { /* a static disk's name may have dots and underscores */
+        CLEANUP(freep) char *hash = hash_of(lower);
+        free(lower);
+        lower = mem_printf("csi-%s", hash);
+    }
+    *ret_name = lower;
+    return NULL;
+}
+
+char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec)
+{
+    const char *handle = pv_handle(spec);
+    char *name = NULL;
+
+    if (handle)
+        err_free(volume_name_of_id(handle, &name));
+    return name;
+}
+
+char *attachment_name_of(const char *volume_name, const char *node)
+{
+    CLEANUP(freep) char *lower_node = mem_lower(node);
+    char *name = mem_printf("%s-%s-attachment", volume_name, lower_node);
+
+    if (strlen(name) <= OBJECT_NAME_MAX)
+        return name;
+    free(name);
+    return attachment_name_with_hash(volume_name, node);
+}
+
+char *attachment_name_with_hash(const char *volume_name, const char *node)
+{
+    CLEANUP(freep) char *lower_node = mem_lower(node);
+    CLEANUP(freep) char *both = mem_printf("%s/%s", volume_name, lower_node);
+    CLEANUP(freep) char *hash = hash_of(both);
+
+    return mem_printf("%s-%s-attachment", volume_name, hash);
+}

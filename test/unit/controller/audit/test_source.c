@@ -1,0 +1,192 @@
+/* The audit finds by the controller's stores what it finds in lists, and lets others go on
+ * meanwhile. */
+#include "controller/audit/source.h"
+
+#include "lib/rt/loop.h"
+#include "lib/rt/wait.h"
+#include "provisioner-lib/audit/compare.h"
+#include "provisioner-lib/audit/view_source.h"
+#include "test/unit/controller/controller_of.h"
+
+/* ---- a look, as a task ---- */
+
+struct look {
+    const struct cluster_source *source;
+    struct differences records, disks;
+    struct disks_look of_disks;
+    bool ended;
+};
+
+static void run_look(struct task *self, void *arg)
+{
+    struct look *look = arg;
+
+    assert_ok(compare_records(self, look->source, &look->records));
+    assert_ok(compare_disks(self, look->source, &look->of_disks, &look->disks));
+    look->ended = true;
+}
+
+static void look_fini(struct look *look)
+{
+    differences_fini(&look->records);
+    differences_fini(&look->disks);
+    disks_look_fini(&look->of_disks);
+}
+
+/* ---- the same as of lists ---- */
+
+/* Of every kind one or more, and things that are in order. */
+/* clang-format off */
+static const char cluster[] =
+    "{'volumes':[" VOLUME("v", "1") "," VOLUME("w", "1") "," VOLUME("x", "1") "],"
+    "'pvs':[" PV("pv", "V") "," PV("pv2", "v") "," IN_TREE_PV("pw", "w") "," PV("orphan", "none") "],"
+    "'publications':[" PUBLICATION("p", "pv2", "a", "true") "," PUBLICATION("q", "orphan", "a", "true") ","
+    INLINE_PUBLICATION("r", "w", "b", "true") "],"
+    "'attachments':["
+    ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
+    ATTACHED("w", "a", "Primary", "1") "," ATTACHED("w", "b", "Replica", "1") ","
+    ATTACHED("x", "a", "Primary", "2") "," ATTACHED("x", "b", "Primary", "2") ","
+    ATTACHED("x", "c", "Replica", "2") "," ATTACHED("gone", "a", "Replica", "3") "],"
+    "'nodes':[" NODE("a", "True", IN_USE("v")) "," NODE("b", "True", IN_USE("w")) "]}";
+/* clang-format on */
+
+static const char *const disks[] = {GROUP_DISKS "V", GROUP_DISKS "w", GROUP_DISKS "NONE",
+                                    GROUP_DISKS "stray"};
+
+static struct disks_look disks_look_of_all(void)
+{
+    struct disks_look look = {0};
+
+    for (size_t i = 0; i < COUNT_OF(disks); i++)
+        ARRAY_ADD(look.disks.items, look.disks.n) = (struct cloud_disk){
+            .id = mem_strdup(disks[i]),
+            .sku = mem_strdup("Premium_LRS"),
+            .mark = {
+                .is_there = true, .driver = mem_strdup(DRIVER), .cluster = mem_strdup(CLUSTER)}};
+    disks_look_index(&look);
+    return look;
+}
+
+static void assert_same(const struct differences *found, const struct differences *expected)
+{
+    assert_int_equal(found->n, expected->n);
+    for (size_t i = 0; i < found->n; i++)
+        assert_string_equal(found->items[i].key, expected->items[i].key);
+}
+
+static void test_as_lists(void **state)
+{
+    CLEANUP(json_decrefp) json_t *json = json_of(cluster);
+    CLEANUP(view_free) struct cluster_view view = view_of(json);
+    CLEANUP(controller_fini) struct controller controller = controller_of(&view);
+    CLEANUP(view_source_fini) struct view_source of_lists;
+    CLEANUP(look_fini) struct look expected = {.of_disks = disks_look_of_all()};
+    CLEANUP(look_fini) struct look found = {.of_disks = disks_look_of_all()};
+    struct audit_source of_stores;
+
+    (void)state;
+    view_source_init(&of_lists, &view);
+    audit_source_init(&of_stores, &controller);
+    expected.source = &of_lists.source;
+    found.source = &of_stores.source;
+    run_look(NULL, &expected);
+    run_look(NULL, &found);
+    assert_int_equal(expected.records.n, 6); /* two of "x", "w" twice, "q" and "gone" */
+    assert_int_equal(expected.disks.n, 2);   /* "x" has none, "stray" is of nobody */
+    assert_same(&found.records, &expected.records);
+    assert_same(&found.disks, &expected.disks);
+}
+
+/* ---- many ---- */
+
+enum { MANY = 2000 };
+
+static struct kube_object *nth_volume(size_t n)
+{
+    CLEANUP(freep) char *text = mem_printf("{'metadata':{'name':'v%zu','resourceVersion':'1'}}", n);
+    CLEANUP(json_decrefp) json_t *json = json_of(text);
+    struct kube_object *object;
+
+    assert_ok(kube_object_decode(&api__az_volume__descriptor, json, &object));
+    return object;
+}
+
+static struct kube_object *nth_attachment(size_t n)
+{
+    CLEANUP(freep)
+    char *text = mem_printf("{'metadata':{'name':'a%zu','resourceVersion':'1'},'spec':{'volumeName'"
+                            ":'v%zu','nodeName':'a'}}",
+                            n, n);
+    CLEANUP(json_decrefp) json_t *json = json_of(text);
+    struct kube_object *object;
+
+    assert_ok(kube_object_decode(&api__az_volume_attachment__descriptor, json, &object));
+    return object;
+}
+
+static void put(struct store *store, struct kube_object *object)
+{
+    store_put(store, object);
+    kube_object_unref(object);
+}
+
+static void drop(struct store *store, struct kube_object *object)
+{
+    store_remove(store, object);
+    kube_object_unref(object);
+}
+
+struct meanwhile {
+    struct controller *controller;
+    const bool *ended;
+    size_t turns;
+};
+
+/* A volume goes with its attachment whenever the look lets others go on. */
+static void change(struct task *self, void *arg)
+{
+    struct meanwhile *meanwhile = arg;
+
+    while (!*meanwhile->ended) {
+        drop(meanwhile->controller->attachments, nth_attachment(7 * meanwhile->turns));
+        drop(meanwhile->controller->volumes, nth_volume(7 * meanwhile->turns++));
+        assert_ok(task_sleep(self, 1));
+    }
+}
+
+static void test_others_go_on_meanwhile(void **state)
+{
+    static const struct cluster_view none = {.driver_name = DRIVER};
+    CLEANUP(controller_fini) struct controller controller = controller_of(&none);
+    CLEANUP(look_fini) struct look look = {0};
+    struct meanwhile meanwhile = {.controller = &controller, .ended = &look.ended};
+    struct audit_source source;
+    struct loop *loop = loop_new_virtual(1);
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        put(controller.volumes, nth_volume(i));
+        put(controller.attachments, nth_attachment(i));
+    }
+    disks_look_index(&look.of_disks);
+    audit_source_init(&source, &controller);
+    look.source = &source.source;
+    loop_spawn(loop, "look", run_look, &look);
+    loop_spawn(loop, "change", change, &meanwhile);
+    loop_run(loop);
+    assert_true(look.ended);
+    assert_in_range(meanwhile.turns, 8, MANY / 7);
+    assert_int_equal(look.records.n, 0);
+    assert_int_equal(look.disks.n, 0);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_lists),
+        cmocka_unit_test(test_others_go_on_meanwhile),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

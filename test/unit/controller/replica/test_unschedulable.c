@@ -1,0 +1,64 @@
+/* What is remembered of volumes that lack replicas. */
+#include "controller/replica/unschedulable.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+static char one_key[] = "d/one", other_key[] = "d/other";
+static const struct kube_object one = {.key = one_key}, other = {.key = other_key};
+
+static int set_up(void **state)
+{
+    *state = mem_alloc(sizeof(struct controller));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    shortage_forget(*state);
+    free(*state);
+    return 0;
+}
+
+/* Whoever asks others to make room asks when there is news only, or two would ask for ever. */
+static void test_news(void **state)
+{
+    struct controller *c = *state;
+
+    assert_true(shortage_note(c, &one, "node-1"));
+    assert_false(shortage_note(c, &one, "node-1"));
+    assert_true(shortage_note(c, &one, "node-2"));
+    assert_true(shortage_note(c, &one, "node-1"));
+}
+
+static void test_each_volume_has_its_own(void **state)
+{
+    struct controller *c = *state;
+
+    assert_true(shortage_note(c, &one, "node-1"));
+    assert_true(shortage_note(c, &other, "node-1"));
+    assert_false(shortage_note(c, &one, "node-1"));
+    assert_false(shortage_note(c, &other, "node-1"));
+}
+
+static void test_what_has_ended_is_news_again(void **state)
+{
+    struct controller *c = *state;
+
+    assert_true(shortage_note(c, &one, "node-1"));
+    shortage_end(c, one_key);
+    assert_true(shortage_note(c, &one, "node-1"));
+    shortage_forget(c);
+    assert_true(shortage_note(c, &one, "node-1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_news, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_volume_has_its_own, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_has_ended_is_news_again, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

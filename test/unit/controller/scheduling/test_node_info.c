@@ -1,0 +1,229 @@
+/* What becomes of a node's row with each change, and with time. */
+#include "controller/scheduling/node_info.h"
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+#include "lib/json/parse.h"
+#include "test/unit/object.h"
+
+enum { LIMIT_MS = 60 * 1000 };
+
+struct world {
+    struct loop *loop;
+    struct node_table *table;
+    struct kube_object *node, *plugin; /* as they were put last; NULL: there is none */
+};
+
+static int set_up(void **state)
+{
+    struct world *world = mem_alloc(sizeof *world);
+
+    world->loop = loop_new_virtual(0);
+    world->table = node_table_new(world->loop, "disk.csi.azure.com", LIMIT_MS);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    node_table_free(world->table);
+    kube_object_unref(world->node);
+    kube_object_unref(world->plugin);
+    loop_free(world->loop);
+    free(world);
+    return 0;
+}
+
+/* `ready` NULL: it goes. */
+static void set_node(struct world *world, const char *ready)
+{
+    struct kube_object *before = world->node;
+
+    world->node =
+        ready ? object_taken(&api__node__descriptor,
+                             mem_printf("{'metadata':{'name':'n','labels':{"
+                                        "'topology.disk.csi.azure.com/zone':'eastus-1',"
+                                        "'topology.kubernetes.io/zone':'2','agentpool':'blue',"
+                                        "'kubernetes.azure.com/scalesetpriority':'spot'}},"
+                                        "'status':{'conditions':[{'type':'DiskPressure',"
+                                        "'status':'False'},{'type':'Ready','status':'%s'}]}}",
+                                        ready))
+              : NULL;
+    node_table_node_changed(world->table, before, world->node);
+    kube_object_unref(before);
+}
+
+static void beat(struct world *world, bool ready)
+{
+    struct kube_object *before = world->plugin;
+    char now[TIMESTAMP_SIZE];
+
+    timestamp_format_micro(loop_wall_us(world->loop), now);
+    world->plugin = object_taken(
+        &api__az_driver_node__descriptor,
+        mem_printf("{'metadata':{'name':'n','namespace':'d'},'status':{'lastHeartbeatTime':'%s',"
+                   "'readyForVolumeAllocation':%s,'slots':{'limit':4}}}",
+                   now, ready ? "true" : "false"));
+    node_table_plugin_changed(world->table, before, world->plugin);
+    kube_object_unref(before);
+}
+
+static const struct node_row *row(const struct world *world)
+{
+    return node_table_find(world->table, "n");
+}
+
+static void assert_health(const struct world *world, bool well, bool lost)
+{
+    assert_int_equal(node_row_is_well(world->table, row(world)), well);
+    assert_int_equal(node_row_is_lost(world->table, row(world)), lost);
+}
+
+static void test_labels(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    assert_string_equal(row(world)->zone, "eastus-1");
+    assert_string_equal(row(world)->fault_domain, "2");
+    assert_string_equal(row(world)->pool, "blue");
+    assert_true(row(world)->spot);
+}
+
+static void test_a_moment_costs_nothing(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    assert_health(world, false, true); /* no plug-in has spoken */
+    beat(world, true);
+    assert_health(world, true, false);
+
+    set_node(world, "False");
+    assert_health(world, false, false);
+    loop_advance(world->loop, LIMIT_MS - 1);
+    beat(world, true);
+    assert_health(world, false, false);
+    set_node(world, "True");
+    assert_health(world, true, false);
+
+    set_node(world, "False");
+    loop_advance(world->loop, LIMIT_MS);
+    beat(world, true);
+    assert_health(world, false, true);
+}
+
+static void test_who_is_given_up_is_lost_at_once(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    beat(world, true);
+    set_node(world, "Unknown");
+    assert_health(world, false, true);
+    set_node(world, "True");
+    assert_health(world, true, false);
+    set_node(world, NULL);
+    assert_health(world, false, true);
+}
+
+static void test_the_plugin_has_a_say(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    beat(world, false);
+    assert_health(world, false, false);
+    loop_advance(world->loop, LIMIT_MS);
+    beat(world, false);
+    assert_health(world, false, true);
+    beat(world, true);
+    assert_health(world, true, false);
+}
+
+/* Each silence is told once. */
+static void test_silence(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    beat(world, true);
+    assert_null(node_table_newly_lost(world->table));
+    loop_advance(world->loop, LIMIT_MS - 1);
+    assert_health(world, true, false);
+    assert_null(node_table_newly_lost(world->table));
+    loop_advance(world->loop, 1);
+    assert_health(world, false, true);
+    assert_ptr_equal(node_table_newly_lost(world->table), row(world));
+    assert_null(node_table_newly_lost(world->table));
+    beat(world, true);
+    assert_null(node_table_newly_lost(world->table));
+    loop_advance(world->loop, LIMIT_MS);
+    assert_non_null(node_table_newly_lost(world->table));
+}
+
+static struct kube_object *attachment(const char *role)
+{
+    return object_taken(&api__az_volume_attachment__descriptor,
+                        mem_printf("{'metadata':{'name':'a','namespace':'d'},"
+                                   "'spec':{'nodeName':'n','role':'%s'}}",
+                                   role));
+}
+
+static void test_slots(void **state)
+{
+    struct world *world = *state;
+    CLEANUP(kube_object_unrefp) struct kube_object *replica = attachment("Replica");
+    CLEANUP(kube_object_unrefp) struct kube_object *primary = attachment("Primary");
+    struct node_promise promise = {.volume = "v", .node = "n"};
+
+    set_node(world, "True");
+    beat(world, true);
+    assert_int_equal(node_row_free_slots(row(world)), 4);
+    node_table_promise(world->table, &promise);
+    assert_int_equal(node_row_free_slots(row(world)), 3);
+    assert_ptr_equal(node_table_next_promise(world->table, NULL), &promise);
+    assert_null(node_table_next_promise(world->table, &promise));
+    node_table_attachment_changed(world->table, NULL, replica);
+    node_table_redeem(world->table, &promise);
+    assert_int_equal(node_row_free_slots(row(world)), 3);
+    assert_int_equal(row(world)->primaries, 0);
+    node_table_attachment_changed(world->table, replica, primary);
+    assert_int_equal(node_row_free_slots(row(world)), 3);
+    assert_int_equal(row(world)->primaries, 1);
+    node_table_attachment_changed(world->table, primary, NULL);
+    assert_int_equal(node_row_free_slots(row(world)), 4);
+}
+
+static void test_a_row_stays_as_long_as_there_is_anything(void **state)
+{
+    struct world *world = *state;
+    CLEANUP(kube_object_unrefp) struct kube_object *replica = attachment("Replica");
+
+    node_table_attachment_changed(world->table, NULL, replica);
+    assert_health(world, false, true);
+    set_node(world, "True");
+    set_node(world, NULL);
+    assert_int_equal(node_table_count(world->table), 1);
+    node_table_attachment_changed(world->table, replica, NULL);
+    assert_int_equal(node_table_count(world->table), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_labels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_moment_costs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_who_is_given_up_is_lost_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_plugin_has_a_say, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_silence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_slots, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_row_stays_as_long_as_there_is_anything, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+#include "provisioner-lib/records/names.h"
+
+#include <stdlib.h>
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+#define DISKS "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/"
+
+static void test_disk_names(void **state)
+{
+    static const struct {
+        const char *csi, *disk; /* NULL: made from a hash */
+    } rows[] = {
+        {"pvc-0a1b2c3d-0000-4000-8000-123456789abc", "pvc-0a1b2c3d-0000-4000-8000-123456789abc"},
+        {"a", "a"},
+        {"9", "9"},
+        {"-a", NULL},
+        {"a-", NULL},
+        {"Upper", NULL},
+        {"under_score", NULL},
+        {"dot.ted", NULL},
+        {"sp ace", NULL},
+        {"", NULL},
+        {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff123",
+         "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff123"},
+        {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffff1234", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *name = disk_name_of(rows[i].csi);
+        CLEANUP(freep) char *again = disk_name_of(rows[i].csi);
+        CLEANUP(freep) char *of_its_own = disk_name_of(name);
+
+        assert_string_equal(name, again);
+        assert_string_equal(name, of_its_own);
+        if (rows[i].disk)
+            assert_string_equal(name, rows[i].disk);
+        else
+            assert_int_equal(strncmp(name, "csi-", 4), 0);
+    }
+    CLEANUP(freep) char *upper = disk_name_of("Upper");
+    CLEANUP(freep) char *lower = disk_name_of("upper");
+    assert_string_not_equal(upper, lower);
+}
+
+static void test_volume_names(void **state)
+{
+    static const struct {
+        const char *id, *name;
+    } rows[] = {
+        {DISKS "pvc-1", "pvc-1"},
+        {DISKS "PVC-1", "pvc-1"},
+        {"/subscriptions/s/resourceGroups/disks/providers/Microsoft.Compute/disks/pvc-2", "pvc-2"},
+        {"/SUBSCRIPTIONS/s/RESOURCEGROUPS/g/PROVIDERS/MICROSOFT.COMPUTE/DISKS/Data1", "data1"},
+    };
+    static const char *const wrong[] = {
+        "",
+        "pvc-1",
+        "/subscriptions/s",
+        DISKS,
+        DISKS "a/b",
+        "/elsewhere/disks/a",
+        "/subscriptions/s/resourceGroups/disks/providers/Microsoft.Compute/snapshots/a"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *name = NULL;
+
+        assert_ok(volume_name_of_id(rows[i].id, &name));
+        assert_string_equal(name, rows[i].name);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        CLEANUP(freep) char *name = NULL;
+        CLEANUP(freep)
+        char *message = mem_printf("volume id \"%s\" is not the id of a managed disk", wrong[i]);
+
+        assert_fails(volume_name_of_id(wrong[i], &name), ERR_INVALID, message);
+    }
+}
+
+static void test_a_name_that_kubernetes_cannot_have(void **state)
+{
+    CLEANUP(freep) char *name = NULL;
+    CLEANUP(freep) char *same = NULL;
+
+    (void)state;
+    assert_ok(volume_name_of_id(DISKS "My_Disk.01", &name));
+    assert_ok(volume_name_of_id(DISKS "my_disk.01", &same));
+    assert_string_equal(name, same);
+    assert_int_equal(strncmp(name, "csi-", 4), 0);
+}
+
+static void test_attachment_names(void **state)
+{
+    char node[300];
+
+    (void)state;
+    memset(node, 'n', sizeof node - 1);
+    node[sizeof node - 1] = '\0';
+    CLEANUP(freep) char *plain = attachment_name_of("pvc-1", "Node-A");
+    CLEANUP(freep) char *longest = attachment_name_of("pvc-1", node);
+    node[0] = 'm';
+    CLEANUP(freep) char *other = attachment_name_of("pvc-1", node);
+
+    assert_string_equal(plain, "pvc-1-node-a-attachment");
+    assert_in_range(strlen(longest), 1, 253);
+    assert_string_not_equal(longest, other);
+}
+
+/* What people call their disks and nodes. */
+static void test_attachments_of_one_name(void **state)
+{
+    CLEANUP(freep) char *one = attachment_name_of("data-a", "node");
+    CLEANUP(freep) char *other = attachment_name_of("data", "a-node");
+    CLEANUP(freep) char *one_hashed = attachment_name_with_hash("data-a", "node");
+    CLEANUP(freep) char *other_hashed = attachment_name_with_hash("data", "a-node");
+
+    (void)state;
+    assert_string_equal(one, other);
+    assert_string_not_equal(one_hashed, other_hashed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_disk_names),
+        cmocka_unit_test(test_volume_names),
+        cmocka_unit_test(test_a_name_that_kubernetes_cannot_have),
+        cmocka_unit_test(test_attachment_names),
+        cmocka_unit_test(test_attachments_of_one_name),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
