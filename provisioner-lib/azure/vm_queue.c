@@ -20,6 +20,8 @@ enum {
     /* A change that Azure tells nothing of is taken to have ended then: what comes too early is
      * only refused, and whoever waits for a disk must not wait for ever. */
     UNKNOWN_MS = 2 * 60 * 1000,
+    OTHERS_PAUSE_MS = 3000,    /* between looks at a VM that somebody else changes */
+    OTHERS_MS = 2 * 60 * 1000, /* then a change is tried, whatever the model says */
 };
 
 /* ---- waiting and answering ---- */
@@ -306,6 +308,27 @@ static void see_it_end(struct task *self, struct vm *vm, enum cloud_urgency urge
     }
 }
 
+/* Somebody else changes the VM. Not a word of one of the disks. */
+static bool is_of_others(const struct err *err)
+{
+    return err_kind(err) == ERR_BUSY && !arm_error_may_be_of_one_disk(err);
+}
+
+/* A change that is refused takes from what Azure allows of changes, a look does not. */
+static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
+{
+    uint64_t deadline = loop_now(vm->vms->loop) + OTHERS_MS;
+    struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
+
+    while (!err && vm->model.state == CLOUD_INSTANCE_CHANGING &&
+           loop_now(vm->vms->loop) < deadline) {
+        err = task_sleep(self, OTHERS_PAUSE_MS);
+        if (!err)
+            err = vm_refresh(self, vm, 0, urgency_of_look(vm, urgency));
+    }
+    err_free(err); /* it was only to wait; whoever looks next is told */
+}
+
 /* Returns how long the VM is to rest then. */
 static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
@@ -334,6 +357,8 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
         answer(vm, batch->requests[i], err ? copy_of(err) : verify(vm, batch->requests[i]->change));
     if (unknown)
         see_it_end(self, vm, urgency);
+    else if (err && is_of_others(err))
+        see_others_end(self, vm, urgency);
     return 0;
 }
 

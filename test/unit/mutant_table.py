@@ -44,6 +44,8 @@ MUTANTS = [
     Mutant("a batch attaches what it takes away", AZURE + "vm_batch.c",
            "if (contradict(batch->requests[i], request) || contradict(request, batch->requests[i]))",
            "if (contradict(batch->requests[i], request) && !request)", "vm_queue"),
+    Mutant("a change of somebody else is not waited for", AZURE + "vm_queue.c",
+           "else if (err && is_of_others(err))", "else if (err && !vm)"),
     Mutant("a refused batch is not halved", AZURE + "vm_queue.c",
            '(batch->n + 1) / 2 - 1, "halved"', 'batch->n - 1, "halved"'),
     Mutant("a batch is halved for what is wrong with the VM", AZURE + "vm_queue.c",

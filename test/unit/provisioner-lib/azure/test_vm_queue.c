@@ -317,6 +317,26 @@ static void test_room_that_somebody_else_has_made_is_used(void **state)
     world_free(world);
 }
 
+/* One change finds out, and the others wait: each would take from what Azure allows. */
+static void test_a_change_of_somebody_else_is_waited_for(void **state)
+{
+    struct world *world = full_world();
+    struct wish h = {.kind = DETACH, .vm = VM("vm1"), .disk = "h"};
+    CLEANUP(http_response_finip) struct http_response response = {0};
+
+    (void)state;
+    ask(world->azure, "POST",
+        "{P}/virtualMachines/vm1/attachDetachDataDisks?api-version=2025-04-01",
+        "{'dataDisksToDetach': [{'diskId': '" DISK("c") "'}]}", &response);
+    assert_int_equal(response.status, 202);
+    struct err *err = wish(world, h);
+    assert_int_equal(err_kind(err), ERR_BUSY);
+    err_free(err);
+    assert_ok(wish(world, h));
+    assert_int_equal(calls(world, CHANGES), 3);
+    world_free(world);
+}
+
 /* Then Azure is asked. */
 static void test_what_is_built_in_refuses_nothing(void **state)
 {
@@ -648,6 +668,7 @@ int main(void)
         cmocka_unit_test(test_a_change_has_no_more_disks_than_there_is_room),
         cmocka_unit_test(test_a_full_vm_is_not_asked),
         cmocka_unit_test(test_room_that_somebody_else_has_made_is_used),
+        cmocka_unit_test(test_a_change_of_somebody_else_is_waited_for),
         cmocka_unit_test(test_what_is_built_in_refuses_nothing),
         cmocka_unit_test(test_subscriptions_do_not_mix),
         cmocka_unit_test(test_a_refused_change_is_sent_when_its_time_has_come),
