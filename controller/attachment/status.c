@@ -261,23 +261,8 @@ struct err *record_detaching(struct task *self, struct subject *s)
     return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
-/* Passing troubles keep the state, so that whoever waits goes on waiting. */
-static bool is_passing(const struct err *err)
-{
-    switch (err_kind(err)) {
-    case ERR_BUSY:
-    case ERR_CONFLICT:
-    case ERR_NOT_SENT:
-    case ERR_THROTTLED:
-    case ERR_TIMEOUT:
-    case ERR_UNAVAILABLE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A failure to write it down is less important than the failure itself. */
+/* A transient error keeps the state, so that whoever waits goes on waiting. A failure to write it
+ * down is less important than the failure itself. */
 struct err *record_failure(struct task *self, struct subject *s, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
@@ -287,7 +272,7 @@ struct err *record_failure(struct task *self, struct subject *s, struct err *err
         json_decref(status);
         return err;
     }
-    if (!is_passing(err))
+    if (!err_is_transient(err))
         json_object_set_new(status, "state", json_string(state));
     else if (!s->attachment->status || !s->attachment->status->state)
         json_object_set_new(status, "state", json_string("Pending"));

@@ -292,23 +292,6 @@ static struct err *take_step(struct task *self, struct subject *s, enum volume_s
     abort();
 }
 
-/* Would the same creation be asked for again by a caller that got this error? CSI's provisioner
- * goes on by itself only after codes that say that the outcome is open. */
-static bool is_open(const struct err *err)
-{
-    switch (err_kind(err)) {
-    case ERR_BUSY:
-    case ERR_CONFLICT:
-    case ERR_NOT_SENT:
-    case ERR_THROTTLED:
-    case ERR_TIMEOUT:
-    case ERR_UNAVAILABLE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* A disk that is not there may come, and one that may not be read may be: by itself, too, it is
  * looked at again, ever less often. */
 static struct err *look_again(struct err *err)
@@ -324,7 +307,10 @@ static struct err *record_failure(struct task *self, struct controller *controll
     if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT ||
         !gather(controller, key, &s))
         return err;
-    const char *state = s.in.deleting ? "DeletionFailed" : is_open(err) ? NULL : "CreationFailed";
+    /* CSI's provisioner goes on by itself only after codes that say that the outcome is open. */
+    const char *state = s.in.deleting           ? "DeletionFailed"
+                        : err_is_transient(err) ? NULL
+                                                : "CreationFailed";
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
     if (state && !s.in.created)
         json_object_set_new(status, "state", json_string(state));
@@ -332,7 +318,7 @@ static struct err *record_failure(struct task *self, struct controller *controll
         json_object_set_new(status, "state", json_string("DeletionFailed"));
     else if (!s.volume->status || !s.volume->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
-    if (!is_open(err))
+    if (!err_is_transient(err))
         json_object_set_new(status, "annotation", json_pack("{s:n}", NOTE_LOOK_REQUEST));
     err_free(patch_status(self, &s, status));
     return s.in.has_disk && !s.in.created ? look_again(err) : err;

@@ -16,9 +16,11 @@ struct err {
 static const struct {
     int grpc_status;
     enum err_retry retry;
+    bool transient;
     const char *reason;
 } kinds[] = {
-#define ERR_KIND_ROW(kind, grpc, retry, reason) [ERR_##kind] = {grpc, retry, reason},
+#define ERR_KIND_ROW(kind, grpc, retry, transient, reason)                                         \
+    [ERR_##kind] = {grpc, retry, transient, reason},
     ERR_KINDS(ERR_KIND_ROW)
 #undef ERR_KIND_ROW
 };
@@ -134,6 +136,11 @@ enum err_retry err_kind_retry(enum err_kind kind)
 {
     assert(kind < ERR_KIND_COUNT);
     return kinds[kind].retry;
+}
+
+bool err_is_transient(const struct err *err)
+{
+    return kinds[err->kind].transient;
 }
 
 const char *err_kind_reason(enum err_kind kind)

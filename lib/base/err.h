@@ -7,7 +7,7 @@
  *
  * An error is of one kind out of a closed list. The kind, and only the kind, decides how the rest
  * of the program reacts: the gRPC status that a CSI caller sees, the reason in a custom resource's
- * status, the label of a metric, and whether and when the work is tried again. Those four are
+ * status, the label of a metric, and whether and when the work is tried again. Those are
  * columns of the table below, so that a new kind is one row.
  *
  * Who logs: nobody but the boundary where an error stops travelling (a reconcile, an RPC, main).
@@ -27,28 +27,28 @@ enum err_retry {
     ERR_RETRY_NOW,     /* at once: something newer has to be read first */
 };
 
-/*   kind          gRPC  retry               reason, as CRs and metrics spell it
+/*   kind, gRPC status, retry, whether it is transient, reason as CRs and metrics spell it
  *   (status numbers: google.golang.org/grpc/codes, the same in every language) */
 #define ERR_KINDS(ROW)                                                                             \
-    ROW(INVALID, 3, ERR_RETRY_NEVER, "InvalidArgument")                                            \
-    ROW(NOT_FOUND, 5, ERR_RETRY_NEVER, "NotFound")                                                 \
-    ROW(EXISTS, 6, ERR_RETRY_NEVER, "AlreadyExists")                                               \
-    ROW(DENIED, 7, ERR_RETRY_BACKOFF, "PermissionDenied")                                          \
-    ROW(EXHAUSTED, 8, ERR_RETRY_BACKOFF, "ResourceExhausted")                                      \
-    ROW(PRECONDITION, 9, ERR_RETRY_BACKOFF, "FailedPrecondition")                                  \
-    ROW(CONFLICT, 10, ERR_RETRY_NOW, "Conflict")                                                   \
-    ROW(THROTTLED, 10, ERR_RETRY_AFTER, "Throttled")                                               \
-    ROW(BUSY, 10, ERR_RETRY_BACKOFF, "OperationPending")                                           \
-    ROW(OUT_OF_RANGE, 11, ERR_RETRY_NEVER, "OutOfRange")                                           \
-    ROW(UNIMPLEMENTED, 12, ERR_RETRY_NEVER, "Unimplemented")                                       \
-    ROW(INTERNAL, 13, ERR_RETRY_BACKOFF, "Internal")                                               \
-    ROW(UNAVAILABLE, 14, ERR_RETRY_BACKOFF, "Unavailable")                                         \
-    ROW(NOT_SENT, 14, ERR_RETRY_BACKOFF, "NotSent")                                                \
-    ROW(TIMEOUT, 4, ERR_RETRY_BACKOFF, "DeadlineExceeded")                                         \
-    ROW(CANCELED, 1, ERR_RETRY_NEVER, "Canceled")
+    ROW(INVALID, 3, ERR_RETRY_NEVER, false, "InvalidArgument")                                     \
+    ROW(NOT_FOUND, 5, ERR_RETRY_NEVER, false, "NotFound")                                          \
+    ROW(EXISTS, 6, ERR_RETRY_NEVER, false, "AlreadyExists")                                        \
+    ROW(DENIED, 7, ERR_RETRY_BACKOFF, false, "PermissionDenied")                                   \
+    ROW(EXHAUSTED, 8, ERR_RETRY_BACKOFF, false, "ResourceExhausted")                               \
+    ROW(PRECONDITION, 9, ERR_RETRY_BACKOFF, false, "FailedPrecondition")                           \
+    ROW(CONFLICT, 10, ERR_RETRY_NOW, true, "Conflict")                                             \
+    ROW(THROTTLED, 10, ERR_RETRY_AFTER, true, "Throttled")                                         \
+    ROW(BUSY, 10, ERR_RETRY_BACKOFF, true, "OperationPending")                                     \
+    ROW(OUT_OF_RANGE, 11, ERR_RETRY_NEVER, false, "OutOfRange")                                    \
+    ROW(UNIMPLEMENTED, 12, ERR_RETRY_NEVER, false, "Unimplemented")                                \
+    ROW(INTERNAL, 13, ERR_RETRY_BACKOFF, false, "Internal")                                        \
+    ROW(UNAVAILABLE, 14, ERR_RETRY_BACKOFF, true, "Unavailable")                                   \
+    ROW(NOT_SENT, 14, ERR_RETRY_BACKOFF, true, "NotSent")                                          \
+    ROW(TIMEOUT, 4, ERR_RETRY_BACKOFF, true, "DeadlineExceeded")                                   \
+    ROW(CANCELED, 1, ERR_RETRY_NEVER, false, "Canceled")
 
 enum err_kind {
-#define ERR_KIND_ENUM(kind, grpc, retry, reason) ERR_##kind,
+#define ERR_KIND_ENUM(kind, grpc, retry, transient, reason) ERR_##kind,
     ERR_KINDS(ERR_KIND_ENUM)
 #undef ERR_KIND_ENUM
         ERR_KIND_COUNT
@@ -90,6 +90,8 @@ uint64_t err_retry_after_ms(const struct err *err); /* 0 unless THROTTLED */
 
 int err_kind_grpc_status(enum err_kind kind);
 enum err_retry err_kind_retry(enum err_kind kind);
+/* Passes by itself: the same request, made again by a caller that waits, may succeed. */
+bool err_is_transient(const struct err *err);
 const char *err_kind_reason(enum err_kind kind);
 
 /* Leave the calling function with the error, if there is one. */

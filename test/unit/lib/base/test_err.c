@@ -11,24 +11,25 @@ static const struct {
     enum err_kind kind;
     int grpc;
     enum err_retry retry;
+    bool transient;
     const char *reason;
 } kinds[] = {
-    {ERR_INVALID, 3, ERR_RETRY_NEVER, "InvalidArgument"},
-    {ERR_NOT_FOUND, 5, ERR_RETRY_NEVER, "NotFound"},
-    {ERR_EXISTS, 6, ERR_RETRY_NEVER, "AlreadyExists"},
-    {ERR_DENIED, 7, ERR_RETRY_BACKOFF, "PermissionDenied"},
-    {ERR_EXHAUSTED, 8, ERR_RETRY_BACKOFF, "ResourceExhausted"},
-    {ERR_PRECONDITION, 9, ERR_RETRY_BACKOFF, "FailedPrecondition"},
-    {ERR_CONFLICT, 10, ERR_RETRY_NOW, "Conflict"},
-    {ERR_THROTTLED, 10, ERR_RETRY_AFTER, "Throttled"},
-    {ERR_BUSY, 10, ERR_RETRY_BACKOFF, "OperationPending"},
-    {ERR_OUT_OF_RANGE, 11, ERR_RETRY_NEVER, "OutOfRange"},
-    {ERR_UNIMPLEMENTED, 12, ERR_RETRY_NEVER, "Unimplemented"},
-    {ERR_INTERNAL, 13, ERR_RETRY_BACKOFF, "Internal"},
-    {ERR_UNAVAILABLE, 14, ERR_RETRY_BACKOFF, "Unavailable"},
-    {ERR_NOT_SENT, 14, ERR_RETRY_BACKOFF, "NotSent"},
-    {ERR_TIMEOUT, 4, ERR_RETRY_BACKOFF, "DeadlineExceeded"},
-    {ERR_CANCELED, 1, ERR_RETRY_NEVER, "Canceled"},
+    {ERR_INVALID, 3, ERR_RETRY_NEVER, false, "InvalidArgument"},
+    {ERR_NOT_FOUND, 5, ERR_RETRY_NEVER, false, "NotFound"},
+    {ERR_EXISTS, 6, ERR_RETRY_NEVER, false, "AlreadyExists"},
+    {ERR_DENIED, 7, ERR_RETRY_BACKOFF, false, "PermissionDenied"},
+    {ERR_EXHAUSTED, 8, ERR_RETRY_BACKOFF, false, "ResourceExhausted"},
+    {ERR_PRECONDITION, 9, ERR_RETRY_BACKOFF, false, "FailedPrecondition"},
+    {ERR_CONFLICT, 10, ERR_RETRY_NOW, true, "Conflict"},
+    {ERR_THROTTLED, 10, ERR_RETRY_AFTER, true, "Throttled"},
+    {ERR_BUSY, 10, ERR_RETRY_BACKOFF, true, "OperationPending"},
+    {ERR_OUT_OF_RANGE, 11, ERR_RETRY_NEVER, false, "OutOfRange"},
+    {ERR_UNIMPLEMENTED, 12, ERR_RETRY_NEVER, false, "Unimplemented"},
+    {ERR_INTERNAL, 13, ERR_RETRY_BACKOFF, false, "Internal"},
+    {ERR_UNAVAILABLE, 14, ERR_RETRY_BACKOFF, true, "Unavailable"},
+    {ERR_NOT_SENT, 14, ERR_RETRY_BACKOFF, true, "NotSent"},
+    {ERR_TIMEOUT, 4, ERR_RETRY_BACKOFF, true, "DeadlineExceeded"},
+    {ERR_CANCELED, 1, ERR_RETRY_NEVER, false, "Canceled"},
 };
 
 static void test_every_kind(void **state)
@@ -39,6 +40,8 @@ static void test_every_kind(void **state)
         assert_int_equal(err_kind_grpc_status(kinds[i].kind), kinds[i].grpc);
         assert_int_equal(err_kind_retry(kinds[i].kind), kinds[i].retry);
         assert_string_equal(err_kind_reason(kinds[i].kind), kinds[i].reason);
+        CLEANUP(err_freep) struct err *err = err_new(kinds[i].kind, "it failed");
+        assert_int_equal(err_is_transient(err), kinds[i].transient);
     }
     assert_dies(err_kind_reason(ERR_KIND_COUNT));
 }
