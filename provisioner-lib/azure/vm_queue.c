@@ -314,12 +314,14 @@ static bool is_of_others(const struct err *err)
     return err_kind(err) == ERR_BUSY && !arm_error_may_be_of_one_disk(err);
 }
 
-/* A change that is refused takes from what Azure allows of changes, a look does not. */
+/* A change that is refused takes from what Azure allows of changes, a look does not. The disks that
+ * were to be changed are not on their way: other VMs may have use for them meanwhile. */
 static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
     uint64_t deadline = loop_now(vm->vms->loop) + OTHERS_MS;
-    struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
 
+    vm_release_disks(vm);
+    struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     while (!err && vm->model.state == CLOUD_INSTANCE_CHANGING &&
            loop_now(vm->vms->loop) < deadline) {
         err = task_sleep(self, OTHERS_PAUSE_MS);

@@ -332,8 +332,17 @@ static void test_a_change_of_somebody_else_is_waited_for(void **state)
     struct err *err = wish(world, h);
     assert_int_equal(err_kind(err), ERR_BUSY);
     err_free(err);
-    assert_ok(wish(world, h));
-    assert_int_equal(calls(world, CHANGES), 3);
+    uint64_t start = now_of(world);
+    struct wish wishes[] = {h, {.kind = ATTACH, .vm = VM("vm2"), .disk = "h", .lun = 0}};
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        begin(world, &wishes[i]);
+    finish(world, wishes, COUNT_OF(wishes));
+    assert_ok(wishes[0].err);
+    assert_int_equal(calls(world, CHANGES), 4);
+    /* That the other VM gets an answer does not wait for it: here, that it is attached to vm1. */
+    assert_int_equal(err_kind(wishes[1].err), ERR_BUSY);
+    err_free(wishes[1].err);
+    assert_in_range(wishes[1].ended_at - start, 0, 2000);
     world_free(world);
 }
 
