@@ -326,7 +326,7 @@ static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency 
            loop_now(vm->vms->loop) < deadline) {
         err = task_sleep(self, OTHERS_PAUSE_MS);
         if (!err)
-            err = vm_refresh(self, vm, 0, urgency_of_look(vm, urgency));
+            err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     }
     err_free(err); /* it was only to wait; whoever looks next is told */
 }
