@@ -79,7 +79,8 @@ static void tell_collection(struct story *story, const struct kube_object *volum
 {
     const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
     const char *when =
-        status ? KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_COLLECT_AFTER) : NULL;
+        status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_COLLECT_AFTER)
+               : NULL;
     int64_t us = time_of_text(when);
 
     if (us)

@@ -15,7 +15,7 @@ const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object)
     return KUBE_AS(Api__AzVolumeAttachment, object);
 }
 
-const char *volume_note(const Api__AzVolume *volume, const char *name)
+const char *volume_annotation(const Api__AzVolume *volume, const char *name)
 {
     const Api__AzVolumeStatus *status = volume->status;
 
@@ -26,12 +26,12 @@ const char *volume_note(const Api__AzVolume *volume, const char *name)
  * in that moment no disk may be made. */
 const char *volume_adopted_id(const Api__AzVolume *volume)
 {
-    const char *id = volume_note(volume, NOTE_PRE_PROVISIONED);
+    const char *id = volume_annotation(volume, ANNOTATION_PRE_PROVISIONED);
 
-    return id ? id : kube_annotation(volume->metadata, NOTE_PRE_PROVISIONED);
+    return id ? id : kube_annotation(volume->metadata, ANNOTATION_PRE_PROVISIONED);
 }
 
-const char *attachment_note(const Api__AzVolumeAttachment *attachment, const char *name)
+const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name)
 {
     const Api__AzVolumeAttachmentStatus *status = attachment->status;
 

@@ -60,7 +60,7 @@ struct controller {
     struct store_index *volume_attachments_by_pv;          /* by the PersistentVolume's name */
     struct store_index *volume_attachments_by_inline_disk; /* without one: by the AzVolume's name */
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
-    struct node_table *node_table;
+    struct node_infos *node_infos;
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
     struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
@@ -69,7 +69,7 @@ struct controller {
     /* Attachments that the cloud was seen to have (attachment/snapshot.h). */
     struct verified *verified;
     /* Volumes that have fewer replicas than wanted (replica/unschedulable.h). */
-    struct shortage *shortages;
+    struct unschedulable *unschedulable;
     struct timer silence; /* of nodes (routing/replica_events.c) */
     /* Attachments with a note that does not count (volume/filesystem_note.h). */
     struct ignored_note *ignored_notes;
@@ -99,10 +99,10 @@ const Api__AzVolume *as_volume(const struct kube_object *object);
 const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
 
 /* A note in status.annotation; NULL if it is not there. */
-const char *volume_note(const Api__AzVolume *volume, const char *name);
+const char *volume_annotation(const Api__AzVolume *volume, const char *name);
 /* The id of a disk that was there before the driver; NULL if the driver makes the disk. */
 const char *volume_adopted_id(const Api__AzVolume *volume);
-const char *attachment_note(const Api__AzVolumeAttachment *attachment, const char *name);
+const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name);
 
 bool is_deleting(const struct kube_object *object);
 bool is_primary(const Api__AzVolumeAttachment *attachment); /* by what it is to be */

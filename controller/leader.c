@@ -159,7 +159,7 @@ static void end_reconcilers(struct leader *leader)
         *queues[i] = NULL;
     }
     attachment_forget_verified(controller);
-    shortage_forget(controller);
+    unschedulable_clear(controller);
     filesystem_note_forget(controller);
     leader->started = false;
 }

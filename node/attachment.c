@@ -91,7 +91,8 @@ static struct err *read_number(const Api__AzVolumeAttachmentDetail *detail, cons
 static struct err *read_place(const Api__AzVolumeAttachmentStatus *status,
                               struct attachment_place *ret)
 {
-    const char *record = KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_FILESYSTEM);
+    const char *record =
+        KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_FILESYSTEM);
     struct attachment_place place = {.has_record = record != NULL};
     uint64_t lun;
 
@@ -131,7 +132,8 @@ const char *attachment_running_job(const Api__AzVolumeAttachment *attachment)
 {
     const Api__AzVolumeAttachmentStatus *status = attachment->status;
 
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_RUNNING_JOB) : NULL;
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_RUNNING_JOB)
+                  : NULL;
 }
 
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)

@@ -238,7 +238,7 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
     CLEANUP(freep) char *text = identity_format(&identity);
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", metadata->uid, "status",
-                              "annotation", NOTE_FILESYSTEM, text);
+                              "annotation", ANNOTATION_FILESYSTEM, text);
     struct err *err =
         kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
                    metadata->name, "status", patch, &written);

@@ -32,7 +32,7 @@ static struct err *write_note(struct task *self, struct node *node,
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s, s:s*}, s:{s:{s:s?}}}", "metadata", "uid", metadata->uid,
                               "resourceVersion", unchanged ? metadata->resource_version : NULL,
-                              "status", "annotation", NOTE_RUNNING_JOB, text);
+                              "status", "annotation", ANNOTATION_RUNNING_JOB, text);
 
     TRY(kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
                    metadata->name, "status", patch, &written));
@@ -74,7 +74,7 @@ void running_job_end(struct task *self, struct node *node, const struct kube_obj
     CLEANUP(err_freep) struct err *err = write_note(self, node, attachment, NULL, false);
 
     if (err && err_kind(err) != ERR_NOT_FOUND)
-        log_warning("%s: the annotation " NOTE_RUNNING_JOB " stays until the next try: %s",
+        log_warning("%s: the annotation " ANNOTATION_RUNNING_JOB " stays until the next try: %s",
                     attachment->metadata->name, err_message(err));
     running_job_leave(node, attachment);
 }

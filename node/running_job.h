@@ -2,7 +2,7 @@
  *
  * Kubelet's word that a volume is not mounted says nothing of mkfs and fsck, nor of a mount that is
  * still replaying a journal. So before one starts,
- * the status of the node's AzVolumeAttachment gets the annotation NOTE_RUNNING_JOB: "e2fsck
+ * the status of the node's AzVolumeAttachment gets the annotation ANNOTATION_RUNNING_JOB: "e2fsck
  * 2026-01-01T00:00:00Z <boot id>", the program, since when, and which run of the node's
  * kernel. As long as it is there the controller makes no other node the primary before the disk is
  * detached from this one. It goes when the program is gone and what it wrote is on the disk. One

@@ -86,8 +86,8 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     TRY(check_disk(volume, attachment, volume_id));
     TRY(check_size(volume, attachment, place));
     record.size = (uint64_t)volume->status->detail->capacity__bytes;
-    const char *note =
-        KUBE_MAP_GET(volume->status->annotation, volume->status->n_annotation, NOTE_FILESYSTEM);
+    const char *note = KUBE_MAP_GET(volume->status->annotation, volume->status->n_annotation,
+                                    ANNOTATION_FILESYSTEM);
     record.has_filesystem = note != NULL;
     if (note) {
         struct err *err = identity_parse(note, &record.filesystem);

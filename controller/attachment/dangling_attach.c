@@ -110,7 +110,7 @@ static bool is_on_record(const struct subject *s, const char *vm)
 
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
-        const char *recorded = attachment_note(attachment, NOTE_VM);
+        const char *recorded = attachment_annotation(attachment, ANNOTATION_VM);
 
         if ((recorded && strcasecmp(recorded, vm) == 0) ||
             (node && attachment->spec->node_name &&

@@ -134,11 +134,11 @@ static int choose_lun(const struct attachment_snapshot *in)
 
 static struct attachment_plan without_place(const struct attachment_snapshot *in)
 {
-    struct attachment_plan plan = step(STEP_MAKE_ROOM);
+    struct attachment_plan plan = step(STEP_PREEMPT);
 
     if (in->wanted == ROLE_IS_REPLICA)
         return step(STEP_GIVE_UP);
-    plan.victim = slot_give_way(in->neighbours, in->n_neighbours);
+    plan.victim = preemption_victim(in->neighbours, in->n_neighbours);
     if (plan.victim < in->n_neighbours)
         return plan;
     /* Somebody else's disk may have left since the model was read. */

@@ -108,7 +108,7 @@ enum attachment_step {
     STEP_FORGET_VM,        /* the former VM of the node, which no longer has the disk */
     STEP_RECORD_DETACHING, /* that it is to be detached */
     STEP_DETACH,           /* the disk from the VM */
-    STEP_MAKE_ROOM,        /* the neighbour `victim` gives way */
+    STEP_PREEMPT,          /* the neighbour `victim` gives way */
     STEP_GIVE_UP,          /* a replica for which there is no place: it is to be put elsewhere */
     STEP_NO_VM,            /* an error: the node has no VM */
     STEP_NO_SLOT,          /* an error: the VM can take no more disks */
@@ -119,7 +119,7 @@ struct attachment_plan {
     enum attachment_step step;
     int lun;
     bool in_exchange; /* of STEP_ATTACH: there is room only without the leaving neighbours' disks */
-    size_t victim;    /* of STEP_MAKE_ROOM and STEP_RECORD_DISPLACED */
+    size_t victim;    /* of STEP_PREEMPT and STEP_RECORD_DISPLACED */
 };
 
 struct attachment_plan attachment_next(const struct attachment_snapshot *in);

@@ -22,7 +22,7 @@ static bool goes_before(const struct neighbour *a, const struct neighbour *b)
     return age != 0 ? age < 0 : strcmp(a->name, b->name) < 0;
 }
 
-size_t slot_give_way(const struct neighbour *neighbours, size_t n)
+size_t preemption_victim(const struct neighbour *neighbours, size_t n)
 {
     size_t first = n;
 

@@ -35,4 +35,4 @@ struct neighbour {
 };
 
 /* The index of the replica that gives way; `n` if there is none. */
-size_t slot_give_way(const struct neighbour *neighbours, size_t n);
+size_t preemption_victim(const struct neighbour *neighbours, size_t n);

@@ -25,7 +25,7 @@ enum {
 /* The record knows better than the Node where the LUN is that it names. */
 static struct err *identify(struct subject *s)
 {
-    const char *recorded = attachment_note(s->attachment, NOTE_VM);
+    const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
 
     if (s->instance_id)
         return NULL;
@@ -186,7 +186,7 @@ static struct err *release(struct task *self, struct controller *controller,
     return wait_deleting(self, controller, object);
 }
 
-static struct err *make_room(struct task *self, struct subject *s, size_t victim)
+static struct err *preempt(struct task *self, struct subject *s, size_t victim)
 {
     const struct kube_object *object = s->neighbour_objects[victim];
 
@@ -305,8 +305,8 @@ static struct err *take_step(struct task *self, struct subject *s,
         return record_detaching(self, s);
     case STEP_DETACH:
         return cloud->ops->disk_detach(self, cloud, s->instance_id, s->in.disk_id, urgency_of(s));
-    case STEP_MAKE_ROOM:
-        return make_room(self, s, plan->victim);
+    case STEP_PREEMPT:
+        return preempt(self, s, plan->victim);
     case STEP_GIVE_UP:
         *ret_go_on = false;
         return give_up(self, s);

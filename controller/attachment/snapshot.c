@@ -142,7 +142,7 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     in->published = kubernetes_has_replica(controller, attachment);
     in->state = state_of(attachment);
     in->lun = lun_of(attachment);
-    in->detach_requested = attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL;
+    in->detach_requested = attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL;
     in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
     in->verified = find_verified(controller, object->metadata->uid) != NULL;
     in->disk_id = spec->volume__id;
@@ -187,7 +187,7 @@ struct err *subject_find_vm(const struct subject *subject, char **ret_id)
 
 static void gather_vm(struct subject *s)
 {
-    const char *recorded = attachment_note(s->attachment, NOTE_VM);
+    const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
     bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
     CLEANUP(freep) char *id = NULL;
 
@@ -205,7 +205,7 @@ static void gather_volume(struct subject *s)
     struct kube_object *object = store_get(s->controller->volumes, key);
 
     s->in.volume_goes = !object || is_deleting(object) ||
-                        volume_note(as_volume(object), NOTE_DELETE_REQUEST) != NULL;
+                        volume_annotation(as_volume(object), ANNOTATION_DELETE_REQUEST) != NULL;
     if (!object)
         return;
     s->volume_object = kube_object_ref(object);
@@ -306,9 +306,9 @@ static void add_neighbour(struct subject *s, struct kube_object *object)
     };
 
     neighbour.waits = primary && !is_deleting(object) && neighbour.lun == NO_LUN;
-    neighbour.leaving =
-        is_deleting(object) &&
-        (!neighbour.published || attachment_note(attachment, NOTE_DETACH_REQUEST) != NULL);
+    neighbour.leaving = is_deleting(object) &&
+                        (!neighbour.published ||
+                         attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
         s->in.luns_taken[neighbour.lun] = true;
     s->in.primary_arrives |= is_arriving(object);

@@ -125,10 +125,10 @@ static void add_note(json_t *status, const char *name, const char *value)
 /* A primary is told which file system its device must carry. */
 static void add_filesystem(const struct subject *s, json_t *status)
 {
-    const char *filesystem = volume_note(s->volume, NOTE_FILESYSTEM);
+    const char *filesystem = volume_annotation(s->volume, ANNOTATION_FILESYSTEM);
 
     if (filesystem && s->in.wanted == ROLE_IS_PRIMARY)
-        add_note(status, NOTE_FILESYSTEM, filesystem);
+        add_note(status, ANNOTATION_FILESYSTEM, filesystem);
 }
 
 /* The same, while nobody else may record the LUN, or that it is the primary. */
@@ -153,7 +153,7 @@ struct err *record_attached(struct task *self, struct subject *s, int lun)
                                detail_json(s, previous, lun), "error");
 
     add_filesystem(s, status);
-    add_note(status, NOTE_VM, s->instance_id);
+    add_note(status, ANNOTATION_VM, s->instance_id);
     TRY(patch_claimed(self, s, NO_LUN, status));
     attachment_set_verified(s->controller, s->object->metadata->uid, true);
     return NULL;
@@ -179,7 +179,7 @@ struct err *record_attaching(struct task *self, struct subject *s, int lun)
     json_t *status =
         json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
 
-    add_note(status, NOTE_VM, s->instance_id);
+    add_note(status, ANNOTATION_VM, s->instance_id);
     return patch_claimed(self, s, lun, status);
 }
 
@@ -187,7 +187,7 @@ struct err *record_vm(struct task *self, struct subject *s)
 {
     json_t *status = json_object();
 
-    add_note(status, NOTE_VM, s->instance_id);
+    add_note(status, ANNOTATION_VM, s->instance_id);
     return patch_status(self, s, status);
 }
 
@@ -198,7 +198,7 @@ struct err *record_moved(struct task *self, struct subject *s)
     attachment_set_verified(s->controller, s->object->metadata->uid, false);
     TRY(patch_status(self, s,
                      json_pack("{s:s, s:{s:n}, s:{s:n}}", "state", "Pending", "detail",
-                               "publish_context", "annotation", NOTE_VM)));
+                               "publish_context", "annotation", ANNOTATION_VM)));
     events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
                   "NodeIsAnotherVM", "Attach",
                   "node %s is another VM by now; disk %s is not attached to the former one (%s) "

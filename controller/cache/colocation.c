@@ -77,26 +77,26 @@ void pod_each_volume(const struct controller *controller, const Api__Pod *pod,
 
 struct search {
     const struct controller *controller;
-    struct pod_group *group;
+    struct colocation *group;
 };
 
-static bool is_new_pod(const struct pod_group *group, const Api__Pod *pod)
+static bool is_new_pod(const struct colocation *group, const Api__Pod *pod)
 {
     for (size_t i = 0; i < group->n_pods; i++)
         if (group->pods[i] == pod)
             return false;
-    return group->n_pods < MAX_GROUP_PODS;
+    return group->n_pods < MAX_COLOCATED_PODS;
 }
 
 static void add_volume(void *ctx, const char *name)
 {
     struct search *search = ctx;
-    struct pod_group *group = search->group;
+    struct colocation *group = search->group;
     CLEANUP(freep) char *key = kube_key(search->controller->settings.namespace_, name);
     const struct kube_object *object = store_get(search->controller->volumes, key);
 
     if (!object || is_deleting(object) || !volume_is_created(as_volume(object)) ||
-        volume_is_multi_node(as_volume(object)) || group->n_volumes == MAX_GROUP_VOLUMES)
+        volume_is_multi_node(as_volume(object)) || group->n_volumes == MAX_COLOCATED_VOLUMES)
         return;
     for (size_t i = 0; i < group->n_volumes; i++)
         if (group->volumes[i] == object)
@@ -147,7 +147,7 @@ static bool is_leaving(const Api__Pod *pod)
 }
 
 /* A pod that ends has a say only as long as no other has come in its place. */
-static void leave_out_leaving_pods(struct pod_group *group)
+static void leave_out_leaving_pods(struct colocation *group)
 {
     size_t kept = 0;
 
@@ -165,12 +165,12 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->key, (*y)->key);
 }
 
-void pod_group_find(const struct controller *controller, const struct kube_object *volume,
-                    struct pod_group *ret)
+void colocation_find(const struct controller *controller, const struct kube_object *volume,
+                     struct colocation *ret)
 {
     struct search search = {controller, ret};
 
-    *ret = (struct pod_group){.shared = volume_is_multi_node(as_volume(volume))};
+    *ret = (struct colocation){.shared = volume_is_multi_node(as_volume(volume))};
     ret->volumes[ret->n_volumes++] = volume;
     /* Both lists grow as each brings in what the other has. */
     for (size_t v = 0, p = 0; v < ret->n_volumes; v++) {
@@ -206,11 +206,11 @@ void colocation_requeue(struct controller *controller, const char *volume)
 {
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
     const struct kube_object *object = store_get(controller->volumes, key);
-    struct pod_group group = {0};
+    struct colocation group = {0};
 
     if (!object || !controller->replica_queue)
         return;
-    pod_group_find(controller, object, &group);
+    colocation_find(controller, object, &group);
     for (size_t i = 0; i < group.n_volumes; i++)
         if (group.volumes[i] != object)
             enqueue(controller, controller->replica_queue, group.volumes[i]->metadata->name);

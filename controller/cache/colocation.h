@@ -10,20 +10,21 @@
 #include "controller/controller.h"
 
 enum {
-    MAX_GROUP_VOLUMES = 64, /* a VM has no more disks; what is beyond is planned for by itself */
-    MAX_GROUP_PODS = 64,
+    MAX_COLOCATED_VOLUMES =
+        64, /* a VM has no more disks; what is beyond is planned for by itself */
+    MAX_COLOCATED_PODS = 64,
 };
 
-struct pod_group {
-    const struct kube_object *volumes[MAX_GROUP_VOLUMES]; /* AzVolumes, by name */
+struct colocation {
+    const struct kube_object *volumes[MAX_COLOCATED_VOLUMES]; /* AzVolumes, by name */
     size_t n_volumes;
-    const Api__Pod *pods[MAX_GROUP_PODS];
+    const Api__Pod *pods[MAX_COLOCATED_PODS];
     size_t n_pods;
     bool shared; /* each pod may be on another node, else they are all on one */
 };
 
-void pod_group_find(const struct controller *controller, const struct kube_object *volume,
-                    struct pod_group *ret);
+void colocation_find(const struct controller *controller, const struct kube_object *volume,
+                     struct colocation *ret);
 
 /* The highest priority (spec.priority, of its PriorityClass) of the pods that use an AzVolume; 0 if
  * there is no pod. */

@@ -34,7 +34,7 @@ static const struct kube_object *volume_of(const struct controller *controller, 
 /* Which of several counts: a bound one, else the one that the AzVolume was written for. */
 static int rank_of(const struct kube_object *pv, const struct kube_object *volume)
 {
-    const char *uid = volume ? kube_annotation(volume->metadata, NOTE_PV_UID) : NULL;
+    const char *uid = volume ? kube_annotation(volume->metadata, ANNOTATION_PV_UID) : NULL;
     bool recorded = uid && pv->metadata->uid && strcmp(uid, pv->metadata->uid) == 0;
 
     return 1 + recorded + 2 * pv_is_bound(pv);

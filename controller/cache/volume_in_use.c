@@ -7,19 +7,19 @@
 
 /* Kubelet takes a volume off its list when it is unmounted; a program that the plug-in runs on the
  * disk before it mounts it is not on that list. */
-enum former_node former_node_of(const struct kube_object *node,
-                                const struct kube_object *attachment, const char *driver_name,
-                                const char *volume_id)
+enum volume_in_use volume_in_use_of(const struct kube_object *node,
+                                    const struct kube_object *attachment, const char *driver_name,
+                                    const char *volume_id)
 {
     if (!node)
-        return FORMER_NODE_GONE;
+        return VOLUME_IN_USE_NO_NODE;
     if (node_is_out_of_service(KUBE_AS(Api__Node, node)))
-        return FORMER_NODE_DONE;
+        return VOLUME_NOT_IN_USE;
     if (node_uses_volume(node, driver_name, volume_id))
-        return FORMER_NODE_USES;
-    if (attachment && attachment_note(as_attachment(attachment), NOTE_RUNNING_JOB))
-        return FORMER_NODE_RUNS;
-    return FORMER_NODE_DONE;
+        return VOLUME_IN_USE_MOUNTED;
+    if (attachment && attachment_annotation(as_attachment(attachment), ANNOTATION_RUNNING_JOB))
+        return VOLUME_IN_USE_JOB;
+    return VOLUME_NOT_IN_USE;
 }
 
 static struct err *read_both(struct task *self, struct controller *controller, const char *node,
@@ -36,8 +36,9 @@ static struct err *read_both(struct task *self, struct controller *controller, c
     return node_attachment_read(self, controller, volume_name, node, ret_attachment);
 }
 
-struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,
-                            const char *volume_name, const char *volume_id, enum former_node *ret)
+struct err *volume_in_use_read(struct task *self, struct controller *controller, const char *node,
+                               const char *volume_name, const char *volume_id,
+                               enum volume_in_use *ret)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
@@ -49,6 +50,6 @@ struct err *former_node_ask(struct task *self, struct controller *controller, co
     if (err)
         return err_new(ERR_UNAVAILABLE, "whether node %s uses volume %s still is not known: %s",
                        node, volume_id, err_message(err));
-    *ret = former_node_of(object, attachment, controller->settings.driver_name, volume_id);
+    *ret = volume_in_use_of(object, attachment, controller->settings.driver_name, volume_id);
     return NULL;
 }

@@ -8,21 +8,21 @@
 
 #include "controller/controller.h"
 
-enum former_node {
-    FORMER_NODE_DONE, /* it does not have the volume mounted, or somebody vouches for it */
-    FORMER_NODE_USES, /* by kubelet's last word */
-    FORMER_NODE_RUNS, /* what writes to the disk, by its plug-in's word (NOTE_RUNNING_JOB) */
-    FORMER_NODE_GONE, /* there is no Node; of its VM nothing is known */
+enum volume_in_use {
+    VOLUME_NOT_IN_USE,     /* it does not have the volume mounted, or somebody vouches for it */
+    VOLUME_IN_USE_MOUNTED, /* by kubelet's last word */
+    VOLUME_IN_USE_JOB, /* what writes to the disk, by its plug-in's word (ANNOTATION_RUNNING_JOB) */
+    VOLUME_IN_USE_NO_NODE, /* there is no Node; of its VM nothing is known */
 };
 
 /* A pure function. NULL: there is no Node, or no AzVolumeAttachment of the volume for it. */
-enum former_node former_node_of(const struct kube_object *node,
-                                const struct kube_object *attachment, const char *driver_name,
-                                const char *volume_id);
+enum volume_in_use volume_in_use_of(const struct kube_object *node,
+                                    const struct kube_object *attachment, const char *driver_name,
+                                    const char *volume_id);
 
 /* Asks the API server, never the mirror. UNAVAILABLE if it does not say. What is decided by the
  * answer has to be written on the condition that the attachment has not changed since: a program
  * that begins changes it. */
-struct err *former_node_ask(struct task *self, struct controller *controller, const char *node,
-                            const char *volume_name, const char *volume_id, enum former_node *ret)
-    __attribute__((warn_unused_result));
+struct err *volume_in_use_read(struct task *self, struct controller *controller, const char *node,
+                               const char *volume_name, const char *volume_id,
+                               enum volume_in_use *ret) __attribute__((warn_unused_result));

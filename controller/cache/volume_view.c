@@ -25,7 +25,7 @@ const char *volume_recorded_disk(const Api__AzVolume *volume)
 
     if (volume_is_created(volume))
         return volume->status->detail->volume__id;
-    return noted ? noted : kube_annotation(volume->metadata, NOTE_DISK);
+    return noted ? noted : kube_annotation(volume->metadata, ANNOTATION_DISK);
 }
 
 const char *volume_parameter(const Api__AzVolume *volume, const char *name)
@@ -39,13 +39,13 @@ const char *volume_parameter(const Api__AzVolume *volume, const char *name)
 
 static const char *or_noted(const char *parameter, const Api__AzVolume *volume, const char *note)
 {
-    return parameter && *parameter ? parameter : volume_note(volume, note);
+    return parameter && *parameter ? parameter : volume_annotation(volume, note);
 }
 
 unsigned volume_max_shares(const Api__AzVolume *volume)
 {
     const char *shares =
-        or_noted(volume_parameter(volume, "maxShares"), volume, NOTE_DISK_MAX_SHARES);
+        or_noted(volume_parameter(volume, "maxShares"), volume, ANNOTATION_DISK_MAX_SHARES);
     unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
 
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
@@ -55,8 +55,8 @@ unsigned volume_max_shares(const Api__AzVolume *volume)
 struct caching_disk volume_disk(const Api__AzVolume *volume)
 {
     const Api__AzVolumeDetail *detail = volume->status ? volume->status->detail : NULL;
-    const char *sku = volume_note(volume, NOTE_DISK_SKU);
-    const char *shares = volume_note(volume, NOTE_DISK_MAX_SHARES);
+    const char *sku = volume_annotation(volume, ANNOTATION_DISK_SKU);
+    const char *shares = volume_annotation(volume, ANNOTATION_DISK_MAX_SHARES);
 
     sku = sku ? sku : volume_parameter(volume, "skuName");
     return (struct caching_disk){
@@ -140,8 +140,8 @@ json_t *attachment_detach_request_json(const struct kube_object *attachment)
 {
     return json_pack("{s:{s:s}, s:{s:s, s:{s:s}}}", "metadata", "resourceVersion",
                      attachment->metadata->resource_version, "status", "state",
-                     attachment_word(as_attachment(attachment)), "annotation", NOTE_DETACH_REQUEST,
-                     "crdProvisioner");
+                     attachment_word(as_attachment(attachment)), "annotation",
+                     ANNOTATION_DETACH_REQUEST, "crdProvisioner");
 }
 
 bool node_is_ready(const Api__Node *node)

@@ -208,7 +208,7 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
     json_t *status_patch =
         json_pack("{s:{s:s}, s:{s:s, s:n, s:{s:n}}}", "metadata", "resourceVersion",
                   with_spec->metadata->resource_version, "status", "state", "Pending", "error",
-                  "annotation", NOTE_FORGET_AFTER);
+                  "annotation", ANNOTATION_FORGET_AFTER);
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", status_patch,
                    &written));
     store_note(controller->volumes, written);

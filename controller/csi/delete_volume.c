@@ -42,7 +42,7 @@ static struct err *request_deletion(struct task *self, struct controller *contro
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s, s:n, s:{s:s}}}", "status", "state",
                               status && status->state ? status->state : "", "error", "annotation",
-                              NOTE_DELETE_REQUEST, "cloud-delete-volume");
+                              ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
 
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", patch,
                    &written));

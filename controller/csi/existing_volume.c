@@ -57,7 +57,7 @@ static bool is_to_be_looked_at(const struct controller *controller,
     const Api__AzVolume *volume = as_volume(object);
     size_t n;
 
-    if (!adoption_is_of(volume) || volume_note(volume, NOTE_LOOK_REQUEST))
+    if (!adoption_is_of(volume) || volume_annotation(volume, ANNOTATION_LOOK_REQUEST))
         return false;
     attachments_of_volume(controller, object->metadata->name, &n);
     return volume_is_created(volume) ? n == 0 : volume->status && volume->status->error;
@@ -73,7 +73,7 @@ static struct err *request_once(struct task *self, struct controller *controller
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s}, s:{s:n, s:{s:s}}}", "metadata", "resourceVersion",
                               (*io)->metadata->resource_version, "status", "error", "annotation",
-                              NOTE_LOOK_REQUEST, now);
+                              ANNOTATION_LOOK_REQUEST, now);
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
                    (*io)->metadata->name, "status", patch, &written));
     store_note(controller->volumes, written);
@@ -128,7 +128,7 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
     struct controller *controller = call->ctx;
     CLEANUP(freep) char *key = mem_strdup((*io)->key);
     uint64_t deadline = loop_now(controller->loop) + LOOK_MS;
-    bool is_looked_at = volume_note(as_volume(*io), NOTE_LOOK_REQUEST) != NULL;
+    bool is_looked_at = volume_annotation(as_volume(*io), ANNOTATION_LOOK_REQUEST) != NULL;
 
     if (deadline > csi_wait_deadline(call))
         deadline = csi_wait_deadline(call);
@@ -142,7 +142,7 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
         if (is_deleting(object))
             return err_new(ERR_PRECONDITION, "volume %s is being deleted", key);
         const Api__AzVolume *volume = as_volume(object);
-        bool pending = volume_note(volume, NOTE_LOOK_REQUEST) != NULL;
+        bool pending = volume_annotation(volume, ANNOTATION_LOOK_REQUEST) != NULL;
         bool created = volume_is_created(volume);
         /* Of one that is not looked at now it is about something else. */
         if (!pending && (is_looked_at || !created) && volume->status && volume->status->error)

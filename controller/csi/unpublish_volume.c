@@ -54,7 +54,7 @@ static struct err *record_lost(const struct kube_object *object)
 
 static struct err *detach(struct task *self, struct rpc_call *call, struct kube_object *object)
 {
-    bool asked = attachment_note(as_attachment(object), NOTE_DETACH_REQUEST) != NULL;
+    bool asked = attachment_annotation(as_attachment(object), ANNOTATION_DETACH_REQUEST) != NULL;
     struct err *err = csi_request_detach(self, call->ctx, object);
 
     if (err && err_kind(err) == ERR_NOT_FOUND) {
@@ -68,15 +68,16 @@ static struct err *detach(struct task *self, struct rpc_call *call, struct kube_
 /* ---- the node that had it ---- */
 
 static void tell(const struct controller *controller, const Api__AzVolume *volume, const char *node,
-                 enum former_node former)
+                 enum volume_in_use former)
 {
     static const char *const why[] = {
-        [FORMER_NODE_USES] = "still says that it has the volume mounted (status.volumesInUse), and "
-                             "may write to it; with the taint node.kubernetes.io/out-of-service on "
-                             "the node the disk would have stayed attached",
-        [FORMER_NODE_RUNS] = "may still format, check or mount the disk (" NOTE_RUNNING_JOB
-                             " in the status of its AzVolumeAttachment)",
-        [FORMER_NODE_GONE] = "is gone from the cluster, and its VM may run still",
+        [VOLUME_IN_USE_MOUNTED] =
+            "still says that it has the volume mounted (status.volumesInUse), and "
+            "may write to it; with the taint node.kubernetes.io/out-of-service on "
+            "the node the disk would have stayed attached",
+        [VOLUME_IN_USE_JOB] = "may still format, check or mount the disk (" ANNOTATION_RUNNING_JOB
+                              " in the status of its AzVolumeAttachment)",
+        [VOLUME_IN_USE_NO_NODE] = "is gone from the cluster, and its VM may run still",
     };
 
     events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
@@ -91,13 +92,13 @@ static struct err *may_stay(struct task *self, struct controller *controller,
                             const Api__AzVolume *volume, const char *volume_id, const char *node,
                             bool *ret)
 {
-    enum former_node former;
+    enum volume_in_use former;
 
     *ret = false;
     if (!keeps_replicas(controller, volume))
         return NULL;
-    TRY(former_node_ask(self, controller, node, volume->metadata->name, volume_id, &former));
-    *ret = former == FORMER_NODE_DONE;
+    TRY(volume_in_use_read(self, controller, node, volume->metadata->name, volume_id, &former));
+    *ret = former == VOLUME_NOT_IN_USE;
     if (!*ret)
         tell(controller, volume, node, former);
     return NULL;

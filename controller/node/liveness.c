@@ -6,15 +6,15 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 
-struct silence_plan silence_decide(const struct silence_snapshot *in)
+struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapshot *in)
 {
     int64_t limit = (int64_t)in->limit_ms * 1000, silence = in->now_us - in->heard_us;
 
     if (in->node_ready)
-        return (struct silence_plan){0};
+        return (struct node_liveness_plan){0};
     if (!in->heard_us || silence >= limit)
-        return (struct silence_plan){.silent = true};
-    return (struct silence_plan){.again_ms = (uint64_t)(limit - silence) / 1000 + 1};
+        return (struct node_liveness_plan){.silent = true};
+    return (struct node_liveness_plan){.again_ms = (uint64_t)(limit - silence) / 1000 + 1};
 }
 
 static const char *heartbeat_of(const struct kube_object *driver_node)
@@ -24,16 +24,16 @@ static const char *heartbeat_of(const struct kube_object *driver_node)
     return status ? status->last_heartbeat_time : NULL;
 }
 
-static struct silence_plan look(const struct controller *controller, const struct kube_object *node,
-                                const char *heartbeat)
+static struct node_liveness_plan look(const struct controller *controller,
+                                      const struct kube_object *node, const char *heartbeat)
 {
-    struct silence_snapshot in = {.node_ready = node_is_ready(KUBE_AS(Api__Node, node)),
-                                  .now_us = loop_wall_us(controller->loop),
-                                  .limit_ms = controller->settings.heartbeat_limit_ms};
+    struct node_liveness_snapshot in = {.node_ready = node_is_ready(KUBE_AS(Api__Node, node)),
+                                        .now_us = loop_wall_us(controller->loop),
+                                        .limit_ms = controller->settings.heartbeat_limit_ms};
 
     if (heartbeat)
         err_free(timestamp_parse(heartbeat, &in.heard_us));
-    return silence_decide(&in);
+    return node_liveness_decide(&in);
 }
 
 /* Where the disk is attached and a pod could go; free() it. */
@@ -78,12 +78,12 @@ static void tell_volume(const struct controller *controller, const char *volume,
             node, since, replicas);
 }
 
-uint64_t silence_tell(const struct controller *controller, const struct kube_object *node,
-                      const struct kube_object *driver_node)
+uint64_t node_liveness_report(const struct controller *controller, const struct kube_object *node,
+                              const struct kube_object *driver_node)
 {
     const char *name = node->metadata->name, *heartbeat = heartbeat_of(driver_node);
     const char *since = heartbeat ? heartbeat : "its start";
-    struct silence_plan plan = look(controller, node, heartbeat);
+    struct node_liveness_plan plan = look(controller, node, heartbeat);
     unsigned published = 0;
     size_t n;
     struct kube_object *const *objects = store_find(controller->attachments_by_node, name, &n);

@@ -14,20 +14,20 @@
 
 #include "controller/controller.h"
 
-struct silence_snapshot {
+struct node_liveness_snapshot {
     bool node_ready;
     int64_t heard_us; /* the plug-in's last heartbeat; 0: none */
     int64_t now_us;
     uint64_t limit_ms;
 };
 
-struct silence_plan {
+struct node_liveness_plan {
     bool silent;
     uint64_t again_ms; /* look again after that time; 0: not before something changes */
 };
 
-struct silence_plan silence_decide(const struct silence_snapshot *in);
+struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapshot *in);
 
 /* Tells of the node if it is silent; when to look again, as above. */
-uint64_t silence_tell(const struct controller *controller, const struct kube_object *node,
-                      const struct kube_object *driver_node);
+uint64_t node_liveness_report(const struct controller *controller, const struct kube_object *node,
+                              const struct kube_object *driver_node);

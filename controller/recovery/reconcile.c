@@ -113,8 +113,8 @@ static void add_node(struct view *s, struct kube_object *object)
         .leaving = is_deleting(object),
         .node_exists = store_get(controller->nodes, node) != NULL,
         .standing = attachment_standing_of(controller, attachment),
-        .detach_requested =
-            attachment && attachment_note(as_attachment(attachment), NOTE_DETACH_REQUEST) != NULL,
+        .detach_requested = attachment && attachment_annotation(as_attachment(attachment),
+                                                                ANNOTATION_DETACH_REQUEST) != NULL,
     };
 }
 
@@ -251,7 +251,7 @@ static struct err *keep(struct task *self, struct view *s, const struct kube_obj
     return patch(self, s, attachment, "status",
                  json_pack("{s:{s:s}, s:{s:{s:n}}}", "metadata", "resourceVersion",
                            attachment->metadata->resource_version, "status", "annotation",
-                           NOTE_DETACH_REQUEST));
+                           ANNOTATION_DETACH_REQUEST));
 }
 
 static struct err *take_step(struct task *self, struct view *s, const struct recovery_plan *plan)

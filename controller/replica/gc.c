@@ -9,17 +9,17 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 
-struct collection_plan collection_decide(const struct collection_snapshot *in)
+struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in)
 {
     int64_t at = in->deadline_us ? in->deadline_us : in->now_us + (int64_t)in->delay_ms * 1000;
 
     if (in->published || in->in_use || !in->attached)
-        return (struct collection_plan){in->deadline_us ? COLLECTION_CANCEL : COLLECTION_NONE, 0};
+        return (struct replica_gc_plan){in->deadline_us ? REPLICA_GC_CANCEL : REPLICA_GC_NONE, 0};
     if (in->released)
-        return (struct collection_plan){COLLECTION_DUE, in->now_us};
+        return (struct replica_gc_plan){REPLICA_GC_DUE, in->now_us};
     if (!in->deadline_us)
-        return (struct collection_plan){COLLECTION_SET, at};
-    return (struct collection_plan){in->now_us < at ? COLLECTION_WAIT : COLLECTION_DUE, at};
+        return (struct replica_gc_plan){REPLICA_GC_SET, at};
+    return (struct replica_gc_plan){in->now_us < at ? REPLICA_GC_WAIT : REPLICA_GC_DUE, at};
 }
 
 /* ---- gather ---- */
@@ -27,7 +27,7 @@ struct collection_plan collection_decide(const struct collection_snapshot *in)
 /* A note that cannot be read is none. */
 static int64_t deadline_of(const struct kube_object *volume)
 {
-    const char *note = volume_note(as_volume(volume), NOTE_COLLECT_AFTER);
+    const char *note = volume_annotation(as_volume(volume), ANNOTATION_COLLECT_AFTER);
     int64_t deadline = 0;
     CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &deadline) : NULL;
 
@@ -44,13 +44,13 @@ static bool is_released(const struct controller *controller, const char *volume_
     return n == 0 && pv && pv_is_released(pv);
 }
 
-static struct collection_snapshot gather(const struct controller *controller,
+static struct replica_gc_snapshot gather(const struct controller *controller,
                                          const struct kube_object *volume)
 {
     size_t n;
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
-    struct collection_snapshot in = {
+    struct replica_gc_snapshot in = {
         .in_use = kubernetes_has_in_use(controller, volume->metadata->name),
         .attached = n > 0,
         .released = is_released(controller, volume->metadata->name),
@@ -74,7 +74,7 @@ static struct err *write_deadline(struct task *self, struct controller *controll
     CLEANUP(json_decrefp)
     json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s?}}}", "metadata", "resourceVersion",
                               volume->metadata->resource_version, "status", "annotation",
-                              NOTE_COLLECT_AFTER, time);
+                              ANNOTATION_COLLECT_AFTER, time);
 
     TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
                    volume->metadata->name, "status", patch, &written));
@@ -112,27 +112,27 @@ static struct err *collect(struct task *self, struct controller *controller, con
     return NULL;
 }
 
-struct err *collection_run(struct task *self, struct controller *controller,
+struct err *replica_gc_run(struct task *self, struct controller *controller,
                            const struct kube_object *volume, bool *ret_published)
 {
-    struct collection_snapshot in = gather(controller, volume);
-    struct collection_plan plan = collection_decide(&in);
+    struct replica_gc_snapshot in = gather(controller, volume);
+    struct replica_gc_plan plan = replica_gc_decide(&in);
     char text[TIMESTAMP_SIZE];
 
     *ret_published = in.published;
     switch (plan.step) {
-    case COLLECTION_NONE:
+    case REPLICA_GC_NONE:
         return NULL;
-    case COLLECTION_SET:
+    case REPLICA_GC_SET:
         timestamp_format_micro(plan.at_us, text);
         return write_deadline(self, controller, volume, text);
-    case COLLECTION_CANCEL:
+    case REPLICA_GC_CANCEL:
         return write_deadline(self, controller, volume, NULL);
-    case COLLECTION_WAIT:
+    case REPLICA_GC_WAIT:
         queue_add_at(controller->replica_queue, volume->key,
                      loop_now(controller->loop) + (uint64_t)(plan.at_us - in.now_us) / 1000 + 1);
         return NULL;
-    case COLLECTION_DUE:
+    case REPLICA_GC_DUE:
         return collect(self, controller, volume->metadata->name);
     }
     abort();

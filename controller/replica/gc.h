@@ -8,7 +8,7 @@
 
 #include "controller/controller.h"
 
-struct collection_snapshot {
+struct replica_gc_snapshot {
     bool published; /* an attachment is the primary, or is to be */
     bool in_use;    /* Kubernetes has the volume on a node, or is about to, whatever is on record */
     bool attached;  /* there is something to collect */
@@ -19,22 +19,22 @@ struct collection_snapshot {
 };
 
 enum collection_step {
-    COLLECTION_NONE,
-    COLLECTION_SET,    /* the deadline, at `at_us` */
-    COLLECTION_CANCEL, /* take it away */
-    COLLECTION_WAIT,   /* until `at_us` */
-    COLLECTION_DUE,
+    REPLICA_GC_NONE,
+    REPLICA_GC_SET,    /* the deadline, at `at_us` */
+    REPLICA_GC_CANCEL, /* take it away */
+    REPLICA_GC_WAIT,   /* until `at_us` */
+    REPLICA_GC_DUE,
 };
 
-struct collection_plan {
+struct replica_gc_plan {
     enum collection_step step;
     int64_t at_us;
 };
 
-struct collection_plan collection_decide(const struct collection_snapshot *in);
+struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in);
 
 /* Keeps the record of an AzVolume as decided, and collects what is due. `ret_published` says
  * whether the volume is to have replicas. */
-struct err *collection_run(struct task *self, struct controller *controller,
+struct err *replica_gc_run(struct task *self, struct controller *controller,
                            const struct kube_object *volume, bool *ret_published)
     __attribute__((warn_unused_result));

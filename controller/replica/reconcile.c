@@ -20,12 +20,12 @@
 static struct err *create_replica(struct task *self, struct controller *controller,
                                   const Api__AzVolume *volume, const char *node)
 {
-    struct node_promise promise = {.volume = volume->metadata->name, .node = node};
+    struct assumed_attachment assumed = {.volume = volume->metadata->name, .node = node};
 
-    node_table_promise(controller->node_table, &promise);
+    node_infos_assume(controller->node_infos, &assumed);
     struct err *err = node_attachment_create(self, controller, controller->leader_kube, volume,
                                              node, ROLE_REPLICA, NULL);
-    node_table_redeem(controller->node_table, &promise);
+    node_infos_forget(controller->node_infos, &assumed);
     return err;
 }
 
@@ -76,7 +76,7 @@ static void wait_for_slots(struct controller *controller, const struct kube_obje
         if (!view->targets[i].has_slot)
             buffer_printf(&nodes, " %s", view->targets[i].node);
     CLEANUP(freep) char *text = buffer_take(&nodes);
-    if (shortage_note(controller, object, text))
+    if (unschedulable_add(controller, object, text))
         colocation_requeue(controller, object->metadata->name);
 }
 
@@ -85,11 +85,11 @@ static void note_shortfall(struct controller *controller, const struct kube_obje
                            const struct replica_view *view, const struct replica_plan *plan)
 {
     if (plan->shortfall == REPLICAS_NO_NODE)
-        shortage_tell(controller, object, view->why ? view->why : "");
+        unschedulable_report(controller, object, view->why ? view->why : "");
     else if (plan->shortfall == REPLICAS_WAIT_SLOT)
         wait_for_slots(controller, object, view);
     else if (plan->shortfall == REPLICAS_COMPLETE)
-        shortage_end(controller, object->key);
+        unschedulable_remove(controller, object->key);
 }
 
 struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
@@ -101,16 +101,16 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
     bool published;
 
     if (!found || is_deleting(found) || !volume_is_created(as_volume(found))) {
-        shortage_end(controller, key);
+        unschedulable_remove(controller, key);
         return NULL; /* the volume's own reconciler takes care of its attachments */
     }
     CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
 
-    TRY(collection_run(self, controller, object, &published));
+    TRY(replica_gc_run(self, controller, object, &published));
     if (store_get(controller->volumes, key) != object)
         return NULL; /* it changed meanwhile, and will be looked at again */
     if (!published) {
-        shortage_end(controller, key);
+        unschedulable_remove(controller, key);
         return NULL;
     }
     if (!informers_has_pods(controller))

@@ -59,7 +59,7 @@ void replica_view_gather(const struct controller *controller, const struct kube_
 /* ---- what a pod allows ---- */
 
 struct pod_judge {
-    struct pod_constraints *constraints;
+    struct node_filter *filter;
     const Api__NodeSelector **volumes;
     size_t n_volumes;
 };
@@ -67,14 +67,14 @@ struct pod_judge {
 /* All that one decision looks at. */
 struct scene {
     const struct controller *controller;
-    struct pod_group group;
+    struct colocation group;
     struct pod_judge *judges; /* of the group's pods; of no pod if there are none */
     size_t n_judges;
 
-    struct replica_selector selectors[MAX_GROUP_VOLUMES];
-    struct placement_volume volumes[MAX_GROUP_VOLUMES];
-    struct placement_hold holds[MAX_GROUP_VOLUMES][MAX_ATTACHMENTS];
-    char *zones[MAX_GROUP_VOLUMES];
+    struct replica_selector selectors[MAX_COLOCATED_VOLUMES];
+    struct placement_volume volumes[MAX_COLOCATED_VOLUMES];
+    struct placement_hold holds[MAX_COLOCATED_VOLUMES][MAX_ATTACHMENTS];
+    char *zones[MAX_COLOCATED_VOLUMES];
     size_t own; /* index of the volume that all is about */
 
     struct placement_node *nodes; /* beside the node table's rows */
@@ -86,7 +86,7 @@ static void scene_free(struct scene *scene)
     if (!scene)
         return;
     for (size_t i = 0; i < scene->n_judges; i++) {
-        pod_constraints_free(scene->judges[i].constraints);
+        node_filter_free(scene->judges[i].filter);
         free(scene->judges[i].volumes);
     }
     for (size_t v = 0; v < scene->group.n_volumes; v++) {
@@ -133,8 +133,8 @@ static void add_judge(struct scene *scene, const Api__Pod *pod)
     *judge = (struct pod_judge){0};
     if (pod)
         add_volume_topologies(controller, pod, judge);
-    judge->constraints = pod_constraints_new(pod, home ? KUBE_AS(Api__Node, home) : NULL,
-                                             judge->volumes, judge->n_volumes, &surroundings);
+    judge->filter = node_filter_new(pod, home ? KUBE_AS(Api__Node, home) : NULL, judge->volumes,
+                                    judge->n_volumes, &surroundings);
 }
 
 /* A node that one of the volumes does not allow is of no use to the others either: its pod would
@@ -149,34 +149,33 @@ static bool is_selected(const struct scene *scene, const Api__Node *node)
 
 /* Pods that share a node have all to be allowed on another one; of pods on several, one is enough
  * to make a replica there useful. */
-static enum refusal judge(const struct scene *scene, const struct node_row *row)
+static enum unschedulable_reason judge(const struct scene *scene, const struct node_info *row)
 {
-    enum refusal first = REFUSAL_NONE;
+    enum unschedulable_reason first = UNSCHEDULABLE_NONE;
 
     if (!row->node)
-        return REFUSAL_NOT_READY;
+        return UNSCHEDULABLE_NOT_READY;
     if (!is_selected(scene, KUBE_AS(Api__Node, row->node)))
-        return REFUSAL_REPLICA_SELECTOR;
+        return UNSCHEDULABLE_REPLICA_SELECTOR;
     for (size_t i = 0; i < scene->n_judges; i++) {
-        enum refusal refusal =
-            pod_constraints_judge(scene->judges[i].constraints, KUBE_AS(Api__Node, row->node));
+        enum unschedulable_reason reason =
+            node_filter_check(scene->judges[i].filter, KUBE_AS(Api__Node, row->node));
 
-        if (refusal && !scene->group.shared)
-            return refusal;
-        if (!refusal && scene->group.shared)
-            return REFUSAL_NONE;
-        first = first ? first : refusal;
+        if (reason && !scene->group.shared)
+            return reason;
+        if (!reason && scene->group.shared)
+            return UNSCHEDULABLE_NONE;
+        first = first ? first : reason;
     }
     return first;
 }
 
-static int preference(const struct scene *scene, const struct node_row *row)
+static int preference(const struct scene *scene, const struct node_info *row)
 {
     int sum = 0;
 
     for (size_t i = 0; i < scene->n_judges; i++)
-        sum +=
-            pod_constraints_preference(scene->judges[i].constraints, KUBE_AS(Api__Node, row->node));
+        sum += node_filter_score(scene->judges[i].filter, KUBE_AS(Api__Node, row->node));
     return sum;
 }
 
@@ -184,7 +183,7 @@ static int preference(const struct scene *scene, const struct node_row *row)
 
 /* A pod has come to where a replica is: whatever its constraints say by now, it is about to be
  * promoted. */
-static bool has_pod(const struct scene *scene, const struct node_row *row)
+static bool has_pod(const struct scene *scene, const struct node_info *row)
 {
     for (size_t i = 0; i < scene->group.n_pods; i++) {
         const Api__PodSpec *spec = scene->group.pods[i]->spec;
@@ -195,12 +194,12 @@ static bool has_pod(const struct scene *scene, const struct node_row *row)
     return false;
 }
 
-static bool is_useful(const struct scene *scene, const struct node_row *row, const char *zone)
+static bool is_useful(const struct scene *scene, const struct node_info *row, const char *zone)
 {
     bool zone_fits = zone[0] == '\0' || strcmp(zone, row->zone) == 0;
 
-    return zone_fits && !node_row_is_lost(scene->controller->node_table, row) &&
-           (has_pod(scene, row) || judge(scene, row) == REFUSAL_NONE);
+    return zone_fits && !node_info_is_unreachable(scene->controller->node_infos, row) &&
+           (has_pod(scene, row) || judge(scene, row) == UNSCHEDULABLE_NONE);
 }
 
 static void gather_holds(struct scene *scene, size_t v)
@@ -219,8 +218,8 @@ static void gather_holds(struct scene *scene, size_t v)
 
         if (!attachment->spec || !attachment->spec->node_name)
             continue;
-        const struct node_row *row =
-            node_table_find(controller->node_table, attachment->spec->node_name);
+        const struct node_info *row =
+            node_infos_find(controller->node_infos, attachment->spec->node_name);
         scene->holds[v][volume->n_holds++] = (struct placement_hold){
             .node = row->index, /* attachments have given it a row */
             .primary = primary,
@@ -231,17 +230,17 @@ static void gather_holds(struct scene *scene, size_t v)
 }
 
 /* What another task is making at this moment counts as if it were there. */
-static void gather_promises(struct scene *scene, size_t v)
+static void gather_assumed(struct scene *scene, size_t v)
 {
-    const struct node_table *table = scene->controller->node_table;
+    const struct node_infos *table = scene->controller->node_infos;
     struct placement_volume *volume = &scene->volumes[v];
     const char *name = scene->group.volumes[v]->metadata->name;
-    const struct node_promise *promise = NULL;
+    const struct assumed_attachment *assumed = NULL;
 
-    while ((promise = node_table_next_promise(table, promise)))
-        if (strcmp(promise->volume, name) == 0 && volume->n_holds < MAX_ATTACHMENTS)
+    while ((assumed = node_infos_next_assumed(table, assumed)))
+        if (strcmp(assumed->volume, name) == 0 && volume->n_holds < MAX_ATTACHMENTS)
             scene->holds[v][volume->n_holds++] = (struct placement_hold){
-                .node = node_table_find(table, promise->node)->index, .useful = true};
+                .node = node_infos_find(table, assumed->node)->index, .useful = true};
 }
 
 static unsigned wish_of(const Api__AzVolume *volume)
@@ -260,7 +259,7 @@ static void gather_volume(struct scene *scene, size_t v)
     scene->zones[v] = volume_zone(scene->controller, volume);
     ret->zone = scene->zones[v];
     gather_holds(scene, v);
-    gather_promises(scene, v);
+    gather_assumed(scene, v);
     for (size_t i = 0; i < ret->n_holds; i++)
         primaries += ret->holds[i].primary;
     ret->wanted =
@@ -314,7 +313,7 @@ static bool is_settled(const struct scene *scene)
 
 /* A node that comes back has its pods' volumes mounted until it has ended them. Their disks were
  * detached meanwhile, and must not come to be under those mounts again. */
-static bool is_still_used(const struct scene *scene, const struct node_row *row)
+static bool is_still_used(const struct scene *scene, const struct node_info *row)
 {
     const char *driver_name = scene->controller->settings.driver_name;
 
@@ -322,30 +321,30 @@ static bool is_still_used(const struct scene *scene, const struct node_row *row)
         const Api__AzVolume *volume = as_volume(scene->group.volumes[v]);
 
         if (volume_is_created(volume) &&
-            former_node_of(row->node, NULL, driver_name, volume->status->detail->volume__id) ==
-                FORMER_NODE_USES)
+            volume_in_use_of(row->node, NULL, driver_name, volume->status->detail->volume__id) ==
+                VOLUME_IN_USE_MOUNTED)
             return true;
     }
     return false;
 }
 
-static enum refusal refusal_of(const struct scene *scene, const struct node_row *row)
+static enum unschedulable_reason refusal_of(const struct scene *scene, const struct node_info *row)
 {
-    if (!node_row_is_well(scene->controller->node_table, row))
-        return REFUSAL_NOT_READY;
-    enum refusal refusal = judge(scene, row);
-    return !refusal && is_still_used(scene, row) ? REFUSAL_IN_USE : refusal;
+    if (!node_info_is_ready(scene->controller->node_infos, row))
+        return UNSCHEDULABLE_NOT_READY;
+    enum unschedulable_reason reason = judge(scene, row);
+    return !reason && is_still_used(scene, row) ? UNSCHEDULABLE_IN_USE : reason;
 }
 
 static void gather_nodes(struct scene *scene)
 {
-    const struct node_table *table = scene->controller->node_table;
-    size_t n = node_table_count(table);
+    const struct node_infos *table = scene->controller->node_infos;
+    size_t n = node_infos_count(table);
 
     scene->nodes = mem_alloc(n * sizeof *scene->nodes);
     for (size_t i = 0; i < n; i++) {
-        const struct node_row *row = node_table_row(table, i);
-        enum refusal refusal = refusal_of(scene, row);
+        const struct node_info *row = node_infos_at(table, i);
+        enum unschedulable_reason reason = refusal_of(scene, row);
 
         scene->nodes[i] = (struct placement_node){
             .name = row->name,
@@ -353,9 +352,9 @@ static void gather_nodes(struct scene *scene)
             .fault_domain = row->fault_domain,
             .pool = row->pool,
             .spot = row->spot,
-            .refusal = refusal,
-            .preference = refusal ? 0 : preference(scene, row),
-            .free_slots = node_row_free_slots(row),
+            .reason = reason,
+            .preference = reason ? 0 : preference(scene, row),
+            .free_slots = node_info_free_slots(row),
             .load = row->primaries,
         };
     }
@@ -363,12 +362,12 @@ static void gather_nodes(struct scene *scene)
     for (size_t v = 0; v < scene->group.n_volumes; v++)
         for (size_t i = 0; i < scene->volumes[v].n_holds; i++)
             if (scene->holds[v][i].primary)
-                scene->nodes[scene->holds[v][i].node].refusal = REFUSAL_TAKEN;
+                scene->nodes[scene->holds[v][i].node].reason = UNSCHEDULABLE_HAS_ATTACHMENT;
 }
 
 /* ---- the answer ---- */
 
-static void add_target(struct replica_view *view, const struct node_row *row, bool has_slot)
+static void add_target(struct replica_view *view, const struct node_info *row, bool has_slot)
 {
     char *name = mem_strdup(row->name);
 
@@ -382,18 +381,18 @@ static void stay_where_they_are(const struct scene *scene, struct replica_view *
 
     for (size_t i = 0; i < own->n_holds; i++)
         if (own->holds[i].useful)
-            add_target(view, node_table_row(scene->controller->node_table, own->holds[i].node),
+            add_target(view, node_infos_at(scene->controller->node_infos, own->holds[i].node),
                        true);
 }
 
 static void explain(const struct placement_snapshot *in, const struct scene *scene,
                     struct replica_view *view)
 {
-    struct refusals refusals;
+    struct unschedulable_reasons reasons;
     unsigned missing = view->wanted - (unsigned)view->n_targets;
 
-    placement_explain(in, scene->found, scene->own, &refusals);
-    CLEANUP(freep) char *text = refusals_text(&refusals);
+    placement_explain(in, scene->found, scene->own, &reasons);
+    CLEANUP(freep) char *text = unschedulable_reasons_text(&reasons);
     const struct err *unreadable = scene->selectors[scene->own].unreadable;
     view->why = mem_printf("%u of %u replicas of volume %s cannot be placed: %s%s%s", missing,
                            view->wanted, scene->group.volumes[scene->own]->metadata->name, text,
@@ -407,7 +406,7 @@ static void solve(struct scene *scene, struct replica_view *view)
     scene->found = mem_alloc(scene->group.n_volumes * sizeof *scene->found);
     struct placement_snapshot in = {
         .nodes = scene->nodes,
-        .n_nodes = node_table_count(scene->controller->node_table),
+        .n_nodes = node_infos_count(scene->controller->node_infos),
         .volumes = scene->volumes,
         .n_volumes = scene->group.n_volumes,
     };
@@ -415,9 +414,9 @@ static void solve(struct scene *scene, struct replica_view *view)
     placement_solve(&in, scene->found);
     const struct placement *own = &scene->found[scene->own];
     for (size_t i = 0; i < own->n; i++) {
-        const struct node_row *row = node_table_row(scene->controller->node_table, own->nodes[i]);
+        const struct node_info *row = node_infos_at(scene->controller->node_infos, own->nodes[i]);
 
-        add_target(view, row, node_row_free_slots(row) > 0);
+        add_target(view, row, node_info_free_slots(row) > 0);
     }
     if (own->n < view->wanted)
         explain(&in, scene, view);
@@ -433,7 +432,7 @@ void replica_view_place(const struct controller *controller, const struct kube_o
         return; /* nothing is wanted anywhere */
     scene = mem_alloc(sizeof *scene);
     scene->controller = controller;
-    pod_group_find(controller, volume, &scene->group);
+    colocation_find(controller, volume, &scene->group);
     for (size_t i = 0; i < scene->group.n_pods; i++)
         add_judge(scene, scene->group.pods[i]);
     if (scene->n_judges == 0)
@@ -448,8 +447,8 @@ void replica_view_place(const struct controller *controller, const struct kube_o
     }
     view->wanted = scene->volumes[scene->own].wanted;
     for (size_t i = 0; i < view->n_attachments; i++) {
-        const struct node_row *row =
-            node_table_find(controller->node_table, view->attachments[i].node);
+        const struct node_info *row =
+            node_infos_find(controller->node_infos, view->attachments[i].node);
 
         view->attachments[i].useful = has_replica_on(&scene->volumes[scene->own], row->index);
     }

@@ -8,78 +8,80 @@
 
 enum { MOMENT_MS = 1000 };
 
-struct shortage {
+struct unschedulable {
     char *key; /* of the AzVolume */
     char *why;
     UT_hash_handle hh;
 };
 
-static struct shortage *find(const struct controller *controller, const char *key)
+static struct unschedulable *find(const struct controller *controller, const char *key)
 {
-    struct shortage *shortage;
+    struct unschedulable *entry;
 
-    HASH_FIND_STR(controller->shortages, key, shortage);
-    return shortage;
+    HASH_FIND_STR(controller->unschedulable, key, entry);
+    return entry;
 }
 
-static void drop(struct controller *controller, struct shortage *shortage)
+static void drop(struct controller *controller, struct unschedulable *entry)
 {
-    HASH_DEL(controller->shortages, shortage);
-    free(shortage->key);
-    free(shortage->why);
-    free(shortage);
+    HASH_DEL(controller->unschedulable, entry);
+    free(entry->key);
+    free(entry->why);
+    free(entry);
 }
 
-bool shortage_note(struct controller *controller, const struct kube_object *volume, const char *why)
+bool unschedulable_add(struct controller *controller, const struct kube_object *volume,
+                       const char *why)
 {
-    struct shortage *shortage = find(controller, volume->key);
+    struct unschedulable *entry = find(controller, volume->key);
 
-    if (shortage && strcmp(shortage->why, why) == 0)
+    if (entry && strcmp(entry->why, why) == 0)
         return false;
-    if (!shortage) {
-        shortage = mem_alloc(sizeof *shortage);
-        shortage->key = mem_strdup(volume->key);
-        HASH_ADD_KEYPTR(hh, controller->shortages, shortage->key, strlen(shortage->key), shortage);
+    if (!entry) {
+        entry = mem_alloc(sizeof *entry);
+        entry->key = mem_strdup(volume->key);
+        HASH_ADD_KEYPTR(hh, controller->unschedulable, entry->key, strlen(entry->key), entry);
     }
-    free(shortage->why);
-    shortage->why = mem_strdup(why);
+    free(entry->why);
+    entry->why = mem_strdup(why);
     return true;
 }
 
-void shortage_tell(struct controller *controller, const struct kube_object *volume, const char *why)
+void unschedulable_report(struct controller *controller, const struct kube_object *volume,
+                          const char *why)
 {
-    if (shortage_note(controller, volume, why) && *why)
+    if (unschedulable_add(controller, volume, why) && *why)
         events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
                       "ReplicaNotPlaced", "PlacingReplica",
                       "%s. It is tried again when a node changes or a place becomes free.", why);
 }
 
-void shortage_end(struct controller *controller, const char *key)
+void unschedulable_remove(struct controller *controller, const char *key)
 {
-    struct shortage *shortage = find(controller, key);
+    struct unschedulable *entry = find(controller, key);
 
-    if (shortage)
-        drop(controller, shortage);
+    if (entry)
+        drop(controller, entry);
 }
 
-void shortage_retry(struct controller *controller, size_t most)
+void unschedulable_requeue(struct controller *controller, size_t most)
 {
-    size_t n = HASH_COUNT(controller->shortages);
+    size_t n = HASH_COUNT(controller->unschedulable);
     uint64_t due = loop_now(controller->loop) + MOMENT_MS;
 
     if (!controller->replica_queue)
         return;
     for (size_t i = 0; i < n && i < most; i++) {
-        struct shortage *first = controller->shortages;
+        struct unschedulable *first = controller->unschedulable;
 
         queue_add_at(controller->replica_queue, first->key, due);
-        HASH_DEL(controller->shortages, first);
-        HASH_ADD_KEYPTR(hh, controller->shortages, first->key, strlen(first->key), first);
+        HASH_DEL(controller->unschedulable, first);
+        HASH_ADD_KEYPTR(hh, controller->unschedulable, first->key, strlen(first->key), first);
     }
 }
 
-void shortage_forget(struct controller *controller)
+void unschedulable_clear(struct controller *controller)
 {
-    HASH_FOREACH(controller->shortages, shortage)
-        drop(controller, shortage);
+    HASH_FOREACH(controller->unschedulable, entry)
+        drop(controller, entry);
 }

@@ -9,19 +9,20 @@
 #include "controller/controller.h"
 
 /* A few, for a place that has become free is soon taken. */
-enum { SHORTAGE_FEW = 64 };
-#define SHORTAGE_ALL SIZE_MAX
+enum { UNSCHEDULABLE_FEW = 64 };
+#define UNSCHEDULABLE_ALL SIZE_MAX
 
 /* Remembers the volume, and why. False if that is nothing new. */
-bool shortage_note(struct controller *controller, const struct kube_object *volume,
-                   const char *why);
+bool unschedulable_add(struct controller *controller, const struct kube_object *volume,
+                       const char *why);
 /* The same, with an event on the volume if it is new; "" tells nothing. */
-void shortage_tell(struct controller *controller, const struct kube_object *volume,
-                   const char *why);
-void shortage_end(struct controller *controller, const char *key); /* harmless if there is none */
+void unschedulable_report(struct controller *controller, const struct kube_object *volume,
+                          const char *why);
+void unschedulable_remove(struct controller *controller,
+                          const char *key); /* harmless if there is none */
 
 /* In a moment, so that what happens at the same time is seen together. Those that have waited for
  * longest are the first. */
-void shortage_retry(struct controller *controller, size_t most);
+void unschedulable_requeue(struct controller *controller, size_t most);
 
-void shortage_forget(struct controller *controller); /* all of them */
+void unschedulable_clear(struct controller *controller); /* all of them */

@@ -38,7 +38,7 @@ static void volume_facts_of(const struct kube_object *object, struct volume_fact
     ret->volume.status = &ret->status;
 }
 
-bool volume_has_news(const struct kube_object *before, const struct kube_object *after)
+bool volume_needs_reconcile(const struct kube_object *before, const struct kube_object *after)
 {
     struct volume_facts a, b;
 
@@ -68,7 +68,7 @@ static void attachment_facts_of(const struct kube_object *object, struct attachm
     ret->attachment.status = &ret->status;
 }
 
-bool attachment_has_news(const struct kube_object *before, const struct kube_object *after)
+bool attachment_needs_reconcile(const struct kube_object *before, const struct kube_object *after)
 {
     struct attachment_facts a, b;
 

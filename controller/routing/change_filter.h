@@ -11,5 +11,5 @@
 
 /* Whether an AzVolume, or an AzVolumeAttachment, has changed in more than its error; `before` is
  * NULL for a new one, `after` for one that is gone. */
-bool volume_has_news(const struct kube_object *before, const struct kube_object *after);
-bool attachment_has_news(const struct kube_object *before, const struct kube_object *after);
+bool volume_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
+bool attachment_needs_reconcile(const struct kube_object *before, const struct kube_object *after);

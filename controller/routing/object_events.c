@@ -19,7 +19,7 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
     struct kube_object *const *attachments =
         attachments_of_volume(controller, object->metadata->name, &n);
 
-    if (!volume_has_news(before, after))
+    if (!volume_needs_reconcile(before, after))
         return;
     enqueue(controller, controller->volume_queue, object->metadata->name);
     enqueue(controller, controller->replica_queue, object->metadata->name);
@@ -93,7 +93,7 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     size_t n = 0;
     struct kube_object *const *siblings = NULL;
 
-    if (!attachment_has_news(before, after))
+    if (!attachment_needs_reconcile(before, after))
         return;
     enqueue_attachment(controller, object);
     if (!spec || !spec->volume_name)

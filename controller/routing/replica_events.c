@@ -85,12 +85,12 @@ struct health {
 
 static struct health health_of(const struct controller *controller, const char *name)
 {
-    const struct node_row *row = node_table_find(controller->node_table, name);
+    const struct node_info *row = node_infos_find(controller->node_infos, name);
 
     if (!row)
         return (struct health){false, true};
-    return (struct health){node_row_is_well(controller->node_table, row),
-                           node_row_is_lost(controller->node_table, row)};
+    return (struct health){node_info_is_ready(controller->node_infos, row),
+                           node_info_is_unreachable(controller->node_infos, row)};
 }
 
 static void follow_health(struct controller *controller, const char *name, struct health before)
@@ -100,7 +100,7 @@ static void follow_health(struct controller *controller, const char *name, struc
     if (after.lost != before.lost)
         replan_on_node(controller, name);
     if (after.well && !before.well)
-        shortage_retry(controller, SHORTAGE_ALL);
+        unschedulable_requeue(controller, UNSCHEDULABLE_ALL);
 }
 
 /* Where kubelet had it mounted there was no place for a replica. */
@@ -129,18 +129,18 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     const char *name = (after ? after : before)->metadata->name;
     struct health health = health_of(controller, name);
 
-    node_table_node_changed(controller->node_table, before, after);
+    node_infos_node_changed(controller->node_infos, before, after);
     follow_health(controller, name, health);
     follow_unmounts(controller, before, after);
     if (same_node(before, after))
         return;
     replan_on_node(controller, name);
-    shortage_retry(controller, SHORTAGE_ALL);
+    unschedulable_requeue(controller, UNSCHEDULABLE_ALL);
 }
 
 static unsigned slots_of(const struct controller *controller, const char *name)
 {
-    const struct node_row *row = node_table_find(controller->node_table, name);
+    const struct node_info *row = node_infos_find(controller->node_infos, name);
 
     return row ? row->slots : 0;
 }
@@ -152,18 +152,18 @@ static void plugin_changed(void *ctx, struct kube_object *before, struct kube_ob
     struct health health = health_of(controller, name);
     unsigned slots = slots_of(controller, name);
 
-    node_table_plugin_changed(controller->node_table, before, after);
+    node_infos_plugin_changed(controller->node_infos, before, after);
     follow_health(controller, name, health);
     if (slots_of(controller, name) > slots)
-        shortage_retry(controller, SHORTAGE_ALL);
+        unschedulable_requeue(controller, UNSCHEDULABLE_ALL);
 }
 
 static void look_for_silence(void *ctx)
 {
     struct controller *controller = ctx;
-    const struct node_row *row;
+    const struct node_info *row;
 
-    while ((row = node_table_newly_lost(controller->node_table)))
+    while ((row = node_infos_newly_unreachable(controller->node_infos)))
         replan_on_node(controller, row->name);
     loop_start_timer(controller->loop, &controller->silence,
                      loop_deadline(controller->loop, SILENCE_LOOK_MS), look_for_silence,
@@ -183,11 +183,11 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     struct controller *controller = ctx;
     const Api__AzVolumeAttachmentSpec *spec = as_attachment(after ? after : before)->spec;
 
-    node_table_attachment_changed(controller->node_table, before, after);
+    node_infos_attachment_changed(controller->node_infos, before, after);
     if (is_staying_replica(before) != is_staying_replica(after) && spec && spec->volume_name)
         colocation_requeue(controller, spec->volume_name);
     if (!after)
-        shortage_retry(controller, SHORTAGE_FEW);
+        unschedulable_requeue(controller, UNSCHEDULABLE_FEW);
 }
 
 /* ---- pods and their volumes ---- */
@@ -214,7 +214,7 @@ static void pod_changed(void *ctx, struct kube_object *before, struct kube_objec
     if (*node_of(after))
         replan_on_node(controller, node_of(after));
     else
-        shortage_retry(controller, SHORTAGE_FEW);
+        unschedulable_requeue(controller, UNSCHEDULABLE_FEW);
 }
 
 static void persistent_volume_changed(void *ctx, struct kube_object *before,
@@ -238,7 +238,7 @@ static void persistent_volume_changed(void *ctx, struct kube_object *before,
 
 void replica_events_start(struct controller *controller)
 {
-    controller->node_table = node_table_new(controller->loop, controller->settings.driver_name,
+    controller->node_infos = node_infos_new(controller->loop, controller->settings.driver_name,
                                             controller->settings.heartbeat_limit_ms);
     store_observe(controller->nodes, node_changed, controller);
     store_observe(controller->driver_nodes, plugin_changed, controller);
@@ -250,9 +250,9 @@ void replica_events_start(struct controller *controller)
 
 void replica_events_stop(struct controller *controller)
 {
-    if (!controller->node_table)
+    if (!controller->node_infos)
         return;
     loop_stop_timer(controller->loop, &controller->silence);
-    node_table_free(controller->node_table);
-    controller->node_table = NULL;
+    node_infos_free(controller->node_infos);
+    controller->node_infos = NULL;
 }

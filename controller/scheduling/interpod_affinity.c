@@ -15,7 +15,7 @@ struct domain {
 };
 
 /* Nodes with this label are meant if its value is one of `domains`. */
-struct company_rule {
+struct affinity_rule {
     const char *key;
     struct domain *domains;
     int weight;  /* of a preferred term */
@@ -73,7 +73,7 @@ void pod_index_repelling(const struct kube_object *object,
 /* ---- pods that count ---- */
 
 /* The node of a pod that counts for others; NULL if it does not. */
-static const Api__Node *place_of(const struct pod_company *company, const Api__Pod *pod,
+static const Api__Node *place_of(const struct interpod_affinity *affinity, const Api__Pod *pod,
                                  const struct surroundings *surroundings)
 {
     const char *name = pod->spec ? pod->spec->node_name : NULL;
@@ -81,7 +81,7 @@ static const Api__Node *place_of(const struct pod_company *company, const Api__P
 
     if (!node || !pod_is_live(pod))
         return NULL;
-    return company->home && strcmp(company->home->metadata->name, name) == 0
+    return affinity->current_node && strcmp(affinity->current_node->metadata->name, name) == 0
                ? NULL
                : KUBE_AS(Api__Node, node);
 }
@@ -127,16 +127,16 @@ static bool all_select(Api__PodAffinityTerm *const *terms, size_t n, const char 
 
 /* ---- rules ---- */
 
-static struct company_rule *add_rule(struct company_rules *rules, const char *key, int weight)
+static struct affinity_rule *add_rule(struct affinity_rules *rules, const char *key, int weight)
 {
-    struct company_rule *rule = &ARRAY_ADD(rules->items, rules->n);
+    struct affinity_rule *rule = &ARRAY_ADD(rules->items, rules->n);
 
-    *rule = (struct company_rule){.key = key ? key : "", .weight = weight};
+    *rule = (struct affinity_rule){.key = key ? key : "", .weight = weight};
     return rule;
 }
 
 /* What keeps away does so whatever else does: one rule for each key is enough. */
-static struct company_rule *rule_for(struct company_rules *rules, const char *key)
+static struct affinity_rule *rule_for(struct affinity_rules *rules, const char *key)
 {
     for (size_t i = 0; key && i < rules->n; i++)
         if (strcmp(rules->items[i].key, key) == 0)
@@ -144,7 +144,7 @@ static struct company_rule *rule_for(struct company_rules *rules, const char *ke
     return add_rule(rules, key, 0);
 }
 
-static void add_domain(struct company_rule *rule, const Api__Node *node)
+static void add_domain(struct affinity_rule *rule, const Api__Node *node)
 {
     const char *value = kube_label(node->metadata, rule->key);
     struct domain *domain = NULL;
@@ -158,7 +158,7 @@ static void add_domain(struct company_rule *rule, const Api__Node *node)
     HASH_ADD_KEYPTR(hh, rule->domains, value, strlen(value), domain);
 }
 
-static bool rule_has(const struct company_rule *rule, const Api__Node *node)
+static bool rule_has(const struct affinity_rule *rule, const Api__Node *node)
 {
     const char *value = kube_label(node->metadata, rule->key);
     struct domain *domain = NULL;
@@ -168,7 +168,7 @@ static bool rule_has(const struct company_rule *rule, const Api__Node *node)
     return domain != NULL || (value && rule->waived);
 }
 
-static void rules_fini(struct company_rules *rules)
+static void rules_fini(struct affinity_rules *rules)
 {
     for (size_t i = 0; i < rules->n; i++)
         HASH_FOREACH(rules->items[i].domains, domain) {
@@ -180,19 +180,19 @@ static void rules_fini(struct company_rules *rules)
 
 /* Calls `take` for every pod that the first term selects, whichever node it is on. */
 struct search {
-    struct pod_company *company;
+    struct interpod_affinity *affinity;
     const struct surroundings *surroundings;
     Api__PodAffinityTerm *const *terms; /* of the pod, all of which have to select another */
     size_t n_terms;
-    struct company_rule *rules; /* one for each of them */
-    bool found;                 /* a pod that counts */
-    bool would;                 /* the pod itself would do, or one that comes along */
+    struct affinity_rule *rules; /* one for each of them */
+    bool found;                  /* a pod that counts */
+    bool would;                  /* the pod itself would do, or one that comes along */
 };
 
 static void look_at(struct search *search, const Api__Pod *other)
 {
-    const char *owner = search->company->pod->metadata->namespace_;
-    const Api__Node *node = place_of(search->company, other, search->surroundings);
+    const char *owner = search->affinity->pod->metadata->namespace_;
+    const Api__Node *node = place_of(search->affinity, other, search->surroundings);
 
     if (!all_select(search->terms, search->n_terms, owner, other, search->surroundings))
         return;
@@ -231,7 +231,7 @@ static void look_in(struct search *search, const char *namespace_)
 static void search_pods(struct search *search)
 {
     const Api__PodAffinityTerm *term = search->terms[0];
-    const char *owner = search->company->pod->metadata->namespace_;
+    const char *owner = search->affinity->pod->metadata->namespace_;
 
     if (!term->namespace_selector && term->n_namespaces == 0)
         look_in(search, owner);
@@ -246,34 +246,35 @@ static void search_pods(struct search *search)
 }
 
 /* All terms together: whoever the pod is to be with satisfies all of them. */
-static void add_required(struct pod_company *company, const struct surroundings *surroundings)
+static void add_required(struct interpod_affinity *affinity,
+                         const struct surroundings *surroundings)
 {
-    const Api__PodAffinity *affinity = pod_affinity_of(company->pod)->pod_affinity;
-    size_t n = affinity ? N_REQUIRED(affinity) : 0;
+    const Api__PodAffinity *wanted = pod_affinity_of(affinity->pod)->pod_affinity;
+    size_t n = wanted ? N_REQUIRED(wanted) : 0;
 
     if (n == 0)
         return;
     for (size_t i = 0; i < n; i++)
-        add_rule(&company->with, REQUIRED(affinity)[i]->topology_key, 0);
+        add_rule(&affinity->affinity, REQUIRED(wanted)[i]->topology_key, 0);
     struct search search = {
-        .company = company,
+        .affinity = affinity,
         .surroundings = surroundings,
-        .terms = REQUIRED(affinity),
+        .terms = REQUIRED(wanted),
         .n_terms = n,
-        .rules = company->with.items,
+        .rules = affinity->affinity.items,
     };
-    look_at(&search, company->pod);
+    look_at(&search, affinity->pod);
     search_pods(&search);
     for (size_t i = 0; i < n; i++)
-        company->with.items[i].waived = !search.found && search.would;
+        affinity->affinity.items[i].waived = !search.found && search.would;
 }
 
 /* Each term by itself. */
-static void add_term(struct pod_company *company, const struct surroundings *surroundings,
-                     Api__PodAffinityTerm *const *term, struct company_rule *rule)
+static void add_term(struct interpod_affinity *affinity, const struct surroundings *surroundings,
+                     Api__PodAffinityTerm *const *term, struct affinity_rule *rule)
 {
     struct search search = {
-        .company = company,
+        .affinity = affinity,
         .surroundings = surroundings,
         .terms = term,
         .n_terms = 1,
@@ -283,31 +284,32 @@ static void add_term(struct pod_company *company, const struct surroundings *sur
     search_pods(&search);
 }
 
-static void add_anti(struct pod_company *company, const struct surroundings *surroundings)
+static void add_anti(struct interpod_affinity *affinity, const struct surroundings *surroundings)
 {
-    const Api__PodAffinity *anti = pod_affinity_of(company->pod)->pod_anti_affinity;
+    const Api__PodAffinity *anti = pod_affinity_of(affinity->pod)->pod_anti_affinity;
 
     for (size_t i = 0; anti && i < N_REQUIRED(anti); i++)
-        add_term(company, surroundings, &REQUIRED(anti)[i],
-                 rule_for(&company->without, REQUIRED(anti)[i]->topology_key));
+        add_term(affinity, surroundings, &REQUIRED(anti)[i],
+                 rule_for(&affinity->anti_affinity, REQUIRED(anti)[i]->topology_key));
 }
 
-static void add_preferred(struct pod_company *company, const struct surroundings *surroundings,
-                          const Api__PodAffinity *affinity, int sign)
+static void add_preferred(struct interpod_affinity *affinity,
+                          const struct surroundings *surroundings, const Api__PodAffinity *wanted,
+                          int sign)
 {
-    for (size_t i = 0; affinity && i < N_PREFERRED(affinity); i++) {
-        const Api__WeightedPodAffinityTerm *term = PREFERRED(affinity)[i];
+    for (size_t i = 0; wanted && i < N_PREFERRED(wanted); i++) {
+        const Api__WeightedPodAffinityTerm *term = PREFERRED(wanted)[i];
 
         if (term->pod_affinity_term)
-            add_term(company, surroundings, &term->pod_affinity_term,
-                     add_rule(&company->preferred, term->pod_affinity_term->topology_key,
+            add_term(affinity, surroundings, &term->pod_affinity_term,
+                     add_rule(&affinity->preferred, term->pod_affinity_term->topology_key,
                               sign * term->weight));
     }
 }
 
 /* Other pods keep this one away by terms of theirs. */
-static void add_repelling(struct pod_company *company, const struct surroundings *surroundings,
-                          const char *about)
+static void add_repelling(struct interpod_affinity *affinity,
+                          const struct surroundings *surroundings, const char *about)
 {
     size_t n;
     struct kube_object *const *pods = store_find(surroundings->repelling_pods, about, &n);
@@ -315,31 +317,33 @@ static void add_repelling(struct pod_company *company, const struct surroundings
     for (size_t i = 0; i < n; i++) {
         const Api__Pod *other = KUBE_AS(Api__Pod, pods[i]);
         const Api__PodAffinity *anti = pod_affinity_of(other)->pod_anti_affinity;
-        const Api__Node *node = place_of(company, other, surroundings);
+        const Api__Node *node = place_of(affinity, other, surroundings);
 
         for (size_t k = 0; node && k < N_REQUIRED(anti); k++)
-            if (selects_pod(REQUIRED(anti)[k], other->metadata->namespace_, company->pod,
+            if (selects_pod(REQUIRED(anti)[k], other->metadata->namespace_, affinity->pod,
                             surroundings))
-                add_domain(rule_for(&company->without, REQUIRED(anti)[k]->topology_key), node);
+                add_domain(rule_for(&affinity->anti_affinity, REQUIRED(anti)[k]->topology_key),
+                           node);
     }
 }
 
-static void add_all_repelling(struct pod_company *company, const struct surroundings *surroundings)
+static void add_all_repelling(struct interpod_affinity *affinity,
+                              const struct surroundings *surroundings)
 {
-    const Api__ObjectMeta *metadata = company->pod->metadata;
+    const Api__ObjectMeta *metadata = affinity->pod->metadata;
 
-    add_repelling(company, surroundings, ANYBODY);
+    add_repelling(affinity, surroundings, ANYBODY);
     for (size_t i = 0; i < metadata->n_labels; i++) {
         CLEANUP(freep)
         char *label = mem_printf("%s=%s", metadata->labels[i]->key, metadata->labels[i]->value);
-        add_repelling(company, surroundings, label);
+        add_repelling(affinity, surroundings, label);
     }
 }
 
-void pod_company_find(const Api__Pod *pod, const Api__Node *home,
-                      const struct surroundings *surroundings, struct pod_company *ret)
+void interpod_affinity_find(const Api__Pod *pod, const Api__Node *current_node,
+                            const struct surroundings *surroundings, struct interpod_affinity *ret)
 {
-    *ret = (struct pod_company){.pod = pod, .home = home};
+    *ret = (struct interpod_affinity){.pod = pod, .current_node = current_node};
     add_required(ret, surroundings);
     add_anti(ret, surroundings);
     add_all_repelling(ret, surroundings);
@@ -347,32 +351,33 @@ void pod_company_find(const Api__Pod *pod, const Api__Node *home,
     add_preferred(ret, surroundings, pod_affinity_of(pod)->pod_anti_affinity, -1);
 }
 
-void pod_company_fini(struct pod_company *company)
+void interpod_affinity_fini(struct interpod_affinity *affinity)
 {
-    rules_fini(&company->with);
-    rules_fini(&company->without);
-    rules_fini(&company->preferred);
+    rules_fini(&affinity->affinity);
+    rules_fini(&affinity->anti_affinity);
+    rules_fini(&affinity->preferred);
 }
 
 /* ---- a node ---- */
 
-enum refusal pod_company_judge(const struct pod_company *company, const Api__Node *node)
+enum unschedulable_reason interpod_affinity_check(const struct interpod_affinity *affinity,
+                                                  const Api__Node *node)
 {
-    for (size_t i = 0; i < company->with.n; i++)
-        if (!rule_has(&company->with.items[i], node))
-            return REFUSAL_AFFINITY;
-    for (size_t i = 0; i < company->without.n; i++)
-        if (rule_has(&company->without.items[i], node))
-            return REFUSAL_ANTI_AFFINITY;
-    return REFUSAL_NONE;
+    for (size_t i = 0; i < affinity->affinity.n; i++)
+        if (!rule_has(&affinity->affinity.items[i], node))
+            return UNSCHEDULABLE_AFFINITY;
+    for (size_t i = 0; i < affinity->anti_affinity.n; i++)
+        if (rule_has(&affinity->anti_affinity.items[i], node))
+            return UNSCHEDULABLE_ANTI_AFFINITY;
+    return UNSCHEDULABLE_NONE;
 }
 
-int pod_company_preference(const struct pod_company *company, const Api__Node *node)
+int interpod_affinity_score(const struct interpod_affinity *affinity, const Api__Node *node)
 {
     int preference = 0;
 
-    for (size_t i = 0; i < company->preferred.n; i++)
-        if (rule_has(&company->preferred.items[i], node))
-            preference += company->preferred.items[i].weight;
+    for (size_t i = 0; i < affinity->preferred.n; i++)
+        if (rule_has(&affinity->preferred.items[i], node))
+            preference += affinity->preferred.items[i].weight;
     return preference;
 }

@@ -20,25 +20,26 @@ struct surroundings {
 
 store_index_fn pod_index_by_label, pod_index_repelling;
 
-struct company_rule;
-struct company_rules {
-    struct company_rule *items;
+struct affinity_rule;
+struct affinity_rules {
+    struct affinity_rule *items;
     size_t n;
 };
 
-struct pod_company {
+struct interpod_affinity {
     const Api__Pod *pod;
-    const Api__Node *home; /* may be NULL */
-    struct company_rules with, without, preferred;
+    const Api__Node *current_node; /* may be NULL */
+    struct affinity_rules affinity, anti_affinity, preferred;
 };
 
 /* All that is given must outlive the result. */
-void pod_company_find(const Api__Pod *pod, const Api__Node *home,
-                      const struct surroundings *surroundings, struct pod_company *ret);
-void pod_company_fini(struct pod_company *company);
+void interpod_affinity_find(const Api__Pod *pod, const Api__Node *current_node,
+                            const struct surroundings *surroundings, struct interpod_affinity *ret);
+void interpod_affinity_fini(struct interpod_affinity *affinity);
 
-enum refusal pod_company_judge(const struct pod_company *company, const Api__Node *node);
-int pod_company_preference(const struct pod_company *company, const Api__Node *node);
+enum unschedulable_reason interpod_affinity_check(const struct interpod_affinity *affinity,
+                                                  const Api__Node *node);
+int interpod_affinity_score(const struct interpod_affinity *affinity, const Api__Node *node);
 
 /* Never NULL. */
 const Api__Affinity *pod_affinity_of(const Api__Pod *pod);

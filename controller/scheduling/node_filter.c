@@ -8,34 +8,33 @@
 
 enum { AVOIDED = 100 }; /* a taint PreferNoSchedule; as much as the greatest weight of a term */
 
-struct pod_constraints {
-    const Api__Pod *pod; /* NULL: then there is no company either */
-    const Api__Node *home;
+struct node_filter {
+    const Api__Pod *pod; /* NULL: then there is no affinity either */
+    const Api__Node *current_node;
     const Api__NodeSelector *const *volumes;
     size_t n_volumes;
-    struct pod_company company;
+    struct interpod_affinity affinity;
 };
 
-struct pod_constraints *pod_constraints_new(const Api__Pod *pod, const Api__Node *home,
-                                            const Api__NodeSelector *const *volumes,
-                                            size_t n_volumes,
-                                            const struct surroundings *surroundings)
+struct node_filter *node_filter_new(const Api__Pod *pod, const Api__Node *current_node,
+                                    const Api__NodeSelector *const *volumes, size_t n_volumes,
+                                    const struct surroundings *surroundings)
 {
-    struct pod_constraints *constraints = mem_alloc(sizeof *constraints);
+    struct node_filter *filter = mem_alloc(sizeof *filter);
 
-    *constraints = (struct pod_constraints){
-        .pod = pod, .home = home, .volumes = volumes, .n_volumes = n_volumes};
+    *filter = (struct node_filter){
+        .pod = pod, .current_node = current_node, .volumes = volumes, .n_volumes = n_volumes};
     if (pod)
-        pod_company_find(pod, home, surroundings, &constraints->company);
-    return constraints;
+        interpod_affinity_find(pod, current_node, surroundings, &filter->affinity);
+    return filter;
 }
 
-void pod_constraints_free(struct pod_constraints *constraints)
+void node_filter_free(struct node_filter *filter)
 {
-    if (!constraints)
+    if (!filter)
         return;
-    pod_company_fini(&constraints->company);
-    free(constraints);
+    interpod_affinity_fini(&filter->affinity);
+    free(filter);
 }
 
 /* ---- a node ---- */
@@ -47,11 +46,11 @@ static bool has_effect(const Api__Taint *taint, const char *effect)
     return taint->effect && strcmp(taint->effect, effect) == 0;
 }
 
-static bool tolerates(const struct pod_constraints *constraints, const Api__Taint *taint)
+static bool tolerates(const struct node_filter *filter, const Api__Taint *taint)
 {
     static const char *const ignored[] = {"node.kubernetes.io/not-ready",
                                           "node.kubernetes.io/unreachable"};
-    const Api__PodSpec *spec = constraints->pod ? constraints->pod->spec : NULL;
+    const Api__PodSpec *spec = filter->pod ? filter->pod->spec : NULL;
 
     for (size_t i = 0; i < COUNT_OF(ignored); i++)
         if (taint->key && strcmp(taint->key, ignored[i]) == 0)
@@ -59,8 +58,8 @@ static bool tolerates(const struct pod_constraints *constraints, const Api__Tain
     return spec && is_tolerated(taint, spec->tolerations, spec->n_tolerations);
 }
 
-static enum refusal judge_taints(const struct pod_constraints *constraints,
-                                 const Api__NodeSpec *spec)
+static enum unschedulable_reason judge_taints(const struct node_filter *filter,
+                                              const Api__NodeSpec *spec)
 {
     static char key[] = UNSCHEDULABLE, effect[] = "NoSchedule";
     Api__Taint cordon = API__TAINT__INIT;
@@ -68,18 +67,18 @@ static enum refusal judge_taints(const struct pod_constraints *constraints,
     cordon.key = key;
     cordon.effect = effect;
     if (!spec)
-        return REFUSAL_NONE;
-    if (spec->unschedulable && !tolerates(constraints, &cordon))
-        return REFUSAL_CORDONED;
+        return UNSCHEDULABLE_NONE;
+    if (spec->unschedulable && !tolerates(filter, &cordon))
+        return UNSCHEDULABLE_CORDONED;
     for (size_t i = 0; i < spec->n_taints; i++) {
         const Api__Taint *taint = spec->taints[i];
         bool keeps_away = has_effect(taint, "NoSchedule") || has_effect(taint, "NoExecute");
 
-        if (keeps_away && !tolerates(constraints, taint))
-            return taint->key && strcmp(taint->key, UNSCHEDULABLE) == 0 ? REFUSAL_CORDONED
-                                                                        : REFUSAL_TAINT;
+        if (keeps_away && !tolerates(filter, taint))
+            return taint->key && strcmp(taint->key, UNSCHEDULABLE) == 0 ? UNSCHEDULABLE_CORDONED
+                                                                        : UNSCHEDULABLE_TAINT;
     }
-    return REFUSAL_NONE;
+    return UNSCHEDULABLE_NONE;
 }
 
 static const Api__NodeSelector *required_nodes(const Api__Pod *pod)
@@ -119,51 +118,51 @@ static bool names_label(const Api__Pod *pod, const char *key)
 }
 
 /* Where the pod runs its images run; elsewhere only the pod itself could say so. */
-static bool is_like_home(const struct pod_constraints *constraints, const Api__Node *node)
+static bool is_like_home(const struct node_filter *filter, const Api__Node *node)
 {
     static const char *const keys[] = {"kubernetes.io/arch", "kubernetes.io/os"};
 
-    for (size_t i = 0; constraints->home && i < COUNT_OF(keys); i++) {
-        const char *home = kube_label(constraints->home->metadata, keys[i]);
+    for (size_t i = 0; filter->current_node && i < COUNT_OF(keys); i++) {
+        const char *current = kube_label(filter->current_node->metadata, keys[i]);
         const char *there = kube_label(node->metadata, keys[i]);
 
-        if (home && there && strcmp(home, there) != 0 && !names_label(constraints->pod, keys[i]))
+        if (current && there && strcmp(current, there) != 0 && !names_label(filter->pod, keys[i]))
             return false;
     }
     return true;
 }
 
-static bool may_use_volumes(const struct pod_constraints *constraints, const Api__Node *node)
+static bool may_use_volumes(const struct node_filter *filter, const Api__Node *node)
 {
-    for (size_t i = 0; i < constraints->n_volumes; i++)
-        if (!node_selector_matches(constraints->volumes[i], node->metadata))
+    for (size_t i = 0; i < filter->n_volumes; i++)
+        if (!node_selector_matches(filter->volumes[i], node->metadata))
             return false;
     return true;
 }
 
-enum refusal pod_constraints_judge(const struct pod_constraints *constraints, const Api__Node *node)
+enum unschedulable_reason node_filter_check(const struct node_filter *filter, const Api__Node *node)
 {
-    enum refusal taints = judge_taints(constraints, node->spec);
+    enum unschedulable_reason taints = judge_taints(filter, node->spec);
 
-    if (taints || !constraints->pod)
+    if (taints || !filter->pod)
         return taints;
-    if (!is_selected(constraints->pod, node))
-        return REFUSAL_SELECTOR;
-    if (!is_like_home(constraints, node))
-        return REFUSAL_MACHINE;
-    if (!may_use_volumes(constraints, node))
-        return REFUSAL_VOLUMES;
-    return pod_company_judge(&constraints->company, node);
+    if (!is_selected(filter->pod, node))
+        return UNSCHEDULABLE_SELECTOR;
+    if (!is_like_home(filter, node))
+        return UNSCHEDULABLE_ARCH;
+    if (!may_use_volumes(filter, node))
+        return UNSCHEDULABLE_VOLUMES;
+    return interpod_affinity_check(&filter->affinity, node);
 }
 
-int pod_constraints_preference(const struct pod_constraints *constraints, const Api__Node *node)
+int node_filter_score(const struct node_filter *filter, const Api__Node *node)
 {
-    const Api__NodeAffinity *affinity = pod_affinity_of(constraints->pod)->node_affinity;
+    const Api__NodeAffinity *affinity = pod_affinity_of(filter->pod)->node_affinity;
     int preference = 0;
 
     for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
         if (has_effect(node->spec->taints[i], "PreferNoSchedule") &&
-            !tolerates(constraints, node->spec->taints[i]))
+            !tolerates(filter, node->spec->taints[i]))
             preference -= AVOIDED;
     for (size_t i = 0;
          affinity && i < affinity->n_preferred_during_scheduling_ignored_during_execution; i++) {
@@ -173,5 +172,5 @@ int pod_constraints_preference(const struct pod_constraints *constraints, const 
         if (term->preference && node_term_matches(term->preference, node->metadata))
             preference += term->weight;
     }
-    return preference + pod_company_preference(&constraints->company, node);
+    return preference + interpod_affinity_score(&filter->affinity, node);
 }

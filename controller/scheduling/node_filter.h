@@ -16,19 +16,18 @@
 #include "controller/scheduling/interpod_affinity.h"
 #include "controller/scheduling/unschedulable_reason.h"
 
-struct pod_constraints;
+struct node_filter;
 
-/* `pod` NULL: nothing is known of it, then only what holds for every pod is asked. `home`, the node
- * that it is on, may be NULL. `volumes` are the node selectors of its PersistentVolumes. All must
- * outlive the result. */
-struct pod_constraints *pod_constraints_new(const Api__Pod *pod, const Api__Node *home,
-                                            const Api__NodeSelector *const *volumes,
-                                            size_t n_volumes,
-                                            const struct surroundings *surroundings);
-void pod_constraints_free(struct pod_constraints *constraints);
-DEFINE_CLEANUP(struct pod_constraints, pod_constraints_free)
+/* `pod` NULL: nothing is known of it, then only what holds for every pod is asked. `current_node`,
+ * the node that it is on, may be NULL. `volumes` are the node selectors of its PersistentVolumes.
+ * All must outlive the result. */
+struct node_filter *node_filter_new(const Api__Pod *pod, const Api__Node *current_node,
+                                    const Api__NodeSelector *const *volumes, size_t n_volumes,
+                                    const struct surroundings *surroundings);
+void node_filter_free(struct node_filter *filter);
+DEFINE_CLEANUP(struct node_filter, node_filter_free)
 
-enum refusal pod_constraints_judge(const struct pod_constraints *constraints,
-                                   const Api__Node *node);
+enum unschedulable_reason node_filter_check(const struct node_filter *filter,
+                                            const Api__Node *node);
 /* Of two nodes that both will do, Kubernetes likes the one with more better. */
-int pod_constraints_preference(const struct pod_constraints *constraints, const Api__Node *node);
+int node_filter_score(const struct node_filter *filter, const Api__Node *node);

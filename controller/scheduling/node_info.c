@@ -8,36 +8,36 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 
-struct node_table {
+struct node_infos {
     struct loop *loop;
-    uint64_t silence_limit_ms;
+    uint64_t heartbeat_limit_ms;
     char *zone_label;
-    struct node_row **rows;
+    struct node_info **rows;
     size_t n;
-    struct node_row *by_name;
-    struct list promises;
+    struct node_info *by_name;
+    struct list assumed;
 };
 
-struct node_table *node_table_new(struct loop *loop, const char *driver_name,
-                                  uint64_t silence_limit_ms)
+struct node_infos *node_infos_new(struct loop *loop, const char *driver_name,
+                                  uint64_t heartbeat_limit_ms)
 {
-    struct node_table *table = mem_alloc(sizeof *table);
+    struct node_infos *table = mem_alloc(sizeof *table);
 
     table->loop = loop;
-    table->silence_limit_ms = silence_limit_ms;
-    list_init(&table->promises);
+    table->heartbeat_limit_ms = heartbeat_limit_ms;
+    list_init(&table->assumed);
     table->zone_label = mem_printf(ZONE_OF_DRIVER, driver_name);
     return table;
 }
 
-static void free_row(struct node_row *row)
+static void free_row(struct node_info *row)
 {
     kube_object_unref(row->node);
     free(row->name);
     free(row);
 }
 
-void node_table_free(struct node_table *table)
+void node_infos_free(struct node_infos *table)
 {
     if (!table)
         return;
@@ -50,19 +50,19 @@ void node_table_free(struct node_table *table)
     free(table);
 }
 
-size_t node_table_count(const struct node_table *table)
+size_t node_infos_count(const struct node_infos *table)
 {
     return table->n;
 }
 
-struct node_row *node_table_row(const struct node_table *table, size_t index)
+struct node_info *node_infos_at(const struct node_infos *table, size_t index)
 {
     return table->rows[index];
 }
 
-struct node_row *node_table_find(const struct node_table *table, const char *name)
+struct node_info *node_infos_find(const struct node_infos *table, const char *name)
 {
-    struct node_row *row;
+    struct node_info *row;
 
     HASH_FIND_STR(table->by_name, name, row);
     return row;
@@ -70,33 +70,33 @@ struct node_row *node_table_find(const struct node_table *table, const char *nam
 
 /* ---- of a row ---- */
 
-static bool is_heard(const struct node_table *table, const struct node_row *row)
+static bool is_heard(const struct node_infos *table, const struct node_info *row)
 {
-    return loop_wall_us(table->loop) - row->heard_us < (int64_t)table->silence_limit_ms * 1000;
+    return loop_wall_us(table->loop) - row->heard_us < (int64_t)table->heartbeat_limit_ms * 1000;
 }
 
-bool node_row_is_well(const struct node_table *table, const struct node_row *row)
+bool node_info_is_ready(const struct node_infos *table, const struct node_info *row)
 {
     return row->ready && row->plugin_ready && is_heard(table, row);
 }
 
-bool node_row_is_lost(const struct node_table *table, const struct node_row *row)
+bool node_info_is_unreachable(const struct node_infos *table, const struct node_info *row)
 {
     if (row->given_up || !row->has_plugin || !is_heard(table, row))
         return true;
-    return row->unwell && loop_now(table->loop) - row->unwell_since >= table->silence_limit_ms;
+    return row->unwell && loop_now(table->loop) - row->unwell_since >= table->heartbeat_limit_ms;
 }
 
-unsigned node_row_free_slots(const struct node_row *row)
+unsigned node_info_free_slots(const struct node_info *row)
 {
-    unsigned taken = row->attachments + row->promised;
+    unsigned taken = row->attachments + row->assumed;
 
     return row->slots > taken ? row->slots - taken : 0;
 }
 
 /* ---- changes ---- */
 
-static void set_labels(const struct node_table *table, struct node_row *row)
+static void set_labels(const struct node_infos *table, struct node_info *row)
 {
     static const char *const pools[] = {"kubernetes.azure.com/agentpool", "agentpool"};
     const Api__ObjectMeta *metadata = row->node ? row->node->metadata : NULL;
@@ -116,9 +116,9 @@ static void set_labels(const struct node_table *table, struct node_row *row)
     row->spot = priority && strcmp(priority, "spot") == 0;
 }
 
-static struct node_row *row_for(struct node_table *table, const char *name)
+static struct node_info *row_for(struct node_infos *table, const char *name)
 {
-    struct node_row *row = node_table_find(table, name);
+    struct node_info *row = node_infos_find(table, name);
 
     if (row)
         return row;
@@ -127,7 +127,7 @@ static struct node_row *row_for(struct node_table *table, const char *name)
     row->given_up = true;
     row->unwell = true;
     row->unwell_since = loop_now(table->loop);
-    row->was_lost = true;
+    row->was_unreachable = true;
     row->index = table->n;
     set_labels(table, row);
     ARRAY_ADD(table->rows, table->n) = row;
@@ -135,9 +135,9 @@ static struct node_row *row_for(struct node_table *table, const char *name)
     return row;
 }
 
-static void drop_if_empty(struct node_table *table, struct node_row *row)
+static void drop_if_empty(struct node_infos *table, struct node_info *row)
 {
-    if (row->node || row->has_plugin || row->attachments || row->promised)
+    if (row->node || row->has_plugin || row->attachments || row->assumed)
         return;
     table->rows[row->index] = table->rows[--table->n];
     table->rows[row->index]->index = row->index;
@@ -145,7 +145,7 @@ static void drop_if_empty(struct node_table *table, struct node_row *row)
     free_row(row);
 }
 
-static void note_health(const struct node_table *table, struct node_row *row)
+static void note_health(const struct node_infos *table, struct node_info *row)
 {
     bool unwell = !row->ready || !row->plugin_ready;
 
@@ -167,10 +167,10 @@ static const char *readiness(const Api__Node *node)
     return "";
 }
 
-void node_table_node_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_node_changed(struct node_infos *table, const struct kube_object *before,
                              struct kube_object *after)
 {
-    struct node_row *row = row_for(table, (after ? after : before)->metadata->name);
+    struct node_info *row = row_for(table, (after ? after : before)->metadata->name);
     const char *status = after ? readiness(KUBE_AS(Api__Node, after)) : "";
 
     kube_object_unref(row->node);
@@ -182,10 +182,10 @@ void node_table_node_changed(struct node_table *table, const struct kube_object 
     drop_if_empty(table, row);
 }
 
-void node_table_plugin_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_plugin_changed(struct node_infos *table, const struct kube_object *before,
                                const struct kube_object *after)
 {
-    struct node_row *row = row_for(table, (after ? after : before)->metadata->name);
+    struct node_info *row = row_for(table, (after ? after : before)->metadata->name);
     const Api__AzDriverNodeStatus *status =
         after ? KUBE_AS(Api__AzDriverNode, after)->status : NULL;
     int64_t heard = 0;
@@ -201,58 +201,58 @@ void node_table_plugin_changed(struct node_table *table, const struct kube_objec
     drop_if_empty(table, row);
 }
 
-static void count(struct node_table *table, const struct kube_object *object, unsigned by)
+static void count(struct node_infos *table, const struct kube_object *object, unsigned by)
 {
     const Api__AzVolumeAttachmentSpec *spec =
         object ? KUBE_AS(Api__AzVolumeAttachment, object)->spec : NULL;
 
     if (!spec || !spec->node_name)
         return;
-    struct node_row *row = row_for(table, spec->node_name);
+    struct node_info *row = row_for(table, spec->node_name);
     row->attachments += by;
     if (spec->role && strcmp(spec->role, ROLE_PRIMARY) == 0)
         row->primaries += by;
     drop_if_empty(table, row);
 }
 
-void node_table_attachment_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_attachment_changed(struct node_infos *table, const struct kube_object *before,
                                    const struct kube_object *after)
 {
     count(table, after, 1);
     count(table, before, -1U);
 }
 
-void node_table_promise(struct node_table *table, struct node_promise *promise)
+void node_infos_assume(struct node_infos *table, struct assumed_attachment *assumed)
 {
-    row_for(table, promise->node)->promised++;
-    list_append(&table->promises, &promise->link);
+    row_for(table, assumed->node)->assumed++;
+    list_append(&table->assumed, &assumed->link);
 }
 
-void node_table_redeem(struct node_table *table, struct node_promise *promise)
+void node_infos_forget(struct node_infos *table, struct assumed_attachment *assumed)
 {
-    struct node_row *row = row_for(table, promise->node);
+    struct node_info *row = row_for(table, assumed->node);
 
-    list_remove(&promise->link);
-    row->promised--;
+    list_remove(&assumed->link);
+    row->assumed--;
     drop_if_empty(table, row);
 }
 
-const struct node_promise *node_table_next_promise(const struct node_table *table,
-                                                   const struct node_promise *previous)
+const struct assumed_attachment *node_infos_next_assumed(const struct node_infos *table,
+                                                         const struct assumed_attachment *previous)
 {
-    struct list *link = previous ? previous->link.next : table->promises.next;
+    struct list *link = previous ? previous->link.next : table->assumed.next;
 
-    return link == &table->promises ? NULL : CONTAINER_OF(link, struct node_promise, link);
+    return link == &table->assumed ? NULL : CONTAINER_OF(link, struct assumed_attachment, link);
 }
 
-struct node_row *node_table_newly_lost(struct node_table *table)
+struct node_info *node_infos_newly_unreachable(struct node_infos *table)
 {
     for (size_t i = 0; i < table->n; i++) {
-        struct node_row *row = table->rows[i];
-        bool was_lost = row->was_lost;
+        struct node_info *row = table->rows[i];
+        bool was_unreachable = row->was_unreachable;
 
-        row->was_lost = node_row_is_lost(table, row);
-        if (row->was_lost && !was_lost)
+        row->was_unreachable = node_info_is_unreachable(table, row);
+        if (row->was_unreachable && !was_unreachable)
             return row;
     }
     return NULL;

@@ -12,7 +12,7 @@
 #include "lib/kube/object.h"
 #include "lib/rt/loop.h"
 
-struct node_row {
+struct node_info {
     char *name;
     struct kube_object *node;               /* referenced; NULL: there is no Node */
     const char *zone, *fault_domain, *pool; /* its labels; "" if it has none */
@@ -28,56 +28,56 @@ struct node_row {
     unsigned slots;       /* data disks of ours that the VM can have */
     unsigned attachments; /* that are there, or are to be */
     unsigned primaries;   /* of them */
-    unsigned promised;    /* attachments that are being made at this moment */
+    unsigned assumed;     /* attachments that are being made at this moment */
 
-    bool was_lost; /* when node_table_newly_lost looked last */
+    bool was_unreachable; /* when node_infos_newly_unreachable looked last */
     size_t index;
     bool has_plugin;
     UT_hash_handle hh; /* by `name` */
 };
 
-struct node_table;
+struct node_infos;
 
-/* `silence_limit_ms`: a plug-in that was silent for longer is not ready. */
-struct node_table *node_table_new(struct loop *loop, const char *driver_name,
-                                  uint64_t silence_limit_ms);
-void node_table_free(struct node_table *table);
-DEFINE_CLEANUP(struct node_table, node_table_free)
+/* `heartbeat_limit_ms`: a plug-in that was silent for longer is not ready. */
+struct node_infos *node_infos_new(struct loop *loop, const char *driver_name,
+                                  uint64_t heartbeat_limit_ms);
+void node_infos_free(struct node_infos *table);
+DEFINE_CLEANUP(struct node_infos, node_infos_free)
 
-size_t node_table_count(const struct node_table *table);
-struct node_row *node_table_row(const struct node_table *table, size_t index);
-struct node_row *node_table_find(const struct node_table *table, const char *name); /* or NULL */
+size_t node_infos_count(const struct node_infos *table);
+struct node_info *node_infos_at(const struct node_infos *table, size_t index);
+struct node_info *node_infos_find(const struct node_infos *table, const char *name); /* or NULL */
 
 /* ---- of a row ---- */
 
 /* May a replica be placed there? */
-bool node_row_is_well(const struct node_table *table, const struct node_row *row);
+bool node_info_is_ready(const struct node_infos *table, const struct node_info *row);
 /* Not, and for so long that a replica there no longer counts. Before that a moment's silence is
  * given time to end. */
-bool node_row_is_lost(const struct node_table *table, const struct node_row *row);
-unsigned node_row_free_slots(const struct node_row *row);
+bool node_info_is_unreachable(const struct node_infos *table, const struct node_info *row);
+unsigned node_info_free_slots(const struct node_info *row);
 
 /* ---- changes; `before` or `after` may be NULL ---- */
 
-void node_table_node_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_node_changed(struct node_infos *table, const struct kube_object *before,
                              struct kube_object *after);
-void node_table_plugin_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_plugin_changed(struct node_infos *table, const struct kube_object *before,
                                const struct kube_object *after);
-void node_table_attachment_changed(struct node_table *table, const struct kube_object *before,
+void node_infos_attachment_changed(struct node_infos *table, const struct kube_object *before,
                                    const struct kube_object *after);
 
 /* An attachment that is being made: nobody else may take its slot until it is in the store, and the
  * volumes of the same pod follow it. In the caller's memory. */
-struct node_promise {
+struct assumed_attachment {
     struct list link;
     const char *volume, *node; /* names */
 };
-void node_table_promise(struct node_table *table, struct node_promise *promise);
-void node_table_redeem(struct node_table *table, struct node_promise *promise);
+void node_infos_assume(struct node_infos *table, struct assumed_attachment *assumed);
+void node_infos_forget(struct node_infos *table, struct assumed_attachment *assumed);
 /* The one after `previous`, or the first; NULL at the end. */
-const struct node_promise *node_table_next_promise(const struct node_table *table,
-                                                   const struct node_promise *previous);
+const struct assumed_attachment *node_infos_next_assumed(const struct node_infos *table,
+                                                         const struct assumed_attachment *previous);
 
 /* Silence is no change of any object. The next row that was lost since the last time; NULL when
  * there are no more. */
-struct node_row *node_table_newly_lost(struct node_table *table);
+struct node_info *node_infos_newly_unreachable(struct node_infos *table);

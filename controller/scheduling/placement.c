@@ -53,7 +53,7 @@ static bool may_be_on(const struct solver *solver, size_t volume, size_t node)
 
     if (hold)
         return is_useful(hold);
-    return n->refusal == REFUSAL_NONE && zone_fits(v, n);
+    return n->reason == UNSCHEDULABLE_NONE && zone_fits(v, n);
 }
 
 static bool is_placed_on(const struct solver *solver, size_t volume, size_t node)
@@ -318,7 +318,7 @@ static void ask_others(struct solver *solver, size_t before, struct step *steps,
 }
 
 /* Room for one more replica of the volume by moving others, breadth first. */
-static bool make_room(struct solver *solver, size_t volume)
+static bool preempt(struct solver *solver, size_t volume)
 {
     const struct placement_snapshot *in = solver->in;
     struct step *steps = mem_alloc(in->n_volumes * sizeof *steps);
@@ -343,7 +343,7 @@ static bool make_room(struct solver *solver, size_t volume)
 static void fill_places(struct solver *solver)
 {
     for (size_t v = 0; v < solver->in->n_volumes; v++)
-        while (is_open(solver, v) && make_room(solver, v))
+        while (is_open(solver, v) && preempt(solver, v))
             ;
 }
 
@@ -380,23 +380,23 @@ void placement_solve(const struct placement_snapshot *in, struct placement *ret)
 
 /* ---- why not ---- */
 
-static enum refusal refusal_of(const struct solver *solver, size_t volume, size_t node)
+static enum unschedulable_reason refusal_of(const struct solver *solver, size_t volume, size_t node)
 {
     const struct placement_volume *v = &solver->in->volumes[volume];
     const struct placement_node *n = &solver->in->nodes[node];
     const struct placement_hold *hold = hold_on(v, node);
 
     if (hold && (!is_replica(hold) || is_useful(hold)))
-        return REFUSAL_TAKEN;
-    if (n->refusal)
-        return n->refusal;
+        return UNSCHEDULABLE_HAS_ATTACHMENT;
+    if (n->reason)
+        return n->reason;
     if (!zone_fits(v, n))
-        return REFUSAL_ZONE;
-    return solver->room[node] == 0 ? REFUSAL_NO_SLOT : REFUSAL_NONE;
+        return UNSCHEDULABLE_ZONE;
+    return solver->room[node] == 0 ? UNSCHEDULABLE_NO_SLOT : UNSCHEDULABLE_NONE;
 }
 
 void placement_explain(const struct placement_snapshot *in, const struct placement *found,
-                       size_t volume, struct refusals *ret)
+                       size_t volume, struct unschedulable_reasons *ret)
 {
     struct solver solver = {.in = in, .room = mem_alloc(in->n_nodes * sizeof *solver.room)};
 
@@ -404,7 +404,7 @@ void placement_explain(const struct placement_snapshot *in, const struct placeme
     for (size_t v = 0; v < in->n_volumes; v++)
         for (size_t i = 0; i < found[v].n; i++)
             solver.room[found[v].nodes[i]]--;
-    *ret = (struct refusals){0};
+    *ret = (struct unschedulable_reasons){0};
     for (size_t node = 0; node < in->n_nodes; node++)
         ret->n[refusal_of(&solver, volume, node)]++;
     free(solver.room);

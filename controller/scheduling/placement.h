@@ -33,10 +33,10 @@ struct placement_node {
     const char *name;
     const char *zone, *fault_domain, *pool; /* "" if there is none, or it is not known */
     bool spot;
-    enum refusal refusal; /* of a new replica of any of the volumes */
-    int preference;       /* the pod's */
-    unsigned free_slots;  /* data disks that the VM can still take */
-    unsigned load;        /* volumes in use there */
+    enum unschedulable_reason reason; /* of a new replica of any of the volumes */
+    int preference;                   /* the pod's */
+    unsigned free_slots;              /* data disks that the VM can still take */
+    unsigned load;                    /* volumes in use there */
 };
 
 /* An attachment of a volume. */
@@ -72,4 +72,4 @@ void placement_solve(const struct placement_snapshot *in, struct placement *ret)
 
 /* Why a volume has no more places, given what placement_solve has found. */
 void placement_explain(const struct placement_snapshot *in, const struct placement *found,
-                       size_t volume, struct refusals *ret);
+                       size_t volume, struct unschedulable_reasons *ret);

@@ -5,29 +5,31 @@
 #include <stddef.h>
 
 /* In the order in which they are told: of several causes the first one counts. */
-enum refusal {
-    REFUSAL_NONE,
-    REFUSAL_TAKEN,            /* an attachment of the volume is there, or its pod runs there */
-    REFUSAL_NOT_READY,        /* the node or its plug-in */
-    REFUSAL_REPLICA_SELECTOR, /* a volume's replicaNodeSelector */
-    REFUSAL_CORDONED,
-    REFUSAL_TAINT,
-    REFUSAL_SELECTOR, /* the pod's node selector or node affinity */
-    REFUSAL_MACHINE,  /* another architecture or operating system than the pod's node */
-    REFUSAL_VOLUMES,  /* another volume of the pod cannot be used there */
-    REFUSAL_AFFINITY,
-    REFUSAL_ANTI_AFFINITY,
-    REFUSAL_IN_USE, /* kubelet has a volume of the pod there still, which is published elsewhere */
-    REFUSAL_ZONE,   /* the disk's */
-    REFUSAL_NO_SLOT,
-    N_REFUSALS,
+enum unschedulable_reason {
+    UNSCHEDULABLE_NONE,
+    UNSCHEDULABLE_HAS_ATTACHMENT, /* an attachment of the volume is there, or its pod runs there */
+    UNSCHEDULABLE_NOT_READY,      /* the node or its plug-in */
+    UNSCHEDULABLE_REPLICA_SELECTOR, /* a volume's replicaNodeSelector */
+    UNSCHEDULABLE_CORDONED,
+    UNSCHEDULABLE_TAINT,
+    UNSCHEDULABLE_SELECTOR, /* the pod's node selector or node affinity */
+    UNSCHEDULABLE_ARCH,     /* another architecture or operating system than the pod's node */
+    UNSCHEDULABLE_VOLUMES,  /* another volume of the pod cannot be used there */
+    UNSCHEDULABLE_AFFINITY,
+    UNSCHEDULABLE_ANTI_AFFINITY,
+    UNSCHEDULABLE_IN_USE, /* kubelet has a volume of the pod there still, which is published
+                             elsewhere */
+    UNSCHEDULABLE_ZONE,   /* the disk's */
+    UNSCHEDULABLE_NO_SLOT,
+    N_UNSCHEDULABLE_REASONS,
 };
 
 /* How many nodes refuse for each cause. */
-struct refusals {
-    unsigned n[N_REFUSALS];
+struct unschedulable_reasons {
+    unsigned n[N_UNSCHEDULABLE_REASONS];
 };
 
 /* "0/5 nodes: 2 have no free place for a disk, 3 are cordoned", as kube-scheduler has it. free()
  * it. */
-char *refusals_text(const struct refusals *refusals) __attribute__((warn_unused_result));
+char *unschedulable_reasons_text(const struct unschedulable_reasons *reasons)
+    __attribute__((warn_unused_result));

@@ -50,7 +50,7 @@ bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin)
 
 bool adoption_is_of(const Api__AzVolume *volume)
 {
-    return volume_adopted_id(volume) || kube_annotation(volume->metadata, NOTE_DISK);
+    return volume_adopted_id(volume) || kube_annotation(volume->metadata, ANNOTATION_DISK);
 }
 
 const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume)
@@ -86,8 +86,8 @@ static json_t *metadata_json(const char *name, const char *volume_id, bool provi
 
     return json_pack("{s:s, s:[s], s:o, s:{s:s, s:s*}}", "name", name, "finalizers",
                      FINALIZER_VOLUME, "labels", labels, "annotations",
-                     provisioned ? NOTE_DISK : NOTE_PRE_PROVISIONED, volume_id, NOTE_PV_UID,
-                     pv ? pv->metadata->uid : NULL);
+                     provisioned ? ANNOTATION_DISK : ANNOTATION_PRE_PROVISIONED, volume_id,
+                     ANNOTATION_PV_UID, pv ? pv->metadata->uid : NULL);
 }
 
 struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
@@ -123,7 +123,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     /* Where upstream's driver, and people's scripts, look for it. */
     CLEANUP(json_decrefp)
     json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
-                               NOTE_PRE_PROVISIONED, adoption->volume_id);
+                               ANNOTATION_PRE_PROVISIONED, adoption->volume_id);
     TRY(kube_patch(self, kube, &AZ_VOLUMES, namespace_, volume_name, "status", status, ret));
     store_note(controller->volumes, *ret);
     return NULL;

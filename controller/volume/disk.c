@@ -99,19 +99,19 @@ static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk
 
 bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk)
 {
-    const char *seen = volume_note(volume, NOTE_DISK_UNIQUE_ID);
+    const char *seen = volume_annotation(volume, ANNOTATION_DISK_UNIQUE_ID);
 
     return seen && *seen && strcmp(seen, disk->unique_id) != 0;
 }
 
 static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
 {
-    json_t *notes = json_pack("{s:s, s:o, s:s, s:n}", NOTE_DISK_SKU, disk->sku,
-                              NOTE_DISK_MAX_SHARES, json_sprintf("%d", disk->max_shares),
-                              NOTE_DISK_UNIQUE_ID, disk->unique_id, NOTE_LOOK_REQUEST);
+    json_t *notes = json_pack("{s:s, s:o, s:s, s:n}", ANNOTATION_DISK_SKU, disk->sku,
+                              ANNOTATION_DISK_MAX_SHARES, json_sprintf("%d", disk->max_shares),
+                              ANNOTATION_DISK_UNIQUE_ID, disk->unique_id, ANNOTATION_LOOK_REQUEST);
 
     if (volume_disk_is_another(volume, disk))
-        json_object_set_new(notes, NOTE_FILESYSTEM, json_null());
+        json_object_set_new(notes, ANNOTATION_FILESYSTEM, json_null());
     return notes;
 }
 

@@ -38,13 +38,15 @@ struct err *failed_creation_note(struct task *self, struct controller *controlle
     char text[TIMESTAMP_SIZE];
 
     timestamp_format(loop_wall_us(controller->loop) + (int64_t)STAYS_MS * 1000, text);
-    return annotate(self, controller, controller->kube, volume, NOTE_FORGET_AFTER, text, &written);
+    return annotate(self, controller, controller->kube, volume, ANNOTATION_FORGET_AFTER, text,
+                    &written);
 }
 
 /* A note that cannot be read is none. */
 int64_t failed_creation_goes_at(const Api__AzVolume *volume)
 {
-    const char *note = creation_has_failed(volume) ? volume_note(volume, NOTE_FORGET_AFTER) : NULL;
+    const char *note =
+        creation_has_failed(volume) ? volume_annotation(volume, ANNOTATION_FORGET_AFTER) : NULL;
     int64_t at = 0;
     CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &at) : NULL;
 
@@ -56,7 +58,7 @@ struct err *failed_creation_forget(struct task *self, struct controller *control
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
-    TRY(annotate(self, controller, controller->leader_kube, volume, NOTE_DELETE_REQUEST,
+    TRY(annotate(self, controller, controller->leader_kube, volume, ANNOTATION_DELETE_REQUEST,
                  "creation-failed", &written));
     return kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUMES, written);
 }

@@ -95,11 +95,12 @@ const char *filesystem_note_find(struct controller *controller, const struct kub
     struct kube_object *const *objects =
         attachments_of_volume(controller, volume->metadata->name, &n);
 
-    if (!volume_is_created(as_volume(volume)) || volume_note(as_volume(volume), NOTE_FILESYSTEM))
+    if (!volume_is_created(as_volume(volume)) ||
+        volume_annotation(as_volume(volume), ANNOTATION_FILESYSTEM))
         return NULL;
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
-        const char *note = attachment_note(attachment, NOTE_FILESYSTEM);
+        const char *note = attachment_annotation(attachment, ANNOTATION_FILESYSTEM);
         const char *fault =
             note ? filesystem_note_fault(as_volume(volume), attachment, note) : NULL;
 

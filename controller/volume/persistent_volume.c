@@ -66,7 +66,7 @@ static const char *recorded_name(const struct kube_object *volume)
 
 static const char *recorded_uid(const struct kube_object *volume)
 {
-    return kube_annotation(volume->metadata, NOTE_PV_UID);
+    return kube_annotation(volume->metadata, ANNOTATION_PV_UID);
 }
 
 static bool is_as_recorded(const struct kube_object *volume, const struct kube_object *pv)
@@ -116,7 +116,7 @@ json_t *volume_pv_change_json(const struct controller *controller, const struct 
                              "persistentVolume", pv->metadata->name);
     if (adoption_is_of(as_volume(volume)))
         json_object_set_new(json_object_get(json, "metadata"), "annotations",
-                            json_pack("{s:s}", NOTE_PV_UID, pv->metadata->uid));
+                            json_pack("{s:s}", ANNOTATION_PV_UID, pv->metadata->uid));
     return json;
 }
 

@@ -80,9 +80,10 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .goes_now = goes_at > 0 && goes_at <= loop_wall_us(controller->loop),
         .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
-        .unseen = adoption_is_of(ret->volume) && (volume_note(ret->volume, NOTE_LOOK_REQUEST) ||
-                                                  !volume_note(ret->volume, NOTE_DISK_UNIQUE_ID)),
-        .delete_requested = volume_note(ret->volume, NOTE_DELETE_REQUEST) != NULL,
+        .unseen = adoption_is_of(ret->volume) &&
+                  (volume_annotation(ret->volume, ANNOTATION_LOOK_REQUEST) ||
+                   !volume_annotation(ret->volume, ANNOTATION_DISK_UNIQUE_ID)),
+        .delete_requested = volume_annotation(ret->volume, ANNOTATION_DELETE_REQUEST) != NULL,
         .claimed = pv && pv_is_bound(pv),
     };
     enum volume_pv pv_news = volume_pv_look(controller, object);
@@ -248,7 +249,8 @@ static struct err *record_filesystem(struct task *self, struct subject *s)
 {
     const char *note = filesystem_note_find(s->controller, s->object);
 
-    return note ? patch_status(self, s, json_pack("{s:{s:s}}", "annotation", NOTE_FILESYSTEM, note))
+    return note ? patch_status(self, s,
+                               json_pack("{s:{s:s}}", "annotation", ANNOTATION_FILESYSTEM, note))
                 : NULL;
 }
 
@@ -319,7 +321,7 @@ static struct err *record_failure(struct task *self, struct controller *controll
     else if (!s.volume->status || !s.volume->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
     if (!err_is_transient(err))
-        json_object_set_new(status, "annotation", json_pack("{s:n}", NOTE_LOOK_REQUEST));
+        json_object_set_new(status, "annotation", json_pack("{s:n}", ANNOTATION_LOOK_REQUEST));
     err_free(patch_status(self, &s, status));
     return s.in.has_disk && !s.in.created ? look_again(err) : err;
 }

@@ -20,23 +20,26 @@
 #define LABEL_PVC_NAMESPACE "disk.csi.azure.com/pvc-namespace"
 
 /* In status.annotation. */
-#define NOTE_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
-#define NOTE_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
-#define NOTE_DISK "disk.csi.azure.com/disk" /* in metadata: of a volume that was adopted */
-#define NOTE_PV_UID                                                                                \
+#define ANNOTATION_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
+#define ANNOTATION_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
+#define ANNOTATION_DISK "disk.csi.azure.com/disk" /* in metadata: of a volume that was adopted */
+#define ANNOTATION_PV_UID                                                                          \
     "disk.csi.azure.com/pv-uid" /* in metadata: the same, which PersistentVolume's */
-#define NOTE_LOOK_REQUEST                                                                          \
+#define ANNOTATION_LOOK_REQUEST                                                                    \
     "disk.csi.azure.com/look-request" /* since when the disk is to be looked at */
 /* What the cloud said of the disk when it was last looked at. */
-#define NOTE_DISK_SKU "disk.csi.azure.com/disk-sku"
-#define NOTE_DISK_MAX_SHARES "disk.csi.azure.com/disk-max-shares"
-#define NOTE_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
-#define NOTE_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
-#define NOTE_VM "disk.csi.azure.com/vm-id"              /* whose LUN it is: the VM's resource id */
-#define NOTE_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */
-#define NOTE_RUNNING_JOB "disk.csi.azure.com/running-job"     /* node/running_job.h */
-#define NOTE_FORGET_AFTER "disk.csi.azure.com/forget-after"   /* time at which a failed one goes */
-#define NOTE_COLLECT_AFTER "disk.csi.azure.com/collect-after" /* time at which replicas go */
+#define ANNOTATION_DISK_SKU "disk.csi.azure.com/disk-sku"
+#define ANNOTATION_DISK_MAX_SHARES "disk.csi.azure.com/disk-max-shares"
+#define ANNOTATION_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
+#define ANNOTATION_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
+#define ANNOTATION_VM "disk.csi.azure.com/vm-id" /* whose LUN it is: the VM's resource id */
+#define ANNOTATION_FILESYSTEM "disk.csi.azure.com/filesystem"   /* "ext4 <uuid>", once formatted */
+#define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
+#define ANNOTATION_FORGET_AFTER                                                                    \
+    "disk.csi.azure.com/forget-after" /* time at which a failed one goes */
+#define ANNOTATION_COLLECT_AFTER                                                                   \
+    "disk.csi.azure.com/collect-after" /* time at which replicas go                                \
+                                        */
 
 /* Of AzDriverNode.status.lastHeartbeatTime: what --heartbeat-limit is when it is not given. */
 enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };

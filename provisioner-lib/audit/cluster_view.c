@@ -178,7 +178,7 @@ unsigned volume_shares(const struct kube_object *volume)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
     const char *shares = parameter_find(list, spec->n_parameters, "maxShares");
     if (!shares || !*shares)
-        shares = volume_note_of(volume, NOTE_DISK_MAX_SHARES);
+        shares = volume_note_of(volume, ANNOTATION_DISK_MAX_SHARES);
     unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
 
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
@@ -245,7 +245,7 @@ const char *attachment_vm(const struct kube_object *attachment)
     const Api__AzVolumeAttachmentStatus *status =
         KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
 
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, NOTE_VM) : NULL;
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_VM) : NULL;
 }
 
 bool publication_is_attached(const struct kube_object *object)

@@ -145,7 +145,8 @@ static void check_attach(struct invariants *invariants, const struct arm_record 
     if (other_cluster_has(invariants->sim->world, disk))
         verdict_violated(invariants->sim, NOT_OURS, "disk %s of another cluster is attached to %s",
                          disk, request->vm);
-    if (!record || record->primary)
+    /* What was a primary's when it was asked for took nothing from one. */
+    if (!record || record->primary || record->since >= came_at(invariants->sim, request))
         return;
     check_place(invariants, request, record);
     check_share(invariants, request, record);

@@ -44,7 +44,7 @@ bool node_attachment_is_ready(const struct machine *machine, const struct volume
         return false;
     snprintf(ret->uid, sizeof ret->uid, "%s", text_at(metadata, "uid"));
     ret->lun = (unsigned)strtoul(lun, NULL, 10);
-    ret->recorded = json_object_get(json_object_get(status, "annotation"), NOTE_FILESYSTEM);
+    ret->recorded = json_object_get(json_object_get(status, "annotation"), ANNOTATION_FILESYSTEM);
     return true;
 }
 

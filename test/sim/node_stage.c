@@ -86,7 +86,7 @@ static struct err *record_filesystem(const struct mount *mount, const struct pla
     world_patch(world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE,
                 node_attachment_name(mount->machine, mount->volume), "status",
                 json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", place->uid, "status",
-                          "annotation", NOTE_FILESYSTEM, text));
+                          "annotation", ANNOTATION_FILESYSTEM, text));
     return NULL;
 }
 

@@ -120,7 +120,7 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     record->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     if (record->deleting && !record->deleted)
         record->deleted = now;
-    record->detach_requested = member(status, "annotation", NOTE_DETACH_REQUEST) != NULL;
+    record->detach_requested = member(status, "annotation", ANNOTATION_DETACH_REQUEST) != NULL;
 }
 
 static struct record *record_new(struct volume_record *volume, const char *name, const char *node,

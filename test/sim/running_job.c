@@ -62,7 +62,7 @@ static struct err *write_note(const struct machine *machine, const char *name, c
     CLEANUP(json_decrefp)
     json_t *patch =
         json_pack("{s:{s:s, s:s*}, s:{s:{s:s?}}}", "metadata", "uid", uid, "resourceVersion",
-                  version, "status", "annotation", NOTE_RUNNING_JOB, text);
+                  version, "status", "annotation", ANNOTATION_RUNNING_JOB, text);
 
     if (!plugin_is_there(machine) || world_chance(world, RARELY_LOST / 2))
         return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
@@ -127,7 +127,7 @@ static bool has_note(const struct machine *machine, const json_t *attachment)
     const char *node = text_at(json_object_get(attachment, "spec"), "nodeName");
 
     return node && strcmp(node, machine->name) == 0 &&
-           json_object_get(json_object_get(status, "annotation"), NOTE_RUNNING_JOB);
+           json_object_get(json_object_get(status, "annotation"), ANNOTATION_RUNNING_JOB);
 }
 
 static bool clear_notes(struct machine *machine)

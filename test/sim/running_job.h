@@ -2,9 +2,9 @@
  * fsck, and a mount that replays a journal.
  *
  * As node/running_job.c and provisioner-lib/host/job.c do it: before one starts it is put on record
- * in the status of the AzVolumeAttachment (NOTE_RUNNING_JOB), and it starts only if this node is
- * the primary by what the API server answers to that. One whose node has lost the role is told to
- * end and ends a while later, a mount when it is done; until then it may write. What its note is
+ * in the status of the AzVolumeAttachment (ANNOTATION_RUNNING_JOB), and it starts only if this node
+ * is the primary by what the API server answers to that. One whose node has lost the role is told
+ * to end and ends a while later, a mount when it is done; until then it may write. What its note is
  * not taken away for, because the API server cannot be reached or the plug-in has crashed, is seen
  * to later, when nothing of it runs any more.
  *

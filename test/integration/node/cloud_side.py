@@ -5,8 +5,8 @@ from kubernetes.client.exceptions import ApiException
 
 from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
 
-NOTE_FILESYSTEM = "disk.csi.azure.com/filesystem"
-NOTE_RUNNING_JOB = "disk.csi.azure.com/running-job"
+ANNOTATION_FILESYSTEM = "disk.csi.azure.com/filesystem"
+ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
 
 
 class CloudSide:
@@ -42,7 +42,7 @@ class CloudSide:
         detail = {"volume_id": volume_id or disk_id(disk), "capacity_bytes": size, "node_expansion_required": False}
         status = {"state": "Created", "detail": detail}
         if record:
-            status["annotation"] = {NOTE_FILESYSTEM: record}
+            status["annotation"] = {ANNOTATION_FILESYSTEM: record}
         self._patch_status("azvolumes", disk, {"status": status})
 
     def take_over(self, disk: str) -> None:
@@ -54,7 +54,7 @@ class CloudSide:
                 raise
             return
         if record:
-            self._patch_status("azvolumes", disk, {"status": {"annotation": {NOTE_FILESYSTEM: record}}})
+            self._patch_status("azvolumes", disk, {"status": {"annotation": {ANNOTATION_FILESYSTEM: record}}})
 
     def delete_volume(self, disk: str) -> None:
         self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk)
@@ -99,7 +99,7 @@ class CloudSide:
             context = {"LUN": str(lun), "diskSizeBytes": str(size)}
             status["detail"] = {"role": role, "publish_context": context}
         if record:
-            status["annotation"] = {NOTE_FILESYSTEM: record}
+            status["annotation"] = {ANNOTATION_FILESYSTEM: record}
         name = f"{disk}-{node or self.node}-attachment"
         self._patch_status("azvolumeattachments", name, {"status": status})
 
@@ -116,15 +116,15 @@ class CloudSide:
 
     def record(self, disk: str) -> str | None:
         """The file system that the plug-in has put on record."""
-        return self._note(disk, NOTE_FILESYSTEM)
+        return self._note(disk, ANNOTATION_FILESYSTEM)
 
     def running_job(self, disk: str) -> str | None:
         """The program that writes to the disk, as the plug-in has put on record."""
-        return self._note(disk, NOTE_RUNNING_JOB)
+        return self._note(disk, ANNOTATION_RUNNING_JOB)
 
     def leave_job(self, disk: str, text: str) -> None:
         """As a plug-in that died has left it."""
-        body = {"status": {"annotation": {NOTE_RUNNING_JOB: text}}}
+        body = {"status": {"annotation": {ANNOTATION_RUNNING_JOB: text}}}
         self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
 
     def _note(self, disk: str, name: str) -> str | None:

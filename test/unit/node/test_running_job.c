@@ -31,7 +31,7 @@ static char *attachment_json(const char *uid, unsigned version, const char *job)
     return mem_printf("{\"metadata\": {\"name\": \"" NAME "\", \"namespace\": \"ns\", \"uid\": "
                       "\"%s\", \"resourceVersion\": \"%u\"}, \"spec\": {\"volume_id\": \"/v\"}, "
                       "\"status\": {\"annotation\": {%s%s%s}}}",
-                      uid, version, job ? "\"" NOTE_RUNNING_JOB "\": \"" : "", job ? job : "",
+                      uid, version, job ? "\"" ANNOTATION_RUNNING_JOB "\": \"" : "", job ? job : "",
                       job ? "\"" : "");
 }
 
@@ -72,7 +72,8 @@ static void expect_patch(const struct world *world, size_t n, const char *uid, c
 {
     const json_t *patch = json_array_get(world->patches, n - 1);
     const char *has_version = json_string_value(member(patch, "metadata", "resourceVersion"));
-    const json_t *job = json_object_get(member(patch, "status", "annotation"), NOTE_RUNNING_JOB);
+    const json_t *job =
+        json_object_get(member(patch, "status", "annotation"), ANNOTATION_RUNNING_JOB);
 
     assert_int_equal(json_array_size(world->patches), n);
     assert_string_equal(json_string_value(member(patch, "metadata", "uid")), uid);

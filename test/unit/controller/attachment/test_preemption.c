@@ -84,7 +84,7 @@ static void test_table(void **state)
 
         for (; sscanf(text, " %7[^:]:%15s%n", names[n], letters, &length) == 2; text += length, n++)
             neighbours[n] = neighbour_from(names[n], letters);
-        size_t chosen = slot_give_way(neighbours, n);
+        size_t chosen = preemption_victim(neighbours, n);
         const char *name = chosen < n ? neighbours[chosen].name : "";
         if (strcmp(name, rows[i].gives_way) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", rows[i].why, rows[i].gives_way, name);

@@ -86,11 +86,11 @@ static void add_pod(struct controller *c, const char *name, const char *claims, 
 static const char *group_of(const struct controller *c, const char *volume)
 {
     static char text[256];
-    struct pod_group group = {0};
+    struct colocation group = {0};
     CLEANUP(freep) char *key = kube_key("d", volume);
     size_t used = 0;
 
-    pod_group_find(c, store_get(c->volumes, key), &group);
+    colocation_find(c, store_get(c->volumes, key), &group);
     for (size_t i = 0; i < group.n_volumes; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "",
                                  group.volumes[i]->metadata->name);

@@ -16,8 +16,8 @@
 #define IN_TREE(handle) "'azureDisk':{'diskName':'v','diskURI':'" handle "'}"
 #define V CSI(DRIVER, GROUP_DISKS "v")
 #define ADOPTED                                                                                    \
-    "{'metadata':{'name':'v','annotations':{'" NOTE_PRE_PROVISIONED "':'" GROUP_DISKS "v',"        \
-    "'" NOTE_PV_UID "':'u-p'}},'spec':{'volumeName':'v'}}"
+    "{'metadata':{'name':'v','annotations':{'" ANNOTATION_PRE_PROVISIONED "':'" GROUP_DISKS "v',"  \
+    "'" ANNOTATION_PV_UID "':'u-p'}},'spec':{'volumeName':'v'}}"
 
 /* clang-format off */
 static const struct {

@@ -11,26 +11,26 @@ static const struct {
     const char *why;
     bool there;
     const char *in_use, *taint; /* NULL: none */
-    enum former_node former;
+    enum volume_in_use former;
     const char *job; /* on record, likewise */
 } rows[] = {
-    {"unmounted", true, NULL, NULL, FORMER_NODE_DONE, NULL},
+    {"unmounted", true, NULL, NULL, VOLUME_NOT_IN_USE, NULL},
     {"cut off, perhaps alive", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-1", NULL,
-     FORMER_NODE_USES, NULL},
+     VOLUME_IN_USE_MOUNTED, NULL},
     {"the same, as Azure spells it", true, "kubernetes.io/csi/" DRIVER "^" DISK "PVC-1",
-     "node.kubernetes.io/unreachable", FORMER_NODE_USES, NULL},
+     "node.kubernetes.io/unreachable", VOLUME_IN_USE_MOUNTED, NULL},
     {"off, says an operator", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-1",
-     "node.kubernetes.io/out-of-service", FORMER_NODE_DONE, NULL},
-    {"another volume", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-11", NULL, FORMER_NODE_DONE,
+     "node.kubernetes.io/out-of-service", VOLUME_NOT_IN_USE, NULL},
+    {"another volume", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-11", NULL, VOLUME_NOT_IN_USE,
      NULL},
-    {"another driver's", true, "kubernetes.io/csi/other^" DISK "pvc-1", NULL, FORMER_NODE_DONE,
+    {"another driver's", true, "kubernetes.io/csi/other^" DISK "pvc-1", NULL, VOLUME_NOT_IN_USE,
      NULL},
-    {"deleted", false, NULL, NULL, FORMER_NODE_GONE, NULL},
-    {"unmounted, but fsck runs", true, NULL, NULL, FORMER_NODE_RUNS, JOB},
-    {"both", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-1", NULL, FORMER_NODE_USES, JOB},
+    {"deleted", false, NULL, NULL, VOLUME_IN_USE_NO_NODE, NULL},
+    {"unmounted, but fsck runs", true, NULL, NULL, VOLUME_IN_USE_JOB, JOB},
+    {"both", true, "kubernetes.io/csi/" DRIVER "^" DISK "pvc-1", NULL, VOLUME_IN_USE_MOUNTED, JOB},
     {"fsck ran when it went off, says an operator", true, NULL, "node.kubernetes.io/out-of-service",
-     FORMER_NODE_DONE, JOB},
-    {"deleted while fsck ran", false, NULL, NULL, FORMER_NODE_GONE, JOB},
+     VOLUME_NOT_IN_USE, JOB},
+    {"deleted while fsck ran", false, NULL, NULL, VOLUME_IN_USE_NO_NODE, JOB},
 };
 
 static struct kube_object *attachment_of(const char *job)
@@ -44,7 +44,7 @@ static struct kube_object *attachment_of(const char *job)
         mem_printf("{'metadata':{'name':'a'},'status':{'annotation':{%s}}}", annotation));
 }
 
-static enum former_node ask(const char *in_use, const char *key, const char *job)
+static enum volume_in_use ask(const char *in_use, const char *key, const char *job)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = attachment_of(job);
 
@@ -56,7 +56,7 @@ static enum former_node ask(const char *in_use, const char *key, const char *job
                                            "'status':{'volumesInUse':[%s]}}",
                                            taint, used));
 
-    return former_node_of(node, attachment, DRIVER, DISK "pvc-1");
+    return volume_in_use_of(node, attachment, DRIVER, DISK "pvc-1");
 }
 
 static void test_table(void **state)
@@ -65,9 +65,9 @@ static void test_table(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(kube_object_unrefp)
         struct kube_object *attachment = attachment_of(rows[i].job);
-        enum former_node former = rows[i].there
-                                      ? ask(rows[i].in_use, rows[i].taint, rows[i].job)
-                                      : former_node_of(NULL, attachment, DRIVER, DISK "pvc-1");
+        enum volume_in_use former = rows[i].there
+                                        ? ask(rows[i].in_use, rows[i].taint, rows[i].job)
+                                        : volume_in_use_of(NULL, attachment, DRIVER, DISK "pvc-1");
 
         if (former != rows[i].former)
             fail_msg("%s: %d instead of %d", rows[i].why, former, rows[i].former);
@@ -81,7 +81,7 @@ static void test_empty_node(void **state)
     struct kube_object *node = object_of(&api__node__descriptor, "{'metadata':{'name':'n'}}");
 
     (void)state;
-    assert_int_equal(former_node_of(node, NULL, DRIVER, DISK "pvc-1"), FORMER_NODE_DONE);
+    assert_int_equal(volume_in_use_of(node, NULL, DRIVER, DISK "pvc-1"), VOLUME_NOT_IN_USE);
 }
 
 int main(void)

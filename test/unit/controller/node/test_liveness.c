@@ -23,12 +23,12 @@ static void test_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct silence_snapshot in = {
+        struct node_liveness_snapshot in = {
             .node_ready = rows[i].ready, .now_us = 10000 * SECOND, .limit_ms = 120 * 1000};
 
         if (rows[i].heard >= 0)
             in.heard_us = in.now_us - rows[i].heard * SECOND;
-        struct silence_plan plan = silence_decide(&in);
+        struct node_liveness_plan plan = node_liveness_decide(&in);
         if (plan.silent != rows[i].silent || plan.again_ms != rows[i].again_ms)
             fail_msg("%s: silent %d, again after %lu ms", rows[i].why, plan.silent,
                      (unsigned long)plan.again_ms);

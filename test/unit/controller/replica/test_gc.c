@@ -8,8 +8,8 @@
 #define MINUTE ((int64_t)60 * 1000 * 1000)
 
 static const char *const step_names[] = {
-    [COLLECTION_NONE] = "none", [COLLECTION_SET] = "set",     [COLLECTION_CANCEL] = "cancel",
-    [COLLECTION_WAIT] = "wait", [COLLECTION_DUE] = "collect",
+    [REPLICA_GC_NONE] = "none", [REPLICA_GC_SET] = "set",     [REPLICA_GC_CANCEL] = "cancel",
+    [REPLICA_GC_WAIT] = "wait", [REPLICA_GC_DUE] = "collect",
 };
 
 static const struct {
@@ -36,9 +36,9 @@ static const struct {
     {"nor gets a deadline", "attached in-use", 0, "none", 0},
 };
 
-static struct collection_snapshot snapshot_of(const char *words, int64_t deadline)
+static struct replica_gc_snapshot snapshot_of(const char *words, int64_t deadline)
 {
-    return (struct collection_snapshot){.published = strstr(words, "published"),
+    return (struct replica_gc_snapshot){.published = strstr(words, "published"),
                                         .in_use = strstr(words, "in-use"),
                                         .released = strstr(words, "released"),
                                         .attached = strstr(words, "attached"),
@@ -51,8 +51,8 @@ static void test_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct collection_snapshot in = snapshot_of(rows[i].words, rows[i].deadline);
-        struct collection_plan plan = collection_decide(&in);
+        struct replica_gc_snapshot in = snapshot_of(rows[i].words, rows[i].deadline);
+        struct replica_gc_plan plan = replica_gc_decide(&in);
 
         if (strcmp(step_names[plan.step], rows[i].step) != 0 || plan.at_us != rows[i].at * MINUTE)
             fail_msg("%s: expected \"%s\", got \"%s\" at %ld s", rows[i].why, rows[i].step,
@@ -67,7 +67,7 @@ static void test_leaders(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 500; seed++) {
-        struct collection_snapshot in = {.attached = true};
+        struct replica_gc_snapshot in = {.attached = true};
         int64_t found = 0;
         unsigned r = seed;
 
@@ -80,13 +80,13 @@ static void test_leaders(void **state)
                 found = 0;
             else if (!found)
                 found = in.now_us;
-            struct collection_plan plan = collection_decide(&in);
+            struct replica_gc_plan plan = replica_gc_decide(&in);
             bool due = found && in.now_us >= found + 5 * MINUTE;
 
-            assert_int_equal(plan.step == COLLECTION_DUE, due);
-            if (plan.step == COLLECTION_SET)
+            assert_int_equal(plan.step == REPLICA_GC_DUE, due);
+            if (plan.step == REPLICA_GC_SET)
                 in.deadline_us = plan.at_us;
-            if (plan.step == COLLECTION_CANCEL)
+            if (plan.step == REPLICA_GC_CANCEL)
                 in.deadline_us = 0;
             in.attached = !due;
         }

@@ -206,7 +206,7 @@ static void put_node(struct controller *c, unsigned i, const struct node *node)
                                 taint_texts[node->taint], node->ready ? "True" : "False", used));
 
     store_put(c->nodes, object);
-    node_table_node_changed(c->node_table, NULL, object);
+    node_infos_node_changed(c->node_infos, NULL, object);
     timestamp_format_micro(loop_wall_us(c->loop) - (node->silent ? 2 : 0) * LIMIT_MS * 1000LL,
                            heard);
     CLEANUP(kube_object_unrefp)
@@ -216,7 +216,7 @@ static void put_node(struct controller *c, unsigned i, const struct node *node)
                                 "'lastHeartbeatTime':'%s','readyForVolumeAllocation':true,"
                                 "'slots':{'limit':%u}}}",
                                 i, heard, node->limit));
-    node_table_plugin_changed(c->node_table, NULL, plugin);
+    node_infos_plugin_changed(c->node_infos, NULL, plugin);
 }
 
 static void put_attachment(struct controller *c, unsigned volume, unsigned node,
@@ -234,7 +234,7 @@ static void put_attachment(struct controller *c, unsigned volume, unsigned node,
                    node, role, role));
 
     store_put(c->attachments, object);
-    node_table_attachment_changed(c->node_table, NULL, object);
+    node_infos_attachment_changed(c->node_infos, NULL, object);
 }
 
 static void put_volume(struct controller *c, unsigned i, const struct volume *volume)
@@ -317,7 +317,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
         .persistent_volumes = store_new(),
         .volume_attachments = store_new(),
     };
-    c->node_table = node_table_new(c->loop, c->settings.driver_name, LIMIT_MS);
+    c->node_infos = node_infos_new(c->loop, c->settings.driver_name, LIMIT_MS);
     indexes_add(c);
     for (unsigned i = 0; i < cluster->n_nodes; i++)
         put_node(c, i, &cluster->nodes[i]);
@@ -336,7 +336,7 @@ static void close_controller(struct controller *c)
     store_free(c->pods);
     store_free(c->persistent_volumes);
     store_free(c->volume_attachments);
-    node_table_free(c->node_table);
+    node_infos_free(c->node_infos);
     loop_free(c->loop);
 }
 

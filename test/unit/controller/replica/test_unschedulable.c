@@ -15,7 +15,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    shortage_forget(*state);
+    unschedulable_clear(*state);
     free(*state);
     return 0;
 }
@@ -25,31 +25,31 @@ static void test_news(void **state)
 {
     struct controller *c = *state;
 
-    assert_true(shortage_note(c, &one, "node-1"));
-    assert_false(shortage_note(c, &one, "node-1"));
-    assert_true(shortage_note(c, &one, "node-2"));
-    assert_true(shortage_note(c, &one, "node-1"));
+    assert_true(unschedulable_add(c, &one, "node-1"));
+    assert_false(unschedulable_add(c, &one, "node-1"));
+    assert_true(unschedulable_add(c, &one, "node-2"));
+    assert_true(unschedulable_add(c, &one, "node-1"));
 }
 
 static void test_each_volume_has_its_own(void **state)
 {
     struct controller *c = *state;
 
-    assert_true(shortage_note(c, &one, "node-1"));
-    assert_true(shortage_note(c, &other, "node-1"));
-    assert_false(shortage_note(c, &one, "node-1"));
-    assert_false(shortage_note(c, &other, "node-1"));
+    assert_true(unschedulable_add(c, &one, "node-1"));
+    assert_true(unschedulable_add(c, &other, "node-1"));
+    assert_false(unschedulable_add(c, &one, "node-1"));
+    assert_false(unschedulable_add(c, &other, "node-1"));
 }
 
 static void test_what_has_ended_is_news_again(void **state)
 {
     struct controller *c = *state;
 
-    assert_true(shortage_note(c, &one, "node-1"));
-    shortage_end(c, one_key);
-    assert_true(shortage_note(c, &one, "node-1"));
-    shortage_forget(c);
-    assert_true(shortage_note(c, &one, "node-1"));
+    assert_true(unschedulable_add(c, &one, "node-1"));
+    unschedulable_remove(c, one_key);
+    assert_true(unschedulable_add(c, &one, "node-1"));
+    unschedulable_clear(c);
+    assert_true(unschedulable_add(c, &one, "node-1"));
 }
 
 int main(void)

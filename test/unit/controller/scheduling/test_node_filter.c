@@ -44,13 +44,14 @@ struct row {
     const char *why;
     const char *spec;   /* of the pod, members */
     const char *others; /* pods, as JSON, separated by '|' */
-    const char *found;  /* a character for each node: . it may run there, else the refusal's */
+    const char *found;  /* a character for each node: . it may run there, else the reason's */
 };
 
 static const char letters[] = {
-    [REFUSAL_NONE] = '.',     [REFUSAL_CORDONED] = 'C',      [REFUSAL_TAINT] = 'T',
-    [REFUSAL_SELECTOR] = 'S', [REFUSAL_MACHINE] = 'M',       [REFUSAL_VOLUMES] = 'V',
-    [REFUSAL_AFFINITY] = 'A', [REFUSAL_ANTI_AFFINITY] = 'X',
+    [UNSCHEDULABLE_NONE] = '.',     [UNSCHEDULABLE_CORDONED] = 'C',
+    [UNSCHEDULABLE_TAINT] = 'T',    [UNSCHEDULABLE_SELECTOR] = 'S',
+    [UNSCHEDULABLE_ARCH] = 'M',     [UNSCHEDULABLE_VOLUMES] = 'V',
+    [UNSCHEDULABLE_AFFINITY] = 'A', [UNSCHEDULABLE_ANTI_AFFINITY] = 'X',
 };
 
 #define TOLERANT "'tolerations':[{'operator':'Exists'}]"
@@ -195,16 +196,15 @@ static void test_table(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(cluster_fini) struct cluster cluster;
         CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with(rows[i].spec);
-        CLEANUP(pod_constraints_freep) struct pod_constraints *constraints = NULL;
+        CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
         char found[COUNT_OF(node_texts) + 1] = "";
 
         cluster_init(&cluster, rows[i].others);
         store_put(cluster.pods, pod); /* it is one of the cluster's own */
-        constraints = pod_constraints_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), NULL, 0,
-                                          &cluster.surroundings);
+        filter = node_filter_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), NULL, 0,
+                                 &cluster.surroundings);
         STORE_FOREACH(cluster.nodes, node)
-            found[strlen(found)] =
-                letters[pod_constraints_judge(constraints, KUBE_AS(Api__Node, node))];
+            found[strlen(found)] = letters[node_filter_check(filter, KUBE_AS(Api__Node, node))];
         if (strcmp(found, rows[i].found) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", rows[i].why, rows[i].found, found);
     }
@@ -213,21 +213,22 @@ static void test_table(void **state)
 static void test_without_a_pod(void **state)
 {
     CLEANUP(cluster_fini) struct cluster cluster;
-    CLEANUP(pod_constraints_freep) struct pod_constraints *constraints = NULL;
+    CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
 
     (void)state;
     cluster_init(&cluster, "");
-    constraints = pod_constraints_new(NULL, NULL, NULL, 0, &cluster.surroundings);
-    const enum refusal found[] = {REFUSAL_NONE, REFUSAL_NONE, REFUSAL_TAINT, REFUSAL_CORDONED};
+    filter = node_filter_new(NULL, NULL, NULL, 0, &cluster.surroundings);
+    const enum unschedulable_reason found[] = {UNSCHEDULABLE_NONE, UNSCHEDULABLE_NONE,
+                                               UNSCHEDULABLE_TAINT, UNSCHEDULABLE_CORDONED};
     size_t i = 0;
     STORE_FOREACH(cluster.nodes, node)
-        assert_int_equal(pod_constraints_judge(constraints, KUBE_AS(Api__Node, node)), found[i++]);
+        assert_int_equal(node_filter_check(filter, KUBE_AS(Api__Node, node)), found[i++]);
 }
 
 static void test_topology_of_volumes(void **state)
 {
     CLEANUP(cluster_fini) struct cluster cluster;
-    CLEANUP(pod_constraints_freep) struct pod_constraints *constraints = NULL;
+    CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with("");
     CLEANUP(kube_object_unrefp)
     struct kube_object *volume = object_of(
@@ -239,10 +240,10 @@ static void test_topology_of_volumes(void **state)
 
     (void)state;
     cluster_init(&cluster, "");
-    constraints = pod_constraints_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), volumes, 1,
-                                      &cluster.surroundings);
-    assert_int_equal(pod_constraints_judge(constraints, node_of(&cluster, "n1")), REFUSAL_NONE);
-    assert_int_equal(pod_constraints_judge(constraints, node_of(&cluster, "n2")), REFUSAL_VOLUMES);
+    filter = node_filter_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), volumes, 1,
+                             &cluster.surroundings);
+    assert_int_equal(node_filter_check(filter, node_of(&cluster, "n1")), UNSCHEDULABLE_NONE);
+    assert_int_equal(node_filter_check(filter, node_of(&cluster, "n2")), UNSCHEDULABLE_VOLUMES);
 }
 
 #define PREFERRED                                                                                  \
@@ -260,18 +261,17 @@ static void test_topology_of_volumes(void **state)
 static void test_preferences(void **state)
 {
     CLEANUP(cluster_fini) struct cluster cluster;
-    CLEANUP(pod_constraints_freep) struct pod_constraints *constraints = NULL;
+    CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with(PREFERRED);
     const int found[] = {10 - 7, 20 - 7, 10 + 3 - 100, 3};
     size_t i = 0;
 
     (void)state;
     cluster_init(&cluster, POD("here", "db", "'app':'db'", "n2"));
-    constraints = pod_constraints_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), NULL, 0,
-                                      &cluster.surroundings);
+    filter = node_filter_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), NULL, 0,
+                             &cluster.surroundings);
     STORE_FOREACH(cluster.nodes, node)
-        assert_int_equal(pod_constraints_preference(constraints, KUBE_AS(Api__Node, node)),
-                         found[i++]);
+        assert_int_equal(node_filter_score(filter, KUBE_AS(Api__Node, node)), found[i++]);
 }
 
 int main(void)

@@ -11,7 +11,7 @@ enum { LIMIT_MS = 60 * 1000 };
 
 struct world {
     struct loop *loop;
-    struct node_table *table;
+    struct node_infos *table;
     struct kube_object *node, *plugin; /* as they were put last; NULL: there is none */
 };
 
@@ -20,7 +20,7 @@ static int set_up(void **state)
     struct world *world = mem_alloc(sizeof *world);
 
     world->loop = loop_new_virtual(0);
-    world->table = node_table_new(world->loop, "disk.csi.azure.com", LIMIT_MS);
+    world->table = node_infos_new(world->loop, "disk.csi.azure.com", LIMIT_MS);
     *state = world;
     return 0;
 }
@@ -29,7 +29,7 @@ static int tear_down(void **state)
 {
     struct world *world = *state;
 
-    node_table_free(world->table);
+    node_infos_free(world->table);
     kube_object_unref(world->node);
     kube_object_unref(world->plugin);
     loop_free(world->loop);
@@ -52,7 +52,7 @@ static void set_node(struct world *world, const char *ready)
                                         "'status':'False'},{'type':'Ready','status':'%s'}]}}",
                                         ready))
               : NULL;
-    node_table_node_changed(world->table, before, world->node);
+    node_infos_node_changed(world->table, before, world->node);
     kube_object_unref(before);
 }
 
@@ -67,19 +67,19 @@ static void beat(struct world *world, bool ready)
         mem_printf("{'metadata':{'name':'n','namespace':'d'},'status':{'lastHeartbeatTime':'%s',"
                    "'readyForVolumeAllocation':%s,'slots':{'limit':4}}}",
                    now, ready ? "true" : "false"));
-    node_table_plugin_changed(world->table, before, world->plugin);
+    node_infos_plugin_changed(world->table, before, world->plugin);
     kube_object_unref(before);
 }
 
-static const struct node_row *row(const struct world *world)
+static const struct node_info *row(const struct world *world)
 {
-    return node_table_find(world->table, "n");
+    return node_infos_find(world->table, "n");
 }
 
 static void assert_health(const struct world *world, bool well, bool lost)
 {
-    assert_int_equal(node_row_is_well(world->table, row(world)), well);
-    assert_int_equal(node_row_is_lost(world->table, row(world)), lost);
+    assert_int_equal(node_info_is_ready(world->table, row(world)), well);
+    assert_int_equal(node_info_is_unreachable(world->table, row(world)), lost);
 }
 
 static void test_labels(void **state)
@@ -151,18 +151,18 @@ static void test_silence(void **state)
 
     set_node(world, "True");
     beat(world, true);
-    assert_null(node_table_newly_lost(world->table));
+    assert_null(node_infos_newly_unreachable(world->table));
     loop_advance(world->loop, LIMIT_MS - 1);
     assert_health(world, true, false);
-    assert_null(node_table_newly_lost(world->table));
+    assert_null(node_infos_newly_unreachable(world->table));
     loop_advance(world->loop, 1);
     assert_health(world, false, true);
-    assert_ptr_equal(node_table_newly_lost(world->table), row(world));
-    assert_null(node_table_newly_lost(world->table));
+    assert_ptr_equal(node_infos_newly_unreachable(world->table), row(world));
+    assert_null(node_infos_newly_unreachable(world->table));
     beat(world, true);
-    assert_null(node_table_newly_lost(world->table));
+    assert_null(node_infos_newly_unreachable(world->table));
     loop_advance(world->loop, LIMIT_MS);
-    assert_non_null(node_table_newly_lost(world->table));
+    assert_non_null(node_infos_newly_unreachable(world->table));
 }
 
 static struct kube_object *attachment(const char *role)
@@ -178,24 +178,24 @@ static void test_slots(void **state)
     struct world *world = *state;
     CLEANUP(kube_object_unrefp) struct kube_object *replica = attachment("Replica");
     CLEANUP(kube_object_unrefp) struct kube_object *primary = attachment("Primary");
-    struct node_promise promise = {.volume = "v", .node = "n"};
+    struct assumed_attachment assumed = {.volume = "v", .node = "n"};
 
     set_node(world, "True");
     beat(world, true);
-    assert_int_equal(node_row_free_slots(row(world)), 4);
-    node_table_promise(world->table, &promise);
-    assert_int_equal(node_row_free_slots(row(world)), 3);
-    assert_ptr_equal(node_table_next_promise(world->table, NULL), &promise);
-    assert_null(node_table_next_promise(world->table, &promise));
-    node_table_attachment_changed(world->table, NULL, replica);
-    node_table_redeem(world->table, &promise);
-    assert_int_equal(node_row_free_slots(row(world)), 3);
+    assert_int_equal(node_info_free_slots(row(world)), 4);
+    node_infos_assume(world->table, &assumed);
+    assert_int_equal(node_info_free_slots(row(world)), 3);
+    assert_ptr_equal(node_infos_next_assumed(world->table, NULL), &assumed);
+    assert_null(node_infos_next_assumed(world->table, &assumed));
+    node_infos_attachment_changed(world->table, NULL, replica);
+    node_infos_forget(world->table, &assumed);
+    assert_int_equal(node_info_free_slots(row(world)), 3);
     assert_int_equal(row(world)->primaries, 0);
-    node_table_attachment_changed(world->table, replica, primary);
-    assert_int_equal(node_row_free_slots(row(world)), 3);
+    node_infos_attachment_changed(world->table, replica, primary);
+    assert_int_equal(node_info_free_slots(row(world)), 3);
     assert_int_equal(row(world)->primaries, 1);
-    node_table_attachment_changed(world->table, primary, NULL);
-    assert_int_equal(node_row_free_slots(row(world)), 4);
+    node_infos_attachment_changed(world->table, primary, NULL);
+    assert_int_equal(node_info_free_slots(row(world)), 4);
 }
 
 static void test_a_row_stays_as_long_as_there_is_anything(void **state)
@@ -203,13 +203,13 @@ static void test_a_row_stays_as_long_as_there_is_anything(void **state)
     struct world *world = *state;
     CLEANUP(kube_object_unrefp) struct kube_object *replica = attachment("Replica");
 
-    node_table_attachment_changed(world->table, NULL, replica);
+    node_infos_attachment_changed(world->table, NULL, replica);
     assert_health(world, false, true);
     set_node(world, "True");
     set_node(world, NULL);
-    assert_int_equal(node_table_count(world->table), 1);
-    node_table_attachment_changed(world->table, replica, NULL);
-    assert_int_equal(node_table_count(world->table), 0);
+    assert_int_equal(node_infos_count(world->table), 1);
+    node_infos_attachment_changed(world->table, replica, NULL);
+    assert_int_equal(node_infos_count(world->table), 0);
 }
 
 int main(void)

@@ -130,13 +130,13 @@ static const struct row rows[] = {
      "c"},
     {"a node that refuses, and one that the disk is leaving, take none",
      {NODE(.name = "a", .free_slots = 9),
-      NODE(.name = "b", .free_slots = 9, .refusal = REFUSAL_TAINT),
+      NODE(.name = "b", .free_slots = 9, .reason = UNSCHEDULABLE_TAINT),
       NODE(.name = "c", .free_slots = 9), NODE(.name = "d", .free_slots = 0)},
      {{"P.-.", 2, "1"}},
      ""},
     {"one that may stay does so even on a node that takes no more",
      {NODE(.name = "a", .free_slots = 9),
-      NODE(.name = "b", .free_slots = 0, .refusal = REFUSAL_NOT_READY),
+      NODE(.name = "b", .free_slots = 0, .reason = UNSCHEDULABLE_NOT_READY),
       NODE(.name = "c", .free_slots = 9)},
      {{"PR.", 1, "1"}},
      "b"},
@@ -243,7 +243,7 @@ static void fill(struct scene *scene, unsigned seed)
             .fault_domain = "",
             .pool = zones[rand_r(&r) % 2],
             .spot = rand_r(&r) % 4 == 0,
-            .refusal = rand_r(&r) % 5 == 0 ? REFUSAL_TAINT : REFUSAL_NONE,
+            .reason = rand_r(&r) % 5 == 0 ? UNSCHEDULABLE_TAINT : UNSCHEDULABLE_NONE,
             .free_slots = rand_r(&r) % 3,
             .load = rand_r(&r) % 3,
         };
@@ -280,7 +280,7 @@ static bool may_be_on(const struct scene *scene, size_t v, size_t node)
     const char *zone = scene->volumes[v].zone;
     char hold = hold_of(scene, v, node);
 
-    return hold == 'R' || (hold == '.' && !scene->nodes[node].refusal &&
+    return hold == 'R' || (hold == '.' && !scene->nodes[node].reason &&
                            (!*zone || strcmp(zone, scene->nodes[node].zone) == 0));
 }
 
@@ -558,21 +558,21 @@ static void test_a_cluster_that_becomes_full(void **state)
 
 static void test_why_not(void **state)
 {
-    struct scene scene = {.nodes = {NODE(.name = "a", .free_slots = 9),
-                                    NODE(.name = "b", .free_slots = 9, .refusal = REFUSAL_CORDONED),
-                                    NODE(.name = "c", .free_slots = 9, .zone = "2"),
-                                    NODE(.name = "d", .free_slots = 0),
-                                    NODE(.name = "e", .free_slots = 1)},
-                          .n_nodes = 5};
-    struct refusals refusals;
+    struct scene scene = {
+        .nodes = {NODE(.name = "a", .free_slots = 9),
+                  NODE(.name = "b", .free_slots = 9, .reason = UNSCHEDULABLE_CORDONED),
+                  NODE(.name = "c", .free_slots = 9, .zone = "2"),
+                  NODE(.name = "d", .free_slots = 0), NODE(.name = "e", .free_slots = 1)},
+        .n_nodes = 5};
+    struct unschedulable_reasons reasons;
 
     (void)state;
     complete(&scene);
     add_volume(&scene, &(struct volume){"P....", 2, "1"});
     solve(&scene);
     struct placement_snapshot in = snapshot_of(&scene);
-    placement_explain(&in, scene.found, 0, &refusals);
-    CLEANUP(freep) char *text = refusals_text(&refusals);
+    placement_explain(&in, scene.found, 0, &reasons);
+    CLEANUP(freep) char *text = unschedulable_reasons_text(&reasons);
     assert_string_equal(text, "0/5 nodes: 1 already the volume's own, 1 cordoned, 1 outside of the "
                               "disk's zone, 2 without a free place for a disk");
 }

@@ -13,9 +13,9 @@
     "'labels':{'" LABEL_PV "':'" pv "','" LABEL_PVC "':'" claim "',"                               \
     "'" LABEL_PVC_NAMESPACE "':'shop'}"
 #define ADOPTED(uid, labels, pv)                                                                   \
-    "{'metadata':{'name':'v','annotations':{'" NOTE_PRE_PROVISIONED "':'" GROUP_DISKS "v'" uid     \
-    "}," labels "},'spec':{'volumeName':'v','persistentVolume':'" pv "'}}"
-#define UID ",'" NOTE_PV_UID "':'u'"
+    "{'metadata':{'name':'v','annotations':{'" ANNOTATION_PRE_PROVISIONED "':'" GROUP_DISKS        \
+    "v'" uid "}," labels "},'spec':{'volumeName':'v','persistentVolume':'" pv "'}}"
+#define UID ",'" ANNOTATION_PV_UID "':'u'"
 #define MADE(labels, pv)                                                                           \
     "{'metadata':{'name':'v'," labels "},'spec':{'volumeName':'v','persistentVolume':'" pv "'}}"
 
@@ -95,7 +95,7 @@ static void test_change(void **state)
 {
     (void)state;
     assert_change(ADOPTED("", "'labels':{}", ""), SOME_PV("p", "u", CLAIM("c"), "v"),
-                  "{'metadata':{" LABELS("p", "c") ",'annotations':{'" NOTE_PV_UID "':'u'}},"
+                  "{'metadata':{" LABELS("p", "c") ",'annotations':{'" ANNOTATION_PV_UID "':'u'}},"
                                                    "'spec':{'persistentVolume':'p'}}");
     assert_change(MADE(LABELS("p", "c"), "p"), SOME_PV("p", "u", "", "v"),
                   "{'metadata':{'labels':{'" LABEL_PV "':'p','" LABEL_PVC "':null,"
