@@ -231,11 +231,18 @@ static struct err *no_slot(const struct subject *s)
                    s->attachment->spec->node_name, s->instance.max_disks, published);
 }
 
+static void look_later(const struct subject *s, uint64_t pause_ms)
+{
+    queue_add_at(s->controller->attachment_queue, s->object->key,
+                 loop_now(s->controller->loop) + pause_ms);
+}
+
 /* A step that nothing but an error comes of. */
 static struct err *cannot(const struct subject *s, enum attachment_step step)
 {
     switch (step) {
     case STEP_NO_SLOT:
+        look_later(s, FULL_LOOK_MS);
         return no_slot(s);
     case STEP_UNKNOWN_VM:
         return unknown_vm(s);
@@ -246,12 +253,6 @@ static struct err *cannot(const struct subject *s, enum attachment_step step)
 }
 
 /* ---- steps ---- */
-
-static void look_later(const struct subject *s, uint64_t pause_ms)
-{
-    queue_add_at(s->controller->attachment_queue, s->object->key,
-                 loop_now(s->controller->loop) + pause_ms);
-}
 
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
 static struct err *take_step(struct task *self, struct subject *s,
@@ -310,10 +311,8 @@ static struct err *take_step(struct task *self, struct subject *s,
     case STEP_GIVE_UP:
         *ret_go_on = false;
         return give_up(self, s);
-    case STEP_NO_SLOT:
-        look_later(s, FULL_LOOK_MS);
-        return cannot(s, plan->step);
     case STEP_NO_VM:
+    case STEP_NO_SLOT:
     case STEP_UNKNOWN_VM:
         return cannot(s, plan->step);
     }

@@ -1,4 +1,4 @@
-"""The definitions of the driver's custom resources, from the chart, in a real API server."""
+"""The definitions of the driver's custom resources, as kubectl applies them, in a real API server."""
 
 from functools import partial
 from pathlib import Path
@@ -7,7 +7,7 @@ import yaml
 from cluster.waiting import until
 from kubernetes import client
 
-DEFINITIONS = Path(__file__).parents[2] / "charts/azuredisk-csi-driver/files/crds"
+DEFINITIONS = Path(__file__).parents[2] / "crds"
 
 
 def install(api: client.ApiClient) -> None:
