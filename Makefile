@@ -2,6 +2,7 @@
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
 # make bench    calls, time and memory under load; BENCH=a only that scenario
+# make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
 # make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
@@ -21,6 +22,7 @@ include mk/build.mk
 include mk/python.mk
 include mk/lint.mk
 include mk/test.mk
+include mk/install.mk
 include mk/image.mk
 include mk/demo.mk
 include mk/bench.mk

@@ -17,8 +17,8 @@ COMMON_CFLAGS := -std=gnu17 -D_GNU_SOURCE -I. -I$(BUILD)/gen -fno-common -g -MMD
     -DVERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)/=
 
 CFLAGS_plain := $(COMMON_CFLAGS) -O2 -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
-    -fstack-clash-protection -ffunction-sections -fdata-sections -Wframe-larger-than=4096
-LDFLAGS_plain := -pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed
+    -fstack-clash-protection -ffunction-sections -fdata-sections -Wframe-larger-than=4096 $(CFLAGS)
+LDFLAGS_plain := -pie -Wl,--gc-sections -Wl,-z,relro -Wl,-z,now -Wl,--as-needed $(LDFLAGS)
 
 CFLAGS_checked := $(COMMON_CFLAGS) -O1 -fno-omit-frame-pointer \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
