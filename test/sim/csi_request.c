@@ -161,7 +161,8 @@ struct duplicate {
     const char *method;
     const ProtobufCMessage *request;
     uint64_t timeout_ms;
-    bool done, failed;
+    bool done;
+    bool failed; /* for good: nothing comes of it any more */
     struct waiters ended;
 };
 
@@ -191,13 +192,14 @@ static void send_again(struct task *self, void *arg)
         CLEANUP(err_freep)
         struct err *err = send_once(self, duplicate->world, duplicate->method, duplicate->request,
                                     duplicate->timeout_ms, NULL);
-        duplicate->failed = err != NULL;
+        duplicate->failed = err && !err_is_transient(err);
     }
     duplicate->done = true;
     waiters_wake(&duplicate->ended);
 }
 
-/* Who was told once that it failed and once that it is done does not know, and asks again. */
+/* Who was told once that it failed, and once that it is done or that it may be yet, does not know,
+ * and asks again. */
 static struct err *send_twice(struct task *self, struct world *world, const char *method,
                               const ProtobufCMessage *request, uint64_t timeout_ms,
                               ProtobufCMessage **ret_response)
