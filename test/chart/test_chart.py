@@ -144,7 +144,7 @@ def test_sidecars_are_those_that_are_tested():
 # ---- what Kubernetes is told of the driver ----
 
 def advertises(capability: str) -> bool:
-    sources = [*(TREE / "controller").glob("csi_*.c"), *(TREE / "node").glob("csi_*.c")]
+    sources = [*(TREE / "controller/csi").glob("*.c"), *(TREE / "node").glob("csi_*.c")]
     return any(re.search(rf"\b{capability}\b", source.read_text()) for source in sources)
 
 
@@ -381,9 +381,9 @@ def test_an_api_server_without_policies_gets_none(tmp_path):
 
 
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():
-    known = dict(re.findall(r'#define (NOTE_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
+    known = dict(re.findall(r'#define (ANNOTATION_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
     named = {known[name] for source in (TREE / "node").glob("*.c")
-             for name in re.findall(r"\bNOTE_\w+", source.read_text())}
+             for name in re.findall(r"\bANNOTATION_\w+", source.read_text())}
     rules = [v["expression"] for v in node_policies(render())[0]["spec"]["validations"]]
     [allowed] = {found for rule in rules for found in re.findall(r"key in (\[.*?\])", rule)}
     assert set(json.loads(allowed)) == named
