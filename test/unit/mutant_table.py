@@ -45,7 +45,7 @@ MUTANTS = [
            "if (contradict(batch->requests[i], request) || contradict(request, batch->requests[i]))",
            "if (contradict(batch->requests[i], request) && !request)", "vm_queue"),
     Mutant("a change of somebody else is not waited for", AZURE + "vm_queue.c",
-           "else if (err && is_of_others(err))", "else if (err && !vm)"),
+           "else if (err && is_of_others(err))", "else if (err && is_of_others(err) && !vm)"),
     Mutant("while somebody else changes a VM its disks are kept from others", AZURE + "vm_queue.c",
            "    vm_release_disks(vm);\n    struct err *err = vm_refresh(",
            "    struct err *err = vm_refresh("),
