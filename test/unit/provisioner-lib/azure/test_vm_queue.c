@@ -325,19 +325,24 @@ static void test_a_change_of_somebody_else_is_waited_for(void **state)
     CLEANUP(http_response_finip) struct http_response response = {0};
 
     (void)state;
+    assert_ok(latencies_set(&world->azure->model->latencies, "detach=40s"));
     ask(world->azure, "POST",
         "{P}/virtualMachines/vm1/attachDetachDataDisks?api-version=2025-04-01",
         "{'dataDisksToDetach': [{'diskId': '" DISK("c") "'}]}", &response);
     assert_int_equal(response.status, 202);
-    struct err *err = wish(world, h);
-    assert_int_equal(err_kind(err), ERR_BUSY);
-    err_free(err);
+    struct wish first = h;
+    begin(world, &first);
+    loop_advance(world->azure->loop, 1000);
+    assert_true(first.ended);
+    assert_int_equal(err_kind(first.err), ERR_BUSY);
+    err_free(first.err);
     uint64_t start = now_of(world);
     struct wish wishes[] = {h, {.kind = ATTACH, .vm = VM("vm2"), .disk = "h", .lun = 0}};
     for (size_t i = 0; i < COUNT_OF(wishes); i++)
         begin(world, &wishes[i]);
     finish(world, wishes, COUNT_OF(wishes));
     assert_ok(wishes[0].err);
+    assert_in_range(wishes[0].ended_at - start, 75 * 1000, 90 * 1000);
     assert_int_equal(calls(world, CHANGES), 4);
     /* That the other VM gets an answer does not wait for it: here, that it is attached to vm1. */
     assert_int_equal(err_kind(wishes[1].err), ERR_BUSY);
