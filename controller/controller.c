@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/api/azdisk.pb-c.h"
+#include "provisioner-lib/records/names.h"
 
 const Api__AzVolume *as_volume(const struct kube_object *object)
 {

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "controller/audit/audit.h"
-#include "controller/volume/filesystem_note.h"
-#include "controller/metrics.h"
 #include "controller/cache/informers.h"
-#include "controller/routing/object_events.h"
+#include "controller/metrics.h"
 #include "controller/replica/unschedulable.h"
+#include "controller/routing/object_events.h"
+#include "controller/volume/filesystem_note.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/rt/backoff.h"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "controller/app.h"
 #include "controller/cloud_config.h"
 #include "controller/csi/service.h"
 #include "controller/flags.h"
-#include "controller/app.h"
 #include "controller/metrics.h"
 #include "controller/node_lock.h"
 #include "lib/base/alloc.h"

@@ -88,7 +88,7 @@ struct cloud_instance {
     enum cloud_source max_disks_from;
     struct cloud_slot *slots;
     size_t n_slots;
-    uint64_t resting_luns; /* bit n: LUN n became free so lately that the machine's kernel may still
+    uint64_t cooling_luns; /* bit n: LUN n became free so lately that the machine's kernel may still
                               have a device there */
 };
 
@@ -109,12 +109,12 @@ struct cloud_attach {
     enum cloud_urgency urgency;
     /* Disks that leave the machine in the same change, to make room; those that it does not have
      * are no matter. */
-    const char *const *in_exchange;
-    size_t n_in_exchange;
+    const char *const *swap_out;
+    size_t n_swap_out;
     /* Asked while it waits for its turn, which may be minutes: if it is not, nothing is attached,
      * and CONFLICT says so. `instance` is the machine's model as far as it is known, or NULL. Must
      * not yield; NULL: it is wanted in any case. */
-    bool (*still_wanted)(void *ctx, const struct cloud_instance *instance);
+    bool (*precondition)(void *ctx, const struct cloud_instance *instance);
     void *ctx;
 };
 
@@ -155,7 +155,7 @@ struct cloud_ops {
     /* An attach or detach of the machine is on its way; with `coming` false, it is about to be
      * asked for, or is not asked for after all. What is asked for already waits for it, for a
      * moment, so that both can be one change. */
-    void (*instance_expect)(struct cloud *cloud, const char *instance_id, bool coming);
+    void (*instance_announce)(struct cloud *cloud, const char *instance_id, bool coming);
     /* Return when it is done and seen in the model. Requests for one machine are gathered into few
      * changes; changes of one disk never overlap. */
     struct err *(*disk_attach)(struct task *self, struct cloud *cloud,

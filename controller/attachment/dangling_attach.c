@@ -3,12 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/cache/published.h"
 #include "controller/cache/informers.h"
-#include "provisioner-lib/records/names.h"
+#include "controller/cache/published.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/audit/cluster_view.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- deciding ---- */
 

@@ -5,7 +5,7 @@
 
 #include "controller/attachment/states.h"
 
-enum { EXCHANGE_MS = 30 * 1000 }; /* a change of a VM seldom takes Azure longer */
+enum { SWAP_MS = 30 * 1000 }; /* a change of a VM seldom takes Azure longer */
 
 static struct attachment_plan step(enum attachment_step step)
 {
@@ -126,7 +126,7 @@ static int choose_lun(const struct attachment_snapshot *in)
         if (!is_lun_free(in, lun))
             continue;
         any = lun;
-        if (!(in->instance->resting_luns >> lun & 1))
+        if (!(in->instance->cooling_luns >> lun & 1))
             rested = lun;
     }
     return rested != NO_LUN ? rested : any;
@@ -150,13 +150,13 @@ static struct attachment_plan without_place(const struct attachment_snapshot *in
 /* By a clock that may differ from the API server's. */
 static bool waits_too_long(const struct attachment_snapshot *in)
 {
-    return in->deleting_for_ms >= EXCHANGE_MS || in->deleting_for_ms <= -EXCHANGE_MS;
+    return in->deleting_for_ms >= SWAP_MS || in->deleting_for_ms <= -SWAP_MS;
 }
 
 /* On a full VM a replica that leaves is detached in one change with the attach of the primary that
  * needs its place, unless somebody else waits for the replica to be gone. An attach that fails
  * again and again holds up nobody's replica. */
-static bool leaves_in_exchange(const struct attachment_snapshot *in)
+static bool leaves_by_swap(const struct attachment_snapshot *in)
 {
     return in->primary_arrives && in->wanted == ROLE_IS_REPLICA && !in->detach_requested &&
            !in->primary_waits && !in->volume_goes && !waits_too_long(in) &&
@@ -196,7 +196,7 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
         return step(in->looked_anew ? STEP_REMOVE_FINALIZER : STEP_LOOK_ANEW);
     if (in->state != ATTACHMENT_DETACHING)
         return step(STEP_RECORD_DETACHING);
-    return step(leaves_in_exchange(in) ? STEP_LOOK_LATER : STEP_DETACH);
+    return step(leaves_by_swap(in) ? STEP_LOOK_LATER : STEP_DETACH);
 }
 
 static struct attachment_plan next_of_attached(const struct attachment_snapshot *in)
@@ -253,7 +253,7 @@ static struct attachment_plan next_of_absent(const struct attachment_snapshot *i
         return step(STEP_LOOK_LATER); /* until the one that leaves is gone */
     if (in->state == ATTACHMENT_ATTACHING && plan.lun == in->lun) {
         plan.step = STEP_ATTACH;
-        plan.in_exchange = count_taken(in) >= in->instance->max_disks;
+        plan.swaps_out = count_taken(in) >= in->instance->max_disks;
     }
     return plan;
 }

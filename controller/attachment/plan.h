@@ -118,8 +118,8 @@ enum attachment_step {
 struct attachment_plan {
     enum attachment_step step;
     int lun;
-    bool in_exchange; /* of STEP_ATTACH: there is room only without the leaving neighbours' disks */
-    size_t victim;    /* of STEP_PREEMPT and STEP_RECORD_DISPLACED */
+    bool swaps_out; /* of STEP_ATTACH: there is room only without the leaving neighbours' disks */
+    size_t victim;  /* of STEP_PREEMPT and STEP_RECORD_DISPLACED */
 };
 
 struct attachment_plan attachment_next(const struct attachment_snapshot *in);

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/attachment/status.h"
-#include "controller/attachment/snapshot.h"
 #include "controller/attachment/dangling_attach.h"
 #include "controller/attachment/disk_owner.h"
-#include "provisioner-lib/records/names.h"
+#include "controller/attachment/snapshot.h"
+#include "controller/attachment/status.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "provisioner-lib/records/names.h"
 
 enum {
     MAX_STEPS = 16,           /* in one go; the longest life has about half as many */
@@ -78,7 +78,7 @@ static struct err *look(struct task *self, struct subject *s, uint64_t max_age_m
 /* What was asked for, as it was then. */
 struct wish {
     const struct subject *s;
-    bool in_exchange; /* for what was leaving */
+    bool swaps_out; /* for what was leaving */
 };
 
 static bool is_leaving(const struct subject *s, const char *disk_id)
@@ -90,9 +90,9 @@ static bool is_leaving(const struct subject *s, const char *disk_id)
 }
 
 /* One that has left may have come back since, published. */
-static bool exchange_holds(const struct wish *wish, const struct subject *now)
+static bool swap_holds(const struct wish *wish, const struct subject *now)
 {
-    for (size_t i = 0; wish->in_exchange && i < wish->s->n_neighbours; i++)
+    for (size_t i = 0; wish->swaps_out && i < wish->s->n_neighbours; i++)
         if (wish->s->neighbours[i].leaving && !is_leaving(now, wish->s->neighbours[i].disk_id))
             return false;
     return true;
@@ -101,7 +101,7 @@ static bool exchange_holds(const struct wish *wish, const struct subject *now)
 /* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
  * replica is to wait for its volume's primary, a primary may come that needs its place, and so may
  * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
-static bool still_wanted(void *ctx, const struct cloud_instance *instance)
+static bool precondition(void *ctx, const struct cloud_instance *instance)
 {
     const struct wish *wish = ctx;
     const struct subject *s = wish->s;
@@ -113,7 +113,7 @@ static bool still_wanted(void *ctx, const struct cloud_instance *instance)
     now.in.instance = instance ? instance : s->in.instance;
     return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
            now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
-           attachment_next(&now.in).step == STEP_ATTACH && exchange_holds(wish, &now);
+           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(wish, &now);
 }
 
 static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
@@ -121,11 +121,11 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     const struct caching_disk disk = volume_disk(s->volume);
-    struct wish wish = {s, plan->in_exchange};
+    struct wish wish = {s, plan->swaps_out};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
 
-    for (size_t i = 0; plan->in_exchange && i < s->n_neighbours && n_leaving < MAX_LUNS; i++)
+    for (size_t i = 0; plan->swaps_out && i < s->n_neighbours && n_leaving < MAX_LUNS; i++)
         if (s->neighbours[i].leaving)
             leaving[n_leaving++] = s->neighbours[i].disk_id;
     TRY(volume_parse_existing(s->volume, &parameters));
@@ -136,9 +136,9 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                        .lun = plan->lun,
                                        .caching = caching_of(parameters.caching, &disk),
                                        .urgency = urgency_of(s),
-                                       .in_exchange = leaving,
-                                       .n_in_exchange = n_leaving,
-                                       .still_wanted = still_wanted,
+                                       .swap_out = leaving,
+                                       .n_swap_out = n_leaving,
+                                       .precondition = precondition,
                                        .ctx = &wish,
                                    });
 }
@@ -335,14 +335,14 @@ static void approach_begin(struct approach *approach, const struct subject *s)
     if (approach->instance_id || !asks)
         return;
     approach->instance_id = mem_strdup(s->instance_id);
-    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, true);
+    approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, true);
 }
 
 static void approach_end(struct approach *approach)
 {
     if (!approach->instance_id)
         return;
-    approach->cloud->ops->instance_expect(approach->cloud, approach->instance_id, false);
+    approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, false);
     free(TAKE_PTR(approach->instance_id));
 }
 

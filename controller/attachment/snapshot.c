@@ -4,13 +4,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/colocation.h"
+#include "controller/cache/published.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- what is remembered while this process leads ---- */
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "controller/controller.h"
 #include "controller/attachment/publish_plan.h"
+#include "controller/controller.h"
 
 struct subject {
     struct controller *controller;

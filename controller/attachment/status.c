@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/az_error.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
 

@@ -2,9 +2,9 @@
 
 #include <strings.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
+#include "provisioner-lib/records/names.h"
 
 /* At most 2.5 ms of CPU time on the machine of the tests, -O2: 10,000 volumes with three
  * attachments each, ten volumes in use on each of 1,000 nodes. */

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
-#include "controller/scheduling/interpod_affinity.h"
 #include "controller/cache/volume_view.h"
+#include "controller/scheduling/interpod_affinity.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod.h"
-#include "lib/kube/pv_source.h"
 #include "lib/kube/pod_claim.h"
+#include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- indexes ---- */
 

@@ -1,10 +1,10 @@
 #include "controller/cache/indexes.h"
 
-#include "provisioner-lib/records/names.h"
-#include "controller/scheduling/interpod_affinity.h"
 #include "controller/cache/colocation.h"
+#include "controller/scheduling/interpod_affinity.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 
 static void index_by_volume(const struct kube_object *object,
                             void (*emit)(void *ctx, const char *value), void *ctx)

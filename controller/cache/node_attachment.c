@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- which it is ---- */
 

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/volume_view.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/names.h"
 
 static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
 {

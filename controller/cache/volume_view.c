@@ -4,9 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/alloc.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/names.h"
-#include "lib/base/alloc.h"
 
 bool volume_is_created(const Api__AzVolume *volume)
 {

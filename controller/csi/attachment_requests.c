@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 
 enum { DETACH_TRIES = 5 }; /* each after somebody else's write */
 

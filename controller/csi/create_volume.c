@@ -3,15 +3,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "provisioner-lib/records/access_mode.h"
-#include "provisioner-lib/records/az_error.h"
+#include "controller/cache/volume_view.h"
 #include "controller/csi/service.h"
 #include "controller/volume/failed_creation.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/volume/persistent_volume.h"
-#include "controller/cache/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 #define GIB (1024LL * 1024 * 1024)
 

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-#include "controller/volume/adoption.h"
-#include "provisioner-lib/records/az_error.h"
-#include "controller/csi/service.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
+#include "controller/csi/service.h"
+#include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- of an AzVolume ---- */
 

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-#include "controller/volume/adoption.h"
-#include "provisioner-lib/records/az_error.h"
-#include "controller/csi/service.h"
-#include "controller/cache/published.h"
 #include "controller/cache/informers.h"
-#include "provisioner-lib/records/names.h"
+#include "controller/cache/published.h"
 #include "controller/cache/volume_view.h"
+#include "controller/csi/service.h"
+#include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 /* How long to wait for a disk to be looked at. */
 enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's write */ };

@@ -3,20 +3,20 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/access_mode.h"
+#include "controller/attachment/publish_plan.h"
 #include "controller/attachment/snapshot.h"
-#include "provisioner-lib/records/az_error.h"
+#include "controller/cache/node_attachment.h"
+#include "controller/cache/published.h"
+#include "controller/cache/volume_view.h"
 #include "controller/csi/attachment_requests.h"
 #include "controller/csi/existing_volume.h"
 #include "controller/csi/service.h"
-#include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
-#include "controller/cache/node_attachment.h"
-#include "controller/attachment/publish_plan.h"
-#include "controller/cache/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 static const Api__AzVolumeAttachmentDetail *detail_of(const Api__AzVolumeAttachment *attachment)
 {

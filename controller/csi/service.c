@@ -3,12 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "provisioner-lib/records/access_mode.h"
-#include "controller/volume/adoption.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
+#include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/names.h"
 
 enum { TIME_TO_ANSWER_MS = 200 };
 

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
+#include "controller/attachment/publish_plan.h"
 #include "controller/attachment/snapshot.h"
-#include "provisioner-lib/records/az_error.h"
+#include "controller/cache/node_attachment.h"
+#include "controller/cache/published.h"
+#include "controller/cache/volume_in_use.h"
+#include "controller/cache/volume_view.h"
 #include "controller/csi/attachment_requests.h"
 #include "controller/csi/service.h"
-#include "controller/cache/volume_in_use.h"
-#include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
-#include "controller/cache/node_attachment.h"
-#include "controller/attachment/publish_plan.h"
-#include "controller/cache/volume_view.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
 

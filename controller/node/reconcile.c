@@ -6,15 +6,15 @@
 #include <strings.h>
 
 #include "controller/attachment/snapshot.h"
-#include "controller/cache/published.h"
 #include "controller/cache/informers.h"
-#include "provisioner-lib/records/names.h"
-#include "controller/node/liveness.h"
+#include "controller/cache/published.h"
 #include "controller/cache/volume_view.h"
+#include "controller/node/liveness.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/names.h"
 
 enum {
     REFRESH_MS = 10 * 60 * 1000, /* other people's disks come and go without a word to us */

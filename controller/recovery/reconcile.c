@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/volume/adoption.h"
 #include "controller/attachment/snapshot.h"
-#include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/node_attachment.h"
-#include "controller/recovery/plan.h"
+#include "controller/cache/published.h"
 #include "controller/cache/volume_view.h"
+#include "controller/recovery/plan.h"
+#include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/names.h"
 
 enum { MAX_STEPS = MAX_SHARES_LIMIT + 2 };
 

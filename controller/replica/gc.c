@@ -5,9 +5,9 @@
 
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/names.h"
 
 struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in)
 {

@@ -3,17 +3,17 @@
 
 #include <string.h>
 
-#include "controller/replica/gc.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/node_attachment.h"
-#include "controller/scheduling/node_info.h"
+#include "controller/cache/volume_view.h"
+#include "controller/replica/gc.h"
 #include "controller/replica/snapshot.h"
 #include "controller/replica/unschedulable.h"
-#include "controller/cache/volume_view.h"
+#include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- carry out ---- */
 

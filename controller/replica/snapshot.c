@@ -3,16 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/cache/volume_in_use.h"
-#include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
-#include "controller/scheduling/node_info.h"
-#include "controller/scheduling/node_filter.h"
 #include "controller/cache/colocation.h"
-#include "controller/replica/node_selector.h"
+#include "controller/cache/published.h"
+#include "controller/cache/volume_in_use.h"
 #include "controller/cache/volume_view.h"
+#include "controller/replica/node_selector.h"
+#include "controller/scheduling/node_filter.h"
+#include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod_claim.h"
+#include "provisioner-lib/records/names.h"
 
 void replica_view_fini(struct replica_view *view)
 {

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
-#include "controller/scheduling/node_info.h"
-#include "controller/scheduling/interpod_affinity.h"
 #include "controller/cache/colocation.h"
 #include "controller/replica/unschedulable.h"
+#include "controller/scheduling/interpod_affinity.h"
+#include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod.h"
 #include "provisioner-lib/audit/cluster_view.h"
+#include "provisioner-lib/records/names.h"
 
 enum { SILENCE_LOOK_MS = 1000 };
 

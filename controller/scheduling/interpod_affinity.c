@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/kube/pod.h"
 #include "lib/base/hash.h"
+#include "lib/kube/pod.h"
 #include "lib/kube/selector.h"
 
 /* A value of a term's topology key. */

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/access_mode.h"
 #include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
-#include "controller/volume/persistent_volume.h"
 #include "controller/cache/volume_view.h"
+#include "controller/volume/persistent_volume.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/names.h"
 
 #define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
 #define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"

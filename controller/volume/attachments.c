@@ -1,7 +1,7 @@
 #include "controller/volume/attachments.h"
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 
 struct err *volume_release_attachments(struct task *self, struct controller *controller,
                                        const char *volume)

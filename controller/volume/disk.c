@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/records/names.h"
 
 #define GIB (1024LL * 1024 * 1024)
 

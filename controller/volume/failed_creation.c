@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/names.h"
 
 /* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
  */

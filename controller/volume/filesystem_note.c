@@ -4,12 +4,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "provisioner-lib/host/filesystem.h"
 #include "provisioner-lib/host/identity.h"
+#include "provisioner-lib/records/names.h"
 
 enum { MOST_IGNORED = 10 * 1000 };
 

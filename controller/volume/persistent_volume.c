@@ -3,11 +3,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/volume/adoption.h"
 #include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
 #include "controller/cache/volume_view.h"
+#include "controller/volume/adoption.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/names.h"
 
 /* ---- what it should say ---- */
 

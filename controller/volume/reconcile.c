@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/volume/adoption.h"
-#include "provisioner-lib/records/az_error.h"
-#include "controller/controller.h"
-#include "controller/volume/failed_creation.h"
-#include "controller/volume/filesystem_note.h"
 #include "controller/cache/published.h"
-#include "provisioner-lib/records/names.h"
+#include "controller/cache/volume_view.h"
+#include "controller/controller.h"
+#include "controller/volume/adoption.h"
 #include "controller/volume/attachments.h"
 #include "controller/volume/disk.h"
-#include "controller/volume/plan.h"
+#include "controller/volume/failed_creation.h"
+#include "controller/volume/filesystem_note.h"
 #include "controller/volume/persistent_volume.h"
-#include "controller/cache/volume_view.h"
+#include "controller/volume/plan.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/names.h"
 
 enum { MAX_STEPS = 8 };
 

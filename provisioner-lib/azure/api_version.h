@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "provisioner-lib/azure/budget.h"
+#include "provisioner-lib/azure/token_buckets.h"
 
 /* `azure_stack`: an Azure Stack Hub, which is years behind. */
 const char *api_version(enum arm_kind kind, bool azure_stack);

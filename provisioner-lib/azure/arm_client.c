@@ -12,10 +12,10 @@
 #include "lib/json/parse.h"
 #include "provisioner-lib/azure/api_version.h"
 #include "provisioner-lib/azure/arm_error.h"
-#include "provisioner-lib/azure/arm_limits.h"
 #include "provisioner-lib/azure/azure_metrics.h"
-#include "provisioner-lib/azure/budgets.h"
 #include "provisioner-lib/azure/cloud_endpoints.h"
+#include "provisioner-lib/azure/rate_limit_headers.h"
+#include "provisioner-lib/azure/subscription_buckets.h"
 
 enum {
     MOST_CONNECTIONS = 16,
@@ -31,8 +31,8 @@ struct arm_client {
     struct azure_config *config;
     struct http_transport *transport;
     struct credential *credential;
-    struct budgets *budgets;
-    struct gate *gate;
+    struct subscription_buckets *subscription_buckets;
+    struct rate_limiter *limiter;
     bool discovering;
     struct waiters discovered;
 };
@@ -46,8 +46,8 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
                                .config = config,
                                .transport = transport,
                                .credential = credential,
-                               .budgets = budgets_new(),
-                               .gate = gate_new(loop, MOST_CONNECTIONS)};
+                               .subscription_buckets = subscription_buckets_new(),
+                               .limiter = rate_limiter_new(loop, MOST_CONNECTIONS)};
     waiters_init(&arm->discovered);
     return arm;
 }
@@ -56,8 +56,8 @@ void arm_client_free(struct arm_client *arm)
 {
     if (!arm)
         return;
-    gate_free(arm->gate);
-    budgets_free(arm->budgets);
+    rate_limiter_free(arm->limiter);
+    subscription_buckets_free(arm->subscription_buckets);
     free(arm);
 }
 
@@ -80,33 +80,33 @@ void arm_operation_fini(struct arm_operation *operation)
 
 /* ---- one exchange ---- */
 
-static struct budget *budget_of(const struct arm_client *arm, const char *url)
+static struct token_buckets *buckets_of(const struct arm_client *arm, const char *url)
 {
-    return budgets_find(arm->budgets, url);
+    return subscription_buckets_find(arm->subscription_buckets, url);
 }
 
 uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request)
 {
-    return budget_pace(budget_of(arm, request->path), request->kind, request->resource,
-                       loop_now(arm->loop));
+    return token_buckets_pace(buckets_of(arm, request->path), request->kind, request->resource,
+                              loop_now(arm->loop));
 }
 
-static struct gate_request at_gate(const struct arm_client *arm, const struct arm_request *request,
-                                   const char *url)
+static struct rate_limiter_request
+limiter_request(const struct arm_client *arm, const struct arm_request *request, const char *url)
 {
-    return (struct gate_request){.budget = budget_of(arm, url),
-                                 .kind = request->kind,
-                                 .resource = request->resource,
-                                 .urgency = &request->urgency};
+    return (struct rate_limiter_request){.buckets = buckets_of(arm, url),
+                                         .kind = request->kind,
+                                         .resource = request->resource,
+                                         .urgency = &request->urgency};
 }
 
 static struct err *wait_turn(struct task *self, struct arm_client *arm,
                              const struct arm_request *request, const char *url)
 {
-    const struct gate_request passing = at_gate(arm, request, url);
+    const struct rate_limiter_request passing = limiter_request(arm, request, url);
     uint64_t began = loop_now(arm->loop);
 
-    TRY(gate_pass(self, arm->gate, &passing));
+    TRY(rate_limiter_acquire(self, arm->limiter, &passing));
     metric_observe(&METRIC_AZURE_GATE_SECONDS, (double)(loop_now(arm->loop) - began) / 1000,
                    arm_kind_name(request->kind));
     return NULL;
@@ -125,8 +125,9 @@ static bool may_send(void *ctx)
     struct parting *parting = ctx;
     const struct arm_request *request = parting->request;
 
-    parting->refused = budget_is_closed(budget_of(parting->arm, parting->url), request->kind,
-                                        request->resource, loop_now(parting->arm->loop));
+    parting->refused =
+        token_buckets_is_closed(buckets_of(parting->arm, parting->url), request->kind,
+                                request->resource, loop_now(parting->arm->loop));
     return !parting->refused;
 }
 
@@ -146,7 +147,7 @@ static struct err *send(struct task *self, struct parting *parting, struct http_
         uint64_t began = loop_now(arm->loop);
         message->deadline = began + REQUEST_TIMEOUT_MS;
         err = http_exchange(self, arm->transport, message, ret);
-        gate_leave(arm->gate);
+        rate_limiter_release(arm->limiter);
         if (!err)
             metric_observe(&METRIC_AZURE_REQUEST_SECONDS,
                            (double)(loop_now(arm->loop) - began) / 1000,
@@ -181,11 +182,11 @@ static struct err *attempt(struct task *self, struct arm_client *arm,
                  .n_headers = n,
                  .body = body,
                  .body_length = body ? strlen(body) : 0,
-                 .urgent = true, /* it has waited for a connection at the gate */
+                 .urgent = true, /* it has waited for a connection at the rate limiter */
                  .max_response = LARGEST_ANSWER,
              },
              ret));
-    arm_limits_note(budget_of(arm, url), request, ret, loop_now(arm->loop));
+    rate_limit_headers_note(buckets_of(arm, url), request, ret, loop_now(arm->loop));
     if (ret->status == 401)
         credential_refused(arm->credential, authorization, ret);
     return NULL;
@@ -222,7 +223,8 @@ static struct err *exchange(struct task *self, struct arm_client *arm,
     }
     struct err *err = document_of(self, arm, response, &json);
     if (err && err_kind(err) == ERR_THROTTLED)
-        arm_limits_close(budget_of(arm, url), request, response, err, json, loop_now(arm->loop));
+        rate_limit_headers_close(buckets_of(arm, url), request, response, err, json,
+                                 loop_now(arm->loop));
     TRY(err);
     *ret_json = TAKE_PTR(json);
     return NULL;
@@ -315,9 +317,9 @@ static struct err *wrap(struct err *err, const struct arm_request *request)
 struct err *arm_client_wait(struct task *self, struct arm_client *arm,
                             const struct arm_request *request)
 {
-    const struct gate_request passing = at_gate(arm, request, request->path);
+    const struct rate_limiter_request passing = limiter_request(arm, request, request->path);
 
-    return gate_wait(self, arm->gate, &passing);
+    return rate_limiter_wait(self, arm->limiter, &passing);
 }
 
 void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
@@ -326,7 +328,7 @@ void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
     if (request->urgency <= urgency)
         return;
     request->urgency = urgency;
-    gate_reorder(arm->gate, &request->urgency);
+    rate_limiter_reorder(arm->limiter, &request->urgency);
 }
 
 struct err *arm_client_request(struct task *self, struct arm_client *arm,
@@ -398,8 +400,8 @@ static uint64_t next_pause(const struct arm_client *arm, const struct arm_operat
                            uint64_t began, uint64_t retry_after)
 {
     uint64_t now = loop_now(arm->loop), pause = (now - began) / 5;
-    uint64_t pace =
-        budget_pace(budget_of(arm, operation->url), operation->kind, operation->resource, now);
+    uint64_t pace = token_buckets_pace(buckets_of(arm, operation->url), operation->kind,
+                                       operation->resource, now);
 
     if (retry_after)
         return retry_after;
@@ -479,15 +481,15 @@ struct err *arm_client_next_page(const struct arm_client *arm, const char *link,
 
 void arm_client_refresh_metrics(struct arm_client *arm)
 {
-    static const char *const scopes[] = {[BUDGET_RESOURCE] = "resource",
-                                         [BUDGET_SUBSCRIPTION] = "subscription",
-                                         [BUDGET_METHOD] = "method"};
+    static const char *const scopes[] = {[BUCKET_RESOURCE] = "resource",
+                                         [BUCKET_SUBSCRIPTION] = "subscription",
+                                         [BUCKET_METHOD] = "method"};
     uint64_t now = loop_now(arm->loop);
 
     for (int kind = 0; kind < ARM_KINDS; kind++)
         for (size_t scope = 0; scope < COUNT_OF(scopes); scope++) {
-            unsigned left =
-                budgets_left(arm->budgets, (enum arm_kind)kind, (enum budget_scope)scope, now);
+            unsigned left = subscription_buckets_left(
+                arm->subscription_buckets, (enum arm_kind)kind, (enum bucket_scope)scope, now);
 
             metric_set(&METRIC_AZURE_BUDGET_LEFT, left, arm_kind_name((enum arm_kind)kind),
                        scopes[scope]);

@@ -1,13 +1,13 @@
 /* arm_client.h - conversations with Azure Resource Manager: requests, errors, long-running
  * operations.
  *
- * A request waits for its turn (gate.h), is authorised, sent and interpreted; a refusal becomes an
- * error whose kind comes from the table in arm_error.c and whose code is Azure's. Nothing is
- * repeated here but a request whose token was refused. A refusal for want of budget keeps further
- * requests of its kind back until the time that Azure gave. No answer at all (UNAVAILABLE, TIMEOUT)
- * leaves open whether the request took effect; the caller then reads before it does anything else.
- * A request that could not be sent (NOT_SENT) did not take effect.
- * Loop's thread; calls yield.
+ * A request waits for its turn (rate_limiter.h), is authorised, sent and interpreted; a refusal
+ * becomes an error whose kind comes from the table in arm_error.c and whose code is Azure's.
+ * Nothing is repeated here but a request whose token was refused. A refusal because a bucket is
+ * empty keeps further requests of its kind back until the time that Azure gave. No answer at all
+ * (UNAVAILABLE, TIMEOUT) leaves open whether the request took effect; the caller then reads before
+ * it does anything else. A request that could not be sent (NOT_SENT) did not take effect. Loop's
+ * thread; calls yield.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 #include "lib/http/transport.h"
 #include "provisioner-lib/azure/config.h"
 #include "provisioner-lib/azure/credential.h"
-#include "provisioner-lib/azure/gate.h"
+#include "provisioner-lib/azure/rate_limiter.h"
 
 struct arm_client;
 
@@ -50,7 +50,7 @@ struct err *arm_client_wait(struct task *self, struct arm_client *arm,
 void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
                       enum cloud_urgency urgency);
 
-/* How far apart such requests should be so that they never have to wait (budget_pace()). */
+/* How far apart such requests should be so that they never have to wait (token_buckets_pace()). */
 uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request);
 
 /* How to follow an operation that was accepted and is not finished. */

@@ -11,15 +11,16 @@
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/skus.h"
+#include "provisioner-lib/azure/vm_cache.h"
 #include "provisioner-lib/azure/vm_model.h"
-#include "provisioner-lib/azure/vms.h"
+#include "provisioner-lib/azure/vm_queue.h"
 
 struct azure {
     struct cloud cloud;
     struct credential *credential;
     struct arm_client *arm;
     struct skus *skus;
-    struct vms *vms;
+    struct vm_cache *cache;
 };
 
 static struct azure *azure_of(struct cloud *cloud)
@@ -102,12 +103,12 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
                                 uint64_t max_age_ms, enum cloud_urgency urgency,
                                 struct cloud_instance *ret)
 {
-    return vm_get(self, azure_of(cloud)->vms, id, max_age_ms, urgency, ret);
+    return vm_get(self, azure_of(cloud)->cache, id, max_age_ms, urgency, ret);
 }
 
 static void instance_forget(struct cloud *cloud, const char *id)
 {
-    vm_forget(azure_of(cloud)->vms, id);
+    vm_forget(azure_of(cloud)->cache, id);
 }
 
 static struct err *instance_look(struct task *self, struct cloud *cloud, const char *id,
@@ -134,42 +135,42 @@ static struct err *attach(struct task *self, struct cloud *cloud, const struct c
 {
     TRY(resource_id_check(attach->disk_id));
     TRY(check_subscriptions(attach));
-    return vm_change(self, azure_of(cloud)->vms, attach->instance_id,
+    return vm_change(self, azure_of(cloud)->cache, attach->instance_id,
                      &(struct vm_change){
                          .kind = VM_ATTACH,
                          .urgency = attach->urgency,
                          .disk_id = attach->disk_id,
                          .lun = attach->lun,
                          .caching = attach->caching,
-                         .in_exchange = attach->in_exchange,
-                         .n_in_exchange = attach->n_in_exchange,
-                         .still_wanted = attach->still_wanted,
+                         .swap_out = attach->swap_out,
+                         .n_swap_out = attach->n_swap_out,
+                         .precondition = attach->precondition,
                          .ctx = attach->ctx,
                      });
 }
 
 static void reconsider(struct cloud *cloud, const char *disk_id)
 {
-    vms_reconsider(azure_of(cloud)->vms, disk_id);
+    vm_reconsider(azure_of(cloud)->cache, disk_id);
 }
 
-static void instance_expect(struct cloud *cloud, const char *id, bool coming)
+static void instance_announce(struct cloud *cloud, const char *id, bool coming)
 {
-    vm_expect(azure_of(cloud)->vms, id, coming);
+    vm_announce(azure_of(cloud)->cache, id, coming);
 }
 
 static struct err *detach(struct task *self, struct cloud *cloud, const char *id,
                           const char *disk_id, enum cloud_urgency urgency)
 {
     return vm_change(
-        self, azure_of(cloud)->vms, id,
+        self, azure_of(cloud)->cache, id,
         &(struct vm_change){.kind = VM_DETACH, .urgency = urgency, .disk_id = disk_id});
 }
 
 static struct err *repair(struct task *self, struct cloud *cloud, const char *id,
                           enum cloud_urgency urgency)
 {
-    return vm_change(self, azure_of(cloud)->vms, id,
+    return vm_change(self, azure_of(cloud)->cache, id,
                      &(struct vm_change){.kind = VM_REPAIR, .urgency = urgency});
 }
 
@@ -184,7 +185,7 @@ static const struct cloud_ops ops = {
     .instance_get = instance_get,
     .instance_forget = instance_forget,
     .instance_look = instance_look,
-    .instance_expect = instance_expect,
+    .instance_announce = instance_announce,
     .disk_attach = attach,
     .reconsider = reconsider,
     .disk_detach = detach,
@@ -201,7 +202,7 @@ struct cloud *azure_cloud_new(struct task_group *group, struct azure_config *con
     azure->credential = credential_new(group, config, resource_manager, metadata);
     azure->arm = arm_client_new(group->loop, config, resource_manager, azure->credential);
     azure->skus = skus_new(group, azure->arm, cache_file);
-    azure->vms = vms_new(group, azure->arm, azure->skus);
+    azure->cache = vm_cache_new(group, azure->arm, azure->skus);
     return &azure->cloud;
 }
 
@@ -216,7 +217,7 @@ void azure_cloud_free(struct cloud *cloud)
         return;
     struct azure *azure = azure_of(cloud);
 
-    vms_free(azure->vms);
+    vm_cache_free(azure->cache);
     skus_free(azure->skus);
     arm_client_free(azure->arm);
     credential_free(azure->credential);

@@ -1,5 +1,5 @@
-/* vm.h - one VM as its owner keeps it; for vms.c, which reads its model, and for vm_batch.c and
- * vm_queue.c, which change it.
+/* vm.h - one VM as its owner keeps it; for vm_cache.c, which reads its model, and for vm_batch.c
+ * and vm_queue.c, which change it.
  *
  * Scale sets never give an instance the number of one that is gone, so VMs are forgotten: at once
  * when Azure says that there is none, after half an hour when nobody asks for it any more.
@@ -7,15 +7,15 @@
 #pragma once
 
 #include "lib/base/hash.h"
+#include "provisioner-lib/azure/vm_cache.h"
 #include "provisioner-lib/azure/vm_update.h"
-#include "provisioner-lib/azure/vms.h"
 
 enum { VM_LUNS = 64 };
 
 struct vm {
     char *key; /* the id in lower case */
     char *id;  /* as it was first given */
-    struct vms *vms;
+    struct vm_cache *cache;
 
     struct list pending; /* requests that no change carries yet, the most urgent first */
     struct list busy;    /* disks of the change that is under way */
@@ -46,7 +46,7 @@ struct busy_disk {
     UT_hash_handle hh;
 };
 
-struct vms {
+struct vm_cache {
     struct task_group *group;
     struct loop *loop;
     struct arm_client *arm;
@@ -59,7 +59,7 @@ struct vms {
 };
 
 /* The VM, added if it is not kept yet. It stays until vm_leave, over yields too. */
-struct vm *vm_enter(struct vms *vms, const char *id);
+struct vm *vm_enter(struct vm_cache *cache, const char *id);
 void vm_leave(struct vm *vm);
 /* Frees a VM that Azure does not have any more, unless somebody uses it. */
 void vm_forget_if_gone(struct vm *vm);

@@ -10,11 +10,11 @@
 
 /* ---- disks under change ---- */
 
-static struct busy_disk *find_busy(const struct vms *vms, const char *disk)
+static struct busy_disk *find_busy(const struct vm_cache *cache, const char *disk)
 {
     struct busy_disk *busy;
 
-    HASH_FIND_STR(vms->busy, disk, busy);
+    HASH_FIND_STR(cache->busy, disk, busy);
     return busy;
 }
 
@@ -27,7 +27,7 @@ static bool changes_disk(const struct vm *vm, const struct vm_request *request, 
 bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
 {
     for (size_t i = 0; i < request->n_disks; i++) {
-        const struct busy_disk *busy = find_busy(vm->vms, request->disks[i]);
+        const struct busy_disk *busy = find_busy(vm->cache, request->disks[i]);
 
         if (busy && busy->vm != vm && changes_disk(vm, request, i))
             return true;
@@ -37,12 +37,12 @@ bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
 
 static void occupy(struct vm *vm, const char *disk)
 {
-    if (find_busy(vm->vms, disk))
+    if (find_busy(vm->cache, disk))
         return; /* two of its requests concern it */
     struct busy_disk *busy = mem_alloc(sizeof *busy);
 
     *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
-    HASH_ADD_KEYPTR(hh, vm->vms->busy, busy->disk, strlen(busy->disk), busy);
+    HASH_ADD_KEYPTR(hh, vm->cache->busy, busy->disk, strlen(busy->disk), busy);
     list_append(&vm->busy, &busy->link);
 }
 
@@ -53,11 +53,11 @@ void vm_release_disks(struct vm *vm)
     while ((link = list_take_first(&vm->busy))) {
         struct busy_disk *busy = CONTAINER_OF(link, struct busy_disk, link);
 
-        HASH_DEL(vm->vms->busy, busy);
+        HASH_DEL(vm->cache->busy, busy);
         free(busy->disk);
         free(busy);
     }
-    waiters_wake(&vm->vms->changed);
+    waiters_wake(&vm->cache->changed);
 }
 
 /* ---- places ---- */
@@ -126,8 +126,8 @@ static bool fits(const struct vm_batch *batch, const struct vm_request *request)
 
     if (batch->n == 0)
         return true;
-    if (batch->n == MAX_BATCH || batch->n > request->company ||
-        request->company != first->company || request->change->kind == VM_REPAIR ||
+    if (batch->n == MAX_BATCH || batch->n > request->max_batch ||
+        request->max_batch != first->max_batch || request->change->kind == VM_REPAIR ||
         first->change->kind == VM_REPAIR)
         return false;
     for (size_t i = 0; i < batch->n; i++)
@@ -172,9 +172,9 @@ static void add_detach(struct vm_batch_update *whole, const char *disk_id)
 static void add_exchange(const struct vm *vm, struct vm_batch_update *whole,
                          const struct vm_change *change)
 {
-    for (size_t i = 0; i < change->n_in_exchange; i++)
-        if (vm_model_find(&vm->model, change->in_exchange[i]))
-            add_detach(whole, change->in_exchange[i]);
+    for (size_t i = 0; i < change->n_swap_out; i++)
+        if (vm_model_find(&vm->model, change->swap_out[i]))
+            add_detach(whole, change->swap_out[i]);
 }
 
 struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch)

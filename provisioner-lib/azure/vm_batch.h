@@ -8,6 +8,7 @@
 
 #include "lib/base/list.h"
 #include "provisioner-lib/azure/vm.h"
+#include "provisioner-lib/azure/vm_queue.h"
 
 enum { MAX_BATCH = VM_LUNS };
 
@@ -17,9 +18,9 @@ struct vm_request {
     const struct vm_change *change;
     char **disks; /* that it concerns, in lower case: its own first, then those in exchange */
     size_t n_disks;
-    size_t company; /* goes with so many others at most, all of whom have the same number: there may
-                       be one among them that spoils it for all */
-    bool retried;   /* was sent and refused; what the model says now is wanted first */
+    size_t max_batch; /* goes with so many others at most, all of whom have the same number: there
+                       may be one among them that spoils it for all */
+    bool retried;     /* was sent and refused; what the model says now is wanted first */
     uint64_t since;
     bool done;
     struct err *err;

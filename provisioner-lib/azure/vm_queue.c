@@ -1,5 +1,4 @@
-/* The queue of a VM: requests are gathered into changes, and changes are carried out one after the
- * other. */
+#include "provisioner-lib/azure/vm_queue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "provisioner-lib/azure/vm_model.h"
 
 enum {
-    COMPANY_MS = 2000,
+    COALESCE_MS = 2000,
     SETTLE_MS = 10 * 1000,
     SETTLE_PAUSE_MS = 2000,
     /* A change that Azure tells nothing of is taken to have ended then: what comes too early is
@@ -104,8 +103,8 @@ static void answer_unwanted(struct vm *vm, const char *disk_id)
         struct vm_request *request = vm_request_of(link);
         const struct vm_change *change = request->change;
 
-        if (!change->still_wanted || (disk_id && !resource_id_equal(change->disk_id, disk_id)) ||
-            change->still_wanted(change->ctx, vm->known ? &vm->model : NULL))
+        if (!change->precondition || (disk_id && !resource_id_equal(change->disk_id, disk_id)) ||
+            change->precondition(change->ctx, vm->known ? &vm->model : NULL))
             continue;
         list_remove(&request->link);
         answer(vm, request,
@@ -132,7 +131,7 @@ static void answer_fulfilled(struct vm *vm)
  * or, as a replica's, on whether the place is left over. */
 static bool depends_on_model(const struct vm_request *request)
 {
-    return request->retried || request->change->n_in_exchange > 0 ||
+    return request->retried || request->change->n_swap_out > 0 ||
            request->change->urgency == CLOUD_FOR_REPLICA;
 }
 
@@ -179,7 +178,7 @@ static struct err *send(struct task *self, struct vm *vm, const struct vm_update
     bool known = vm->known;
 
     vm->known = false;
-    struct err *err = vm_update_send(self, vm->vms->arm, vm->id, update, &vm->vms->way);
+    struct err *err = vm_update_send(self, vm->cache->arm, vm->id, update, &vm->cache->way);
     bool sent = !err || err_kind(err) != ERR_NOT_SENT;
     vm->known = !sent && known; /* whatever was read meanwhile may be from before */
     return err;
@@ -204,7 +203,7 @@ static void observe(const struct vm *vm, const struct vm_batch *batch,
         [CLOUD_FOR_REPLICA] = "replica", [CLOUD_COLLECTION] = "collection",
         [CLOUD_AUDIT] = "audit",
     };
-    uint64_t now = loop_now(vm->vms->loop);
+    uint64_t now = loop_now(vm->cache->loop);
 
     metric_observe(&METRIC_AZURE_VM_UPDATE_DISKS, (double)(update->n_attach + update->n_detach),
                    NULL);
@@ -237,8 +236,8 @@ static void note_refusal(const struct vm *vm, const struct err *err)
 
     if (!count || !size)
         return;
-    skus_note_refusal(vm->vms->skus, size, count);
-    HASH_FOREACH(vm->vms->vms, other) {
+    skus_note_refusal(vm->cache->skus, size, count);
+    HASH_FOREACH(vm->cache->vms, other) {
         if (!other->model.size || strcasecmp(other->model.size, size) != 0)
             continue;
         other->model.max_disks = count;
@@ -252,11 +251,12 @@ static enum arm_kind update_kind(const struct vm *vm)
 }
 
 /* They are sent again when it is their turn: with fewer others, or when Azure takes requests. */
-static void requeue(struct vm *vm, const struct vm_batch *batch, size_t company, const char *reason)
+static void requeue(struct vm *vm, const struct vm_batch *batch, size_t max_batch,
+                    const char *reason)
 {
     metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(update_kind(vm)), reason);
     for (size_t i = 0; i < batch->n; i++) {
-        batch->requests[i]->company = company;
+        batch->requests[i]->max_batch = max_batch;
         batch->requests[i]->retried = true;
         enqueue(vm, batch->requests[i]);
     }
@@ -275,10 +275,10 @@ static enum cloud_urgency urgency_of_look(const struct vm *vm, enum cloud_urgenc
 static struct err *settle(struct task *self, struct vm *vm, enum cloud_urgency urgency,
                           uint64_t for_ms)
 {
-    uint64_t deadline = loop_now(vm->vms->loop) + for_ms, pause = SETTLE_PAUSE_MS;
+    uint64_t deadline = loop_now(vm->cache->loop) + for_ms, pause = SETTLE_PAUSE_MS;
 
     TRY(vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency)));
-    while (vm->model.state == CLOUD_INSTANCE_CHANGING && loop_now(vm->vms->loop) < deadline) {
+    while (vm->model.state == CLOUD_INSTANCE_CHANGING && loop_now(vm->cache->loop) < deadline) {
         TRY(task_sleep(self, pause));
         TRY(vm_refresh(self, vm, 0, urgency_of_look(vm, urgency)));
         pause *= 2;
@@ -295,9 +295,9 @@ static bool is_unknown(const struct err *err)
 
 static void see_it_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
-    uint64_t deadline = loop_now(vm->vms->loop) + UNKNOWN_MS, now, pause = SETTLE_PAUSE_MS;
+    uint64_t deadline = loop_now(vm->cache->loop) + UNKNOWN_MS, now, pause = SETTLE_PAUSE_MS;
 
-    while (!task_is_cancelled(self) && (now = loop_now(vm->vms->loop)) < deadline) {
+    while (!task_is_cancelled(self) && (now = loop_now(vm->cache->loop)) < deadline) {
         CLEANUP(err_freep) struct err *err = settle(self, vm, urgency, deadline - now);
 
         if (!err || err_kind(err) == ERR_NOT_FOUND)
@@ -318,12 +318,12 @@ static bool is_of_others(const struct err *err)
  * were to be changed are not on their way: other VMs may have use for them meanwhile. */
 static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
-    uint64_t deadline = loop_now(vm->vms->loop) + OTHERS_MS;
+    uint64_t deadline = loop_now(vm->cache->loop) + OTHERS_MS;
 
     vm_release_disks(vm);
     struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     while (!err && vm->model.state == CLOUD_INSTANCE_CHANGING &&
-           loop_now(vm->vms->loop) < deadline) {
+           loop_now(vm->cache->loop) < deadline) {
         err = task_sleep(self, OTHERS_PAUSE_MS);
         if (!err)
             err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
@@ -343,7 +343,7 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
         note_refusal(vm, err);
     if (err && err_kind(err) == ERR_THROTTLED) {
         log_info("%s: %zu changes wait: %s", vm->id, batch->n, err_message(err));
-        requeue(vm, batch, batch->requests[0]->company, "throttled");
+        requeue(vm, batch, batch->requests[0]->max_batch, "throttled");
         return err_retry_after_ms(err);
     }
     if (err && batch->n > 1 && arm_error_may_be_of_one_disk(err)) {
@@ -367,13 +367,13 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
 /* ---- the task of a VM that has requests ---- */
 
 /* What comes a moment too late waits for a whole change; so what is known to come is waited for. */
-static void wait_for_company(struct task *self, struct vm *vm)
+static void coalesce(struct task *self, struct vm *vm)
 {
-    uint64_t limit = vm_request_of(vm->pending.next)->since + COMPANY_MS;
+    uint64_t limit = vm_request_of(vm->pending.next)->since + COALESCE_MS;
     struct err *err = NULL;
 
     while (!err && vm->expected > 0)
-        err = wait_for_change(self, &vm->vms->changed, limit);
+        err = wait_for_change(self, &vm->cache->changed, limit);
     err_free(err); /* it has been long enough, or the process is ending, which the caller sees */
 }
 
@@ -387,7 +387,7 @@ static struct err *wait_ready(struct task *self, struct vm *vm)
                                   .urgency = first->change->urgency};
 
     vm->turn = &request;
-    struct err *err = arm_client_wait(self, vm->vms->arm, &request);
+    struct err *err = arm_client_wait(self, vm->cache->arm, &request);
     vm->turn = NULL;
     TRY(err);
     if (!needs_model(vm))
@@ -399,7 +399,7 @@ static void next_change(struct task *self, struct vm *vm)
 {
     struct vm_batch batch;
 
-    wait_for_company(self, vm);
+    coalesce(self, vm);
     if (list_is_empty(&vm->pending))
         return; /* whoever asked has given up meanwhile */
     CLEANUP(err_freep) struct err *err = wait_ready(self, vm);
@@ -418,7 +418,7 @@ static void next_change(struct task *self, struct vm *vm)
         if (rest > 0)
             err_free(task_sleep(self, rest));
     } else if (!refuse_surplus(vm) && !list_is_empty(&vm->pending)) {
-        err_free(wait_for_change(self, &vm->vms->changed, TIMER_NEVER));
+        err_free(wait_for_change(self, &vm->cache->changed, TIMER_NEVER));
     }
 }
 
@@ -442,8 +442,8 @@ static void note_disks(struct vm_request *request)
 
     if (change->kind != VM_REPAIR)
         ARRAY_ADD(request->disks, request->n_disks) = mem_lower(change->disk_id);
-    for (size_t i = 0; change->kind == VM_ATTACH && i < change->n_in_exchange; i++)
-        ARRAY_ADD(request->disks, request->n_disks) = mem_lower(change->in_exchange[i]);
+    for (size_t i = 0; change->kind == VM_ATTACH && i < change->n_swap_out; i++)
+        ARRAY_ADD(request->disks, request->n_disks) = mem_lower(change->swap_out[i]);
 }
 
 static void forget_disks(struct vm_request *request)
@@ -453,36 +453,36 @@ static void forget_disks(struct vm_request *request)
     free(request->disks);
 }
 
-void vm_expect(struct vms *vms, const char *id, bool coming)
+void vm_announce(struct vm_cache *cache, const char *id, bool coming)
 {
-    struct vm *vm = vm_enter(vms, id);
+    struct vm *vm = vm_enter(cache, id);
 
     vm->expected = coming ? vm->expected + 1 : vm->expected - 1;
     if (vm->expected == 0)
-        waiters_wake(&vms->changed);
+        waiters_wake(&cache->changed);
     vm_leave(vm);
 }
 
-void vms_reconsider(struct vms *vms, const char *disk_id)
+void vm_reconsider(struct vm_cache *cache, const char *disk_id)
 {
-    HASH_FOREACH(vms->vms, vm) {
+    HASH_FOREACH(cache->vms, vm) {
         answer_unwanted(vm, disk_id);
     }
 }
 
-struct err *vm_change(struct task *self, struct vms *vms, const char *id,
+struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,
                       const struct vm_change *change)
 {
-    struct vm *vm = vm_enter(vms, id);
+    struct vm *vm = vm_enter(cache, id);
     struct vm_request request = {
-        .change = change, .company = MAX_BATCH, .since = loop_now(vms->loop)};
+        .change = change, .max_batch = MAX_BATCH, .since = loop_now(cache->loop)};
 
     note_disks(&request);
     enqueue(vm, &request);
     vm_hurry(vm, change->urgency);
-    waiters_wake(&vms->changed);
+    waiters_wake(&cache->changed);
     if (!vm->working) {
-        vm->working = group_spawn(vms->group, "vm changes", work, vm);
+        vm->working = group_spawn(cache->group, "vm changes", work, vm);
         if (!vm->working) {
             CLEANUP(err_freep) struct err *ending = err_new(ERR_CANCELED, "the process is ending");
 

@@ -1,8 +1,8 @@
 /* Requests to CSI's Controller service. The first byte says which method: '0' and on are those of
  * the service's table, in their order. The controller is whole; the API server answers what is
  * created as it was sent, and knows nothing else. */
-#include "controller/csi/service.h"
 #include "controller/app.h"
+#include "controller/csi/service.h"
 #include "lib/base/list.h"
 #include "lib/json/parse.h"
 #include "lib/rpc/unpack.h"

@@ -1,6 +1,6 @@
 /* What kube-scheduler posts to the extender, and that every answer to it is JSON. */
-#include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/extender_answer.h"
+#include "scheduler-extender/extender_args.h"
 #include "test/fuzz/input.h"
 
 static void check_json(char *text)

@@ -1,7 +1,7 @@
 /* What Entra ID and the instance metadata service answer who asks for a token. The first line is
  * "entra" or the identity that is asked for at the metadata service. */
-#include "provisioner-lib/azure/token_request.h"
 #include "lib/base/secret.h"
+#include "provisioner-lib/azure/token_request.h"
 #include "test/fuzz/answers.h"
 
 enum { LONGEST_MS = 10 * 60 * 1000 };

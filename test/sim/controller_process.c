@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "controller/csi/service.h"
 #include "controller/app.h"
+#include "controller/csi/service.h"
 #include "lib/base/alloc.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/invariant.h"

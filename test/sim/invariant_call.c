@@ -5,8 +5,8 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
-#include "test/azsim/model/disk.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/disk.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/other_cluster.h"
 

@@ -6,9 +6,9 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
-#include "test/sim/scheduler.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/other_cluster.h"
+#include "test/sim/scheduler.h"
 #include "test/sim/workload.h"
 
 /* ---- wishes ---- */

@@ -67,8 +67,8 @@ MUTANTS = [
            "plan.victim = preemption_victim(in->neighbours, in->n_neighbours);",
            "plan.victim = in->n_neighbours;"),
     Mutant("what is no longer wanted is sent", "controller/attachment/reconcile.c",
-           "attachment_next(&now.in).step == STEP_ATTACH && exchange_holds(wish, &now);",
-           "exchange_holds(wish, &now);", "azure-faults", "azure-throttled,pod-move,pod-restart"),
+           "attachment_next(&now.in).step == STEP_ATTACH && swap_holds(wish, &now);",
+           "swap_holds(wish, &now);", "azure-faults", "azure-throttled,pod-move,pod-restart"),
     Mutant("replica attached before the primary", PLAN,
            "return in->wanted == ROLE_IS_REPLICA && (in->primary_waits || !in->primary_attached);",
            "return false;"),
@@ -125,11 +125,11 @@ MUTANTS = [
            "case CLOUD_INSTANCE_CHANGING:\n"
            "        return step_at(STEP_RECORD_ATTACHED, slot->lun);", "azure-faults"),
     Mutant("what is at the first LUN is detached to make room", BATCH,
-           "if (vm_model_find(&vm->model, change->in_exchange[i]))\n"
-           "            add_detach(whole, change->in_exchange[i]);",
+           "if (vm_model_find(&vm->model, change->swap_out[i]))\n"
+           "            add_detach(whole, change->swap_out[i]);",
            "if (vm->model.n_slots > 0)\n            add_detach(whole, vm->model.slots[0].disk_id);"),
     Mutant("a leaving replica waits for a primary that never comes", PLAN,
-           "return in->deleting_for_ms >= EXCHANGE_MS ||", "return in->deleting_for_ms < -EXCHANGE_MS ||",
+           "return in->deleting_for_ms >= SWAP_MS ||", "return in->deleting_for_ms < -SWAP_MS ||",
            "busy", "disk-attach-refused"),
     Mutant("what is on record is not looked at", PLAN,
            "return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);",
@@ -227,7 +227,7 @@ MUTANTS = [
            ".zone = zonal ? wanted_zone(",
            ".zone = zonal && !volume ? wanted_zone("),
     # ---- pace ----
-    Mutant("429 retried early", "provisioner-lib/azure/arm_limits.c",
+    Mutant("429 retried early", "provisioner-lib/azure/rate_limit_headers.c",
            "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),
     # ---- replicas ----
     Mutant("replicas never made", "controller/replica/plan.c",

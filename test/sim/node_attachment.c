@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "test/sim/record.h"
 #include "test/sim/world.h"
 

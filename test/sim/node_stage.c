@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/identity.h"
+#include "provisioner-lib/records/names.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/coverage.h"
 #include "test/sim/world.h"

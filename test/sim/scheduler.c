@@ -1,9 +1,9 @@
 #include "test/sim/scheduler.h"
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
-#include "test/sim/workload.h"
+#include "provisioner-lib/records/names.h"
 #include "test/sim/record.h"
+#include "test/sim/workload.h"
 #include "test/sim/world.h"
 
 enum {

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
 #include "test/sim/azure_side.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "test/sim/provisioner.h"
 #include "test/sim/static_volume.h"
 #include "test/sim/world.h"

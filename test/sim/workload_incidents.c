@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "provisioner-lib/records/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "test/sim/attach_detach.h"
 #include "test/sim/invariant.h"
 #include "test/sim/kube/kinds.h"

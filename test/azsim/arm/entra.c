@@ -3,8 +3,8 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/utf8.h"
-#include "test/azsim/arm/form.h"
 #include "test/azsim/arm/entra_client.h"
+#include "test/azsim/arm/form.h"
 #include "test/azsim/arm/handlers.h"
 #include "test/azsim/arm/token.h"
 

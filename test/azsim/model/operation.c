@@ -6,11 +6,11 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/disk.h"
-#include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/fault_code.h"
 #include "test/azsim/model/fault_site.h"
 #include "test/azsim/model/group.h"
 #include "test/azsim/model/scale_set.h"
+#include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/vm.h"
 
 static const int64_t RETENTION_US = 24LL * 3600 * 1000000;

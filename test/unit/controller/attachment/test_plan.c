@@ -343,7 +343,7 @@ static void apply_cloud(const char *cloud, struct attachment_snapshot *in,
         return;
     assert_int_equal(sscanf(cloud, "%15s %d%n", state, &instance->max_disks, &length), 2);
     if (sscanf(cloud + length, " rest=%d%n", &rest, &more) == 1) {
-        instance->resting_luns = UINT64_C(1) << rest;
+        instance->cooling_luns = UINT64_C(1) << rest;
         length += more;
     }
     instance->state = strcmp(state, "changing") == 0 ? CLOUD_INSTANCE_CHANGING
@@ -380,7 +380,7 @@ static void test_table(void **state)
             snprintf(text, sizeof text, "%s", step_names[plan.step]);
         else
             snprintf(text, sizeof text, "%s %d%s", step_names[plan.step], plan.lun,
-                     plan.in_exchange ? " in exchange" : "");
+                     plan.swaps_out ? " in exchange" : "");
         if (strcmp(text, row->step) != 0)
             fail_msg("%s: expected \"%s\", got \"%s\"", row->why, row->step, text);
     }

@@ -4,11 +4,11 @@
  * are written from them, and what is right is judged by them alone. */
 #include "controller/replica/snapshot.h"
 
-#include "controller/cache/indexes.h"
-#include "controller/scheduling/node_info.h"
-#include "controller/scheduling/interpod_affinity.h"
 #include "controller/cache/colocation.h"
+#include "controller/cache/indexes.h"
 #include "controller/cache/volume_view.h"
+#include "controller/scheduling/interpod_affinity.h"
+#include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/json/parse.h"

@@ -136,7 +136,7 @@ static struct err *attach(struct task *self, struct wish *wish, const char *disk
 {
     struct cloud *cloud = wish->world->cloud;
     CLEANUP(freep)
-    char *leaving = wish->in_exchange ? mem_printf(DISK("%s"), wish->in_exchange) : NULL;
+    char *leaving = wish->swap_out ? mem_printf(DISK("%s"), wish->swap_out) : NULL;
 
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
@@ -145,9 +145,9 @@ static struct err *attach(struct task *self, struct wish *wish, const char *disk
                                        .lun = wish->lun,
                                        .caching = CACHING_NONE,
                                        .urgency = wish->urgency,
-                                       .in_exchange = (const char *const *)&leaving,
-                                       .n_in_exchange = leaving ? 1 : 0,
-                                       .still_wanted = wish->wanted ? is_wanted : NULL,
+                                       .swap_out = (const char *const *)&leaving,
+                                       .n_swap_out = leaving ? 1 : 0,
+                                       .precondition = wish->wanted ? is_wanted : NULL,
                                        .ctx = wish,
                                    });
 }

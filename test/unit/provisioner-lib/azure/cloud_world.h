@@ -71,8 +71,8 @@ struct wish {
     int64_t size_gib;    /* 0: 10 */
     const char *zone;    /* NULL: eastus-1 */
     enum cloud_urgency urgency;
-    const char *in_exchange; /* a disk */
-    const bool *wanted;      /* of ATTACH: whether it still is; NULL: in any case */
+    const char *swap_out; /* a disk */
+    const bool *wanted;   /* of ATTACH: whether it still is; NULL: in any case */
     struct err *err;
     bool ended;
     uint64_t ended_at;

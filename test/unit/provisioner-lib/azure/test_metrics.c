@@ -50,7 +50,7 @@ static const struct {
     {"request_duration_seconds_count{kind=\"disk_delete\"}", 1},
     /* retried */
     {"retries_total{kind=\"vm_update\",reason=\"throttled\"}", 1},
-    /* wait for budget */
+    /* wait for buckets */
     {"budget_wait_seconds_count{kind=\"vm_update\"}", 3},
     /* batch size: the first disk alone is refused, and goes with the second; then one leaves */
     {"vm_update_disks_count", 3},

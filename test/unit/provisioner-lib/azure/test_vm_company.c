@@ -3,7 +3,7 @@
 
 static void expect(struct world *world, bool coming)
 {
-    world->cloud->ops->instance_expect(world->cloud, VM("vm1"), coming);
+    world->cloud->ops->instance_announce(world->cloud, VM("vm1"), coming);
 }
 
 static void test_what_is_on_its_way_goes_along(void **state)
@@ -55,11 +55,11 @@ static void test_nothing_is_held_back_for_what_went_elsewhere(void **state)
 
     (void)state;
     make_disks(world, names, 1, 2);
-    world->cloud->ops->instance_expect(world->cloud, VM("vm2"), true);
+    world->cloud->ops->instance_announce(world->cloud, VM("vm2"), true);
     start = now_of(world);
     assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0}));
     assert_in_range(now_of(world) - start, 10 * 1000, 12 * 1000 - 1);
-    world->cloud->ops->instance_expect(world->cloud, VM("vm2"), false);
+    world->cloud->ops->instance_announce(world->cloud, VM("vm2"), false);
     world_free(world);
 }
 

@@ -30,7 +30,7 @@ static void test_a_disk_goes_and_another_comes_in_one_change(void **state)
 {
     struct world *world = full_world();
     struct wish wishes[] = {
-        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .swap_out = "c"},
         {.kind = DETACH, .vm = VM("vm1"), .disk = "c", .urgency = CLOUD_IN_THE_WAY},
     };
 
@@ -49,7 +49,7 @@ static void test_a_disk_goes_and_another_comes_in_one_change(void **state)
 static void test_what_is_gone_already_is_not_detached_again(void **state)
 {
     struct world *world = full_world();
-    struct wish i = {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"};
+    struct wish i = {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .swap_out = "c"};
 
     (void)state;
     assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "c"}));
@@ -73,7 +73,7 @@ static void test_where_one_counts_before_the_other_they_go_in_two(void **state)
                 "disks allowed to be attached to a VM of this size is 8.'}}"};
     assert_ok(wish(
         world,
-        (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"}));
+        (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .swap_out = "c"}));
     assert_int_equal(calls(world, CHANGES), 2);
     assert_int_equal(attached(world, "vm1"), 8);
     world_free(world);
@@ -194,7 +194,7 @@ static void test_what_has_left_is_not_kept_from_others(void **state)
 {
     struct world *world = full_world();
     struct wish wishes[] = {
-        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .in_exchange = "c"},
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "i", .lun = 8, .swap_out = "c"},
         {.kind = ATTACH, .vm = VM("vm2"), .disk = "c", .lun = 0},
     };
 
@@ -394,7 +394,7 @@ static void test_subscriptions_do_not_mix(void **state)
     world_free(world);
 }
 
-/* ---- want of budget ---- */
+/* ---- want of buckets ---- */
 
 static void refuse_for_budget(struct world *world, const char *text, int times)
 {
@@ -466,7 +466,7 @@ static void test_when_only_looking_is_refused_nothing_is_sent_twice(void **state
     world_free(world);
 }
 
-/* Azure says that it failed for want of budget, although it has come to be. */
+/* Azure says that it failed for want of buckets, although it has come to be. */
 static void test_a_throttled_operation_is_looked_at_before_it_is_tried_again(void **state)
 {
     struct world *world = world_new();
@@ -645,10 +645,10 @@ static void test_a_cloud_that_only_leaves_out(void **state)
 
 /* ---- LUNs ---- */
 
-static uint64_t resting(struct world *world)
+static uint64_t cooling(struct world *world)
 {
     struct cloud_instance model = model_of(world, VM("vm1"));
-    uint64_t luns = model.resting_luns;
+    uint64_t luns = model.cooling_luns;
 
     cloud_instance_fini(&model);
     return luns;
@@ -659,11 +659,11 @@ static void test_a_freed_lun_rests_for_a_minute(void **state)
     struct world *world = full_world();
 
     (void)state;
-    assert_int_equal(resting(world), 0);
+    assert_int_equal(cooling(world), 0);
     assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "d"}));
-    assert_int_equal(resting(world), 1 << 3);
+    assert_int_equal(cooling(world), 1 << 3);
     loop_advance(world->azure->loop, 61 * 1000);
-    assert_int_equal(resting(world), 0);
+    assert_int_equal(cooling(world), 0);
     world_free(world);
 }
 

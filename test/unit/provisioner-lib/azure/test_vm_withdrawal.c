@@ -120,13 +120,13 @@ static void test_what_is_given_up_while_it_waits_for_company(void **state)
 
     (void)state;
     make_disks(world, names, 1, 2);
-    world->cloud->ops->instance_expect(world->cloud, VM("vm1"), true);
+    world->cloud->ops->instance_announce(world->cloud, VM("vm1"), true);
     begin(world, &a);
     loop_advance(world->azure->loop, 1);
     assert_false(a.ended);
     wanted = false;
     world->cloud->ops->reconsider(world->cloud, DISK("a"));
-    world->cloud->ops->instance_expect(world->cloud, VM("vm1"), false);
+    world->cloud->ops->instance_announce(world->cloud, VM("vm1"), false);
     loop_advance(world->azure->loop, 1000);
     assert_true(a.ended);
     assert_int_equal(err_kind(a.err), ERR_CONFLICT);

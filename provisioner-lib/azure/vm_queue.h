@@ -1,4 +1,4 @@
-/* vms.h - virtual machines: what their models say, and changes to their data disks.
+/* vm_queue.h - changes to the data disks of virtual machines.
  *
  * One owner per VM (rule 5 of the design): its queue sends the first change at once and folds
  * whatever is asked for meanwhile into the next one, the more urgent first, so that twenty disks
@@ -10,22 +10,7 @@
  */
 #pragma once
 
-#include "lib/rt/group.h"
-#include "provisioner-lib/azure/arm_client.h"
-#include "provisioner-lib/azure/skus.h"
-#include "provisioner-lib/cloud.h"
-
-struct vms;
-
-/* The queues' tasks are members of `group`; free after that is closed. */
-struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct skus *skus);
-void vms_free(struct vms *vms);
-
-struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
-                   enum cloud_urgency urgency, struct cloud_instance *ret)
-    __attribute__((warn_unused_result));
-
-void vm_forget(struct vms *vms, const char *id); /* the model; it is read anew when it is needed */
+#include "provisioner-lib/azure/vm_cache.h"
 
 /* One thing to be changed. */
 enum vm_change_kind {
@@ -40,19 +25,19 @@ struct vm_change {
     const char *disk_id; /* not for VM_REPAIR */
     int lun;             /* of VM_ATTACH, as what follows */
     enum caching_mode caching;
-    const char *const *in_exchange; /* disks that go in the same change, if they are there */
-    size_t n_in_exchange;
-    bool (*still_wanted)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
+    const char *const *swap_out; /* disks that go in the same change, if they are there */
+    size_t n_swap_out;
+    bool (*precondition)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
     void *ctx;
 };
 
 /* Somebody will ask for a change soon, or, with `coming` false, is about to or will not after all.
  */
-void vm_expect(struct vms *vms, const char *id, bool coming);
+void vm_announce(struct vm_cache *cache, const char *id, bool coming);
 
 /* Ends those changes of the disk that wait and are no longer wanted. */
-void vms_reconsider(struct vms *vms, const char *disk_id);
+void vm_reconsider(struct vm_cache *cache, const char *disk_id);
 
 /* Returns when it is done and seen in the model. */
-struct err *vm_change(struct task *self, struct vms *vms, const char *id,
+struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,
                       const struct vm_change *change) __attribute__((warn_unused_result));

@@ -1,16 +1,16 @@
 /* Who passes when. */
-#include "provisioner-lib/azure/gate.h"
+#include "provisioner-lib/azure/rate_limiter.h"
 
 #include "lib/base/alloc.h"
 #include "lib/rt/group.h"
-#include "provisioner-lib/azure/budgets.h"
+#include "provisioner-lib/azure/subscription_buckets.h"
 #include "test/unit/expect.h"
 
 enum { MANY_CONNECTIONS = 100 };
 
 struct visitor {
-    struct gate *gate;
-    struct gate_request request;
+    struct rate_limiter *limiter;
+    struct rate_limiter_request request;
     enum cloud_urgency urgency;
     uint64_t stays_ms;
     bool only_waits;    /* and sends nothing */
@@ -23,41 +23,46 @@ static void visit(struct task *self, void *arg)
     struct visitor *visitor = arg;
 
     visitor->request.urgency = &visitor->urgency;
-    visitor->err = visitor->only_waits ? gate_wait(self, visitor->gate, &visitor->request)
-                                       : gate_pass(self, visitor->gate, &visitor->request);
+    visitor->err = visitor->only_waits
+                       ? rate_limiter_wait(self, visitor->limiter, &visitor->request)
+                       : rate_limiter_acquire(self, visitor->limiter, &visitor->request);
     if (visitor->err)
         return;
     visitor->passed_at = loop_now(loop_of(self));
     if (visitor->only_waits)
         return;
     err_free(task_sleep(self, visitor->stays_ms));
-    gate_leave(visitor->gate);
+    rate_limiter_release(visitor->limiter);
 }
 
-#define CHANGE(gate, budget, vm, urgency)                                                          \
+#define CHANGE(limiter, buckets, vm, urgency)                                                      \
     {                                                                                              \
-        gate, {budget, ARM_VM_UPDATE, vm, NULL}, urgency, 0, false, 0, NULL                        \
+        limiter, {buckets, ARM_VM_UPDATE, vm, NULL}, urgency, 0, false, 0, NULL                    \
     }
 
-static void drain(struct budget *budget, const char *vm, unsigned n, struct loop *loop)
+static void drain(struct token_buckets *buckets, const char *vm, unsigned n, struct loop *loop)
 {
     for (unsigned i = 0; i < n; i++)
-        budget_spend(budget, ARM_VM_UPDATE, vm, loop_now(loop));
+        token_buckets_spend(buckets, ARM_VM_UPDATE, vm, loop_now(loop));
 }
 
 static void test_the_urgent_pass_first(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(budget_freep) struct budget *budget = budget_new();
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
+    CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
+    CLEANUP(rate_limiter_freep)
+    struct rate_limiter *limiter = rate_limiter_new(loop, MANY_CONNECTIONS);
     struct visitor visitors[] = {
-        CHANGE(gate, budget, "a", CLOUD_COLLECTION),  CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA),
-        CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA), CHANGE(gate, budget, "a", CLOUD_IN_THE_WAY),
-        CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY), CHANGE(gate, budget, "b", CLOUD_COLLECTION),
+        CHANGE(limiter, buckets, "a", CLOUD_COLLECTION),
+        CHANGE(limiter, buckets, "a", CLOUD_FOR_REPLICA),
+        CHANGE(limiter, buckets, "a", CLOUD_FOR_REPLICA),
+        CHANGE(limiter, buckets, "a", CLOUD_IN_THE_WAY),
+        CHANGE(limiter, buckets, "a", CLOUD_FOR_PRIMARY),
+        CHANGE(limiter, buckets, "b", CLOUD_COLLECTION),
     };
 
     (void)state;
-    drain(budget, "a", 12, loop);
+    drain(buckets, "a", 12, loop);
     for (size_t i = 0; i < COUNT_OF(visitors); i++)
         loop_spawn(loop, "visitor", visit, &visitors[i]);
     uint64_t start = loop_now(loop);
@@ -76,13 +81,14 @@ static void test_the_urgent_pass_first(void **state)
 static void test_nobody_passes_before_the_end_of_a_refusal(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(budget_freep) struct budget *budget = budget_new();
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
-    struct visitor a = CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY);
+    CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
+    CLEANUP(rate_limiter_freep)
+    struct rate_limiter *limiter = rate_limiter_new(loop, MANY_CONNECTIONS);
+    struct visitor a = CHANGE(limiter, buckets, "a", CLOUD_FOR_PRIMARY);
     uint64_t start = loop_now(loop);
 
     (void)state;
-    budget_close(budget, ARM_VM_UPDATE, "b", BUDGET_SUBSCRIPTION, start + 17000, start);
+    token_buckets_close(buckets, ARM_VM_UPDATE, "b", BUCKET_SUBSCRIPTION, start + 17000, start);
     loop_spawn(loop, "visitor", visit, &a);
     loop_advance(loop, 16999);
     assert_int_equal(a.passed_at, 0);
@@ -98,15 +104,16 @@ static void cancel_all(struct task *self, void *arg)
 static void test_who_is_cancelled_leaves_the_queue(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(budget_freep) struct budget *budget = budget_new();
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
-    struct visitor first = CHANGE(gate, budget, "a", CLOUD_FOR_PRIMARY);
-    struct visitor second = CHANGE(gate, budget, "a", CLOUD_FOR_REPLICA);
+    CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
+    CLEANUP(rate_limiter_freep)
+    struct rate_limiter *limiter = rate_limiter_new(loop, MANY_CONNECTIONS);
+    struct visitor first = CHANGE(limiter, buckets, "a", CLOUD_FOR_PRIMARY);
+    struct visitor second = CHANGE(limiter, buckets, "a", CLOUD_FOR_REPLICA);
     struct task_group group;
 
     (void)state;
     group_init(&group, loop);
-    drain(budget, "a", 12, loop);
+    drain(buckets, "a", 12, loop);
     group_spawn(&group, "visitor", visit, &first);
     loop_spawn(loop, "visitor", visit, &second);
     loop_advance(loop, 1000);
@@ -115,32 +122,34 @@ static void test_who_is_cancelled_leaves_the_queue(void **state)
     assert_int_equal(err_kind(first.err), ERR_CANCELED);
     err_free(first.err);
     assert_true(second.passed_at > 0);
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, loop_now(loop)),
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_RESOURCE, loop_now(loop)),
                      3); /* the first one's token was not taken */
 }
 
-/* Each subscription has its own budget. */
+/* Each subscription has its own buckets. */
 static void test_subscriptions(void **state)
 {
     static const char *const same[] = {
         "/subscriptions/ONE/resourceGroups/rg", "/Subscriptions/one?api-version=1",
         "https://management.example/subscriptions/One/providers/x", "/subscriptions/one"};
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(budgets_freep) struct budgets *budgets = budgets_new();
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, MANY_CONNECTIONS);
-    struct budget *one = budgets_find(budgets, "/subscriptions/one/");
-    struct budget *two = budgets_find(budgets, "/subscriptions/two/");
-    struct visitor visitors[] = {CHANGE(gate, one, "a", CLOUD_FOR_PRIMARY),
-                                 CHANGE(gate, two, "a", CLOUD_FOR_PRIMARY)};
+    CLEANUP(subscription_buckets_freep)
+    struct subscription_buckets *all = subscription_buckets_new();
+    CLEANUP(rate_limiter_freep)
+    struct rate_limiter *limiter = rate_limiter_new(loop, MANY_CONNECTIONS);
+    struct token_buckets *one = subscription_buckets_find(all, "/subscriptions/one/");
+    struct token_buckets *two = subscription_buckets_find(all, "/subscriptions/two/");
+    struct visitor visitors[] = {CHANGE(limiter, one, "a", CLOUD_FOR_PRIMARY),
+                                 CHANGE(limiter, two, "a", CLOUD_FOR_PRIMARY)};
     uint64_t start = loop_now(loop);
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(same); i++)
-        assert_ptr_equal(budgets_find(budgets, same[i]), one);
+        assert_ptr_equal(subscription_buckets_find(all, same[i]), one);
     assert_ptr_not_equal(one, two);
     drain(one, "a", 12, loop);
-    assert_int_equal(budgets_left(budgets, ARM_VM_UPDATE, BUDGET_RESOURCE, start), 0);
-    assert_int_equal(budgets_left(budgets, ARM_VM_UPDATE, BUDGET_METHOD, start), 200 - 12);
+    assert_int_equal(subscription_buckets_left(all, ARM_VM_UPDATE, BUCKET_RESOURCE, start), 0);
+    assert_int_equal(subscription_buckets_left(all, ARM_VM_UPDATE, BUCKET_METHOD, start), 200 - 12);
     for (size_t i = 0; i < COUNT_OF(visitors); i++)
         loop_spawn(loop, "visitor", visit, &visitors[i]);
     loop_advance(loop, 1000);
@@ -150,17 +159,18 @@ static void test_subscriptions(void **state)
     assert_true(visitors[0].passed_at > start);
 }
 
-/* Of all subscriptions together there are so many at a time, whatever their budgets have left. */
+/* Of all subscriptions together there are so many at a time, whatever their buckets
+ * have left. */
 static void test_connections(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(budget_freep) struct budget *one = budget_new();
-    CLEANUP(budget_freep) struct budget *two = budget_new();
-    CLEANUP(gate_freep) struct gate *gate = gate_new(loop, 2);
+    CLEANUP(token_buckets_freep) struct token_buckets *one = token_buckets_new();
+    CLEANUP(token_buckets_freep) struct token_buckets *two = token_buckets_new();
+    CLEANUP(rate_limiter_freep) struct rate_limiter *limiter = rate_limiter_new(loop, 2);
     struct visitor visitors[] = {
-        CHANGE(gate, one, "a", CLOUD_FOR_REPLICA), CHANGE(gate, two, "b", CLOUD_FOR_REPLICA),
-        CHANGE(gate, one, "c", CLOUD_AUDIT),       CHANGE(gate, two, "d", CLOUD_FOR_REPLICA),
-        CHANGE(gate, one, "e", CLOUD_FOR_PRIMARY), CHANGE(gate, two, "f", CLOUD_IN_THE_WAY),
+        CHANGE(limiter, one, "a", CLOUD_FOR_REPLICA), CHANGE(limiter, two, "b", CLOUD_FOR_REPLICA),
+        CHANGE(limiter, one, "c", CLOUD_AUDIT),       CHANGE(limiter, two, "d", CLOUD_FOR_REPLICA),
+        CHANGE(limiter, one, "e", CLOUD_FOR_PRIMARY), CHANGE(limiter, two, "f", CLOUD_IN_THE_WAY),
     };
     static const uint64_t passed_at[] = {1, 1, 2001, 2001, 1001, 2001};
 

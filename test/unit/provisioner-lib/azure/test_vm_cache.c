@@ -1,5 +1,6 @@
 /* Which VMs are kept in memory. */
-#include "provisioner-lib/azure/vms.h"
+#include "provisioner-lib/azure/vm_cache.h"
+#include "provisioner-lib/azure/vm_queue.h"
 
 #include "provisioner-lib/azure/vm.h"
 #include "test/unit/provisioner-lib/azure/scripted_arm.h"
@@ -14,7 +15,7 @@ enum { HOUR_MS = 3600 * 1000, GENERATIONS = 100, VMS = 50 };
 struct scene {
     struct scripted_arm *scripted;
     struct skus *skus;
-    struct vms *vms;
+    struct vm_cache *cache;
 };
 
 enum { LINE_OF_VMS = 3 };
@@ -34,19 +35,19 @@ static void open_scene(struct scene *scene)
 
     scene->scripted = scripted_arm_new("", script);
     scene->skus = skus_new(&scene->scripted->group, scene->scripted->arm, NULL);
-    scene->vms = vms_new(&scene->scripted->group, scene->scripted->arm, scene->skus);
+    scene->cache = vm_cache_new(&scene->scripted->group, scene->scripted->arm, scene->skus);
 }
 
 static void close_scene(struct scene *scene)
 {
-    vms_free(scene->vms);
+    vm_cache_free(scene->cache);
     skus_free(scene->skus);
     scripted_arm_free(scene->scripted);
 }
 
 static size_t kept(const struct scene *scene)
 {
-    return HASH_COUNT(scene->vms->vms);
+    return HASH_COUNT(scene->cache->vms);
 }
 
 static void set_gone(struct scene *scene, bool gone)
@@ -66,13 +67,13 @@ struct asker {
 static void ask(struct task *self, void *arg)
 {
     struct asker *asker = arg;
-    struct vms *vms = asker->scene->vms;
+    struct vm_cache *cache = asker->scene->cache;
     CLEANUP(cloud_instance_fini) struct cloud_instance model = {0};
 
     asker->err = asker->detaches
-                     ? vm_change(self, vms, asker->id,
+                     ? vm_change(self, cache, asker->id,
                                  &(struct vm_change){.kind = VM_DETACH, .disk_id = DISK})
-                     : vm_get(self, vms, asker->id, 0, CLOUD_AUDIT, &model);
+                     : vm_get(self, cache, asker->id, 0, CLOUD_AUDIT, &model);
     asker->ended = true;
 }
 
@@ -122,11 +123,11 @@ static void test_what_is_waited_for_is_kept(void **state)
     (void)state;
     open_scene(&scene);
     look(&scene, 1, false);
-    vm_expect(scene.vms, POOL "1", true);
+    vm_announce(scene.cache, POOL "1", true);
     set_gone(&scene, true);
     look(&scene, 1, true);
     assert_int_equal(kept(&scene), 1); /* more is on its way */
-    vm_expect(scene.vms, POOL "1", false);
+    vm_announce(scene.cache, POOL "1", false);
     assert_int_equal(kept(&scene), 0);
 
     begin(&scene, &change, 1);
@@ -148,11 +149,11 @@ static void test_what_nobody_asks_for_is_forgotten_in_time(void **state)
     for (int i = 0; i < VMS; i++)
         look(&scene, i, false);
     assert_int_equal(kept(&scene), VMS);
-    vm_expect(scene.vms, POOL "1", true);
+    vm_announce(scene.cache, POOL "1", true);
     loop_advance(scene.scripted->loop, HOUR_MS);
     look(&scene, VMS, false);
     assert_int_equal(kept(&scene), 2);
-    vm_expect(scene.vms, POOL "1", false);
+    vm_announce(scene.cache, POOL "1", false);
     loop_advance(scene.scripted->loop, HOUR_MS);
     look(&scene, VMS, false);
     assert_int_equal(kept(&scene), 1);

@@ -1,4 +1,4 @@
-#include "provisioner-lib/azure/vms.h"
+#include "provisioner-lib/azure/vm_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,60 +17,60 @@ enum {
     SWEEP_MS = 10 * 60 * 1000,
 };
 
-struct vms *vms_new(struct task_group *group, struct arm_client *arm, struct skus *skus)
+struct vm_cache *vm_cache_new(struct task_group *group, struct arm_client *arm, struct skus *skus)
 {
-    struct vms *vms = mem_alloc(sizeof *vms);
+    struct vm_cache *cache = mem_alloc(sizeof *cache);
 
-    *vms = (struct vms){
+    *cache = (struct vm_cache){
         .group = group,
         .loop = group->loop,
         .arm = arm,
         .skus = skus,
         .way = arm_client_config(arm)->azure_stack ? VM_UPDATE_BY_SHORT_LIST : VM_UPDATE_BY_ACTION,
     };
-    waiters_init(&vms->changed);
-    return vms;
+    waiters_init(&cache->changed);
+    return cache;
 }
 
 static void drop(struct vm *vm)
 {
-    HASH_DEL(vm->vms->vms, vm);
+    HASH_DEL(vm->cache->vms, vm);
     cloud_instance_fini(&vm->model);
     free(vm->key);
     free(vm->id);
     free(vm);
 }
 
-void vms_free(struct vms *vms)
+void vm_cache_free(struct vm_cache *cache)
 {
-    if (!vms)
+    if (!cache)
         return;
-    HASH_FOREACH(vms->vms, vm)
+    HASH_FOREACH(cache->vms, vm)
         drop(vm);
-    free(vms);
+    free(cache);
 }
 
 /* ---- which are kept ---- */
 
-static struct vm *find(const struct vms *vms, const char *id)
+static struct vm *find(const struct vm_cache *cache, const char *id)
 {
     CLEANUP(freep) char *key = mem_lower(id);
     struct vm *vm;
 
-    HASH_FIND_STR(vms->vms, key, vm);
+    HASH_FIND_STR(cache->vms, key, vm);
     return vm;
 }
 
-static struct vm *add(struct vms *vms, const char *id)
+static struct vm *add(struct vm_cache *cache, const char *id)
 {
     struct vm *vm = mem_alloc(sizeof *vm);
 
-    *vm = (struct vm){.key = mem_lower(id), .id = mem_strdup(id), .vms = vms};
+    *vm = (struct vm){.key = mem_lower(id), .id = mem_strdup(id), .cache = cache};
     list_init(&vm->pending);
     list_init(&vm->busy);
     waiters_init(&vm->finished);
     waiters_init(&vm->read);
-    HASH_ADD_KEYPTR(hh, vms->vms, vm->key, strlen(vm->key), vm);
+    HASH_ADD_KEYPTR(hh, cache->vms, vm->key, strlen(vm->key), vm);
     return vm;
 }
 
@@ -85,26 +85,26 @@ void vm_forget_if_gone(struct vm *vm)
         drop(vm);
 }
 
-static void sweep(struct vms *vms)
+static void sweep(struct vm_cache *cache)
 {
-    uint64_t now = loop_now(vms->loop);
+    uint64_t now = loop_now(cache->loop);
 
-    if (now - vms->swept < SWEEP_MS)
+    if (now - cache->swept < SWEEP_MS)
         return;
-    vms->swept = now;
-    HASH_FOREACH(vms->vms, vm) {
+    cache->swept = now;
+    HASH_FOREACH(cache->vms, vm) {
         if (is_idle(vm) && now - vm->used_at >= UNUSED_MS)
             drop(vm);
     }
 }
 
-struct vm *vm_enter(struct vms *vms, const char *id)
+struct vm *vm_enter(struct vm_cache *cache, const char *id)
 {
     struct vm *vm;
 
-    sweep(vms);
-    vm = find(vms, id);
-    vm = vm ? vm : add(vms, id);
+    sweep(cache);
+    vm = find(cache, id);
+    vm = vm ? vm : add(cache, id);
     vm->users++;
     return vm;
 }
@@ -112,7 +112,7 @@ struct vm *vm_enter(struct vms *vms, const char *id)
 void vm_leave(struct vm *vm)
 {
     vm->users--;
-    vm->used_at = loop_now(vm->vms->loop);
+    vm->used_at = loop_now(vm->cache->loop);
     vm_forget_if_gone(vm);
 }
 
@@ -134,35 +134,35 @@ static void take_model(struct vm *vm, struct cloud_instance *model, uint64_t rea
 
     for (int lun = 0; lun < VM_LUNS; lun++)
         if (freed >> lun & 1)
-            vm->freed_at[lun] = loop_now(vm->vms->loop);
+            vm->freed_at[lun] = loop_now(vm->cache->loop);
     vm->freed |= freed;
     cloud_instance_fini(&vm->model);
     vm->model = *model;
     vm->known_at = read_at;
 }
 
-static uint64_t resting_luns(const struct vm *vm)
+static uint64_t cooling_luns(const struct vm *vm)
 {
-    uint64_t resting = 0, now = loop_now(vm->vms->loop);
+    uint64_t cooling = 0, now = loop_now(vm->cache->loop);
 
     for (int lun = 0; lun < VM_LUNS; lun++)
         if (vm->freed >> lun & 1 && now - vm->freed_at[lun] < REST_MS)
-            resting |= UINT64_C(1) << lun;
-    return resting;
+            cooling |= UINT64_C(1) << lun;
+    return cooling;
 }
 
 /* One reader serves all who wait. A change that ends while the model is read makes the answer
  * old. */
 static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
-    struct vms *vms = vm->vms;
+    struct vm_cache *cache = vm->cache;
     struct arm_request request = vm_model_request(vm->id, urgency);
     struct cloud_instance model;
-    uint64_t began = loop_now(vms->loop);
+    uint64_t began = loop_now(cache->loop);
 
     vm->reading = &request;
     vm->known = true;
-    struct err *err = vm_model_read(self, vms->arm, vms->skus, &request, &model);
+    struct err *err = vm_model_read(self, cache->arm, cache->skus, &request, &model);
     vm->reading = NULL;
     vm->gone = err && err_kind(err) == ERR_NOT_FOUND;
     if (err)
@@ -177,7 +177,7 @@ static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgen
 static uint64_t changing_age(const struct vm *vm)
 {
     const struct arm_request read = vm_model_request(vm->id, CLOUD_FOR_PRIMARY);
-    uint64_t pace = arm_client_pace(vm->vms->arm, &read);
+    uint64_t pace = arm_client_pace(vm->cache->arm, &read);
 
     return pace > CHANGING_AGE_MS ? pace : CHANGING_AGE_MS;
 }
@@ -192,9 +192,9 @@ static bool is_fresh(const struct vm *vm, uint64_t asked_at, uint64_t max_age_ms
     return vm->known && vm->model.id && (limit >= asked_at || vm->known_at >= asked_at - limit);
 }
 
-void vm_forget(struct vms *vms, const char *id)
+void vm_forget(struct vm_cache *cache, const char *id)
 {
-    struct vm *vm = find(vms, id);
+    struct vm *vm = find(cache, id);
 
     if (!vm)
         return;
@@ -205,19 +205,19 @@ void vm_forget(struct vms *vms, const char *id)
 void vm_hurry(struct vm *vm, enum cloud_urgency urgency)
 {
     if (vm->reading)
-        arm_client_hurry(vm->vms->arm, vm->reading, urgency);
+        arm_client_hurry(vm->cache->arm, vm->reading, urgency);
     if (vm->turn)
-        arm_client_hurry(vm->vms->arm, vm->turn, urgency);
+        arm_client_hurry(vm->cache->arm, vm->turn, urgency);
 }
 
 struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
                        enum cloud_urgency urgency)
 {
-    uint64_t asked_at = loop_now(vm->vms->loop);
+    uint64_t asked_at = loop_now(vm->cache->loop);
 
     while (vm->reading || !is_fresh(vm, asked_at, max_age_ms)) {
         if (vm->reading) {
-            arm_client_hurry(vm->vms->arm, vm->reading, urgency);
+            arm_client_hurry(vm->cache->arm, vm->reading, urgency);
             TRY(wait_for_change(self, &vm->read, TIMER_NEVER));
             continue;
         }
@@ -228,15 +228,15 @@ struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
     return NULL;
 }
 
-struct err *vm_get(struct task *self, struct vms *vms, const char *id, uint64_t max_age_ms,
+struct err *vm_get(struct task *self, struct vm_cache *cache, const char *id, uint64_t max_age_ms,
                    enum cloud_urgency urgency, struct cloud_instance *ret)
 {
-    struct vm *vm = vm_enter(vms, id);
+    struct vm *vm = vm_enter(cache, id);
     struct err *err = vm_refresh(self, vm, max_age_ms, urgency);
 
     if (!err) {
         vm_model_copy(&vm->model, ret);
-        ret->resting_luns = resting_luns(vm);
+        ret->cooling_luns = cooling_luns(vm);
     }
     vm_leave(vm);
     return err;

@@ -1,5 +1,5 @@
 /* The buckets by themselves, and against Azure's own as azsim keeps them. */
-#include "provisioner-lib/azure/budget.h"
+#include "provisioner-lib/azure/token_buckets.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 #define SECONDS *UINT64_C(1000)
 
-/* Each row is a run on a budget of its own: a script of words, and when the next request would be
+/* Each row is a run on buckets of its own: a script of words, and when the next request would be
  * due, in seconds. "N*kind:vm" spends N; "@S" lets time go on to S; "limit=N" is what an answer
  * says is left; "!scope:S" is a refusal until S. The request is of the last kind and VM. */
 static const struct {
@@ -44,7 +44,7 @@ static const struct {
 };
 
 struct run {
-    struct budget *budget;
+    struct token_buckets *buckets;
     enum arm_kind kind;
     char vm[8];
     uint64_t now;
@@ -71,18 +71,18 @@ static void run_word(struct run *run, const char *word)
     if (sscanf(word, "%u*%c:%7s", &number, &kind, run->vm) == 3) {
         run->kind = kind_from(kind);
         for (unsigned i = 0; i < number; i++) {
-            assert_int_equal(budget_due(run->budget, run->kind, resource_of(run), run->now),
+            assert_int_equal(token_buckets_due(run->buckets, run->kind, resource_of(run), run->now),
                              run->now);
-            budget_spend(run->budget, run->kind, resource_of(run), run->now);
+            token_buckets_spend(run->buckets, run->kind, resource_of(run), run->now);
         }
     } else if (sscanf(word, "@%u", &number) == 1) {
         run->now = number SECONDS;
     } else if (sscanf(word, "!%u:%u", &scope, &number) == 2) {
-        budget_close(run->budget, run->kind, resource_of(run), (enum budget_scope)scope,
-                     number SECONDS, run->now);
+        token_buckets_close(run->buckets, run->kind, resource_of(run), (enum bucket_scope)scope,
+                            number SECONDS, run->now);
     } else {
         assert_int_equal(sscanf(word, "%63[^=]=%u", name, &number), 2);
-        budget_note(run->budget, run->kind, resource_of(run), name, number, run->now);
+        token_buckets_note(run->buckets, run->kind, resource_of(run), name, number, run->now);
     }
 }
 
@@ -90,15 +90,15 @@ static void test_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        CLEANUP(budget_freep) struct budget *budget = budget_new();
+        CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
         CLEANUP(freep) char *script = mem_strdup(rows[i].script);
-        struct run run = {.budget = budget};
+        struct run run = {.buckets = buckets};
         char *position = NULL;
 
         for (char *word = strtok_r(script, " ", &position); word;
              word = strtok_r(NULL, " ", &position))
             run_word(&run, word);
-        uint64_t due = budget_due(budget, run.kind, resource_of(&run), run.now);
+        uint64_t due = token_buckets_due(buckets, run.kind, resource_of(&run), run.now);
         if (due != rows[i].due SECONDS)
             fail_msg("%s: expected %u s, got %.3f s", rows[i].why, rows[i].due, (double)due / 1000);
     }
@@ -106,32 +106,32 @@ static void test_table(void **state)
 
 static void test_what_is_left(void **state)
 {
-    CLEANUP(budget_freep) struct budget *budget = budget_new();
+    CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
 
     (void)state;
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, 0), 12);
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_RESOURCE, 0), 12);
     for (int i = 0; i < 5; i++)
-        budget_spend(budget, ARM_VM_UPDATE, i < 3 ? "a" : "b", 0);
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, 0), 9);
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_SUBSCRIPTION, 0), 1495);
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_METHOD, 0), 195);
-    assert_int_equal(budget_left(budget, ARM_VM_UPDATE, BUDGET_RESOURCE, 3600 SECONDS), 12);
-    assert_int_equal(budget_left(budget, ARM_SKU_READ, BUDGET_METHOD, 0), 250);
+        token_buckets_spend(buckets, ARM_VM_UPDATE, i < 3 ? "a" : "b", 0);
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_RESOURCE, 0), 9);
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_SUBSCRIPTION, 0), 1495);
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_METHOD, 0), 195);
+    assert_int_equal(token_buckets_left(buckets, ARM_VM_UPDATE, BUCKET_RESOURCE, 3600 SECONDS), 12);
+    assert_int_equal(token_buckets_left(buckets, ARM_SKU_READ, BUCKET_METHOD, 0), 250);
 }
 
 static void test_pace(void **state)
 {
-    CLEANUP(budget_freep) struct budget *budget = budget_new();
+    CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
 
     (void)state;
     for (int i = 0; i < 22; i++)
-        budget_spend(budget, ARM_OPERATION_READ, "a", 0);
-    assert_int_equal(budget_pace(budget, ARM_OPERATION_READ, "a", 0), 0);
-    budget_spend(budget, ARM_OPERATION_READ, "a", 0);
-    assert_int_equal(budget_pace(budget, ARM_OPERATION_READ, "a", 0), 4 SECONDS);
-    assert_int_equal(budget_pace(budget, ARM_OPERATION_READ, "b", 0), 0);
-    assert_int_equal(budget_pace(budget, ARM_DISK_OPERATION_READ, NULL, 0), 0);
-    assert_int_equal(budget_pace(budget, ARM_OPERATION_READ, "a", 61 SECONDS), 0);
+        token_buckets_spend(buckets, ARM_OPERATION_READ, "a", 0);
+    assert_int_equal(token_buckets_pace(buckets, ARM_OPERATION_READ, "a", 0), 0);
+    token_buckets_spend(buckets, ARM_OPERATION_READ, "a", 0);
+    assert_int_equal(token_buckets_pace(buckets, ARM_OPERATION_READ, "a", 0), 4 SECONDS);
+    assert_int_equal(token_buckets_pace(buckets, ARM_OPERATION_READ, "b", 0), 0);
+    assert_int_equal(token_buckets_pace(buckets, ARM_DISK_OPERATION_READ, NULL, 0), 0);
+    assert_int_equal(token_buckets_pace(buckets, ARM_OPERATION_READ, "a", 61 SECONDS), 0);
 }
 
 /* ---- against Azure's ---- */
@@ -156,7 +156,7 @@ static void test_nothing_is_throttled(void **state)
 
     (void)state;
     for (unsigned seed = 1; seed <= 20; seed++) {
-        CLEANUP(budget_freep) struct budget *budget = budget_new();
+        CLEANUP(token_buckets_freep) struct token_buckets *buckets = token_buckets_new();
         CLEANUP(throttle_freep) struct throttle *azure = throttle_new();
         unsigned r = seed;
         uint64_t arrived = 0;
@@ -166,9 +166,9 @@ static void test_nothing_is_throttled(void **state)
             const char *vm = (const char *[]){"a", "b", "c"}[rand_r(&r) % 3];
             struct throttle_charge charge;
 
-            if (budget_due(budget, kinds[i].kind, vm, now) > now)
+            if (token_buckets_due(buckets, kinds[i].kind, vm, now) > now)
                 continue;
-            budget_spend(budget, kinds[i].kind, vm, now);
+            token_buckets_spend(buckets, kinds[i].kind, vm, now);
             uint64_t arrives = now + (uint64_t)rand_r(&r) % 900;
             arrived = arrives > arrived ? arrives : arrived;
             throttle_take(azure, kinds[i].policy, "s", vm, arrived, &charge);

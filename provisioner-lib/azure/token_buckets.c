@@ -1,4 +1,4 @@
-#include "provisioner-lib/azure/budget.h"
+#include "provisioner-lib/azure/token_buckets.h"
 
 #include <string.h>
 #include <strings.h>
@@ -77,7 +77,7 @@ struct resource_bucket {
     char key[]; /* the limit's name and the resource in lower case */
 };
 
-struct budget {
+struct token_buckets {
     struct bucket methods[METHODS], subscription[ARM_KINDS];
     struct resource_bucket *resources;
     uint64_t swept;
@@ -88,34 +88,34 @@ const char *arm_kind_name(enum arm_kind kind)
     return policies[kind].name;
 }
 
-struct budget *budget_new(void)
+struct token_buckets *token_buckets_new(void)
 {
-    struct budget *budget = mem_alloc(sizeof *budget);
+    struct token_buckets *buckets = mem_alloc(sizeof *buckets);
 
     for (size_t i = 0; i < METHODS; i++)
-        budget->methods[i] = (struct bucket){.limit = &methods[i], .left = methods[i].size};
+        buckets->methods[i] = (struct bucket){.limit = &methods[i], .left = methods[i].size};
     for (size_t i = 0; i < ARM_KINDS; i++) {
         const struct limit *limit = &policies[i].subscription;
 
-        budget->subscription[i] = (struct bucket){.limit = limit, .left = limit->size};
+        buckets->subscription[i] = (struct bucket){.limit = limit, .left = limit->size};
     }
-    return budget;
+    return buckets;
 }
 
-static void drop(struct budget *budget, struct resource_bucket *found)
+static void drop(struct token_buckets *buckets, struct resource_bucket *found)
 {
-    HASH_DEL(budget->resources, found);
+    HASH_DEL(buckets->resources, found);
     free(found);
 }
 
-void budget_free(struct budget *budget)
+void token_buckets_free(struct token_buckets *buckets)
 {
-    if (!budget)
+    if (!buckets)
         return;
-    HASH_FOREACH(budget->resources, found) {
-        drop(budget, found);
+    HASH_FOREACH(buckets->resources, found) {
+        drop(buckets, found);
     }
-    free(budget);
+    free(buckets);
 }
 
 /* ---- one bucket ---- */
@@ -151,19 +151,19 @@ static uint64_t due(const struct bucket *bucket, uint64_t now)
 
 /* ---- the buckets of a request ---- */
 
-static void sweep(struct budget *budget, uint64_t now)
+static void sweep(struct token_buckets *buckets, uint64_t now)
 {
-    if (now - budget->swept < SWEEP_MS)
+    if (now - buckets->swept < SWEEP_MS)
         return;
-    budget->swept = now;
-    HASH_FOREACH(budget->resources, found) {
+    buckets->swept = now;
+    HASH_FOREACH(buckets->resources, found) {
         refill(&found->bucket, now);
         if (is_full(&found->bucket) && found->bucket.closed_until <= now)
-            drop(budget, found);
+            drop(buckets, found);
     }
 }
 
-static struct bucket *resource_bucket(struct budget *budget, enum arm_kind kind,
+static struct bucket *resource_bucket(struct token_buckets *buckets, enum arm_kind kind,
                                       const char *resource, uint64_t now)
 {
     const struct limit *limit = &policies[kind].resource;
@@ -171,35 +171,35 @@ static struct bucket *resource_bucket(struct budget *budget, enum arm_kind kind,
 
     if (!limit->name || !resource)
         return NULL;
-    sweep(budget, now);
+    sweep(buckets, now);
     CLEANUP(freep) char *lower = mem_lower(resource);
     CLEANUP(freep) char *key = mem_printf("%s %s", limit->name, lower);
     size_t length = strlen(key);
-    HASH_FIND(hh, budget->resources, key, length, found);
+    HASH_FIND(hh, buckets->resources, key, length, found);
     if (!found) {
         found = mem_alloc(sizeof *found + length + 1);
         found->bucket = (struct bucket){.limit = limit, .left = limit->size};
         memcpy(found->key, key, length + 1);
-        HASH_ADD_KEYPTR(hh, budget->resources, found->key, length, found);
+        HASH_ADD_KEYPTR(hh, buckets->resources, found->key, length, found);
     }
     return &found->bucket;
 }
 
 /* The bucket of a scope, refilled; NULL if there is none. */
-static struct bucket *find(struct budget *budget, enum arm_kind kind, const char *resource,
-                           enum budget_scope scope, uint64_t now)
+static struct bucket *find(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                           enum bucket_scope scope, uint64_t now)
 {
     struct bucket *bucket = NULL;
 
     switch (scope) {
-    case BUDGET_RESOURCE:
-        bucket = resource_bucket(budget, kind, resource, now);
+    case BUCKET_RESOURCE:
+        bucket = resource_bucket(buckets, kind, resource, now);
         break;
-    case BUDGET_SUBSCRIPTION:
-        bucket = policies[kind].subscription.name ? &budget->subscription[kind] : NULL;
+    case BUCKET_SUBSCRIPTION:
+        bucket = policies[kind].subscription.name ? &buckets->subscription[kind] : NULL;
         break;
-    case BUDGET_METHOD:
-        bucket = &budget->methods[policies[kind].method];
+    case BUCKET_METHOD:
+        bucket = &buckets->methods[policies[kind].method];
         break;
     }
     if (bucket)
@@ -207,12 +207,13 @@ static struct bucket *find(struct budget *budget, enum arm_kind kind, const char
     return bucket;
 }
 
-uint64_t budget_due(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
+uint64_t token_buckets_due(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                           uint64_t now)
 {
     uint64_t latest = now;
 
-    for (int scope = BUDGET_RESOURCE; scope <= BUDGET_METHOD; scope++) {
-        struct bucket *bucket = find(budget, kind, resource, (enum budget_scope)scope, now);
+    for (int scope = BUCKET_RESOURCE; scope <= BUCKET_METHOD; scope++) {
+        struct bucket *bucket = find(buckets, kind, resource, (enum bucket_scope)scope, now);
         uint64_t at = bucket ? due(bucket, now) : now;
 
         latest = at > latest ? at : latest;
@@ -220,31 +221,34 @@ uint64_t budget_due(struct budget *budget, enum arm_kind kind, const char *resou
     return latest;
 }
 
-bool budget_is_closed(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
+bool token_buckets_is_closed(struct token_buckets *buckets, enum arm_kind kind,
+                             const char *resource, uint64_t now)
 {
     bool closed = false;
 
-    for (int scope = BUDGET_RESOURCE; scope <= BUDGET_METHOD; scope++) {
-        const struct bucket *bucket = find(budget, kind, resource, (enum budget_scope)scope, now);
+    for (int scope = BUCKET_RESOURCE; scope <= BUCKET_METHOD; scope++) {
+        const struct bucket *bucket = find(buckets, kind, resource, (enum bucket_scope)scope, now);
 
         closed |= bucket && bucket->closed_until > now;
     }
     return closed;
 }
 
-void budget_spend(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
+void token_buckets_spend(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                         uint64_t now)
 {
-    for (int scope = BUDGET_RESOURCE; scope <= BUDGET_METHOD; scope++) {
-        struct bucket *bucket = find(budget, kind, resource, (enum budget_scope)scope, now);
+    for (int scope = BUCKET_RESOURCE; scope <= BUCKET_METHOD; scope++) {
+        struct bucket *bucket = find(buckets, kind, resource, (enum bucket_scope)scope, now);
 
         if (bucket)
             take(bucket, 1, now);
     }
 }
 
-uint64_t budget_pace(struct budget *budget, enum arm_kind kind, const char *resource, uint64_t now)
+uint64_t token_buckets_pace(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                            uint64_t now)
 {
-    const struct bucket *bucket = find(budget, kind, resource, BUDGET_RESOURCE, now);
+    const struct bucket *bucket = find(buckets, kind, resource, BUCKET_RESOURCE, now);
 
     if (!bucket || bucket->left * 2 >= bucket->limit->size)
         return 0;
@@ -253,58 +257,58 @@ uint64_t budget_pace(struct budget *budget, enum arm_kind kind, const char *reso
 
 /* ---- what answers say ---- */
 
-bool budget_scope_of(enum arm_kind kind, const char *limit, enum budget_scope *ret)
+bool bucket_scope_of(enum arm_kind kind, const char *limit, enum bucket_scope *ret)
 {
     const struct policy *policy = &policies[kind];
-    const char *const names[] = {[BUDGET_RESOURCE] = policy->resource.name,
-                                 [BUDGET_SUBSCRIPTION] = policy->subscription.name,
-                                 [BUDGET_METHOD] = methods[policy->method].name};
+    const char *const names[] = {[BUCKET_RESOURCE] = policy->resource.name,
+                                 [BUCKET_SUBSCRIPTION] = policy->subscription.name,
+                                 [BUCKET_METHOD] = methods[policy->method].name};
 
     for (size_t scope = 0; scope < COUNT_OF(names); scope++) {
         if (!names[scope] || strcasecmp(names[scope], limit) != 0)
             continue;
-        *ret = (enum budget_scope)scope;
+        *ret = (enum bucket_scope)scope;
         return true;
     }
     return false;
 }
 
-void budget_note(struct budget *budget, enum arm_kind kind, const char *resource, const char *limit,
-                 unsigned left, uint64_t now)
+void token_buckets_note(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                        const char *limit, unsigned left, uint64_t now)
 {
-    enum budget_scope scope;
+    enum bucket_scope scope;
 
-    if (!budget_scope_of(kind, limit, &scope))
+    if (!bucket_scope_of(kind, limit, &scope))
         return;
-    struct bucket *bucket = find(budget, kind, resource, scope, now);
+    struct bucket *bucket = find(buckets, kind, resource, scope, now);
     if (bucket && left < bucket->left)
         take(bucket, bucket->left - left, now);
 }
 
-void budget_close(struct budget *budget, enum arm_kind kind, const char *resource,
-                  enum budget_scope scope, uint64_t until, uint64_t now)
+void token_buckets_close(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                         enum bucket_scope scope, uint64_t until, uint64_t now)
 {
-    struct bucket *bucket = find(budget, kind, resource, scope, now);
+    struct bucket *bucket = find(buckets, kind, resource, scope, now);
 
-    if (!bucket && scope == BUDGET_RESOURCE)
-        bucket = find(budget, kind, resource, BUDGET_SUBSCRIPTION, now);
+    if (!bucket && scope == BUCKET_RESOURCE)
+        bucket = find(buckets, kind, resource, BUCKET_SUBSCRIPTION, now);
     if (!bucket)
-        bucket = find(budget, kind, resource, BUDGET_METHOD, now);
+        bucket = find(buckets, kind, resource, BUCKET_METHOD, now);
     if (until > bucket->closed_until)
         bucket->closed_until = until;
 }
 
-unsigned budget_left(struct budget *budget, enum arm_kind kind, enum budget_scope scope,
-                     uint64_t now)
+unsigned token_buckets_left(struct token_buckets *buckets, enum arm_kind kind,
+                            enum bucket_scope scope, uint64_t now)
 {
     const struct limit *limit = &policies[kind].resource;
     unsigned least = limit->size;
 
-    if (scope != BUDGET_RESOURCE) {
-        struct bucket *bucket = find(budget, kind, NULL, scope, now);
+    if (scope != BUCKET_RESOURCE) {
+        struct bucket *bucket = find(buckets, kind, NULL, scope, now);
         return bucket ? bucket->left : 0;
     }
-    HASH_FOREACH(budget->resources, found) {
+    HASH_FOREACH(buckets->resources, found) {
         if (found->bucket.limit != limit)
             continue;
         refill(&found->bucket, now);

@@ -1,4 +1,4 @@
-#include "provisioner-lib/azure/arm_limits.h"
+#include "provisioner-lib/azure/rate_limit_headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void read_headers(const struct arm_request *request, const struct http_re
 /* ---- any answer ---- */
 
 struct note {
-    struct budget *budget;
+    struct token_buckets *buckets;
     uint64_t now;
 };
 
@@ -57,13 +57,13 @@ static void note_left(void *ctx, const struct arm_request *request, const char *
 {
     const struct note *note = ctx;
 
-    budget_note(note->budget, request->kind, request->resource, limit, left, note->now);
+    token_buckets_note(note->buckets, request->kind, request->resource, limit, left, note->now);
 }
 
-void arm_limits_note(struct budget *budget, const struct arm_request *request,
-                     const struct http_response *response, uint64_t now)
+void rate_limit_headers_note(struct token_buckets *buckets, const struct arm_request *request,
+                             const struct http_response *response, uint64_t now)
 {
-    struct note note = {budget, now};
+    struct note note = {buckets, now};
 
     read_headers(request, response, note_left, &note);
 }
@@ -72,7 +72,7 @@ void arm_limits_note(struct budget *budget, const struct arm_request *request,
 
 struct empty {
     bool found;
-    enum budget_scope scope;
+    enum bucket_scope scope;
 };
 
 static void find_empty(void *ctx, const struct arm_request *request, const char *limit,
@@ -81,12 +81,12 @@ static void find_empty(void *ctx, const struct arm_request *request, const char 
     struct empty *empty = ctx;
 
     if (left == 0 && !empty->found)
-        empty->found = budget_scope_of(request->kind, limit, &empty->scope);
+        empty->found = bucket_scope_of(request->kind, limit, &empty->scope);
 }
 
 /* Which bucket is empty: the details name it, or the headers do, else the code tells whose it is.
  */
-static enum budget_scope scope_of(const struct arm_request *request,
+static enum bucket_scope scope_of(const struct arm_request *request,
                                   const struct http_response *response, const struct err *err,
                                   const json_t *json)
 {
@@ -108,15 +108,15 @@ static enum budget_scope scope_of(const struct arm_request *request,
         return empty.scope;
     if (strcasecmp(code, "SubscriptionRequestsThrottled") == 0 ||
         strcasecmp(code, "TooManyRequests") == 0)
-        return BUDGET_METHOD;
-    return strcasecmp(code, "ResourceRequestsThrottled") == 0 ? BUDGET_RESOURCE
-                                                              : BUDGET_SUBSCRIPTION;
+        return BUCKET_METHOD;
+    return strcasecmp(code, "ResourceRequestsThrottled") == 0 ? BUCKET_RESOURCE
+                                                              : BUCKET_SUBSCRIPTION;
 }
 
-void arm_limits_close(struct budget *budget, const struct arm_request *request,
-                      const struct http_response *response, const struct err *err,
-                      const json_t *json, uint64_t now)
+void rate_limit_headers_close(struct token_buckets *buckets, const struct arm_request *request,
+                              const struct http_response *response, const struct err *err,
+                              const json_t *json, uint64_t now)
 {
-    budget_close(budget, request->kind, request->resource, scope_of(request, response, err, json),
-                 now + err_retry_after_ms(err), now);
+    token_buckets_close(buckets, request->kind, request->resource,
+                        scope_of(request, response, err, json), now + err_retry_after_ms(err), now);
 }
