@@ -17,7 +17,7 @@
 #include "lib/http/probes.h"
 #include "lib/kube/connection.h"
 #include "lib/rpc/csi_identity.h"
-#include "lib/rt/heap.h"
+#include "lib/rt/malloc_tuning.h"
 #include "provisioner-lib/azure/azure.h"
 
 #define USER_AGENT "azdisk-controller/" VERSION
@@ -263,7 +263,7 @@ static void run(struct task *self, void *arg)
     group_init(&starting, program->loop);
     group_spawn(&starting, "start", start_until_done, program);
     while (!program->stopping)
-        wait_through(self, &program->stop);
+        wait_uninterruptible(self, &program->stop);
     group_close(self, &starting);
     finish(self, program);
     loop_stop(program->loop);
@@ -273,13 +273,13 @@ int main(int argc, char *argv[])
 {
     static struct program program;
     static char host[256];
-    static struct heap_trimmer trimmer;
+    static struct malloc_trimmer trimmer;
     CLEANUP(loop_freep) struct loop *loop = NULL;
 
     int status;
 
     cloud_config_guard_memory();
-    heap_setup();
+    malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
@@ -293,7 +293,7 @@ int main(int argc, char *argv[])
     waiters_init(&program.stop);
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
-    heap_trim_regularly(loop, &trimmer);
+    malloc_trim_regularly(loop, &trimmer);
     loop_spawn(loop, "main", run, &program);
     loop_run(loop);
     return program.failed ? 1 : 0;

@@ -10,7 +10,7 @@
 #include "lib/kube/connection.h"
 #include "lib/rpc/csi_identity.h"
 #include "lib/rpc/endpoint.h"
-#include "lib/rt/heap.h"
+#include "lib/rt/malloc_tuning.h"
 #include "node/csi_service.h"
 #include "node/flags.h"
 #include "node/heartbeat.h"
@@ -248,7 +248,7 @@ static void run(struct task *self, void *arg)
         node_stop(node, true);
     }
     while (!node->stopping)
-        wait_through(self, &node->changed);
+        wait_uninterruptible(self, &node->changed);
     finish(self, program);
     loop_stop(node->loop);
 }
@@ -256,11 +256,11 @@ static void run(struct task *self, void *arg)
 int main(int argc, char *argv[])
 {
     static struct program program;
-    static struct heap_trimmer trimmer;
+    static struct malloc_trimmer trimmer;
     CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
-    heap_setup();
+    malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
@@ -275,7 +275,7 @@ int main(int argc, char *argv[])
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
     loop_spawn(loop, "main", run, &program);
-    heap_trim_regularly(loop, &trimmer);
+    malloc_trim_regularly(loop, &trimmer);
     loop_run(loop);
     return program.node.failed ? 1 : 0;
 }

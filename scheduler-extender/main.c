@@ -7,7 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/http/probes.h"
 #include "lib/kube/connection.h"
-#include "lib/rt/heap.h"
+#include "lib/rt/malloc_tuning.h"
 #include "scheduler-extender/credentials.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/mirror.h"
@@ -175,7 +175,7 @@ static void run(struct task *self, void *arg)
         program->failed = true;
     }
     while (!err && !program->stopping)
-        wait_through(self, &program->stop);
+        wait_uninterruptible(self, &program->stop);
     finish(self, program);
     loop_stop(program->extender.loop);
 }
@@ -183,11 +183,11 @@ static void run(struct task *self, void *arg)
 int main(int argc, char *argv[])
 {
     static struct program program;
-    static struct heap_trimmer trimmer;
+    static struct malloc_trimmer trimmer;
     CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
-    heap_setup();
+    malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
@@ -201,7 +201,7 @@ int main(int argc, char *argv[])
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);
     loop_spawn(loop, "main", run, &program);
-    heap_trim_regularly(loop, &trimmer);
+    malloc_trim_regularly(loop, &trimmer);
     loop_run(loop);
     return program.failed ? 1 : 0;
 }

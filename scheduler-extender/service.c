@@ -5,7 +5,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/http/server.h"
-#include "lib/rt/workers.h"
+#include "lib/rt/thread_pool.h"
 #include "scheduler-extender/extender_answer.h"
 #include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/metrics.h"
@@ -26,7 +26,7 @@ enum {
 struct service {
     struct service_config config;
     struct http_server *server;
-    struct workers *readers;
+    struct thread_pool *readers;
     uint64_t next_complaint;
 };
 
@@ -98,7 +98,7 @@ static struct err *run(struct task *self, struct service *service, void (*fn)(vo
                        struct question *q)
 {
     if (q->call->body_length > LARGE)
-        return workers_run(self, service->readers, fn, q);
+        return thread_pool_run(self, service->readers, fn, q);
     fn(q);
     return NULL;
 }
@@ -198,7 +198,7 @@ struct err *service_new(struct loop *loop, const struct service_config *config,
 
     service->config = *config;
     TRY(http_server_new(loop, &server, &service->server));
-    service->readers = workers_new(loop, READERS, MAX_CONNECTIONS);
+    service->readers = thread_pool_new(loop, READERS, MAX_CONNECTIONS);
     *ret = TAKE_PTR(service);
     return NULL;
 }
@@ -208,6 +208,6 @@ void service_close(struct task *self, struct service *service)
     if (!service)
         return;
     http_server_close(self, service->server);
-    workers_free(service->readers);
+    thread_pool_free(service->readers);
     free(service);
 }

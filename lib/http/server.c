@@ -475,12 +475,12 @@ void http_server_close(struct task *self, struct http_server *server)
         return;
     atomic_store(&server->closing, true);
     while (atomic_load(&server->suspended) > 0)
-        wait_through(self, &server->closer);
+        wait_uninterruptible(self, &server->closer);
 
     uint64_t deadline = loop_deadline(server->loop, FAREWELL_MS);
     loop_start_timer(server->loop, &server->farewell, deadline, wake_closer, server);
     while (atomic_load(&server->unsent) > 0 && loop_now(server->loop) < deadline)
-        wait_through(self, &server->closer);
+        wait_uninterruptible(self, &server->closer);
     loop_stop_timer(server->loop, &server->farewell);
     loop_call(self, stop_daemon, server);
     loop_call(self, free_server, server); /* behind the last post of libmicrohttpd's thread */

@@ -14,7 +14,7 @@
  * any JSON value as text, for subtrees that we only pass on.
  *
  * Unknown members are ignored. So a decoded object is never written back whole: send a patch
- * (lib/kube/patch.h).
+ * (kube_patch in lib/kube/client.h).
  *
  * Bounds: JSON_CODEC_MAX_DEPTH levels. Numbers out of a field's range are errors, never truncated.
  * Any thread; both directions recurse with the document's depth.

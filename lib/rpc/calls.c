@@ -225,7 +225,7 @@ static void call_main(struct task *self, void *arg)
 
     loop_post(loop, send_answer, call);
     while (call->n_expected > 0)
-        wait_through(self, &call->changed);
+        wait_uninterruptible(self, &call->changed);
     list_remove(&call->link);
     loop_post(loop, call_end, call);
 }

@@ -226,9 +226,9 @@ void rpc_server_close(struct task *self, struct rpc_server *server, uint64_t gra
     wait_until_over(self, calls, LAST_ANSWERS_MS);
     loop_post(calls->loop, cut_off, server);
     while (!calls_are_over(calls) || !server->is_shut_down)
-        wait_through(self, &calls->changed);
+        wait_uninterruptible(self, &calls->changed);
     loop_post(calls->loop, stop_queue, server);
     while (!server->is_gone)
-        wait_through(self, &calls->changed);
+        wait_uninterruptible(self, &calls->changed);
     server_free(server);
 }

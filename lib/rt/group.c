@@ -55,5 +55,5 @@ void group_close(struct task *self, struct task_group *group)
     group->closing = true;
     group_cancel(group);
     while (group->n_members > 0)
-        wait_through(self, &group->ended);
+        wait_uninterruptible(self, &group->ended);
 }

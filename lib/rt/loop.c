@@ -235,7 +235,7 @@ void loop_call(struct task *self, void (*fn)(void *arg), void *arg)
 
     loop_post(loop_of(self), run_call, &call);
     while (!call.done)
-        task_park_through(self);
+        task_park_uninterruptible(self);
 }
 
 /* Everything that can be done without waiting, on a virtual loop: nothing else is waiting there. */

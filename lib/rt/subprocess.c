@@ -155,7 +155,7 @@ static void end(struct task *self, struct subprocess *subprocess, uint64_t kill_
         uint64_t due = kill_at < subprocess->stop->kill_at ? kill_at : subprocess->stop->kill_at;
 
         loop_start_timer(loop, &subprocess->kill, due, kill_all, subprocess);
-        wait_through(self, &subprocess->stop->changed);
+        wait_uninterruptible(self, &subprocess->stop->changed);
     }
     loop_stop_timer(loop, &subprocess->kill);
 }
@@ -177,7 +177,7 @@ static struct err *supervise(struct task *self, struct subprocess *subprocess, u
     if (!uv_is_closing((uv_handle_t *)&subprocess->pipe))
         uv_close((uv_handle_t *)&subprocess->pipe, on_closed);
     while (subprocess->open_handles > 0)
-        wait_through(self, &subprocess->stop->changed);
+        wait_uninterruptible(self, &subprocess->stop->changed);
     return err;
 }
 
@@ -197,7 +197,7 @@ static struct err *start(struct task *self, struct subprocess *subprocess, const
     uv_close((uv_handle_t *)&subprocess->process, on_closed);
     uv_close((uv_handle_t *)&subprocess->pipe, on_closed);
     while (subprocess->open_handles > 0)
-        wait_through(self, &subprocess->stop->changed);
+        wait_uninterruptible(self, &subprocess->stop->changed);
     return err_new(status == UV_ENOENT ? ERR_NOT_FOUND : ERR_INTERNAL, "%s", uv_strerror(status));
 }
 

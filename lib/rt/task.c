@@ -296,7 +296,7 @@ struct err *task_park(struct task *self)
     return NULL;
 }
 
-void task_park_through(struct task *self)
+void task_park_uninterruptible(struct task *self)
 {
     assert(self->sched->running == self);
     while (!self->woken)

@@ -12,7 +12,8 @@
  *
  * A task's stack is 64 KiB with a guard page below it, so that overflow is a crash and never a
  * corruption. What needs more, such as TLS or a parser, runs on the loop's own stack (loop_post) or
- * on a worker. Signals that come while tasks run are handled afterwards, on the scheduler's stack.
+ * in a thread pool. Signals that come while tasks run are handled afterwards, on the scheduler's
+ * stack.
  *
  * Ownership: a task belongs to its scheduler and is gone when its function returns. Cancelling
  * never drops a stack: the parked call returns CANCELED, the function cleans up and returns by
@@ -46,8 +47,8 @@ void sched_run_round(struct sched *sched, bool (*goes_on)(void *ctx), void *ctx)
 unsigned sched_live_tasks(const struct sched *sched);
 bool sched_has_ready(const struct sched *sched);
 
-/* Start fn(self, arg) as soon as the scheduler runs; `name` must outlive the task and shows in logs
- * and dumps. */
+/* Start fn(self, arg) as soon as the scheduler runs; `name` must outlive the task; the error of
+ * a cancelled one says it. */
 struct task *task_spawn(struct sched *sched, const char *name, task_fn *fn, void *arg);
 const char *task_name(const struct task *task);
 void *task_context(const struct task *task);
@@ -60,5 +61,6 @@ void task_cancel(struct task *task);
 bool task_is_cancelled(const struct task *task);
 
 /* The same for a caller that lent its stack to another thread or to a callback and has to see the
- * end of it: cancelling does not end this wait. */
-void task_park_through(struct task *self);
+ * end of it: cancelling does not end this wait, as a signal does not end one of the kernel's that
+ * is uninterruptible. */
+void task_park_uninterruptible(struct task *self);

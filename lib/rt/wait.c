@@ -65,13 +65,13 @@ struct err *wait_for_change(struct task *self, struct waiters *waiters, uint64_t
     return err ? err : err_new(ERR_TIMEOUT, "the time for it is over");
 }
 
-void wait_through(struct task *self, struct waiters *waiters)
+void wait_uninterruptible(struct task *self, struct waiters *waiters)
 {
     struct waiter waiter = {.task = self};
 
     list_append(&waiters->tasks, &waiter.link);
     while (!waiter.woken)
-        task_park_through(self);
+        task_park_uninterruptible(self);
 }
 
 struct err *task_sleep(struct task *self, uint64_t ms)

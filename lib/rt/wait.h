@@ -26,7 +26,7 @@ bool waiters_is_empty(const struct waiters *waiters);
 struct err *wait_for_change(struct task *self, struct waiters *waiters, uint64_t deadline)
     __attribute__((warn_unused_result));
 /* Waits even through cancellation, for what is certain to come. */
-void wait_through(struct task *self, struct waiters *waiters);
+void wait_uninterruptible(struct task *self, struct waiters *waiters);
 
 /* CANCELED if the task is cancelled meanwhile. */
 struct err *task_sleep(struct task *self, uint64_t ms) __attribute__((warn_unused_result));

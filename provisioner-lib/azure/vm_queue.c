@@ -490,7 +490,7 @@ struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,
         }
     }
     while (!request.done)
-        wait_through(self, &vm->finished);
+        wait_uninterruptible(self, &vm->finished);
     forget_disks(&request);
     vm_leave(vm);
     return request.err;

@@ -148,7 +148,7 @@ void arrival_close(struct task *self, struct arrival *arrival)
         if (sources[i]->fd >= 0)
             uv_close((uv_handle_t *)&sources[i]->poll, on_closed);
     while (arrival->open_sources > 0)
-        wait_through(self, &arrival->changed);
+        wait_uninterruptible(self, &arrival->changed);
     free(arrival);
 }
 

@@ -1,6 +1,6 @@
 /* block.h - block devices by descriptor: open, size, read, caches.
  *
- * All calls may block for as long as the device does: for workers.
+ * All calls may block for as long as the device does: for a thread pool.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
  * which disk is meant, and that is an error.
  *
  * A device is held open from the look until its owner closes it, so that its name cannot go over to
- * another disk meanwhile. All calls block: for workers.
+ * another disk meanwhile. All calls block: for a thread pool.
  */
 #pragma once
 

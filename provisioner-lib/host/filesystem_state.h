@@ -10,7 +10,7 @@
  * because it refuses what it does not know (features newer than itself) and opens the device once
  * more by its name, all for four fields.
  *
- * Blocks: for workers.
+ * Blocks: for a thread pool.
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * the last 128 KiB), and taken away when mkfs has succeeded. As long as it is there, nothing on the
  * device has ever been mounted.
  *
- * All calls block: for workers.
+ * All calls block: for a thread pool.
  */
 #pragma once
 

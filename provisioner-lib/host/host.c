@@ -1,7 +1,7 @@
 #include "provisioner-lib/host/host.h"
 
 #include "lib/base/alloc.h"
-#include "lib/rt/workers.h"
+#include "lib/rt/thread_pool.h"
 #include "provisioner-lib/host/arrival.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/format_mark.h"
@@ -20,7 +20,7 @@ enum {
 struct host {
     struct loop *loop;
     struct host_config config;
-    struct workers *workers;
+    struct thread_pool *pool;
     struct arrival *arrival;
     struct jobs jobs;
 };
@@ -31,7 +31,7 @@ struct host *host_new(struct loop *loop, const struct host_config *config)
 
     host->loop = loop;
     host->config = *config;
-    host->workers = workers_new(loop, MAX_WORKERS, MAX_WAITING);
+    host->pool = thread_pool_new(loop, MAX_WORKERS, MAX_WAITING);
     host->arrival = arrival_new(loop, config->roots.dev);
     jobs_init(&host->jobs, loop, config->max_formats, &config->memory);
     return host;
@@ -56,13 +56,13 @@ void host_close(struct task *self, struct host *host)
 {
     jobs_close(self, &host->jobs);
     arrival_close(self, host->arrival);
-    workers_free(host->workers);
+    thread_pool_free(host->pool);
     free(host);
 }
 
 unsigned host_busy_workers(const struct host *host)
 {
-    return workers_busy(host->workers);
+    return thread_pool_busy(host->pool);
 }
 
 /* ---- on a worker ---- */
@@ -86,7 +86,7 @@ static struct err *on_worker(struct task *self, struct host *host, blocking_fn *
 {
     struct blocking blocking = {.fn = fn, .arg = arg};
 
-    TRY(workers_run(self, host->workers, run_blocking, &blocking));
+    TRY(thread_pool_run(self, host->pool, run_blocking, &blocking));
     return blocking.err;
 }
 

@@ -137,7 +137,7 @@ static struct err *run(struct task *self, struct jobs *jobs, struct job *job)
     if (!group_spawn(&jobs->running, job->program, running_main, &running))
         return err_new(ERR_UNAVAILABLE, "the plug-in is stopping");
     while (!job->ended)
-        wait_through(self, &jobs->changed);
+        wait_uninterruptible(self, &jobs->changed);
     return job->err;
 }
 
@@ -180,5 +180,5 @@ void jobs_stop(struct jobs *jobs, uint64_t kill_at)
 void jobs_wait(struct task *self, struct jobs *jobs)
 {
     while (!list_is_empty(&jobs->all))
-        wait_through(self, &jobs->changed);
+        wait_uninterruptible(self, &jobs->changed);
 }

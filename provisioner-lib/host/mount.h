@@ -2,7 +2,7 @@
  *
  * These say which option a file system refuses and why, and they make a mount complete before it
  * shows anywhere: a read-only bind mount is never writable for a moment. Mounting calls no helper
- * program. All calls block, for as long as the device does: for workers.
+ * program. All calls block, for as long as the device does: for a thread pool.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* mount_point.h - the empty folders and files that mounts hide.
  *
- * All calls block: for workers.
+ * All calls block: for a thread pool.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
  * /proc/self/mountinfo).
  *
  * A mount is looked up by where it is, without touching it: a file system whose disk is gone
- * answers with errors, or not at all. Blocks while the kernel writes the table: for workers.
+ * answers with errors, or not at all. Blocks while the kernel writes the table: for a thread pool.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* probe.h - what is on a device, read from the device itself.
  *
- * Blocks: for workers.
+ * Blocks: for a thread pool.
  */
 #pragma once
 

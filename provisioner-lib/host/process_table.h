@@ -1,6 +1,6 @@
 /* process_table.h - which programs run on this machine, or in this container: one look at /proc.
  *
- * Blocks: for workers.
+ * Blocks: for a thread pool.
  */
 #pragma once
 

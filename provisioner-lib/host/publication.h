@@ -1,6 +1,6 @@
 /* publication.h - a staged volume, shown at the path at which a pod gets it.
  *
- * All calls block: for workers.
+ * All calls block: for a thread pool.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* staging.h - a volume at its staging path: where a node keeps it ready for its pods.
  *
  * A file system is mounted at the path itself. A raw volume is bound to a file "device" below it,
- * so that what is published later is the very device that was proven now. All calls block: for
- * workers.
+ * so that what is published later is the very device that was proven now. All calls block: for a
+ * thread pool.
  */
 #pragma once
 

@@ -216,7 +216,7 @@ unsigned imds_listeners_count(const struct imds_listeners *listeners)
 void imds_listeners_settle(struct task *self, struct imds_listeners *listeners)
 {
     while (!listeners->looked)
-        wait_through(self, &listeners->waiters);
+        wait_uninterruptible(self, &listeners->waiters);
 }
 
 void imds_listeners_close(struct task *self, struct imds_listeners *listeners)

@@ -349,7 +349,7 @@ static void run(struct task *self, void *arg)
            imds_listeners_count(program->listeners), flags.state_dir);
     fflush(stdout);
     while (!program->stopping)
-        wait_through(self, &program->stopped);
+        wait_uninterruptible(self, &program->stopped);
     imds_listeners_close(self, program->listeners);
     http_server_close(self, program->server);
     loop_stop(program->loop); /* operations under way go on after the next start */

@@ -51,7 +51,7 @@ static void on_terminate(void *ctx)
 static void wait_for_end(struct task *self, struct probe *probe)
 {
     while (!probe->stopping)
-        wait_through(self, &probe->stop);
+        wait_uninterruptible(self, &probe->stop);
 }
 
 static void failed(void *ctx, const struct err *err)

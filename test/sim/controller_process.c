@@ -66,7 +66,7 @@ static void run(struct task *self, void *arg)
     group_init(&starting, process->process.loop);
     group_spawn(&starting, "start", start_until_done, process);
     while (!process->stopping)
-        wait_through(self, &process->stop);
+        wait_uninterruptible(self, &process->stop);
     process->serving = false;
     group_close(self, &starting);
     instance_step_down(self, &process->instance);

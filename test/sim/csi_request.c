@@ -215,7 +215,7 @@ static struct err *send_twice(struct task *self, struct world *world, const char
         duplicate.done = true;
     struct err *err = send_once(self, world, method, request, timeout_ms, ret_response);
     while (!duplicate.done)
-        wait_through(self, &duplicate.ended);
+        wait_uninterruptible(self, &duplicate.ended);
     return err && !duplicate.failed ? err_as(err, ERR_TIMEOUT) : err;
 }
 

@@ -34,7 +34,7 @@ void kube_server_close(struct task *self, struct kube_server *server)
     waiters_wake(&server->end);
     watch_break_all(server, NULL);
     while (server->inside > 0)
-        wait_through(self, &server->left);
+        wait_uninterruptible(self, &server->left);
     for (unsigned i = 0; i < KIND_COUNT; i++)
         collection_fini(&server->collections[i]);
     free(server->observers);

@@ -8,7 +8,7 @@
 #include "lib/base/alloc.h"
 #include "lib/http/server.h"
 #include "lib/rt/group.h"
-#include "lib/rt/workers.h"
+#include "lib/rt/thread_pool.h"
 #include "test/unit/lib/http/on_loop.h"
 
 enum {
@@ -23,7 +23,7 @@ enum {
 struct scene {
     struct on_loop *env;
     struct http_server *server;
-    struct workers *workers;
+    struct thread_pool *pool;
     unsigned handled, running;
     bool may_finish;
     struct waiters changed;
@@ -45,7 +45,7 @@ static void wait_and_answer(struct task *self, void *ctx, const struct http_call
     scene->running++;
     waiters_wake(&scene->changed);
     while (!scene->may_finish)
-        wait_through(self, &scene->changed);
+        wait_uninterruptible(self, &scene->changed);
     scene->running--;
     answer(self, ctx, call, reply);
 }
@@ -63,7 +63,7 @@ static const struct http_route routes[] = {
 
 static void begin(struct scene *scene, struct on_loop *env, struct http_server_config config)
 {
-    *scene = (struct scene){.env = env, .workers = workers_new(env->loop, 1, 1)};
+    *scene = (struct scene){.env = env, .pool = thread_pool_new(env->loop, 1, 1)};
     waiters_init(&scene->changed);
     config.address = "127.0.0.1:0";
     config.routes = routes;
@@ -76,7 +76,7 @@ static void begin(struct scene *scene, struct on_loop *env, struct http_server_c
 static void finish(struct task *self, struct scene *scene)
 {
     http_server_close(self, scene->server);
-    workers_free(scene->workers);
+    thread_pool_free(scene->pool);
 }
 
 /* ---- clients ---- */
@@ -185,7 +185,7 @@ static void outstay(struct task *self, struct on_loop *env)
         scene.handled = 0;
         client.fd = connect_from(&scene, "127.0.0.1");
         client.pause_ms = 10;
-        assert_ok(workers_run(self, scene.workers, talk, &client));
+        assert_ok(thread_pool_run(self, scene.pool, talk, &client));
         close(client.fd);
         uint64_t lasted = loop_now(env->loop) - began;
         bool in_time = client.ended && (rows[i].at_once || lasted >= LIMIT_MS);
@@ -238,7 +238,7 @@ static void crowd(struct task *self, struct on_loop *env)
     assert_true(is_over(fds[0], PATIENCE_MS)); /* the first of all */
     say(fds[3], "GET / HTTP/1.0\r\n\r\n");
     struct client client = {.fd = fds[3], .pause_ms = 10, .read_at_once = 999};
-    assert_ok(workers_run(self, scene.workers, talk, &client));
+    assert_ok(thread_pool_run(self, scene.pool, talk, &client));
     assert_true(client.received > 0); /* those that were spared are served */
     for (int i = 0; i < PLACES; i++)
         close(fds[i]);
@@ -263,7 +263,7 @@ static void overload(struct task *self, struct on_loop *env)
         say(fds[i], "GET /wait HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     }
     while (scene.running < PLACES)
-        wait_through(self, &scene.changed);
+        wait_uninterruptible(self, &scene.changed);
     int newcomer = connect_from(&scene, "127.0.0.1");
     assert_true(is_over(newcomer, PATIENCE_MS));
     close(newcomer);
@@ -272,7 +272,7 @@ static void overload(struct task *self, struct on_loop *env)
     for (int i = 0; i < PLACES; i++) {
         struct client client = {.fd = fds[i], .pause_ms = 10, .read_at_once = 999};
 
-        assert_ok(workers_run(self, scene.workers, talk, &client));
+        assert_ok(thread_pool_run(self, scene.pool, talk, &client));
         assert_true(client.received > 0);
         close(fds[i]);
     }
@@ -299,7 +299,7 @@ static void flood(struct task *self, struct on_loop *env)
                             .first = HEAD "Content-Length: 1000000000\r\n\r\n",
                             .again = block};
     client.pause_ms = 0;
-    assert_ok(workers_run(self, scene.workers, talk, &client));
+    assert_ok(thread_pool_run(self, scene.pool, talk, &client));
     assert_true(client.ended);
     assert_in_range(client.sent, 16 * MAX_BODY, 100 * 1000 * 1000); /* what sockets hold included */
     assert_int_equal(scene.handled, 0);
@@ -345,7 +345,7 @@ static void hoard(struct task *self, struct on_loop *env)
     say(holder, "POST /wait HTTP/1.1\r\nHost: h\r\nContent-Length: 9000\r\n\r\n");
     say(holder, part);
     while (scene.running < 1)
-        wait_through(self, &scene.changed);
+        wait_uninterruptible(self, &scene.changed);
     assert_ok(post(self, &scene, MAX_BODY, &refused));
     assert_int_equal(refused.status, 503);
     assert_string_equal(refused.body, "too many requests at once\n");

@@ -8,8 +8,8 @@
 #include "lib/base/alloc.h"
 #include "lib/http/exec_probe.h"
 #include "lib/http/listen.h"
+#include "lib/rt/thread_pool.h"
 #include "lib/rt/wait.h"
-#include "lib/rt/workers.h"
 #include "test/unit/lib/http/on_loop.h"
 
 struct program {
@@ -206,7 +206,7 @@ static void ask_by_socket(struct task *self, struct on_loop *env)
 {
     char folder[] = "/tmp/test_probes.XXXXXX";
     struct program program = {false, 0};
-    struct workers *workers = workers_new(env->loop, 1, 1);
+    struct thread_pool *pool = thread_pool_new(env->loop, 1, 1);
     struct probes *probes;
 
     assert_non_null(mkdtemp(folder));
@@ -226,11 +226,11 @@ static void ask_by_socket(struct task *self, struct on_loop *env)
         struct ask question = {rows[i].address, rows[i].path, -1};
 
         program.ready = rows[i].ready;
-        assert_ok(workers_run(self, workers, ask, &question));
+        assert_ok(thread_pool_run(self, pool, ask, &question));
         assert_int_equal(question.status, rows[i].status);
     }
     probes_close(self, probes);
-    workers_free(workers);
+    thread_pool_free(pool);
     unlink(address + strlen("unix://"));
     rmdir(folder);
 }

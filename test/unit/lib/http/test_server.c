@@ -59,7 +59,7 @@ static void slow(struct task *self, void *ctx, const struct http_call *call,
         scene->most_running = scene->running;
     waiters_wake(&scene->changed);
     while (!scene->may_finish)
-        wait_through(self, &scene->changed);
+        wait_uninterruptible(self, &scene->changed);
     scene->running--;
     scene->done++;
     http_reply_text(reply, 200, "at last");
@@ -306,7 +306,7 @@ static void ask_many(struct task *self, struct on_loop *env)
         group_spawn(&group, "asker", ask_once, &askers[i]);
     }
     while (group.n_members > 0)
-        wait_through(self, &group.ended);
+        wait_uninterruptible(self, &group.ended);
     assert_int_equal(answered, MANY);
     assert_in_range(connections_to(http_server_port(ends.server)), 1, CONNECTIONS);
     ends_fini(self, &ends);
@@ -360,13 +360,13 @@ static void close_while_handlers_run(struct task *self, struct on_loop *env)
         group_spawn(&group, "waiting", ask_slowly, &waiting[i]);
     }
     while (ends.scene.running < WAITING)
-        wait_through(self, &ends.scene.changed);
+        wait_uninterruptible(self, &ends.scene.changed);
     loop_start_timer(env->loop, &timer, loop_deadline(env->loop, *last_ms), let_finish,
                      &ends.scene);
     http_server_close(self, ends.server);
     assert_int_equal(ends.scene.done, WAITING);
     while (group.n_members > 0)
-        wait_through(self, &group.ended);
+        wait_uninterruptible(self, &group.ended);
     for (unsigned i = 0; i < WAITING; i++) {
         assert_ok(waiting[i].err);
         assert_string_equal(waiting[i].response.body, "at last");
@@ -420,12 +420,12 @@ static void ask_a_closing_server(struct task *self, struct on_loop *env)
     group_init(&group, env->loop);
     group_spawn(&group, "waiting", ask_slowly, &waiting);
     while (ends.scene.running < 1)
-        wait_through(self, &ends.scene.changed);
+        wait_uninterruptible(self, &ends.scene.changed);
     loop_start_timer(env->loop, &latecomer.timer, loop_deadline(env->loop, 20), come_late,
                      &latecomer);
     http_server_close(self, ends.server);
     while (group.n_members > 0)
-        wait_through(self, &group.ended);
+        wait_uninterruptible(self, &group.ended);
     assert_ok(waiting.err);
     assert_ok(latecomer.waiting.err);
     assert_int_equal(waiting.response.status, 200);

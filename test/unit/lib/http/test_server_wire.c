@@ -7,8 +7,8 @@
 
 #include "lib/base/alloc.h"
 #include "lib/http/server.h"
+#include "lib/rt/thread_pool.h"
 #include "lib/rt/wait.h"
-#include "lib/rt/workers.h"
 #include "test/unit/expect.h"
 
 enum { MAX_BODY = 10 };
@@ -118,7 +118,7 @@ static void talk_to_server(struct task *self, void *arg)
                                         .routes = routes,
                                         .n_routes = COUNT_OF(routes),
                                         .max_body = MAX_BODY};
-    struct workers *workers = workers_new(loop, 1, 1);
+    struct thread_pool *pool = thread_pool_new(loop, 1, 1);
     struct http_server *server;
 
     assert_ok(http_server_new(loop, &config, &server));
@@ -127,7 +127,7 @@ static void talk_to_server(struct task *self, void *arg)
             .port = http_server_port(server), .sent = rows[i].sent, .listens = rows[i].answer};
 
         handled = 0;
-        assert_ok(workers_run(self, workers, talk, &exchange));
+        assert_ok(thread_pool_run(self, pool, talk, &exchange));
         if (!strstr(exchange.answer, rows[i].answer ? rows[i].answer : "") ||
             handled != rows[i].handled)
             fail_msg("%s: handled %u times, answered %s", rows[i].why, handled, exchange.answer);
@@ -135,11 +135,11 @@ static void talk_to_server(struct task *self, void *arg)
     CLEANUP(freep) char *endless = endless_headers();
     struct talk too_much = {.port = http_server_port(server), .sent = endless, .listens = true};
     handled = 0;
-    assert_ok(workers_run(self, workers, talk, &too_much));
+    assert_ok(thread_pool_run(self, pool, talk, &too_much));
     assert_int_equal(handled, 0);
     assert_memory_equal(too_much.answer, "HTTP/1.1 431", 12);
     http_server_close(self, server);
-    workers_free(workers);
+    thread_pool_free(pool);
 }
 
 static void test_wire(void **state)

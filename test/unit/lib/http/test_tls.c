@@ -9,7 +9,7 @@
 #include "lib/base/alloc.h"
 #include "lib/http/server.h"
 #include "lib/rt/group.h"
-#include "lib/rt/workers.h"
+#include "lib/rt/thread_pool.h"
 #include "test/unit/lib/http/authority.h"
 #include "test/unit/lib/http/on_loop.h"
 #include "test/unit/lib/http/raw_server.h"
@@ -116,7 +116,7 @@ static void exchange_much(struct task *self, struct on_loop *env)
         group_spawn(&group, "post", post_and_compare, &posts[i]);
     }
     while (group.n_members > 0)
-        wait_through(self, &group.ended);
+        wait_uninterruptible(self, &group.ended);
     http_server_close(self, server);
 }
 
@@ -450,17 +450,17 @@ static void try_versions(struct task *self, struct on_loop *env)
         {TLS1_3_VERSION, true},
     };
     struct http_server *server = start_server(env, &pki.server);
-    struct workers *workers = workers_new(env->loop, 1, 1);
+    struct thread_pool *pool = thread_pool_new(env->loop, 1, 1);
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct handshake handshake = {http_server_port(server), rows[i].version, false};
 
-        assert_ok(workers_run(self, workers, shake_hands, &handshake));
+        assert_ok(thread_pool_run(self, pool, shake_hands, &handshake));
         if (handshake.done != rows[i].done)
             fail_msg("version %x: %s", (unsigned)rows[i].version,
                      handshake.done ? "taken" : "refused");
     }
-    workers_free(workers);
+    thread_pool_free(pool);
     http_server_close(self, server);
 }
 

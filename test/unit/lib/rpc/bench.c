@@ -57,7 +57,7 @@ static struct err *work(struct task *self, struct rpc_call *call, const void *re
     default:
         sem_post(&bench->started);
         while (!bench->released)
-            wait_through(self, &bench->changed);
+            wait_uninterruptible(self, &bench->changed);
         return NULL;
     }
 }
@@ -108,7 +108,7 @@ static void main_task(struct task *self, void *arg)
     struct bench *bench = arg;
 
     while (!bench->scripted)
-        wait_through(self, &bench->changed);
+        wait_uninterruptible(self, &bench->changed);
     close_server(self, bench);
 }
 

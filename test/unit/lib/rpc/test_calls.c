@@ -272,7 +272,7 @@ static void test_a_caller_that_gives_up_cancels(void **state)
 
 static void ask_and_hang_up(struct bench *bench)
 {
-    struct client_call *call = bench_begin(bench, ORDER(WAIT_THROUGH, NO_TEXT), LONG_MS);
+    struct client_call *call = bench_begin(bench, ORDER(WAIT_UNINTERRUPTIBLE, NO_TEXT), LONG_MS);
 
     bench_wait_until_started(bench, 1);
     client_cancel(call);

@@ -29,8 +29,9 @@ static void close_the_server(struct bench *bench)
 
 static void ask_then_close_then_release(struct bench *bench)
 {
-    struct client_call *calls[] = {bench_begin(bench, ORDER(WAIT, NO_TEXT), LONG_MS),
-                                   bench_begin(bench, ORDER(WAIT_THROUGH, NO_TEXT), LONG_MS)};
+    struct client_call *calls[] = {
+        bench_begin(bench, ORDER(WAIT, NO_TEXT), LONG_MS),
+        bench_begin(bench, ORDER(WAIT_UNINTERRUPTIBLE, NO_TEXT), LONG_MS)};
 
     bench_wait_until_started(bench, 2);
     close_the_server(bench);
@@ -84,7 +85,7 @@ static void test_closing_by_force(void **state)
 
 static void ask_the_stubborn_then_close(struct bench *bench)
 {
-    struct client_call *call = bench_begin(bench, ORDER(WAIT_THROUGH, NO_TEXT), LONG_MS);
+    struct client_call *call = bench_begin(bench, ORDER(WAIT_UNINTERRUPTIBLE, NO_TEXT), LONG_MS);
 
     bench_wait_until_started(bench, 1);
     loop_post(bench->loop, bench_begin_close, bench);

@@ -33,7 +33,7 @@ static void works(struct task *self, void *arg)
     }
     struct timer timer = {0};
     loop_start_timer(loop, &timer, loop_deadline(loop, 5 * ++fixture->cancelled), wake_task, self);
-    task_park_through(self);
+    task_park_uninterruptible(self);
     note(fixture, 'c');
 }
 

@@ -111,7 +111,7 @@ static void test_deadlines_saturate(void **state)
 static void parks(struct task *self, void *arg)
 {
     (void)arg;
-    task_park_through(self);
+    task_park_uninterruptible(self);
 }
 
 static void test_run_returns_when_nothing_can_happen(void **state)
@@ -396,7 +396,7 @@ static void hands_over(struct task *self, void *arg)
     while (busy->done < AGAIN) {
         count_busy(busy);
         task_wake(*other);
-        task_park_through(self);
+        task_park_uninterruptible(self);
     }
     if (*other)
         task_wake(*other);

@@ -117,11 +117,11 @@ static void parks_through(struct task *self, void *arg)
 {
     bool *ended = arg;
 
-    task_park_through(self);
+    task_park_uninterruptible(self);
     *ended = true;
 }
 
-static void test_park_through_outlasts_cancellation(void **state)
+static void test_park_uninterruptible_outlasts_cancellation(void **state)
 {
     struct sched *sched = sched_new(NULL, NULL);
     bool ended = false;
@@ -277,7 +277,7 @@ static void raises(struct task *self, void *arg)
 {
     (void)arg;
     raise(SIGUSR1);
-    task_park_through(self);
+    task_park_uninterruptible(self);
     assert_int_equal(signals_handled, 0);
 }
 
@@ -353,7 +353,7 @@ int main(void)
         cmocka_unit_test(test_wake_before_park_is_not_lost),
         cmocka_unit_test(test_cancel_unwinds_the_task),
         cmocka_unit_test(test_cancellation_lasts),
-        cmocka_unit_test(test_park_through_outlasts_cancellation),
+        cmocka_unit_test(test_park_uninterruptible_outlasts_cancellation),
         cmocka_unit_test(test_a_task_may_wake_itself),
         cmocka_unit_test(test_the_wakeup_comes_when_work_appears),
         cmocka_unit_test(test_a_task_may_spawn_another),

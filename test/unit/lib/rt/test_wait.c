@@ -149,11 +149,11 @@ static void waits_through(struct task *self, void *arg)
 {
     struct waiting *waiting = arg;
 
-    wait_through(self, &waiting->waiters);
+    wait_uninterruptible(self, &waiting->waiters);
     waiting->outcome = WOKEN;
 }
 
-static void test_wait_through_outlasts_cancellation(void **state)
+static void test_wait_uninterruptible_outlasts_cancellation(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
     struct waiting waiting = {.loop = loop};
@@ -378,7 +378,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_a_wake_wakes_all_in_order_and_each_looks_again),
-        cmocka_unit_test(test_wait_through_outlasts_cancellation),
+        cmocka_unit_test(test_wait_uninterruptible_outlasts_cancellation),
         cmocka_unit_test(test_sleep),
         cmocka_unit_test(test_a_semaphore_serves_in_order),
         cmocka_unit_test(test_nobody_overtakes),

@@ -1,4 +1,4 @@
-/* workers.h - threads for calls that block: mount, probing a disk, reading a slow file.
+/* thread_pool.h - threads for calls that block: mount, probing a disk, reading a slow file.
  *
  * A task hands a function over and stops until it has returned. A call that hangs, as a mount of a
  * dead disk can, keeps its thread; the cap on threads and on the queue makes that an error for the
@@ -9,16 +9,16 @@
 
 #include "lib/rt/loop.h"
 
-struct workers;
+struct thread_pool;
 
 /* Threads start when they are needed; `max_queued` calls may wait beyond those that run. */
-struct workers *workers_new(struct loop *loop, unsigned max_threads, unsigned max_queued);
-void workers_free(struct workers *workers); /* no call may be running; NULL is fine */
-DEFINE_CLEANUP(struct workers, workers_free)
+struct thread_pool *thread_pool_new(struct loop *loop, unsigned max_threads, unsigned max_queued);
+void thread_pool_free(struct thread_pool *pool); /* no call may be running; NULL is fine */
+DEFINE_CLEANUP(struct thread_pool, thread_pool_free)
 
 /* fn(arg) on a thread. The wait ends only when fn has returned, cancelled or not, because fn uses
  * the caller's memory. EXHAUSTED, without calling fn, if the queue is full. */
-struct err *workers_run(struct task *self, struct workers *workers, void (*fn)(void *arg),
-                        void *arg) __attribute__((warn_unused_result));
+struct err *thread_pool_run(struct task *self, struct thread_pool *pool, void (*fn)(void *arg),
+                            void *arg) __attribute__((warn_unused_result));
 
-unsigned workers_busy(const struct workers *workers); /* threads inside a call */
+unsigned thread_pool_busy(const struct thread_pool *pool); /* threads inside a call */

@@ -1,4 +1,4 @@
-#include "lib/rt/workers.h"
+#include "lib/rt/thread_pool.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct gate {
 
 struct fixture {
     struct loop *loop;
-    struct workers *workers;
+    struct thread_pool *pool;
     struct gate gate;
     unsigned returned, refused;
 };
@@ -29,7 +29,7 @@ static int make(void **state)
     struct fixture *fixture = mem_alloc(sizeof *fixture);
 
     fixture->loop = loop_new();
-    fixture->workers = workers_new(fixture->loop, THREADS, QUEUED);
+    fixture->pool = thread_pool_new(fixture->loop, THREADS, QUEUED);
     pthread_mutex_init(&fixture->gate.lock, NULL);
     pthread_cond_init(&fixture->gate.changed, NULL);
     *state = fixture;
@@ -40,7 +40,7 @@ static int drop(void **state)
 {
     struct fixture *fixture = *state;
 
-    workers_free(fixture->workers);
+    thread_pool_free(fixture->pool);
     loop_free(fixture->loop);
     pthread_cond_destroy(&fixture->gate.changed);
     pthread_mutex_destroy(&fixture->gate.lock);
@@ -81,7 +81,7 @@ static void await_inside(struct gate *gate, unsigned n)
 static void calls(struct task *self, void *arg)
 {
     struct fixture *fixture = arg;
-    struct err *err = workers_run(self, fixture->workers, pass, &fixture->gate);
+    struct err *err = thread_pool_run(self, fixture->pool, pass, &fixture->gate);
 
     if (err) {
         assert_fails(err, ERR_EXHAUSTED, "3 calls to the system are running and 2 are waiting");
@@ -98,7 +98,7 @@ static void look_at_a_full_house(struct task *self, void *arg)
 
     (void)self;
     await_inside(&fixture->gate, THREADS); /* as many as there are threads run at once */
-    assert_int_equal(workers_busy(fixture->workers), THREADS);
+    assert_int_equal(thread_pool_busy(fixture->pool), THREADS);
     assert_int_equal(fixture->refused, MAX_CALLS - THREADS - QUEUED);
     open_gate(&fixture->gate);
 }
@@ -107,14 +107,14 @@ static void test_calls_are_bounded_and_all_accepted_ones_return(void **state)
 {
     struct fixture *fixture = *state;
 
-    assert_int_equal(workers_busy(fixture->workers), 0);
+    assert_int_equal(thread_pool_busy(fixture->pool), 0);
     for (int i = 0; i < MAX_CALLS; i++)
         loop_spawn(fixture->loop, "caller", calls, fixture);
     loop_spawn(fixture->loop, "observer", look_at_a_full_house, fixture);
     loop_run(fixture->loop);
     assert_int_equal(fixture->returned, THREADS + QUEUED);
     assert_int_equal(fixture->gate.passed, THREADS + QUEUED);
-    assert_int_equal(workers_busy(fixture->workers), 0);
+    assert_int_equal(thread_pool_busy(fixture->pool), 0);
 
     loop_spawn(fixture->loop, "caller", calls, fixture); /* there is room again */
     loop_run(fixture->loop);
@@ -184,7 +184,7 @@ static void calls_for_signals(struct task *self, void *arg)
     sigset_t blocked;
 
     sigemptyset(&blocked);
-    assert_ok(workers_run(self, fixture->workers, look_at_signals, &blocked));
+    assert_ok(thread_pool_run(self, fixture->pool, look_at_signals, &blocked));
     assert_true(sigismember(&blocked, SIGTERM));
     assert_true(sigismember(&blocked, SIGCHLD));
     fixture->returned++;
@@ -205,7 +205,7 @@ static void test_signals_stay_with_the_loops_thread(void **state)
 static void test_free_of_nothing(void **state)
 {
     (void)state;
-    workers_free(NULL);
+    thread_pool_free(NULL);
 }
 
 int main(void)

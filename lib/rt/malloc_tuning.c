@@ -1,23 +1,23 @@
-#include "lib/rt/heap.h"
+#include "lib/rt/malloc_tuning.h"
 
 #include <malloc.h>
 
 enum { TRIM_INTERVAL_MS = 60 * 1000 };
 
-void heap_setup(void)
+void malloc_use_one_arena(void)
 {
     mallopt(M_ARENA_MAX, 1);
 }
 
 static void trim(void *ctx)
 {
-    struct heap_trimmer *trimmer = ctx;
+    struct malloc_trimmer *trimmer = ctx;
 
     malloc_trim(0);
-    heap_trim_regularly(trimmer->loop, trimmer);
+    malloc_trim_regularly(trimmer->loop, trimmer);
 }
 
-void heap_trim_regularly(struct loop *loop, struct heap_trimmer *trimmer)
+void malloc_trim_regularly(struct loop *loop, struct malloc_trimmer *trimmer)
 {
     trimmer->loop = loop;
     loop_start_timer(loop, &trimmer->timer, loop_now(loop) + TRIM_INTERVAL_MS, trim, trimmer);

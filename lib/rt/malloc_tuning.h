@@ -1,4 +1,4 @@
-/* heap.h - keeps a long-lived program's memory small.
+/* malloc_tuning.h - settings of malloc that keep a long-lived program's memory small.
  *
  * One arena for all threads, because those beside the loop's allocate little; and what bursts of
  * work have left free goes back to the system once a minute.
@@ -8,12 +8,12 @@
 #include "lib/rt/loop.h"
 
 /* First thing in main. */
-void heap_setup(void);
+void malloc_use_one_arena(void);
 
-struct heap_trimmer {
+struct malloc_trimmer {
     struct loop *loop;
     struct timer timer;
 };
 
 /* `trimmer` must live as long as the loop. */
-void heap_trim_regularly(struct loop *loop, struct heap_trimmer *trimmer);
+void malloc_trim_regularly(struct loop *loop, struct malloc_trimmer *trimmer);
