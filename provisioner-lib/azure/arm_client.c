@@ -66,11 +66,6 @@ const struct azure_config *arm_client_config(const struct arm_client *arm)
     return arm->config;
 }
 
-struct loop *arm_client_loop(const struct arm_client *arm)
-{
-    return arm->loop;
-}
-
 void arm_operation_fini(struct arm_operation *operation)
 {
     free(operation->url);

@@ -27,7 +27,6 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
                                   struct http_transport *transport, struct credential *credential);
 void arm_client_free(struct arm_client *arm);
 const struct azure_config *arm_client_config(const struct arm_client *arm);
-struct loop *arm_client_loop(const struct arm_client *arm);
 
 struct arm_request {
     enum arm_kind kind;

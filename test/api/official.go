@@ -1,5 +1,5 @@
 // Prints what the official Go modules say of the APIs that lib/api declares, as JSON: a serialized
-// FileDescriptorProto for each, and the fields that CSI marks as secrets.
+// FileDescriptorProto for each.
 package main
 
 import (
@@ -15,8 +15,7 @@ import (
 )
 
 type official struct {
-	Files   map[string][]byte `json:"files"` // by the name of our .proto
-	Secrets []string          `json:"secrets"`
+	Files map[string][]byte `json:"files"` // by the name of our .proto
 }
 
 func serialized(file protoreflect.FileDescriptor) []byte {
@@ -27,30 +26,13 @@ func serialized(file protoreflect.FileDescriptor) []byte {
 	return bytes
 }
 
-func secrets(messages protoreflect.MessageDescriptors) []string {
-	var names []string
-
-	for i := range messages.Len() {
-		fields := messages.Get(i).Fields()
-		for j := range fields.Len() {
-			if proto.GetExtension(fields.Get(j).Options(), csi.E_CsiSecret).(bool) {
-				names = append(names, string(fields.Get(j).FullName()))
-			}
-		}
-		names = append(names, secrets(messages.Get(i).Messages())...)
-	}
-	return names
-}
-
 func main() {
-	csiFile := csi.File_csi_proto
 	registrationFile := (&registration.PluginInfo{}).ProtoReflect().Descriptor().ParentFile()
 	err := json.NewEncoder(os.Stdout).Encode(official{
 		Files: map[string][]byte{
-			"csi.proto":                serialized(csiFile),
+			"csi.proto":                serialized(csi.File_csi_proto),
 			"pluginregistration.proto": serialized(registrationFile),
 		},
-		Secrets: secrets(csiFile.Messages()),
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -440,8 +440,6 @@ MUTANTS = [
            "(wanted_ms < longest_ms ? wanted_ms : wanted_ms)"),
     Mutant("the socket of a program that runs is taken away", "lib/rpc/endpoint.c",
            "sizeof address) == 0 || errno == EAGAIN)", "sizeof address) != 0 && errno == EAGAIN)"),
-    Mutant("the secrets of NodeStageVolume are none", "lib/api/csi_secrets.c",
-           '    {"csi.v1.NodeStageVolumeRequest", "secrets"},\n', ""),
     Mutant("a document is nested without end", "lib/json/parse.c",
            "    if (depth > JSON_MAX_DEPTH)\n        return too_deep();\n", ""),
     Mutant("what jansson frees stays in memory", "lib/json/parse.c",
