@@ -55,10 +55,10 @@ struct kube_object *const *attachments_of_volume(const struct controller *contro
     return store_find(controller->attachments_by_volume, volume_name, ret_n);
 }
 
-void enqueue(const struct controller *controller, struct queue *queue, const char *name)
+void enqueue(const struct controller *controller, struct workqueue *queue, const char *name)
 {
     if (!queue)
         return;
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-    queue_add(queue, key);
+    workqueue_add(queue, key);
 }

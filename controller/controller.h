@@ -8,8 +8,8 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/kube/client.h"
 #include "lib/kube/events.h"
-#include "lib/kube/queue.h"
 #include "lib/kube/store.h"
+#include "lib/kube/workqueue.h"
 #include "lib/rpc/in_flight.h"
 #include "provisioner-lib/cloud.h"
 
@@ -63,7 +63,7 @@ struct controller {
     struct node_infos *node_infos;
 
     /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
-    struct queue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
+    struct workqueue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
         *limit_queue, *recovery_queue;
     struct list claims; /* of struct claim */
     /* Attachments that the cloud was seen to have (attachment/snapshot.h). */
@@ -78,17 +78,17 @@ struct controller {
     struct semaphore publishes; /* that write their attachment; the others wait with empty hands */
 };
 
-/* ---- the reconcilers, each a queue_work_fn in a file of its own ---- */
+/* ---- the reconcilers, each a workqueue_work_fn in a file of its own ---- */
 
-queue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node,
+workqueue_work_fn reconcile_volume, reconcile_attachment, reconcile_replicas, reconcile_driver_node,
     reconcile_recovery;
 /* The part of reconcile_attachment that needs no cloud, promotion above all: on a queue of its own,
  * so that it waits for no task, and no look, of an attachment that does. */
-queue_work_fn reconcile_role;
+workqueue_work_fn reconcile_role;
 
 /* How many disks a node's VM can have, looked up anew from time to time: on a queue of its own, so
  * that clearing up after a node does not wait behind looks that nobody needs. */
-queue_work_fn reconcile_limit;
+workqueue_work_fn reconcile_limit;
 
 /* Forgets what was learned while leading. */
 void attachment_forget_verified(struct controller *controller);
@@ -112,4 +112,4 @@ struct kube_object *const *attachments_of_volume(const struct controller *contro
                                                  const char *volume_name, size_t *ret_n);
 
 /* Adds the key of the object with this name to a queue; nothing if the queue is NULL. */
-void enqueue(const struct controller *controller, struct queue *queue, const char *name);
+void enqueue(const struct controller *controller, struct workqueue *queue, const char *name);

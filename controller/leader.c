@@ -52,10 +52,10 @@ static bool is_no_failure(const struct err *err)
            is_of_what_is_gone(err);
 }
 
-static void finished(void *ctx, const struct queue *queue, const char *key, const struct err *err,
-                     uint64_t duration_ms)
+static void finished(void *ctx, const struct workqueue *queue, const char *key,
+                     const struct err *err, uint64_t duration_ms)
 {
-    const char *name = queue_name(queue);
+    const char *name = workqueue_name(queue);
 
     (void)ctx;
     metric_add(&METRIC_RECONCILES, 1, name, err ? err_kind_reason(err_kind(err)) : "ok");
@@ -82,8 +82,8 @@ static void start(struct leader *leader)
     unsigned most = (unsigned)controller->settings.worker_tasks;
     const struct {
         const char *name;
-        queue_work_fn *work;
-        struct queue **queue;
+        workqueue_work_fn *work;
+        struct workqueue **queue;
         unsigned max_tasks;
     } kinds[] = {
         {"azvolume", reconcile_volume, &controller->volume_queue, most},
@@ -97,18 +97,18 @@ static void start(struct leader *leader)
     };
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        *kinds[i].queue = queue_new(&leader->reconcilers, &(struct queue_config){
-                                                              .name = kinds[i].name,
-                                                              .max_tasks = kinds[i].max_tasks,
-                                                              .work = kinds[i].work,
-                                                              .ctx = controller,
-                                                              .finished = finished,
-                                                          });
+        *kinds[i].queue = workqueue_new(&leader->reconcilers, &(struct workqueue_config){
+                                                                  .name = kinds[i].name,
+                                                                  .max_tasks = kinds[i].max_tasks,
+                                                                  .work = kinds[i].work,
+                                                                  .ctx = controller,
+                                                                  .finished = finished,
+                                                              });
     leader->audit = audit_start(controller, &leader->reconcilers);
     leader->started = true;
     resync(leader);
     STORE_FOREACH(controller->driver_nodes, object)
-        queue_add(controller->limit_queue, object->key);
+        workqueue_add(controller->limit_queue, object->key);
 }
 
 /* Until then replicas were not placed. */
@@ -148,14 +148,14 @@ static void catch_up_and_start(struct task *self, void *arg)
 static void end_reconcilers(struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
-    struct queue **queues[] = {&controller->volume_queue,  &controller->attachment_queue,
-                               &controller->role_queue,    &controller->replica_queue,
-                               &controller->node_queue,    &controller->limit_queue,
-                               &controller->recovery_queue};
+    struct workqueue **queues[] = {&controller->volume_queue,  &controller->attachment_queue,
+                                   &controller->role_queue,    &controller->replica_queue,
+                                   &controller->node_queue,    &controller->limit_queue,
+                                   &controller->recovery_queue};
 
     audit_free(TAKE_PTR(leader->audit));
     for (size_t i = 0; i < COUNT_OF(queues); i++) {
-        queue_free(*queues[i]);
+        workqueue_free(*queues[i]);
         *queues[i] = NULL;
     }
     attachment_forget_verified(controller);

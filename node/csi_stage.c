@@ -244,7 +244,7 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
                    metadata->name, "status", patch, &written);
     if (err)
         return err_wrap(err, "recording the file system");
-    store_note(node->attachments, written);
+    store_apply_write(node->attachments, written);
     phase_ended(s, "record");
     return NULL;
 }

@@ -111,7 +111,7 @@ static struct err *patch(struct task *self, struct node *node, const struct hear
     json_t *body = heartbeat_patch(heartbeat, now, mirror_driver_node(node));
     TRY(kube_patch(self, node->kube, &AZ_DRIVER_NODES, node->settings.namespace_,
                    node->settings.node_id, "status", body, &written));
-    store_note(node->driver_nodes, written);
+    store_apply_write(node->driver_nodes, written);
     return NULL;
 }
 

@@ -36,7 +36,7 @@ static struct err *write_note(struct task *self, struct node *node,
 
     TRY(kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
                    metadata->name, "status", patch, &written));
-    store_note(node->attachments, written);
+    store_apply_write(node->attachments, written);
     return NULL;
 }
 

@@ -233,8 +233,8 @@ static struct err *no_slot(const struct subject *s)
 
 static void look_later(const struct subject *s, uint64_t pause_ms)
 {
-    queue_add_at(s->controller->attachment_queue, s->object->key,
-                 loop_now(s->controller->loop) + pause_ms);
+    workqueue_add_at(s->controller->attachment_queue, s->object->key,
+                     loop_now(s->controller->loop) + pause_ms);
 }
 
 /* A step that nothing but an error comes of. */
@@ -289,7 +289,7 @@ static struct err *take_step(struct task *self, struct subject *s,
         return record_attached(self, s, plan->lun);
     case STEP_RECORD_ROLE:
         *ret_go_on = false;
-        queue_add(controller->role_queue, s->object->key);
+        workqueue_add(controller->role_queue, s->object->key);
         return NULL;
     case STEP_RECORD_LOST:
         return record_lost(self, s);
@@ -454,7 +454,7 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
     for (int i = 0; go_on && i < MAX_STEPS; i++)
         TRY(one_step(self, ctx, key, &approach, &go_on));
     if (go_on)
-        queue_add(controller->attachment_queue, key);
+        workqueue_add(controller->attachment_queue, key);
     return NULL;
 }
 

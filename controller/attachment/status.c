@@ -16,7 +16,7 @@ static bool forget_if_gone(struct controller *controller, const struct kube_obje
 {
     if (err_kind(err) != ERR_NOT_FOUND)
         return false;
-    store_forget(controller->attachments, object);
+    store_tombstone(controller->attachments, object);
     return true;
 }
 
@@ -36,7 +36,7 @@ static void learn_outcome(struct task *self, struct controller *controller,
                                    controller->settings.namespace_, object->metadata->name, &now);
 
         if (!err)
-            store_note(controller->attachments, now);
+            store_apply_write(controller->attachments, now);
         known = !err || forget_if_gone(controller, object, err);
         if (!known)
             err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
@@ -56,7 +56,7 @@ static struct err *patch_object(struct task *self, struct controller *controller
                                  patch, &written);
 
     if (!err)
-        store_note(controller->attachments, written);
+        store_apply_write(controller->attachments, written);
     else if (!forget_if_gone(controller, object, err))
         learn_outcome(self, controller, object);
     return err;
@@ -86,7 +86,7 @@ struct err *record_finalizer(struct task *self, struct subject *s, bool present)
                    controller->settings.namespace_, metadata->name, NULL, patch, &written));
     /* Without finalizers the object is gone; the watch says so. */
     if (present)
-        store_note(controller->attachments, written);
+        store_apply_write(controller->attachments, written);
     return NULL;
 }
 

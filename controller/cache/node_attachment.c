@@ -44,7 +44,7 @@ static struct err *read_named(struct task *self, struct controller *controller, 
         return NULL;
     }
     TRY(err);
-    store_note(controller->attachments, object);
+    store_apply_write(controller->attachments, object);
     if (is_of(object, volume, node))
         *ret = TAKE_PTR(object);
     return NULL;
@@ -72,7 +72,7 @@ static struct err *create_named(struct task *self, struct controller *controller
     json_object_set_new(json_object_get(json, "metadata"), "name", json_string(name));
     TRY(kube_create(self, kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_, json,
                     &created));
-    store_note(controller->attachments, created);
+    store_apply_write(controller->attachments, created);
     if (ret)
         *ret = TAKE_PTR(created);
     return NULL;

@@ -35,7 +35,7 @@ static struct err *patch(struct task *self, struct controller *controller,
 
     TRY(kube_patch(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
                    object->metadata->name, subresource, document, &written));
-    store_note(controller->attachments, written);
+    store_apply_write(controller->attachments, written);
     return NULL;
 }
 
@@ -64,7 +64,7 @@ static struct err *reread_same(struct task *self, struct controller *controller,
 
     TRY(kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
                  object->metadata->name, &now));
-    store_note(controller->attachments, now);
+    store_apply_write(controller->attachments, now);
     if (strcmp(now->metadata->uid, object->metadata->uid) != 0)
         return err_new(ERR_CONFLICT, "%s is another one by now", object->key);
     kube_object_unref(*io);

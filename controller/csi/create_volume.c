@@ -211,7 +211,7 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                   "annotation", ANNOTATION_FORGET_AFTER);
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", status_patch,
                    &written));
-    store_note(controller->volumes, written);
+    store_apply_write(controller->volumes, written);
     return NULL;
 }
 
@@ -229,7 +229,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
         TRY(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, &object));
-        store_note(controller->volumes, object);
+        store_apply_write(controller->volumes, object);
         if (is_deleting(object))
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         if (creation_has_failed(as_volume(object)))
@@ -237,7 +237,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
         return check_same(as_volume(object), request);
     }
     TRY(err);
-    store_note(controller->volumes, object);
+    store_apply_write(controller->volumes, object);
     return NULL;
 }
 

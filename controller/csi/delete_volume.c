@@ -46,7 +46,7 @@ static struct err *request_deletion(struct task *self, struct controller *contro
 
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", patch,
                    &written));
-    store_note(controller->volumes, written);
+    store_apply_write(controller->volumes, written);
     if (is_deleting(object))
         return NULL;
     return kube_delete(self, controller->kube, &AZ_VOLUMES, namespace_, name,

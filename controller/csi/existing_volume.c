@@ -76,7 +76,7 @@ static struct err *request_once(struct task *self, struct controller *controller
                               ANNOTATION_LOOK_REQUEST, now);
     TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
                    (*io)->metadata->name, "status", patch, &written));
-    store_note(controller->volumes, written);
+    store_apply_write(controller->volumes, written);
     kube_object_unref(*io);
     *io = TAKE_PTR(written);
     return NULL;
@@ -89,7 +89,7 @@ static struct err *read_again(struct task *self, struct controller *controller,
 
     TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
                  (*io)->metadata->name, &now));
-    store_note(controller->volumes, now);
+    store_apply_write(controller->volumes, now);
     kube_object_unref(*io);
     *io = TAKE_PTR(now);
     return NULL;

@@ -58,7 +58,7 @@ static struct err *find_volume(struct task *self, struct controller *controller,
     }
     TRY(none_if_not_found(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, ret)));
     if (*ret)
-        store_note(controller->volumes, *ret);
+        store_apply_write(controller->volumes, *ret);
     return NULL;
 }
 

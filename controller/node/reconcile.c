@@ -48,7 +48,7 @@ static struct err *request_detach(struct task *self, struct controller *controll
     TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
                    controller->settings.namespace_, (*io)->metadata->name, "status", request,
                    &written));
-    store_note(controller->attachments, written);
+    store_apply_write(controller->attachments, written);
     kube_object_unref(*io);
     *io = TAKE_PTR(written);
     return NULL;
@@ -245,7 +245,7 @@ static struct err *write_limit(struct task *self, struct controller *controller,
                   condition_json(find_condition(slots), limit->source, now));
     TRY(kube_patch(self, controller->leader_kube, &AZ_DRIVER_NODES, controller->settings.namespace_,
                    object->metadata->name, "status", patch, &written));
-    store_note(controller->driver_nodes, written);
+    store_apply_write(controller->driver_nodes, written);
     return NULL;
 }
 
@@ -310,7 +310,7 @@ struct err *reconcile_limit(struct task *self, void *ctx, const char *key)
     if (!pair.object || !pair.node)
         return NULL;
     struct err *err = update_limit(self, controller, &pair);
-    queue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
+    workqueue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
     return err;
 }
 
@@ -326,13 +326,13 @@ struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
         return NULL; /* the plug-in will make it */
     if (!has_limit(pair.object))
         err = update_limit(self, controller, &pair);
-    queue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
+    workqueue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
 
     uint64_t silence_ms = node_liveness_report(controller, pair.node, pair.object);
     uint64_t again_ms = err ? RETRY_MS : TIMER_NEVER;
     if (silence_ms && silence_ms < again_ms)
         again_ms = silence_ms;
     if (again_ms != TIMER_NEVER)
-        queue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
+        workqueue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
     return err;
 }

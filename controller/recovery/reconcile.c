@@ -237,7 +237,7 @@ static struct err *patch(struct task *self, struct view *s, const struct kube_ob
     TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
                    controller->settings.namespace_, object->metadata->name, subresource, document,
                    &written));
-    store_note(controller->attachments, written);
+    store_apply_write(controller->attachments, written);
     return NULL;
 }
 

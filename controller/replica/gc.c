@@ -78,7 +78,7 @@ static struct err *write_deadline(struct task *self, struct controller *controll
 
     TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
                    volume->metadata->name, "status", patch, &written));
-    store_note(controller->volumes, written);
+    store_apply_write(controller->volumes, written);
     return NULL;
 }
 
@@ -129,8 +129,9 @@ struct err *replica_gc_run(struct task *self, struct controller *controller,
     case REPLICA_GC_CANCEL:
         return write_deadline(self, controller, volume, NULL);
     case REPLICA_GC_WAIT:
-        queue_add_at(controller->replica_queue, volume->key,
-                     loop_now(controller->loop) + (uint64_t)(plan.at_us - in.now_us) / 1000 + 1);
+        workqueue_add_at(controller->replica_queue, volume->key,
+                         loop_now(controller->loop) + (uint64_t)(plan.at_us - in.now_us) / 1000 +
+                             1);
         return NULL;
     case REPLICA_GC_DUE:
         return collect(self, controller, volume->metadata->name);

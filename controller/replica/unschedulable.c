@@ -74,7 +74,7 @@ void unschedulable_requeue(struct controller *controller, size_t most)
     for (size_t i = 0; i < n && i < most; i++) {
         struct unschedulable *first = controller->unschedulable;
 
-        queue_add_at(controller->replica_queue, first->key, due);
+        workqueue_add_at(controller->replica_queue, first->key, due);
         HASH_DEL(controller->unschedulable, first);
         HASH_ADD_KEYPTR(hh, controller->unschedulable, first->key, strlen(first->key), first);
     }

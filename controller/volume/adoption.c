@@ -116,7 +116,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
                             json_string(pv->metadata->name));
     TRY(kube_create(self, kube, &AZ_VOLUMES, namespace_, json, &created));
     if (provisioned) {
-        store_note(controller->volumes, created);
+        store_apply_write(controller->volumes, created);
         *ret = TAKE_PTR(created);
         return NULL;
     }
@@ -125,7 +125,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
                                ANNOTATION_PRE_PROVISIONED, adoption->volume_id);
     TRY(kube_patch(self, kube, &AZ_VOLUMES, namespace_, volume_name, "status", status, ret));
-    store_note(controller->volumes, *ret);
+    store_apply_write(controller->volumes, *ret);
     return NULL;
 }
 

@@ -27,7 +27,7 @@ static struct err *annotate(struct task *self, struct controller *controller, st
 
     TRY(kube_patch(self, kube, &AZ_VOLUMES, controller->settings.namespace_, volume->metadata->name,
                    "status", patch, ret));
-    store_note(controller->volumes, *ret);
+    store_apply_write(controller->volumes, *ret);
     return NULL;
 }
 

@@ -114,7 +114,7 @@ static struct err *patch(struct task *self, struct subject *s, const char *subre
                    s->object->metadata->name, subresource, document, &written));
     /* Without its finalizers an object that is being deleted is gone; the watch says so. */
     if (!s->in.deleting || subresource)
-        store_note(controller->volumes, written);
+        store_apply_write(controller->volumes, written);
     return NULL;
 }
 
@@ -239,8 +239,8 @@ static void look_later(const struct subject *s)
     const struct controller *controller = s->controller;
     int64_t us = failed_creation_goes_at(s->volume) - loop_wall_us(controller->loop);
 
-    queue_add_at(controller->volume_queue, s->object->key,
-                 loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
+    workqueue_add_at(controller->volume_queue, s->object->key,
+                     loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
 }
 
 /* ---- the filesystem ---- */

@@ -205,7 +205,7 @@ static void forget_gone(const struct catch_up *catch_up, uint64_t version)
 
         HASH_FIND_STR(catch_up->listed, object->key, listed);
         if (!listed && object->version <= version)
-            store_forget(store, object);
+            store_tombstone(store, object);
     }
     store_walk_end(&walk);
 }

@@ -9,14 +9,14 @@
 
 struct store_entry {
     struct kube_object *object;
-    bool noted;          /* neither a list nor the watch has told of this state yet */
+    bool unconfirmed;    /* neither a list nor the watch has told of this state yet */
     unsigned generation; /* of the list that it was last seen in */
     UT_hash_handle hh;   /* by the object's key */
 };
 
 /* An object that is known to be gone before the server's events have come so far. Until they have,
  * what they tell of it is from its life. */
-struct forgotten {
+struct tombstone {
     char *uid;
     uint64_t version;    /* it had at least this one */
     unsigned generation; /* of the last list that had been begun by then */
@@ -53,7 +53,7 @@ struct observer {
 
 struct store {
     struct store_entry *entries;
-    struct forgotten *forgotten;
+    struct tombstone *tombstones;
     struct store_index *indexes;
     struct observer *observers;
     size_t n_observers;
@@ -87,11 +87,11 @@ static void free_index(struct store_index *index)
     free(index);
 }
 
-static void bury(struct store *store, struct forgotten *forgotten)
+static void drop_tombstone(struct store *store, struct tombstone *tombstone)
 {
-    HASH_DEL(store->forgotten, forgotten);
-    free(forgotten->uid);
-    free(forgotten);
+    HASH_DEL(store->tombstones, tombstone);
+    free(tombstone->uid);
+    free(tombstone);
 }
 
 void store_free(struct store *store)
@@ -108,8 +108,8 @@ void store_free(struct store *store)
         kube_object_unref(entry->object);
         free(entry);
     }
-    HASH_FOREACH(store->forgotten, forgotten)
-        bury(store, forgotten);
+    HASH_FOREACH(store->tombstones, tombstone)
+        drop_tombstone(store, tombstone);
     free(store->observers);
     free(store);
 }
@@ -357,7 +357,7 @@ static void replace(struct store *store, struct store_entry *entry, struct kube_
 {
     CLEANUP(kube_object_unrefp) struct kube_object *before = entry->object;
 
-    entry->noted = false;
+    entry->unconfirmed = false;
     entry->object = kube_object_ref(after);
     entry->hh.key = after->key; /* the same text; the other one goes with its object */
     reindex(store, before, after);
@@ -375,22 +375,22 @@ static void drop(struct store *store, struct store_entry *entry)
     notify(store, before->key, before, NULL);
 }
 
-static struct forgotten *find_forgotten(const struct store *store, const struct kube_object *object)
+static struct tombstone *find_tombstone(const struct store *store, const struct kube_object *object)
 {
-    struct forgotten *forgotten = NULL;
+    struct tombstone *tombstone = NULL;
 
     if (object->metadata->uid)
-        HASH_FIND_STR(store->forgotten, object->metadata->uid, forgotten);
-    return forgotten;
+        HASH_FIND_STR(store->tombstones, object->metadata->uid, tombstone);
+    return tombstone;
 }
 
-void store_note(struct store *store, struct kube_object *object)
+void store_apply_write(struct store *store, struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
     bool listed = entry && entry->generation == store->generation;
 
     /* What we have been told about and do not have was deleted since. */
-    if (find_forgotten(store, object) || object->version <= store->version ||
+    if (find_tombstone(store, object) || object->version <= store->version ||
         (listed && object->version <= store->listing) ||
         (entry && object->version <= entry->object->version))
         return;
@@ -398,21 +398,21 @@ void store_note(struct store *store, struct kube_object *object)
         replace(store, entry, object);
     else
         entry = add_entry(store, object);
-    entry->noted = true;
+    entry->unconfirmed = true;
 }
 
-void store_forget(struct store *store, const struct kube_object *object)
+void store_tombstone(struct store *store, const struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
-    struct forgotten *forgotten;
+    struct tombstone *tombstone;
 
     if (!entry || strcmp(entry->object->metadata->uid, object->metadata->uid) != 0)
         return;
-    forgotten = mem_alloc(sizeof *forgotten);
-    forgotten->uid = mem_strdup(object->metadata->uid);
-    forgotten->version = entry->object->version;
-    forgotten->generation = store->generation;
-    HASH_ADD_KEYPTR(hh, store->forgotten, forgotten->uid, strlen(forgotten->uid), forgotten);
+    tombstone = mem_alloc(sizeof *tombstone);
+    tombstone->uid = mem_strdup(object->metadata->uid);
+    tombstone->version = entry->object->version;
+    tombstone->generation = store->generation;
+    HASH_ADD_KEYPTR(hh, store->tombstones, tombstone->uid, strlen(tombstone->uid), tombstone);
     drop(store, entry);
 }
 
@@ -421,26 +421,26 @@ void store_put(struct store *store, struct kube_object *object)
     struct store_entry *entry = find_entry(store, object->key);
 
     advance(store, object->version);
-    if (find_forgotten(store, object))
+    if (find_tombstone(store, object))
         return;
     if (!entry)
         entry = add_entry(store, object);
     else if (object->version > entry->object->version)
         replace(store, entry, object);
     else if (object->version == entry->object->version)
-        entry->noted = false;
+        entry->unconfirmed = false;
     entry->generation = store->generation;
 }
 
 void store_remove(struct store *store, const struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
-    struct forgotten *forgotten = find_forgotten(store, object);
+    struct tombstone *tombstone = find_tombstone(store, object);
 
     advance(store, object->version);
-    if (forgotten)
-        bury(store, forgotten);
-    /* A successor of the same name, noted before the event came, stays. */
+    if (tombstone)
+        drop_tombstone(store, tombstone);
+    /* A successor of the same name, written before the event came, stays. */
     if (entry && entry->object->version <= object->version)
         drop(store, entry);
 }
@@ -462,24 +462,24 @@ void store_begin_list(struct store *store)
 
 static bool is_newer(const struct store_entry *entry, uint64_t version)
 {
-    return entry->noted && entry->object->version > version;
+    return entry->unconfirmed && entry->object->version > version;
 }
 
 void store_put_listed(struct store *store, struct kube_object *object, uint64_t version)
 {
     struct store_entry *entry = find_entry(store, object->key);
-    struct forgotten *forgotten = find_forgotten(store, object);
+    struct tombstone *tombstone = find_tombstone(store, object);
 
     store->listing = version;
-    if (forgotten && forgotten->generation == store->generation)
+    if (tombstone && tombstone->generation == store->generation)
         return; /* it went while the list was on its way */
-    if (forgotten)
-        bury(store, forgotten);
+    if (tombstone)
+        drop_tombstone(store, tombstone);
     if (!entry)
         entry = add_entry(store, object);
     else if (!is_newer(entry, version) && object->version != entry->object->version)
         replace(store, entry, object);
-    entry->noted = is_newer(entry, version);
+    entry->unconfirmed = is_newer(entry, version);
     entry->generation = store->generation;
 }
 
@@ -488,9 +488,9 @@ void store_end_list(struct store *store, uint64_t version)
     HASH_FOREACH(store->entries, entry)
         if (entry->generation != store->generation && !is_newer(entry, version))
             drop(store, entry);
-    HASH_FOREACH(store->forgotten, forgotten)
-        if (forgotten->generation != store->generation && forgotten->version <= version)
-            bury(store, forgotten);
+    HASH_FOREACH(store->tombstones, tombstone)
+        if (tombstone->generation != store->generation && tombstone->version <= version)
+            drop_tombstone(store, tombstone);
     store->version = version;
     store->synced = true;
     waiters_wake(&store->synced_waiters);
@@ -500,7 +500,7 @@ void store_put_beside(struct store *store, struct kube_object *object, uint64_t 
 {
     struct store_entry *entry = find_entry(store, object->key);
 
-    if (find_forgotten(store, object))
+    if (find_tombstone(store, object))
         return;
     if (!entry && store->version <= version)
         entry = add_entry(store, object);
@@ -509,5 +509,5 @@ void store_put_beside(struct store *store, struct kube_object *object, uint64_t 
         replace(store, entry, object);
     else
         return;
-    entry->noted = true;
+    entry->unconfirmed = true;
 }

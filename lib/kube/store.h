@@ -6,7 +6,7 @@
  * and must neither yield nor write to the store.
  *
  * A store may be behind the server. After a write of our own, put the answer in with
- * store_note: the reconcile that follows then sees what it wrote.
+ * store_apply_write: the reconcile that follows then sees what it wrote.
  */
 #pragma once
 
@@ -82,9 +82,10 @@ struct err *store_wait_synced(struct task *self, struct store *store, uint64_t d
 
 /* What we just wrote and got back. It is ignored if the server has told us everything up to then,
  * which may be that the object is gone. */
-void store_note(struct store *store, struct kube_object *object);
-/* It was not found by a call of ours: what the store has, and may hear of it yet, is of before. */
-void store_forget(struct store *store, const struct kube_object *object);
+void store_apply_write(struct store *store, struct kube_object *object);
+/* A call of ours did not find the object: it goes, and a tombstone keeps out what the store may
+ * hear of it yet, which is of before. */
+void store_tombstone(struct store *store, const struct kube_object *object);
 
 /* An event of a watch. */
 void store_put(struct store *store, struct kube_object *object);

@@ -34,7 +34,7 @@ struct call {
     struct err *err;                      /* to be answered instead of the response */
     grpc_slice text;                      /* of err */
 
-    struct queue_event arrived, received, closed, sent;
+    struct completion_event arrived, received, closed, sent;
     bool is_received;
     unsigned n_expected; /* of the last three, those that have not come */
     struct waiters changed;
@@ -56,7 +56,7 @@ static void call_free(struct call *call)
 
 /* ---- what gRPC is asked and what it says ---- */
 
-static void start(struct call *call, const grpc_op *ops, size_t n, struct queue_event *event)
+static void start(struct call *call, const grpc_op *ops, size_t n, struct completion_event *event)
 {
     if (grpc_call_start_batch(call->core, ops, n, event, NULL) != GRPC_CALL_OK)
         abort(); /* only misuse is refused */
@@ -68,7 +68,7 @@ static void note_event(struct call *call)
     waiters_wake(&call->changed);
 }
 
-static void on_received(struct queue_event *event)
+static void on_received(struct completion_event *event)
 {
     struct call *call = CONTAINER_OF(event, struct call, received);
 
@@ -76,13 +76,13 @@ static void on_received(struct queue_event *event)
     note_event(call);
 }
 
-static void on_sent(struct queue_event *event)
+static void on_sent(struct completion_event *event)
 {
     note_event(CONTAINER_OF(event, struct call, sent));
 }
 
 /* A call is closed when its answer has left, or sooner if its caller gives up. */
-static void on_closed(struct queue_event *event)
+static void on_closed(struct completion_event *event)
 {
     struct call *call = CONTAINER_OF(event, struct call, closed);
 
@@ -252,7 +252,7 @@ static uint64_t deadline_of(const struct call *call)
 
 static void calls_lay_ready(struct calls *calls);
 
-static void on_arrived(struct queue_event *event)
+static void on_arrived(struct completion_event *event)
 {
     struct call *call = CONTAINER_OF(event, struct call, arrived);
     struct calls *calls = call->calls;

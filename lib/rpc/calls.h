@@ -10,7 +10,7 @@
 #include <grpc/grpc.h>
 
 #include "lib/base/list.h"
-#include "lib/rpc/queue.h"
+#include "lib/rpc/completion_queue.h"
 #include "lib/rpc/server.h"
 #include "lib/rt/wait.h"
 
@@ -27,7 +27,7 @@ struct route {
 struct calls {
     struct loop *loop;
     grpc_server *core;
-    struct queue *queue;
+    struct completion_queue *queue;
     struct route *routes;
     size_t n_routes;
     unsigned max_calls;

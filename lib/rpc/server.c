@@ -20,8 +20,8 @@ enum {
 
 struct rpc_server {
     struct calls calls;
-    struct queue queue;
-    struct queue_event shut_down;
+    struct completion_queue queue;
+    struct completion_event shut_down;
     bool is_shut_down, is_gone;
 };
 
@@ -136,7 +136,7 @@ static struct rpc_server *server_make(struct loop *loop, const struct rpc_server
     calls->finished_ctx = config->finished_ctx;
     for (size_t i = 0; i < config->n_services; i++)
         add_routes(calls, &config->services[i]);
-    queue_init(&server->queue, loop);
+    completion_queue_init(&server->queue, loop);
     calls->queue = &server->queue;
     calls->core = core_new(calls->max_calls);
     grpc_server_register_completion_queue(calls->core, server->queue.core, NULL);
@@ -156,7 +156,7 @@ struct err *rpc_server_new(struct loop *loop, const struct rpc_server_config *co
             return err;
         }
     }
-    queue_start(&server->queue);
+    completion_queue_start(&server->queue);
     grpc_server_start(server->calls.core);
     calls_start(&server->calls);
     *ret_server = server;
@@ -165,7 +165,7 @@ struct err *rpc_server_new(struct loop *loop, const struct rpc_server_config *co
 
 /* ---- the end: each step of gRPC's on the loop's stack ---- */
 
-static void on_shut_down(struct queue_event *event)
+static void on_shut_down(struct completion_event *event)
 {
     struct rpc_server *server = CONTAINER_OF(event, struct rpc_server, shut_down);
 
@@ -201,7 +201,7 @@ static void stop_queue(void *arg)
 {
     struct rpc_server *server = arg;
 
-    queue_stop(&server->queue, on_queue_ended, server);
+    completion_queue_stop(&server->queue, on_queue_ended, server);
 }
 
 static void wait_until_over(struct task *self, struct calls *calls, uint64_t ms)

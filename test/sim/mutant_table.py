@@ -141,7 +141,7 @@ MUTANTS = [
            "    return instance_leads(ctx);\n}\n\nstatic", "    return ctx != NULL;\n}\n\nstatic",
            "failovers", "leader-paused"),
     Mutant("own write not seen", RECORD,
-           "    if (!err)\n        store_note(controller->attachments, written);\n    else if (!forget_if_gone",
+           "    if (!err)\n        store_apply_write(controller->attachments, written);\n    else if (!forget_if_gone",
            "    if (err && !forget_if_gone"),
     Mutant("status written over what somebody else wrote", RECORD,
            'json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",\n'

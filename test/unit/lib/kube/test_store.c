@@ -35,11 +35,11 @@ static void take_away(struct store *store, const char *name, uint64_t version)
     store_remove(store, object);
 }
 
-static void note(struct store *store, const char *name, uint64_t version, const char *value)
+static void apply_write(struct store *store, const char *name, uint64_t version, const char *value)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = node_of(name, version, value);
 
-    store_note(store, object);
+    store_apply_write(store, object);
 }
 
 static const char *value_of(const struct kube_object *object)
@@ -91,22 +91,22 @@ static void test_notes(void **state)
 
     (void)state;
     put(store, "a", 10, "10");
-    note(store, "a", 12, "12");
-    note(store, "a", 11, "11");
-    note(store, "b", 13, "13");
+    apply_write(store, "a", 12, "12");
+    apply_write(store, "a", 11, "11");
+    apply_write(store, "b", 13, "13");
     assert_string_equal(content(store), "a=12 b=13 ");
-    put(store, "a", 12, "event"); /* of what was noted */
+    put(store, "a", 12, "event"); /* of what was written */
     assert_string_equal(content(store), "a=12 b=13 ");
     put(store, "b", 13, "event");
     take_away(store, "b", 14);
-    note(store, "b", 13, "13"); /* an answer that was overtaken by the deletion */
+    apply_write(store, "b", 13, "13"); /* an answer that was overtaken by the deletion */
     assert_string_equal(content(store), "a=12 ");
-    note(store, "b", 15, "15"); /* a successor */
+    apply_write(store, "b", 15, "15"); /* a successor */
     assert_string_equal(content(store), "a=12 b=15 ");
     take_away(store, "b", 14); /* the event of the predecessor's end */
     assert_string_equal(content(store), "a=12 b=15 ");
     take_away(store, "a", 16); /* by a write of ours that took it out of a selection */
-    note(store, "a", 16, "16");
+    apply_write(store, "a", 16, "16");
     assert_string_equal(content(store), "b=15 ");
 }
 
@@ -130,18 +130,18 @@ static void test_what_is_not_found(void **state)
     (void)state;
     store_put(store, gone);
     put(store, "b", 2, "2");
-    store_forget(store, gone);
+    store_tombstone(store, gone);
     assert_string_equal(content(store), "b=2 ");
-    store_forget(store, gone);
+    store_tombstone(store, gone);
     store_put(store, successor);
-    store_forget(store, gone); /* the answer was late */
+    store_tombstone(store, gone); /* the answer was late */
     assert_string_equal(content(store), "b=2 a=3 ");
     take_away(store, "a", 4);
     assert_string_equal(content(store), "b=2 ");
 }
 
 /* Events come later than the answer, and tell of what was before. */
-static void test_what_is_forgotten_does_not_come_back(void **state)
+static void test_what_has_a_tombstone_does_not_come_back(void **state)
 {
     CLEANUP(store_freep) struct store *store = store_new();
     CLEANUP(kube_object_unrefp)
@@ -151,16 +151,16 @@ static void test_what_is_forgotten_does_not_come_back(void **state)
 
     (void)state;
     store_put(store, a);
-    store_forget(store, a);
+    store_tombstone(store, a);
     store_put(store, later);
-    store_note(store, later);
+    store_apply_write(store, later);
     assert_string_equal(content(store), "");
     store_remove(store, later);
     store_put(store, later); /* nothing of that kind happens, but nothing is remembered either */
     assert_string_equal(content(store), "a=7 ");
     store_begin_list(store); /* from before its end */
     store_put_listed(store, later, 8);
-    store_forget(store, later);
+    store_tombstone(store, later);
     store_put_listed(store, later, 8);
     store_end_list(store, 8);
     store_put(store, later);
@@ -169,7 +169,7 @@ static void test_what_is_forgotten_does_not_come_back(void **state)
     store_end_list(store, 9);
     store_put(store, later);
     assert_string_equal(content(store), "a=7 ");
-    store_forget(store, later);
+    store_tombstone(store, later);
     store_begin_list(store); /* asked for later, and it is there: its end has never been */
     store_put_listed(store, later, 10);
     assert_string_equal(content(store), "a=7 ");
@@ -181,7 +181,7 @@ static void test_lists(void **state)
 
     (void)state;
     assert_false(store_is_synced(store));
-    note(store, "early", 20, "20"); /* the list is older */
+    apply_write(store, "early", 20, "20"); /* the list is older */
     store_begin_list(store);
     put_listed(store, "a", 1, "1", 10);
     put_listed(store, "b", 2, "2", 10);
@@ -192,13 +192,13 @@ static void test_lists(void **state)
 
     store_begin_list(store);
     put_listed(store, "b", 2, "2", 30);
-    note(store, "gone", 25, "25");       /* deleted before the list, whose answer is slower */
-    note(store, "new", 35, "35");        /* made after the list */
-    assert_true(store_is_synced(store)); /* as before, while it lasts */
+    apply_write(store, "gone", 25, "25"); /* deleted before the list, whose answer is slower */
+    apply_write(store, "new", 35, "35");  /* made after the list */
+    assert_true(store_is_synced(store));  /* as before, while it lasts */
     store_end_list(store, 30);
     assert_string_equal(content(store), "b=2 new=35 ");
-    note(store, "a", 29, "29");
-    note(store, "c", 30, "30");
+    apply_write(store, "a", 29, "29");
+    apply_write(store, "c", 30, "30");
     assert_string_equal(content(store), "b=2 new=35 ");
 
     store_begin_list(store); /* breaks off; nothing goes for that */
@@ -222,7 +222,7 @@ static void test_lists_of_a_server_that_was_restored(void **state)
         put(store, "made", 61, "61");
         put(store, "deleted", 40, "40");
         take_away(store, "deleted", 62);
-        note(store, "told", 63, "63");
+        apply_write(store, "told", 63, "63");
         put(store, "told", 63, "63");
         store_begin_list(store);
         put_listed(store, "changed", 30, "30", lists[i]);
@@ -230,9 +230,9 @@ static void test_lists_of_a_server_that_was_restored(void **state)
         put_listed(store, "told", 31, "31", lists[i]);
         store_end_list(store, lists[i]);
         assert_string_equal(content(store), "changed=30 told=31 deleted=40 ");
-        note(store, "changed", lists[i] + 1, "new");
+        apply_write(store, "changed", lists[i] + 1, "new");
         put(store, "told", lists[i] + 2, "new");
-        note(store, "made", lists[i] + 3, "new");
+        apply_write(store, "made", lists[i] + 3, "new");
         assert_string_equal(content(store), "changed=new told=new deleted=40 made=new ");
     }
 }
@@ -243,15 +243,15 @@ static void test_a_note_from_before_a_restore(void **state)
     CLEANUP(store_freep) struct store *store = store_new();
 
     (void)state;
-    note(store, "noted", 60, "60");
+    apply_write(store, "written", 60, "60");
     store_begin_list(store);
-    put_listed(store, "noted", 30, "30", 1000);
+    put_listed(store, "written", 30, "30", 1000);
     put_listed(store, "a", 31, "31", 1000);
-    note(store, "later", 999, "999");
-    note(store, "noted", 61, "61");
+    apply_write(store, "later", 999, "999");
+    apply_write(store, "written", 61, "61");
     store_end_list(store, 1000);
-    note(store, "a", 62, "62");
-    assert_string_equal(content(store), "noted=30 a=31 ");
+    apply_write(store, "a", 62, "62");
+    assert_string_equal(content(store), "written=30 a=31 ");
 }
 
 static void test_writes_while_a_list_is_on_its_way(void **state)
@@ -261,11 +261,11 @@ static void test_writes_while_a_list_is_on_its_way(void **state)
     (void)state;
     put(store, "a", 1, "1");
     store_begin_list(store);
-    note(store, "a", 11, "11");
+    apply_write(store, "a", 11, "11");
     put_listed(store, "a", 1, "1", 10);
     put_listed(store, "b", 2, "2", 10);
-    note(store, "b", 12, "12");
-    note(store, "c", 13, "13");
+    apply_write(store, "b", 12, "12");
+    apply_write(store, "c", 13, "13");
     store_end_list(store, 10);
     assert_string_equal(content(store), "a=11 b=12 c=13 ");
     store_begin_list(store); /* of another server, which is behind */
@@ -314,7 +314,7 @@ static void test_objects_that_cannot_be_read(void **state)
     keep(store, "a", 11);
     keep(store, "c", 12);
     assert_string_equal(content(store), "a=1 b=2 ");
-    note(store, "d", 12, "12"); /* of before what has been told */
+    apply_write(store, "d", 12, "12"); /* of before what has been told */
     assert_string_equal(content(store), "a=1 b=2 ");
 
     store_begin_list(store);
@@ -462,7 +462,7 @@ static void test_observers(void **state)
     store_observe(store, record, &second);
     put(store, "a", 1, "1");
     put(store, "a", 1, "1"); /* nothing new */
-    note(store, "a", 2, "2");
+    apply_write(store, "a", 2, "2");
     put(store, "a", 2, "2");
     put(store, "b", 3, "3");
     take_away(store, "a", 4);
@@ -614,7 +614,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_what_is_not_found),
-        cmocka_unit_test(test_what_is_forgotten_does_not_come_back),
+        cmocka_unit_test(test_what_has_a_tombstone_does_not_come_back),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_lists_of_a_server_that_was_restored),
         cmocka_unit_test(test_a_note_from_before_a_restore),

@@ -23,7 +23,7 @@ struct change {
     bool deleted;
     bool lost; /* by a restore; or it is none, but a number that a restore has passed over */
     char value[2];
-    bool answer_pending; /* it was ours, and its answer has not been noted yet */
+    bool answer_pending; /* it was ours, and its answer has not been applied yet */
 };
 
 struct world {
@@ -116,7 +116,7 @@ static void deliver_answer(struct world *world)
             continue;
         change->answer_pending = false;
         CLEANUP(kube_object_unrefp) struct kube_object *object = object_at(world, version);
-        store_note(world->store, object);
+        store_apply_write(world->store, object);
         return;
     }
 }

@@ -1,5 +1,5 @@
 /* The queue's guarantees one by one, and all of them under random adds and failures. */
-#include "lib/kube/queue.h"
+#include "lib/kube/workqueue.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 struct scene {
     struct loop *loop;
     struct task_group group;
-    struct queue *queue;
+    struct workqueue *queue;
     char log[1024];
     uint64_t takes_ms; /* how long work takes */
 
@@ -36,13 +36,13 @@ static struct err *work(struct task *self, void *ctx, const char *key)
     return scene->outcome ? scene->outcome(scene, key) : NULL;
 }
 
-static void finished(void *ctx, const struct queue *queue, const char *key, const struct err *err,
-                     uint64_t duration_ms)
+static void finished(void *ctx, const struct workqueue *queue, const char *key,
+                     const struct err *err, uint64_t duration_ms)
 {
     struct scene *scene = ctx;
     size_t length = strlen(scene->finished);
 
-    assert_string_equal(queue_name(queue), "test");
+    assert_string_equal(workqueue_name(queue), "test");
     snprintf(scene->finished + length, sizeof scene->finished - length, "%s:%s:%u ", key,
              err ? err_kind_reason(err_kind(err)) : "ok", (unsigned)duration_ms);
 }
@@ -51,11 +51,11 @@ static void open_scene(struct scene *scene, unsigned max_tasks)
 {
     *scene = (struct scene){.loop = loop_new_virtual(0), .takes_ms = 10};
     group_init(&scene->group, scene->loop);
-    scene->queue = queue_new(&scene->group, &(struct queue_config){.name = "test",
-                                                                   .max_tasks = max_tasks,
-                                                                   .work = work,
-                                                                   .ctx = scene,
-                                                                   .finished = finished});
+    scene->queue = workqueue_new(&scene->group, &(struct workqueue_config){.name = "test",
+                                                                           .max_tasks = max_tasks,
+                                                                           .work = work,
+                                                                           .ctx = scene,
+                                                                           .finished = finished});
 }
 
 static void close_group(struct task *self, void *arg)
@@ -68,7 +68,7 @@ static void close_scene(struct scene *scene)
     loop_spawn(scene->loop, "close", close_group, &scene->group);
     loop_run(scene->loop);
     assert_int_equal(scene->working, 0);
-    queue_free(scene->queue);
+    workqueue_free(scene->queue);
     loop_free(scene->loop);
 }
 
@@ -80,18 +80,18 @@ static void test_keys_in_their_order_and_once(void **state)
 
     (void)state;
     open_scene(&scene, 1);
-    queue_add(scene.queue, "a");
-    queue_add(scene.queue, "b");
-    queue_add(scene.queue, "a");
-    assert_int_equal(queue_depth(scene.queue), 2);
+    workqueue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "b");
+    workqueue_add(scene.queue, "a");
+    assert_int_equal(workqueue_depth(scene.queue), 2);
     loop_advance(scene.loop, 5); /* a is being worked on */
-    assert_int_equal(queue_depth(scene.queue), 1);
-    queue_add(scene.queue, "c");
-    queue_add(scene.queue, "b");
+    assert_int_equal(workqueue_depth(scene.queue), 1);
+    workqueue_add(scene.queue, "c");
+    workqueue_add(scene.queue, "b");
     loop_advance(scene.loop, 95);
     assert_string_equal(scene.log, "0:a 10:b 20:c ");
     assert_string_equal(scene.finished, "a:ok:10 b:ok:10 c:ok:10 ");
-    assert_int_equal(queue_depth(scene.queue), 0);
+    assert_int_equal(workqueue_depth(scene.queue), 0);
     close_scene(&scene);
 }
 
@@ -101,11 +101,11 @@ static void test_a_key_that_is_added_while_it_is_worked_on(void **state)
 
     (void)state;
     open_scene(&scene, 3);
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 5);
-    queue_add(scene.queue, "a");
-    queue_add(scene.queue, "a");
-    assert_int_equal(queue_depth(scene.queue), 0);
+    workqueue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
+    assert_int_equal(workqueue_depth(scene.queue), 0);
     loop_advance(scene.loop, 100);
     assert_string_equal(scene.log, "0:a 10:a ");
     assert_int_equal(scene.most_working, 1);
@@ -119,7 +119,7 @@ static void test_so_many_at_once(void **state)
     (void)state;
     open_scene(&scene, 3);
     for (char key[] = "a"; key[0] <= 'g'; key[0]++)
-        queue_add(scene.queue, key);
+        workqueue_add(scene.queue, key);
     loop_advance(scene.loop, 100);
     assert_string_equal(scene.finished, "a:ok:10 b:ok:10 c:ok:10 d:ok:10 e:ok:10 f:ok:10 g:ok:10 ");
     assert_int_equal(scene.most_working, 3);
@@ -135,14 +135,14 @@ static void test_later(void **state)
 
     (void)state;
     open_scene(&scene, 2);
-    queue_add_at(scene.queue, "a", 500);
-    queue_add_at(scene.queue, "a", 300); /* the earlier one counts */
-    queue_add_at(scene.queue, "a", 400);
-    queue_add_at(scene.queue, "b", 100);
-    queue_add_at(scene.queue, "past", 0);
-    assert_int_equal(queue_depth(scene.queue), 0);
+    workqueue_add_at(scene.queue, "a", 500);
+    workqueue_add_at(scene.queue, "a", 300); /* the earlier one counts */
+    workqueue_add_at(scene.queue, "a", 400);
+    workqueue_add_at(scene.queue, "b", 100);
+    workqueue_add_at(scene.queue, "past", 0);
+    assert_int_equal(workqueue_depth(scene.queue), 0);
     loop_advance(scene.loop, 50);
-    queue_add(scene.queue, "b"); /* does not wait, and has not to come again */
+    workqueue_add(scene.queue, "b"); /* does not wait, and has not to come again */
     loop_advance(scene.loop, 950);
     assert_string_equal(scene.log, "0:past 50:b 300:a ");
     close_scene(&scene);
@@ -154,14 +154,14 @@ static void test_a_time_that_comes_while_it_is_worked_on(void **state)
 
     (void)state;
     open_scene(&scene, 2);
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 2);
-    queue_add_at(scene.queue, "a", 5);
+    workqueue_add_at(scene.queue, "a", 5);
     loop_advance(scene.loop, 98);
     assert_string_equal(scene.log, "0:a 10:a ");
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 2);
-    queue_add_at(scene.queue, "a", 200); /* success leaves it standing */
+    workqueue_add_at(scene.queue, "a", 200); /* success leaves it standing */
     loop_advance(scene.loop, 898);
     assert_string_equal(scene.log, "0:a 10:a 100:a 200:a ");
     close_scene(&scene);
@@ -190,7 +190,7 @@ static void test_when_a_failure_is_tried_again(void **state)
         failing_kind = (enum err_kind)kind;
         open_scene(&scene, 1);
         scene.outcome = fail_once;
-        queue_add(scene.queue, "a");
+        workqueue_add(scene.queue, "a");
         loop_advance(scene.loop, 109);
         assert_int_equal(scene.calls, 1);
         loop_advance(scene.loop, 60);
@@ -240,14 +240,14 @@ static void test_pauses_grow_and_are_forgotten_by_success(void **state)
     (void)state;
     open_scene(&scene, 1);
     scene.outcome = fail_for_long;
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 24 * 3600 * 1000);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), 21);
     check_pauses(times, 21);
 
     scene.calls = 0;
     scene.log[0] = '\0';
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 24 * 3600 * 1000);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), 21);
     check_pauses(times, 21);
@@ -269,10 +269,10 @@ static void test_pauses_are_forgotten_by_giving_up(void **state)
     (void)state;
     open_scene(&scene, 1);
     scene.outcome = give_up_in_between;
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 10 * 1000);
     assert_int_equal(scene.calls, 4);
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 500);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), scene.calls);
     check_pauses(times + 4, scene.calls - 4);
@@ -300,11 +300,11 @@ static void test_each_key_has_its_own_pauses(void **state)
     (void)state;
     open_scene(&scene, 2);
     scene.outcome = fail_a;
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 3600 * 1000);
     scene.outcome = fail_all;
     scene.log[0] = '\0';
-    queue_add(scene.queue, "b");
+    workqueue_add(scene.queue, "b");
     loop_advance(scene.loop, 161); /* 10 of work, 100 to 150 of pause */
     scene.outcome = NULL;
     assert_string_equal(strrchr(scene.log, ':'), ":b ");
@@ -325,7 +325,7 @@ static void test_throttling_without_a_time_is_no_hot_loop(void **state)
     (void)state;
     open_scene(&scene, 1);
     scene.outcome = throttle_without_a_time;
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 1000);
     assert_in_range(scene.calls, 2, 10);
     close_scene(&scene);
@@ -339,11 +339,11 @@ static void test_a_change_does_not_wait(void **state)
     (void)state;
     open_scene(&scene, 1);
     scene.outcome = fail_for_long;
-    queue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 50);
-    queue_add(scene.queue, "a");
-    loop_advance(scene.loop, 5); /* working */
-    queue_add(scene.queue, "a"); /* so it comes right after the failure */
+    workqueue_add(scene.queue, "a");
+    loop_advance(scene.loop, 5);     /* working */
+    workqueue_add(scene.queue, "a"); /* so it comes right after the failure */
     loop_advance(scene.loop, 45);
     assert_string_equal(scene.log, "0:a 50:a 60:a ");
     loop_advance(scene.loop, 300); /* the third failure's pause is 400 ms */
@@ -361,18 +361,18 @@ static void test_closing_in_the_middle(void **state)
 
     (void)state;
     open_scene(&scene, 2);
-    queue_add(scene.queue, "a");
-    queue_add(scene.queue, "b");
-    queue_add(scene.queue, "c");
-    queue_add_at(scene.queue, "d", 1000);
+    workqueue_add(scene.queue, "a");
+    workqueue_add(scene.queue, "b");
+    workqueue_add(scene.queue, "c");
+    workqueue_add_at(scene.queue, "d", 1000);
     loop_advance(scene.loop, 5);
     loop_spawn(scene.loop, "close", close_group, &scene.group);
     loop_advance(scene.loop, 1);
     assert_string_equal(scene.finished, "a:Canceled:5 b:Canceled:5 ");
-    queue_add(scene.queue, "e"); /* harmless */
+    workqueue_add(scene.queue, "e"); /* harmless */
     loop_advance(scene.loop, 5000);
     assert_string_equal(scene.log, "0:a 0:b ");
-    assert_int_equal(queue_depth(scene.queue), 3); /* c, d and e, for ever */
+    assert_int_equal(workqueue_depth(scene.queue), 3); /* c, d and e, for ever */
     close_scene(&scene);
 }
 
@@ -425,10 +425,10 @@ static void add_at_random(struct world *world)
 
     world->wanted[i]++;
     if (random_below(&world->random, 4))
-        queue_add(world->scene.queue, key);
+        workqueue_add(world->scene.queue, key);
     else
-        queue_add_at(world->scene.queue, key,
-                     loop_now(world->scene.loop) + random_below(&world->random, 500));
+        workqueue_add_at(world->scene.queue, key,
+                         loop_now(world->scene.loop) + random_below(&world->random, 500));
 }
 
 static uint64_t running;
@@ -440,9 +440,9 @@ static void run_world(uint64_t seed)
     world.scene.loop = loop_new_virtual(seed);
     group_init(&world.scene.group, world.scene.loop);
     world.scene.queue =
-        queue_new(&world.scene.group,
-                  &(struct queue_config){
-                      .name = "test", .max_tasks = TASKS, .work = world_work, .ctx = &world});
+        workqueue_new(&world.scene.group,
+                      &(struct workqueue_config){
+                          .name = "test", .max_tasks = TASKS, .work = world_work, .ctx = &world});
     for (int i = 0; i < 200; i++) {
         add_at_random(&world);
         loop_advance(world.scene.loop, random_below(&world.random, 40));
@@ -451,7 +451,7 @@ static void run_world(uint64_t seed)
     loop_advance(world.scene.loop, 3600 * 1000);
     for (int i = 0; i < KEYS; i++)
         assert_int_equal(world.done[i], world.wanted[i]);
-    assert_int_equal(queue_depth(world.scene.queue), 0);
+    assert_int_equal(workqueue_depth(world.scene.queue), 0);
     close_scene(&world.scene);
 }
 

@@ -1,17 +1,17 @@
-#include "lib/rpc/queue.h"
+#include "lib/rpc/completion_queue.h"
 
 #include <stdlib.h>
 
 static void handle_event(void *arg)
 {
-    struct queue_event *event = arg;
+    struct completion_event *event = arg;
 
     event->handle(event);
 }
 
 static void queue_ended(void *arg)
 {
-    struct queue *queue = arg;
+    struct completion_queue *queue = arg;
 
     pthread_join(queue->thread, NULL);
     grpc_completion_queue_destroy(queue->core);
@@ -20,7 +20,7 @@ static void queue_ended(void *arg)
 
 static void *queue_main(void *arg)
 {
-    struct queue *queue = arg;
+    struct completion_queue *queue = arg;
 
     for (;;) {
         grpc_event next =
@@ -28,7 +28,7 @@ static void *queue_main(void *arg)
 
         if (next.type == GRPC_QUEUE_SHUTDOWN)
             break;
-        struct queue_event *event = next.tag;
+        struct completion_event *event = next.tag;
         event->ok = next.success;
         loop_post(queue->loop, handle_event, event);
     }
@@ -36,18 +36,19 @@ static void *queue_main(void *arg)
     return NULL;
 }
 
-void queue_init(struct queue *queue, struct loop *loop)
+void completion_queue_init(struct completion_queue *queue, struct loop *loop)
 {
-    *queue = (struct queue){.loop = loop, .core = grpc_completion_queue_create_for_next(NULL)};
+    *queue = (struct completion_queue){.loop = loop,
+                                       .core = grpc_completion_queue_create_for_next(NULL)};
 }
 
-void queue_start(struct queue *queue)
+void completion_queue_start(struct completion_queue *queue)
 {
     if (pthread_create(&queue->thread, NULL, queue_main, queue))
         abort();
 }
 
-void queue_stop(struct queue *queue, void (*ended)(void *ctx), void *ctx)
+void completion_queue_stop(struct completion_queue *queue, void (*ended)(void *ctx), void *ctx)
 {
     queue->ended = ended;
     queue->ctx = ctx;

@@ -1,4 +1,4 @@
-#include "lib/kube/queue.h"
+#include "lib/kube/workqueue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { RETRY_LEAST_MS = 100, RETRY_MOST_MS = 5 * 60 * 1000 };
 
 struct item {
     char *key;
-    struct queue *queue;
+    struct workqueue *queue;
     struct list link; /* in the order of waiting */
     bool waiting;     /* for a task */
     bool working;
@@ -23,8 +23,8 @@ struct item {
     UT_hash_handle hh;
 };
 
-struct queue {
-    struct queue_config config;
+struct workqueue {
+    struct workqueue_config config;
     struct task_group *group;
     struct item *items;
     struct list order;
@@ -32,16 +32,16 @@ struct queue {
     unsigned tasks;
 };
 
-struct queue *queue_new(struct task_group *group, const struct queue_config *config)
+struct workqueue *workqueue_new(struct task_group *group, const struct workqueue_config *config)
 {
-    struct queue *queue = mem_alloc(sizeof *queue);
+    struct workqueue *queue = mem_alloc(sizeof *queue);
 
-    *queue = (struct queue){.config = *config, .group = group};
+    *queue = (struct workqueue){.config = *config, .group = group};
     list_init(&queue->order);
     return queue;
 }
 
-static void drop(struct queue *queue, struct item *item)
+static void drop(struct workqueue *queue, struct item *item)
 {
     loop_stop_timer(queue->group->loop, &item->timer);
     list_remove(&item->link);
@@ -50,7 +50,7 @@ static void drop(struct queue *queue, struct item *item)
     free(item);
 }
 
-void queue_free(struct queue *queue)
+void workqueue_free(struct workqueue *queue)
 {
     if (!queue)
         return;
@@ -59,17 +59,17 @@ void queue_free(struct queue *queue)
     free(queue);
 }
 
-const char *queue_name(const struct queue *queue)
+const char *workqueue_name(const struct workqueue *queue)
 {
     return queue->config.name;
 }
 
-size_t queue_depth(const struct queue *queue)
+size_t workqueue_depth(const struct workqueue *queue)
 {
     return queue->depth;
 }
 
-static struct item *find_or_make(struct queue *queue, const char *key)
+static struct item *find_or_make(struct workqueue *queue, const char *key)
 {
     struct item *item;
 
@@ -86,7 +86,7 @@ static struct item *find_or_make(struct queue *queue, const char *key)
 }
 
 /* An item is kept only for as long as there is something to remember. */
-static void drop_if_idle(struct queue *queue, struct item *item)
+static void drop_if_idle(struct workqueue *queue, struct item *item)
 {
     if (!item->waiting && !item->working && !item->timer.index && !item->backoff.attempts)
         drop(queue, item);
@@ -94,7 +94,7 @@ static void drop_if_idle(struct queue *queue, struct item *item)
 
 /* ---- work ---- */
 
-static void plan_retry(struct queue *queue, struct item *item, const struct err *err)
+static void plan_retry(struct workqueue *queue, struct item *item, const struct err *err)
 {
     struct loop *loop = queue->group->loop;
     uint64_t pause = 0;
@@ -113,10 +113,10 @@ static void plan_retry(struct queue *queue, struct item *item, const struct err 
         pause = backoff_next(&item->backoff, loop_random(loop));
         break;
     }
-    queue_add_at(queue, item->key, loop_deadline(loop, pause));
+    workqueue_add_at(queue, item->key, loop_deadline(loop, pause));
 }
 
-static void work_on(struct task *self, struct queue *queue, struct item *item)
+static void work_on(struct task *self, struct workqueue *queue, struct item *item)
 {
     struct loop *loop = queue->group->loop;
     uint64_t began = loop_now(loop);
@@ -134,14 +134,14 @@ static void work_on(struct task *self, struct queue *queue, struct item *item)
         backoff_reset(&item->backoff);
     if (item->dirty) {
         item->dirty = false;
-        queue_add(queue, item->key);
+        workqueue_add(queue, item->key);
     }
     drop_if_idle(queue, item);
 }
 
 static void run(struct task *self, void *arg)
 {
-    struct queue *queue = arg;
+    struct workqueue *queue = arg;
     struct list *link;
 
     while (!task_is_cancelled(self) && (link = list_take_first(&queue->order))) {
@@ -155,7 +155,7 @@ static void run(struct task *self, void *arg)
 
 /* ---- adding ---- */
 
-void queue_add(struct queue *queue, const char *key)
+void workqueue_add(struct workqueue *queue, const char *key)
 {
     struct item *item = find_or_make(queue, key);
 
@@ -176,10 +176,10 @@ static void on_due(void *ctx)
 {
     struct item *item = ctx;
 
-    queue_add(item->queue, item->key);
+    workqueue_add(item->queue, item->key);
 }
 
-void queue_add_at(struct queue *queue, const char *key, uint64_t due)
+void workqueue_add_at(struct workqueue *queue, const char *key, uint64_t due)
 {
     struct item *item = find_or_make(queue, key);
 
