@@ -19,9 +19,9 @@ static struct err *find_members(const char *text, size_t length, struct members 
     } known[] = {{"Pod", &ret->pod}, {"Nodes", &ret->nodes}, {"NodeNames", &ret->node_names}};
     struct json_piece whole, key, value;
 
-    TRY(json_skim(text, length, &whole));
-    struct json_walk walk = json_walk_into(&whole);
-    while (json_piece_is_object(&whole) && json_next_member(&walk, &key, &value))
+    TRY(json_validate(text, length, &whole));
+    struct json_cursor cursor = json_cursor_into(&whole);
+    while (json_piece_is_object(&whole) && json_next_member(&cursor, &key, &value))
         for (size_t i = 0; i < COUNT_OF(known); i++)
             if (key.length == strlen(known[i].name) + 2 &&
                 strncasecmp(key.text + 1, known[i].name, key.length - 2) == 0 &&
@@ -77,13 +77,13 @@ static Api__Volume *read_volume(const struct json_piece *piece, struct arena *ar
 static struct err *read_volumes(const struct json_piece *list, struct extender_args *args)
 {
     Api__PodSpec *spec = args->pod->spec;
-    struct json_walk walk = json_walk_into(list);
+    struct json_cursor cursor = json_cursor_into(list);
     struct json_piece item;
 
     if (!json_piece_is_array(list))
         return err_new(ERR_INVALID, "Pod.spec.volumes is not a list");
     spec->volumes = arena_alloc(args->arena, EXTENDER_MAX_CLAIMS * sizeof(Api__Volume *));
-    while (json_next_element(&walk, &item)) {
+    while (json_next_element(&cursor, &item)) {
         Api__Volume *volume = read_volume(&item, args->arena);
 
         if (volume && spec->n_volumes == EXTENDER_MAX_CLAIMS)
@@ -134,12 +134,12 @@ static struct err *add_name(struct extender_args *args, const struct json_piece 
 
 static struct err *read_names(const struct json_piece *list, struct extender_args *args)
 {
-    struct json_walk walk = json_walk_into(list);
+    struct json_cursor cursor = json_cursor_into(list);
     struct json_piece name;
 
     if (!json_piece_is_array(list))
         return err_new(ERR_INVALID, "NodeNames is not a list");
-    while (json_next_element(&walk, &name)) {
+    while (json_next_element(&cursor, &name)) {
         if (!json_piece_is_string(&name))
             return err_new(ERR_INVALID, "NodeNames[%zu] is not a string", args->n_nodes);
         TRY(add_name(args, &name));
@@ -154,8 +154,8 @@ static struct err *read_objects(const struct json_piece *nodes, struct extender_
 
     if (!json_find_member(nodes, "items", &items))
         return NULL;
-    struct json_walk walk = json_walk_into(&items);
-    while (json_next_element(&walk, &item)) {
+    struct json_cursor cursor = json_cursor_into(&items);
+    while (json_next_element(&cursor, &item)) {
         if (!json_find_member(&item, "metadata", &metadata) ||
             !json_find_member(&metadata, "name", &name) || !json_piece_is_string(&name))
             return err_new(ERR_INVALID, "Nodes.items[%zu] has no metadata.name", n);

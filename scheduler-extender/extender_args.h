@@ -10,7 +10,7 @@
 
 #include "lib/api/kubernetes.pb-c.h"
 #include "lib/base/arena.h"
-#include "lib/json/skim.h"
+#include "lib/json/cursor.h"
 
 enum {
     EXTENDER_MAX_NODES = 20 * 1000, /* a cluster has 15,000 at most, Azure's 5,000 */

@@ -7,7 +7,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/hash.h"
 #include "lib/json/parse.h"
-#include "lib/json/select.h"
+#include "lib/json/pick.h"
 #include "lib/kube/pages.h"
 #include "lib/rt/backoff.h"
 
@@ -60,7 +60,7 @@ static struct err *decode(const struct reflector *reflector, const json_t *json,
 
     if (!config->keep)
         return kube_object_decode(config->resource->type, json, ret);
-    CLEANUP(json_decrefp) json_t *kept = json_select(json, config->keep);
+    CLEANUP(json_decrefp) json_t *kept = json_pick(json, config->keep);
     return kube_object_decode(config->resource->type, kept, ret);
 }
 
@@ -72,7 +72,7 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
     static const char *const name[] = {"metadata.name", "metadata.namespace",
                                        "metadata.resourceVersion", NULL};
     const struct reflector_config *config = &reflector->config;
-    CLEANUP(json_decrefp) json_t *named = json_select(json, name);
+    CLEANUP(json_decrefp) json_t *named = json_pick(json, name);
     struct kube_object *object = NULL;
     CLEANUP(err_freep) struct err *err = decode(reflector, json, &object);
 

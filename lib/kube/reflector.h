@@ -23,7 +23,7 @@ struct reflector_config {
     const char *label_selector, *field_selector; /* NULL: all */
     bool few;           /* what they select: a list may come as a whole, from the server's memory */
     bool metadata_only; /* nothing else of an object is asked for */
-    /* Paths of the members that the store keeps, as for json_select, with at least the metadata's
+    /* Paths of the members that the store keeps, as for json_pick, with at least the metadata's
      * name, namespace and resourceVersion; the rest takes no memory. NULL: all. */
     const char *const *keep;
     struct store *store;

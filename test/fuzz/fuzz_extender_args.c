@@ -7,7 +7,7 @@ static void check_json(char *text)
 {
     struct json_piece whole;
 
-    MUST(input_taken(json_skim(text, strlen(text), &whole)));
+    MUST(input_taken(json_validate(text, strlen(text), &whole)));
     free(text);
 }
 

@@ -1,13 +1,13 @@
-/* JSON: what is written of a document reads as the same document, and the walk through its text
- * (skim.h) finds what the parser finds. */
+/* JSON: what is written of a document reads as the same document, and the cursor through its text
+ * (cursor.h) finds what the parser finds. */
+#include "lib/json/cursor.h"
 #include "lib/json/parse.h"
-#include "lib/json/skim.h"
 #include "test/fuzz/input.h"
 
-/* The walk and the parsed value show the same. */
+/* The cursor and the parsed value show the same. */
 static void compare(const struct json_piece *piece, const json_t *json)
 {
-    struct json_walk walk = json_walk_into(piece);
+    struct json_cursor cursor = json_cursor_into(piece);
     struct json_piece key, value;
     size_t n = 0;
 
@@ -15,7 +15,7 @@ static void compare(const struct json_piece *piece, const json_t *json)
     MUST(json_piece_is_array(piece) == json_is_array(json));
     MUST(json_piece_is_string(piece) == json_is_string(json));
     if (json_is_object(json))
-        for (; json_next_member(&walk, &key, &value); n++) {
+        for (; json_next_member(&cursor, &key, &value); n++) {
             CLEANUP(json_decrefp) json_t *name = NULL;
 
             MUST(input_taken(json_parse_here(key.text, key.length, &name)));
@@ -24,16 +24,16 @@ static void compare(const struct json_piece *piece, const json_t *json)
             compare(&value, member);
         }
     else if (json_is_array(json))
-        for (; json_next_element(&walk, &value); n++)
+        for (; json_next_element(&cursor, &value); n++)
             compare(&value, json_array_get(json, n));
     MUST(n == (json_is_object(json) ? json_object_size(json) : json_array_size(json)));
 }
 
-/* What is not JSON to the parser may be to the walk, which does not look at UTF-8 nor for names
+/* What is not JSON to the parser may be to the cursor, which does not look at UTF-8 nor for names
  * that come twice; then all of it can be walked through all the same. */
 static void walk_through(const struct json_piece *piece)
 {
-    struct json_walk members = json_walk_into(piece), elements = members;
+    struct json_cursor members = json_cursor_into(piece), elements = members;
     struct json_piece key, value;
 
     if (json_piece_is_object(piece))
@@ -51,15 +51,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CLEANUP(json_decrefp) json_t *json = NULL, *again = NULL;
     struct json_piece piece;
     bool parsed = input_taken(json_parse_here((const char *)data, size, &json));
-    bool skimmed = input_taken(json_skim((const char *)data, size, &piece));
+    bool validated = input_taken(json_validate((const char *)data, size, &piece));
 
-    if (skimmed)
+    if (validated)
         walk_through(&piece);
     if (!parsed)
         return 0;
     if (memchr(data, '\0', size)) /* jansson passes over a NUL behind a number */
         return 0;
-    MUST(skimmed);
+    MUST(validated);
     compare(&piece, json);
     CLEANUP(freep) char *text = json_to_text(json);
     MUST(input_taken(json_parse_here(text, strlen(text), &again)));

@@ -1,9 +1,9 @@
-#include "lib/json/select.h"
+#include "lib/json/pick.h"
 
 #include <stdint.h>
 #include <string.h>
 
-static void select_path(const json_t *from, json_t *to, const char *path)
+static void pick_path(const json_t *from, json_t *to, const char *path)
 {
     size_t length = strcspn(path, ".");
     json_t *value = json_object_getn(from, path, length);
@@ -19,14 +19,14 @@ static void select_path(const json_t *from, json_t *to, const char *path)
         inner = json_object();
         json_object_setn_new(to, path, length, inner);
     }
-    select_path(value, inner, path + length + 1);
+    pick_path(value, inner, path + length + 1);
 }
 
-json_t *json_select(const json_t *json, const char *const *paths)
+json_t *json_pick(const json_t *json, const char *const *paths)
 {
-    json_t *selected = json_object();
+    json_t *picked = json_object();
 
     for (; *paths; paths++)
-        select_path(json, selected, *paths);
-    return selected;
+        pick_path(json, picked, *paths);
+    return picked;
 }

@@ -1,5 +1,5 @@
 /* The grammar by a table and, on damaged documents, against jansson's idea of it. */
-#include "lib/json/skim.h"
+#include "lib/json/cursor.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -49,13 +49,13 @@ static void test_grammar(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(good); i++)
-        assert_ok(json_skim(good[i], strlen(good[i]), &piece));
+        assert_ok(json_validate(good[i], strlen(good[i]), &piece));
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         CLEANUP(freep)
         char *fault =
             mem_printf("not JSON: wrong, cut off or too deep after byte %u", bad[i].after);
 
-        assert_fails(json_skim(bad[i].text, strlen(bad[i].text), &piece), ERR_INVALID, fault);
+        assert_fails(json_validate(bad[i].text, strlen(bad[i].text), &piece), ERR_INVALID, fault);
     }
 }
 
@@ -64,11 +64,11 @@ static void test_the_text_ends_where_its_length_says(void **state)
     struct json_piece piece;
 
     (void)state;
-    assert_ok(json_skim("[1]]", 3, &piece));
+    assert_ok(json_validate("[1]]", 3, &piece));
     assert_int_equal(piece.length, 3);
     for (size_t length = 0; length < strlen(nested); length++) {
         CLEANUP(freep) char *exactly = mem_copy(nested, length);
-        CLEANUP(err_freep) struct err *err = json_skim(exactly, length, &piece);
+        CLEANUP(err_freep) struct err *err = json_validate(exactly, length, &piece);
 
         assert_non_null(err);
     }
@@ -76,21 +76,21 @@ static void test_the_text_ends_where_its_length_says(void **state)
 
 static void test_depth_is_bounded(void **state)
 {
-    char text[2 * (JSON_SKIM_MAX_DEPTH + 1)];
+    char text[2 * (JSON_CURSOR_MAX_DEPTH + 1)];
     struct json_piece piece;
-    size_t half = JSON_SKIM_MAX_DEPTH;
+    size_t half = JSON_CURSOR_MAX_DEPTH;
 
     (void)state;
     memset(text, '[', half);
     text[half] = '1';
     memset(text + half + 1, ']', half);
-    assert_ok(json_skim(text, 2 * half + 1, &piece));
+    assert_ok(json_validate(text, 2 * half + 1, &piece));
     memset(text, '[', half + 1);
-    assert_fails(json_skim(text, 2 * half + 1, &piece), ERR_INVALID,
+    assert_fails(json_validate(text, 2 * half + 1, &piece), ERR_INVALID,
                  "not JSON: wrong, cut off or too deep after byte 64");
 }
 
-/* ---- walks ---- */
+/* ---- cursors ---- */
 
 static void assert_piece(const struct json_piece *piece, const char *text)
 {
@@ -108,10 +108,10 @@ static void test_members_and_elements_in_order(void **state)
     size_t n = 0;
 
     (void)state;
-    assert_ok(json_skim(text, strlen(text), &whole));
+    assert_ok(json_validate(text, strlen(text), &whole));
     assert_true(json_piece_is_object(&whole));
-    for (struct json_walk walk = json_walk_into(&whole); json_next_member(&walk, &key, &value);
-         n++) {
+    for (struct json_cursor cursor = json_cursor_into(&whole);
+         json_next_member(&cursor, &key, &value); n++) {
         assert_piece(&key, pairs[n][0]);
         assert_piece(&value, pairs[n][1]);
     }
@@ -120,7 +120,8 @@ static void test_members_and_elements_in_order(void **state)
     assert_true(json_find_member(&whole, "a", &value));
     assert_true(json_piece_is_array(&value));
     n = 0;
-    for (struct json_walk walk = json_walk_into(&value); json_next_element(&walk, &element); n++)
+    for (struct json_cursor cursor = json_cursor_into(&value); json_next_element(&cursor, &element);
+         n++)
         assert_piece(&element, elements[n]);
     assert_int_equal(n, COUNT_OF(elements));
 }
@@ -132,10 +133,10 @@ static void test_nothing_is_inside_of_a_scalar(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        assert_ok(json_skim(texts[i], strlen(texts[i]), &whole));
-        struct json_walk walk = json_walk_into(&whole);
-        assert_false(json_next_element(&walk, &piece));
-        assert_false(json_next_member(&walk, &piece, &piece));
+        assert_ok(json_validate(texts[i], strlen(texts[i]), &whole));
+        struct json_cursor cursor = json_cursor_into(&whole);
+        assert_false(json_next_element(&cursor, &piece));
+        assert_false(json_next_member(&cursor, &piece, &piece));
         assert_false(json_find_member(&whole, "a", &piece));
     }
 }
@@ -170,7 +171,7 @@ static void test_agrees_with_jansson_on_damaged_documents(void **state)
         memcpy(text, original, sizeof original);
         damage(text, sizeof original - 1, &random);
         CLEANUP(err_freep)
-        struct err *err = json_skim(text, sizeof original - 1, &piece);
+        struct err *err = json_validate(text, sizeof original - 1, &piece);
         CLEANUP(json_decrefp)
         json_t *json =
             json_loadb(text, sizeof original - 1, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);

@@ -1,4 +1,4 @@
-#include "lib/json/skim.h"
+#include "lib/json/cursor.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static const char *skip_scalar(const char *at, const char *end)
 /* Where in the nest of objects and arrays the scanner is. */
 struct nest {
     unsigned depth;
-    bool is_object[JSON_SKIM_MAX_DEPTH];
+    bool is_object[JSON_CURSOR_MAX_DEPTH];
 };
 
 /* A member's key and its colon, with space around both. */
@@ -133,7 +133,7 @@ static const char *enter(struct nest *nest, const char *at, const char *end, boo
     at = skip_space(at + 1, end);
     if (at < end && *at == (object ? '}' : ']'))
         return at + 1;
-    if (nest->depth == JSON_SKIM_MAX_DEPTH)
+    if (nest->depth == JSON_CURSOR_MAX_DEPTH)
         return NULL;
     nest->is_object[nest->depth++] = object;
     *ret_complete = false;
@@ -176,7 +176,7 @@ static bool skip_value(const char **at, const char *end)
     return true;
 }
 
-struct err *json_skim(const char *text, size_t length, struct json_piece *ret)
+struct err *json_validate(const char *text, size_t length, struct json_piece *ret)
 {
     const char *end = text + length, *start = skip_space(text, end), *at = start;
     bool valid = skip_value(&at, end);
@@ -188,7 +188,7 @@ struct err *json_skim(const char *text, size_t length, struct json_piece *ret)
     return NULL;
 }
 
-/* ---- pieces and walks: the text is known to be right ---- */
+/* ---- pieces and cursors: the text is known to be right ---- */
 
 bool json_piece_is_object(const struct json_piece *piece)
 {
@@ -205,50 +205,50 @@ bool json_piece_is_string(const struct json_piece *piece)
     return piece->text[0] == '"';
 }
 
-struct json_walk json_walk_into(const struct json_piece *piece)
+struct json_cursor json_cursor_into(const struct json_piece *piece)
 {
     if (!json_piece_is_object(piece) && !json_piece_is_array(piece))
-        return (struct json_walk){NULL, NULL};
-    return (struct json_walk){piece->text + 1, piece->text + piece->length - 1};
+        return (struct json_cursor){NULL, NULL};
+    return (struct json_cursor){piece->text + 1, piece->text + piece->length - 1};
 }
 
 /* The next value, behind the comma if there is one. */
-static bool next_piece(struct json_walk *walk, struct json_piece *ret)
+static bool next_piece(struct json_cursor *cursor, struct json_piece *ret)
 {
-    const char *start = skip_space(walk->at, walk->end);
+    const char *start = skip_space(cursor->at, cursor->end);
 
-    if (start < walk->end && *start == ',')
-        start = skip_space(start + 1, walk->end);
-    walk->at = start;
-    if (start == walk->end || !skip_value(&walk->at, walk->end))
+    if (start < cursor->end && *start == ',')
+        start = skip_space(start + 1, cursor->end);
+    cursor->at = start;
+    if (start == cursor->end || !skip_value(&cursor->at, cursor->end))
         return false;
-    *ret = (struct json_piece){start, (size_t)(walk->at - start)};
+    *ret = (struct json_piece){start, (size_t)(cursor->at - start)};
     return true;
 }
 
-bool json_next_element(struct json_walk *walk, struct json_piece *ret)
+bool json_next_element(struct json_cursor *cursor, struct json_piece *ret)
 {
-    return next_piece(walk, ret);
+    return next_piece(cursor, ret);
 }
 
-bool json_next_member(struct json_walk *walk, struct json_piece *ret_key,
+bool json_next_member(struct json_cursor *cursor, struct json_piece *ret_key,
                       struct json_piece *ret_value)
 {
-    if (!next_piece(walk, ret_key))
+    if (!next_piece(cursor, ret_key))
         return false;
-    walk->at = skip_space(walk->at, walk->end) + 1; /* the colon */
-    return next_piece(walk, ret_value);
+    cursor->at = skip_space(cursor->at, cursor->end) + 1; /* the colon */
+    return next_piece(cursor, ret_value);
 }
 
 bool json_find_member(const struct json_piece *object, const char *name, struct json_piece *ret)
 {
-    struct json_walk walk = json_walk_into(object);
+    struct json_cursor cursor = json_cursor_into(object);
     struct json_piece key, value;
     size_t length = strlen(name);
 
     if (!json_piece_is_object(object))
         return false;
-    while (json_next_member(&walk, &key, &value))
+    while (json_next_member(&cursor, &key, &value))
         if (key.length == length + 2 && memcmp(key.text + 1, name, length) == 0) {
             *ret = value;
             return true;

@@ -1,4 +1,4 @@
-/* select.h - a JSON object with only some of its members.
+/* pick.h - a JSON object with only some of its members.
  */
 #pragma once
 
@@ -6,4 +6,4 @@
 
 /* The members on the paths ("metadata.name", "spec.volumeName"; NULL at the end) that are there, in
  * a new object. Values are shared with `json`, not copied. */
-json_t *json_select(const json_t *json, const char *const *paths);
+json_t *json_pick(const json_t *json, const char *const *paths);

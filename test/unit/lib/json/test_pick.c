@@ -1,11 +1,11 @@
-#include "lib/json/select.h"
+#include "lib/json/pick.h"
 
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
 #include "test/unit/expect.h"
 
 static const struct {
-    const char *json, *paths[4], *selected;
+    const char *json, *paths[4], *picked;
 } rows[] = {
     {"{\"a\":1,\"b\":2}", {"b"}, "{\"b\":2}"},
     {"{\"a\":{\"b\":1,\"c\":2,\"d\":3},\"e\":4}", {"a.d", "a.b"}, "{\"a\":{\"d\":3,\"b\":1}}"},
@@ -23,9 +23,9 @@ static void test_table(void **state)
         CLEANUP(json_decrefp) json_t *json = NULL;
 
         assert_ok(json_parse_here(rows[i].json, strlen(rows[i].json), &json));
-        CLEANUP(json_decrefp) json_t *selected = json_select(json, rows[i].paths);
-        CLEANUP(freep) char *text = json_to_text(selected);
-        assert_string_equal(text, rows[i].selected);
+        CLEANUP(json_decrefp) json_t *picked = json_pick(json, rows[i].paths);
+        CLEANUP(freep) char *text = json_to_text(picked);
+        assert_string_equal(text, rows[i].picked);
         CLEANUP(freep) char *unchanged = json_to_text(json);
         assert_string_equal(unchanged, rows[i].json);
     }
