@@ -47,7 +47,7 @@ void instance_connect_cluster(struct instance *instance, struct kube *kube,
     struct controller *controller = &instance->controller;
 
     controller->kube = kube;
-    http_guard_init(&instance->kube_guard, http, may_write, instance);
+    leader_guard_init(&instance->kube_guard, http, may_write, instance);
     controller->leader_kube = kube_new(controller->loop, &instance->kube_guard.transport, config);
     controller->events =
         events_new(&instance->background, &(struct events_config){
@@ -62,7 +62,7 @@ void instance_connect_cloud(struct instance *instance, struct azure_config *conf
                             struct http_transport *resource_manager,
                             struct http_transport *metadata)
 {
-    http_guard_init(&instance->cloud_guard, resource_manager, may_write, instance);
+    leader_guard_init(&instance->cloud_guard, resource_manager, may_write, instance);
     instance->controller.cloud =
         azure_cloud_new(&instance->cloud_tasks, config, instance->flags->cloud_cache,
                         &instance->cloud_guard.transport, metadata);

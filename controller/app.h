@@ -9,7 +9,7 @@
 #include "controller/controller.h"
 #include "controller/flags.h"
 #include "controller/leader.h"
-#include "lib/http/guard.h"
+#include "lib/http/leader_guard.h"
 #include "lib/kube/config.h"
 #include "lib/rt/group.h"
 #include "provisioner-lib/azure/config.h"
@@ -19,7 +19,7 @@ struct instance {
     const struct flags *flags;
     struct task_group background;  /* reflectors, events */
     struct task_group cloud_tasks; /* queues of VMs, tokens */
-    struct http_guard kube_guard, cloud_guard;
+    struct leader_guard kube_guard, cloud_guard;
     char *cluster_id;
     char *identity; /* as a candidate */
     struct leader *leader;

@@ -12,7 +12,7 @@
 #include "lib/base/buffer.h"
 #include "lib/http/connections.h"
 #include "lib/http/listen.h"
-#include "lib/http/sending.h"
+#include "lib/http/reply_stream.h"
 #include "lib/http/server_tls.h"
 #include "lib/rt/wait.h"
 
@@ -59,7 +59,7 @@ struct exchange {
     struct http_header arguments[HTTP_MAX_HEADERS], headers[HTTP_MAX_HEADERS];
     struct http_call call;
     struct http_reply reply;
-    struct sending sending; /* of the reply, unless it goes out whole */
+    struct reply_stream stream; /* of the reply, unless it goes out whole */
 };
 
 /* ---- replies ---- */
@@ -165,7 +165,7 @@ static void handle(struct task *self, void *arg)
         http_reply_text(&exchange->reply, known_path ? 405 : 404, "%s %s: no such %s\n",
                         call->method, call->path, known_path ? "method here" : "path");
     exchange->answered = true;
-    connections_await_reply(server->connections, exchange->place, exchange->reply.sending_ms);
+    connections_await_reply(server->connections, exchange->place, exchange->reply.send_ms);
     MHD_resume_connection(exchange->connection); /* gives the exchange back */
     count_down(server, &server->suspended);
 }
@@ -262,16 +262,16 @@ static struct MHD_Response *make_response(struct exchange *exchange)
 {
     const struct http_reply *reply = &exchange->reply;
 
-    if (!reply->body || reply->sending == HTTP_SEND_WHOLE)
+    if (!reply->body || reply->send_mode == HTTP_SEND_WHOLE)
         return MHD_create_response_from_buffer(reply->body ? reply->body_length : 0, reply->body,
                                                MHD_RESPMEM_PERSISTENT);
-    exchange->sending = (struct sending){.loop = exchange->server->loop,
-                                         .connection = exchange->connection,
-                                         .reply = reply,
-                                         .server = exchange->server,
-                                         .may_pause = may_pause,
-                                         .pause_over = pause_over};
-    return sending_response(&exchange->sending);
+    exchange->stream = (struct reply_stream){.loop = exchange->server->loop,
+                                             .connection = exchange->connection,
+                                             .reply = reply,
+                                             .server = exchange->server,
+                                             .may_pause = may_pause,
+                                             .pause_over = pause_over};
+    return reply_stream_response(&exchange->stream);
 }
 
 static enum MHD_Result send_reply(struct exchange *exchange)

@@ -42,11 +42,11 @@ struct http_call {
 
 /* How a reply goes out; all but the first are for simulations of failure, and of no effect without
  * a body. */
-enum http_sending {
+enum http_send_mode {
     HTTP_SEND_WHOLE,
     HTTP_SEND_CUT,     /* the connection breaks in the middle of the body */
     HTTP_SEND_CHUNKED, /* without saying how long the body is */
-    HTTP_SEND_SLOWLY,  /* in pieces, over `sending_ms` */
+    HTTP_SEND_SLOWLY,  /* in pieces, over `send_ms` */
 };
 
 /* What the handler answers; starts as 200 with an empty body. */
@@ -57,8 +57,8 @@ struct http_reply {
     struct http_header headers[HTTP_MAX_HEADERS]; /* name and value are owned */
     size_t n_headers;
     bool hang_up; /* close the connection without an answer: for simulations of failure */
-    enum http_sending sending;
-    uint64_t sending_ms;
+    enum http_send_mode send_mode;
+    uint64_t send_ms;
 };
 
 /* Replaces a header of the same name. */

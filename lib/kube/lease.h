@@ -8,7 +8,7 @@
  * object.
  *
  * A process that was stopped and continued does not know yet that its lease ran out. So every
- * write on behalf of the leader asks lease_is_held first (lib/http/guard.h does).
+ * write on behalf of the leader asks lease_is_held first (lib/http/leader_guard.h does).
  */
 #pragma once
 

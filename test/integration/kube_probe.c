@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/http/guard.h"
+#include "lib/http/leader_guard.h"
 #include "lib/kube/connection.h"
 #include "lib/kube/events.h"
 #include "lib/kube/lease.h"
@@ -36,7 +36,7 @@ struct probe {
 
     struct store *store;
     struct lease *lease;
-    struct http_guard guard;
+    struct leader_guard guard;
     struct kube *guarded;
 };
 
@@ -151,7 +151,7 @@ static void lost(void *ctx)
 
 static void lead(struct task *self, struct probe *probe)
 {
-    http_guard_init(&probe->guard, http_client_transport(probe->connection.http), leads, probe);
+    leader_guard_init(&probe->guard, http_client_transport(probe->connection.http), leads, probe);
     probe->guarded = kube_new(probe->loop, &probe->guard.transport, &probe->connection.config);
     probe->lease =
         lease_new(probe->loop, &(struct lease_config){

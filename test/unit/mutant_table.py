@@ -375,7 +375,7 @@ MUTANTS = [
     Mutant("any number of Events wait", KUBE + "events.c",
            " || events->queued >= MAX_QUEUED)", ")"),
     # ---- lib/http ----
-    Mutant("a change that waits for a connection is sent after the lead is lost", HTTP + "guard.c",
+    Mutant("a change that waits for a connection is sent after the lead is lost", HTTP + "leader_guard.c",
            "return leave->guard->allowed(leave->guard->ctx) &&", "return leave->guard &&"),
     Mutant("another port is the same origin", HTTP + "origin.c",
            "CURLUPART_HOST, CURLUPART_PORT}", "CURLUPART_HOST, CURLUPART_HOST}"),

@@ -234,10 +234,10 @@ static void empty_page(struct exchange *exchange)
     json_decref(json);
 }
 
-static void send_otherwise(struct http_reply *reply, enum http_sending sending, uint64_t ms)
+static void send_otherwise(struct http_reply *reply, enum http_send_mode send_mode, uint64_t ms)
 {
-    reply->sending = sending;
-    reply->sending_ms = ms;
+    reply->send_mode = send_mode;
+    reply->send_ms = ms;
 }
 
 void mishap_after(struct exchange *exchange)

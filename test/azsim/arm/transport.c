@@ -112,8 +112,8 @@ static void serve(struct task *self, void *arg)
         arm_imds_handle(self, &imds, &flight->call, &flight->reply);
     else
         arm_handle(self, transport->arm, &flight->call, &flight->reply);
-    if (flight->reply.sending == HTTP_SEND_SLOWLY)
-        err_free(task_sleep(self, flight->reply.sending_ms));
+    if (flight->reply.send_mode == HTTP_SEND_SLOWLY)
+        err_free(task_sleep(self, flight->reply.send_ms));
     flight->answered = true;
     waiters_wake(&flight->waiters);
     flight_let_go(flight);
@@ -128,7 +128,7 @@ static struct err *take_response(struct flight *flight, const struct http_reques
     size_t limit = request->max_response ? request->max_response : HTTP_DEFAULT_MAX_RESPONSE;
     struct http_reply *reply = &flight->reply;
 
-    if (reply->hang_up || reply->sending == HTTP_SEND_CUT)
+    if (reply->hang_up || reply->send_mode == HTTP_SEND_CUT)
         return err_new(ERR_UNAVAILABLE, "%s: the connection was closed", request->url);
     if (reply->body && reply->body_length > limit)
         return err_new(ERR_EXHAUSTED, "%s: the answer is larger than %zu bytes", request->url,

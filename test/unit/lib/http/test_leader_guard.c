@@ -1,5 +1,5 @@
 /* The guard between a client and a transport that only counts. */
-#include "lib/http/guard.h"
+#include "lib/http/leader_guard.h"
 
 #include "lib/base/alloc.h"
 #include "lib/base/list.h"
@@ -43,7 +43,7 @@ static void body(struct task *self, void *arg)
 {
     struct counter counter = {.transport = {.exchange = count_exchange, .open = count_stream}};
     bool allowed = false;
-    struct http_guard guard;
+    struct leader_guard guard;
     struct http_response response = {0};
     struct http_stream *stream;
     const struct {
@@ -59,7 +59,7 @@ static void body(struct task *self, void *arg)
     };
 
     (void)arg;
-    http_guard_init(&guard, &counter.transport, is_set, &allowed);
+    leader_guard_init(&guard, &counter.transport, is_set, &allowed);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct http_request request = {.method = rows[i].method,
                                        .url = "http://x/",
@@ -132,13 +132,13 @@ static void ask_again(struct task *self, void *arg)
                                         .wanted_then = rows[i].wanted_then};
         struct http_request request = {.method = "PATCH", .url = "http://x/"};
         struct http_response response = {0};
-        struct http_guard guard;
+        struct leader_guard guard;
 
         if (rows[i].own) {
             request.may_send = is_set;
             request.may_send_ctx = &connecting.wanted_then;
         }
-        http_guard_init(&guard, &connecting.transport, is_set, &connecting.leads);
+        leader_guard_init(&guard, &connecting.transport, is_set, &connecting.leads);
         struct err *err = http_exchange(self, &guard.transport, &request, &response);
         if (rows[i].sent)
             assert_ok(err);

@@ -18,8 +18,8 @@ static void reply_so(struct task *self, void *ctx, const struct http_call *call,
     for (size_t i = 0; i < LENGTH; i++)
         body[i] = (char)('a' + i % 26);
     http_reply_body(reply, 200, "text/plain", body);
-    reply->sending = (enum http_sending)(call->path[1] - '0');
-    reply->sending_ms = call->path[2] ? VERY_SLOWLY_MS : SLOWLY_MS;
+    reply->send_mode = (enum http_send_mode)(call->path[1] - '0');
+    reply->send_ms = call->path[2] ? VERY_SLOWLY_MS : SLOWLY_MS;
     waiters_wake(ctx);
 }
 
@@ -35,7 +35,7 @@ struct ends {
     char url[64];
 };
 
-static void open_ends(struct on_loop *env, struct ends *ends, enum http_sending sending)
+static void open_ends(struct on_loop *env, struct ends *ends, enum http_send_mode send_mode)
 {
     *ends = (struct ends){.env = env};
     waiters_init(&ends->changed);
@@ -46,7 +46,7 @@ static void open_ends(struct on_loop *env, struct ends *ends, enum http_sending 
                                                            .ctx = &ends->changed},
                               &ends->server));
     snprintf(ends->url, sizeof ends->url, "http://127.0.0.1:%u/%d", http_server_port(ends->server),
-             (int)sending);
+             (int)send_mode);
 }
 
 static struct err *get(struct task *self, struct ends *ends)
@@ -66,13 +66,13 @@ static void check_whole(const struct ends *ends)
 
 static void ask_for_one(struct task *self, struct on_loop *env)
 {
-    enum http_sending sending = *(enum http_sending *)env->ctx;
+    enum http_send_mode send_mode = *(enum http_send_mode *)env->ctx;
     uint64_t before = loop_now(env->loop);
     struct ends ends;
 
-    open_ends(env, &ends, sending);
+    open_ends(env, &ends, send_mode);
     struct err *err = get(self, &ends);
-    if (sending == HTTP_SEND_CUT) {
+    if (send_mode == HTTP_SEND_CUT) {
         assert_non_null(err);
         assert_int_equal(err_kind(err), ERR_UNAVAILABLE);
         err_free(err);
@@ -82,9 +82,9 @@ static void ask_for_one(struct task *self, struct on_loop *env)
     }
     const char *length =
         http_header_find(ends.response.headers, ends.response.n_headers, "Content-Length");
-    if (sending == HTTP_SEND_CHUNKED)
+    if (send_mode == HTTP_SEND_CHUNKED)
         assert_null(length);
-    if (sending == HTTP_SEND_SLOWLY)
+    if (send_mode == HTTP_SEND_SLOWLY)
         assert_true(loop_now(env->loop) - before >= SLOWLY_MS * 9 / 10);
     http_response_fini(&ends.response);
     http_server_close(self, ends.server);
@@ -92,8 +92,8 @@ static void ask_for_one(struct task *self, struct on_loop *env)
 
 static void test_each_way(void **state)
 {
-    enum http_sending ways[] = {HTTP_SEND_WHOLE, HTTP_SEND_CUT, HTTP_SEND_CHUNKED,
-                                HTTP_SEND_SLOWLY};
+    enum http_send_mode ways[] = {HTTP_SEND_WHOLE, HTTP_SEND_CUT, HTTP_SEND_CHUNKED,
+                                  HTTP_SEND_SLOWLY};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ways); i++)

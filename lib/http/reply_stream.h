@@ -1,4 +1,4 @@
-/* sending.h - replies that are sent otherwise than whole and at once; for server.c only.
+/* reply_stream.h - replies that are sent otherwise than whole and at once; for server.c only.
  */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "lib/http/server.h"
 
 /* One such reply on its way; part of its request, and gone with it. */
-struct sending {
+struct reply_stream {
     struct loop *loop;
     struct MHD_Connection *connection;
     const struct http_reply *reply;
@@ -19,4 +19,4 @@ struct sending {
 };
 
 /* libmicrohttpd's thread. */
-struct MHD_Response *sending_response(struct sending *sending);
+struct MHD_Response *reply_stream_response(struct reply_stream *stream);

@@ -1,4 +1,4 @@
-#include "lib/http/sending.h"
+#include "lib/http/reply_stream.h"
 
 #include <string.h>
 
@@ -8,22 +8,22 @@ enum { PIECES = 20, BLOCK_SIZE = 16 * 1024 };
 
 static void on_pause_over(void *ctx)
 {
-    struct sending *sending = ctx;
-    void (*pause_over)(void *) = sending->pause_over;
-    void *server = sending->server;
+    struct reply_stream *stream = ctx;
+    void (*pause_over)(void *) = stream->pause_over;
+    void *server = stream->server;
 
-    sending->rested = true;
-    MHD_resume_connection(sending->connection); /* the request may be gone from here on */
+    stream->rested = true;
+    MHD_resume_connection(stream->connection); /* the request may be gone from here on */
     pause_over(server);
 }
 
 static void begin_pause(void *ctx)
 {
-    struct sending *sending = ctx;
+    struct reply_stream *stream = ctx;
 
-    loop_start_timer(sending->loop, &sending->timer,
-                     loop_deadline(sending->loop, sending->reply->sending_ms / PIECES),
-                     on_pause_over, sending);
+    loop_start_timer(stream->loop, &stream->timer,
+                     loop_deadline(stream->loop, stream->reply->send_ms / PIECES), on_pause_over,
+                     stream);
 }
 
 /* ---- on libmicrohttpd's thread ---- */
@@ -39,7 +39,7 @@ static ssize_t send_block(const struct http_reply *reply, uint64_t from, size_t 
 
 static ssize_t read_cut(void *ctx, uint64_t position, char *block, size_t room)
 {
-    const struct http_reply *reply = ((struct sending *)ctx)->reply;
+    const struct http_reply *reply = ((struct reply_stream *)ctx)->reply;
     size_t half = reply->body_length / 2;
 
     return position < half ? send_block(reply, position, half, block, room)
@@ -48,7 +48,7 @@ static ssize_t read_cut(void *ctx, uint64_t position, char *block, size_t room)
 
 static ssize_t read_chunked(void *ctx, uint64_t position, char *block, size_t room)
 {
-    const struct http_reply *reply = ((struct sending *)ctx)->reply;
+    const struct http_reply *reply = ((struct reply_stream *)ctx)->reply;
 
     return position < reply->body_length
                ? send_block(reply, position, reply->body_length, block, room)
@@ -58,32 +58,32 @@ static ssize_t read_chunked(void *ctx, uint64_t position, char *block, size_t ro
 /* A piece, a pause, a piece; the last one has no pause behind it. */
 static ssize_t read_slowly(void *ctx, uint64_t position, char *block, size_t room)
 {
-    struct sending *sending = ctx;
-    const struct http_reply *reply = sending->reply;
+    struct reply_stream *stream = ctx;
+    const struct http_reply *reply = stream->reply;
     size_t piece = reply->body_length / PIECES + 1;
     size_t to = position + piece < reply->body_length ? position + piece : reply->body_length;
 
-    if (!sending->rested && position > 0) {
-        if (!sending->may_pause(sending->server))
+    if (!stream->rested && position > 0) {
+        if (!stream->may_pause(stream->server))
             return MHD_CONTENT_READER_END_WITH_ERROR;
-        MHD_suspend_connection(sending->connection);
-        loop_post(sending->loop, begin_pause, sending);
+        MHD_suspend_connection(stream->connection);
+        loop_post(stream->loop, begin_pause, stream);
         return 0;
     }
-    sending->rested = false;
+    stream->rested = false;
     return send_block(reply, position, to, block, room);
 }
 
-struct MHD_Response *sending_response(struct sending *sending)
+struct MHD_Response *reply_stream_response(struct reply_stream *stream)
 {
     static const MHD_ContentReaderCallback readers[] = {
         [HTTP_SEND_CUT] = read_cut,
         [HTTP_SEND_CHUNKED] = read_chunked,
         [HTTP_SEND_SLOWLY] = read_slowly,
     };
-    const struct http_reply *reply = sending->reply;
-    bool unknown = reply->sending == HTTP_SEND_CHUNKED;
+    const struct http_reply *reply = stream->reply;
+    bool unknown = reply->send_mode == HTTP_SEND_CHUNKED;
 
     return MHD_create_response_from_callback(unknown ? MHD_SIZE_UNKNOWN : reply->body_length,
-                                             BLOCK_SIZE, readers[reply->sending], sending, NULL);
+                                             BLOCK_SIZE, readers[reply->send_mode], stream, NULL);
 }

@@ -1,4 +1,4 @@
-#include "lib/http/guard.h"
+#include "lib/http/leader_guard.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* The guard's leave, and that of whoever made the request. */
 struct leave {
-    const struct http_guard *guard;
+    const struct leader_guard *guard;
     const struct http_request *request;
 };
 
@@ -22,7 +22,7 @@ static bool may_send(void *ctx)
 static struct err *exchange(struct http_transport *transport, struct task *self,
                             const struct http_request *request, struct http_response *ret)
 {
-    struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
+    struct leader_guard *guard = CONTAINER_OF(transport, struct leader_guard, transport);
     struct leave leave = {guard, request};
     struct http_request guarded = *request;
 
@@ -41,15 +41,15 @@ static struct err *open_stream(struct http_transport *transport, struct task *se
                                const struct http_request *request,
                                struct http_response *ret_response, struct http_stream **ret_stream)
 {
-    struct http_guard *guard = CONTAINER_OF(transport, struct http_guard, transport);
+    struct leader_guard *guard = CONTAINER_OF(transport, struct leader_guard, transport);
 
     return guard->inner->open(guard->inner, self, request, ret_response, ret_stream);
 }
 
-void http_guard_init(struct http_guard *guard, struct http_transport *inner,
-                     bool (*allowed)(void *ctx), void *ctx)
+void leader_guard_init(struct leader_guard *guard, struct http_transport *inner,
+                       bool (*allowed)(void *ctx), void *ctx)
 {
-    *guard = (struct http_guard){
+    *guard = (struct leader_guard){
         .transport = {.exchange = exchange, .open = open_stream},
         .inner = inner,
         .allowed = allowed,
