@@ -18,8 +18,8 @@ static struct err *publish(struct task *self, struct rpc_call *call,
 {
     struct node *node = call->ctx;
     struct volume_access access;
-    struct publication publication = {.staging = request->staging_target_path,
-                                      .target = request->target_path};
+    struct target_mount wanted = {.staging = request->staging_target_path,
+                                  .target = request->target_path};
 
     TRY(volume_access_read(request->volume_capability,
                            (context_entry *const *)(void *)request->volume_context,
@@ -28,11 +28,11 @@ static struct err *publish(struct task *self, struct rpc_call *call,
         return err_new(ERR_PRECONDITION, "staging_target_path is missing");
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     TRY(volume_path_check("target_path", request->target_path));
-    publication.raw = access.raw;
-    publication.read_only = request->readonly || (access.raw && access.read_only);
-    TRY(host_publish(self, node->host, &publication));
+    wanted.raw = access.raw;
+    wanted.read_only = request->readonly || (access.raw && access.read_only);
+    TRY(host_publish(self, node->host, &wanted));
     log_info("volume %s: published at %s%s", request->volume_id, request->target_path,
-             publication.read_only ? ", read-only" : "");
+             wanted.read_only ? ", read-only" : "");
     return NULL;
 }
 

@@ -2,9 +2,9 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/thread_pool.h"
-#include "provisioner-lib/host/arrival.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/format_mark.h"
+#include "provisioner-lib/host/hotplug.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/probe.h"
 #include "provisioner-lib/host/process_table.h"
@@ -21,7 +21,7 @@ struct host {
     struct loop *loop;
     struct host_config config;
     struct thread_pool *pool;
-    struct arrival *arrival;
+    struct hotplug *hotplug;
     struct jobs jobs;
 };
 
@@ -32,7 +32,7 @@ struct host *host_new(struct loop *loop, const struct host_config *config)
     host->loop = loop;
     host->config = *config;
     host->pool = thread_pool_new(loop, MAX_WORKERS, MAX_WAITING);
-    host->arrival = arrival_new(loop, config->roots.dev);
+    host->hotplug = hotplug_new(loop, config->roots.dev);
     jobs_init(&host->jobs, loop, config->max_formats, &config->memory);
     return host;
 }
@@ -55,7 +55,7 @@ void host_wait(struct task *self, struct host *host)
 void host_close(struct task *self, struct host *host)
 {
     jobs_close(self, &host->jobs);
-    arrival_close(self, host->arrival);
+    hotplug_close(self, host->hotplug);
     thread_pool_free(host->pool);
     free(host);
 }
@@ -113,7 +113,7 @@ static struct err *await_news(struct task *self, struct host *host, unsigned see
 {
     uint64_t next = loop_now(host->loop) + LOOK_EVERY_MS;
     CLEANUP(err_freep)
-    struct err *err = arrival_wait(self, host->arrival, seen, next < deadline ? next : deadline);
+    struct err *err = hotplug_wait(self, host->hotplug, seen, next < deadline ? next : deadline);
 
     if (err && err_kind(err) == ERR_TIMEOUT)
         return NULL;
@@ -126,7 +126,7 @@ struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64
     struct look request = {.roots = &host->config.roots, .lun = lun};
 
     for (unsigned i = 0;; i++) {
-        unsigned seen = arrival_count(host->arrival);
+        unsigned seen = hotplug_count(host->hotplug);
         CLEANUP(err_freep) struct err *err = NULL;
 
         request.rescan = i % RESCAN_EVERY == 1;
@@ -443,18 +443,17 @@ struct err *host_check_idle(struct task *self, struct host *host, const unsigned
 
 static struct err *publish_blocking(void *arg)
 {
-    return publication_make(arg);
+    return target_mount_make(arg);
 }
 
-struct err *host_publish(struct task *self, struct host *host,
-                         const struct publication *publication)
+struct err *host_publish(struct task *self, struct host *host, const struct target_mount *wanted)
 {
-    return on_worker(self, host, publish_blocking, (void *)(uintptr_t)publication);
+    return on_worker(self, host, publish_blocking, (void *)(uintptr_t)wanted);
 }
 
 static struct err *unpublish_blocking(void *arg)
 {
-    return publication_remove(arg);
+    return target_mount_remove(arg);
 }
 
 struct err *host_unpublish(struct task *self, struct host *host, const char *target)

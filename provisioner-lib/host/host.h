@@ -18,7 +18,7 @@
 #include "provisioner-lib/host/job.h"
 #include "provisioner-lib/host/mount.h"
 #include "provisioner-lib/host/proof.h"
-#include "provisioner-lib/host/publication.h"
+#include "provisioner-lib/host/target_mount.h"
 
 struct host_config {
     struct device_roots roots;
@@ -91,9 +91,9 @@ struct err *host_check_unused(struct task *self, struct host *host, unsigned lun
 struct err *host_check_idle(struct task *self, struct host *host, const unsigned *lun,
                             const char *program) __attribute__((warn_unused_result));
 
-/* As publication_make and publication_remove. */
-struct err *host_publish(struct task *self, struct host *host,
-                         const struct publication *publication) __attribute__((warn_unused_result));
+/* As target_mount_make and target_mount_remove. */
+struct err *host_publish(struct task *self, struct host *host, const struct target_mount *wanted)
+    __attribute__((warn_unused_result));
 struct err *host_unpublish(struct task *self, struct host *host, const char *target)
     __attribute__((warn_unused_result));
 

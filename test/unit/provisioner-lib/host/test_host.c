@@ -7,7 +7,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
-#include "provisioner-lib/host/arrival.h"
+#include "provisioner-lib/host/hotplug.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/quiet_network.h"
 #include "test/unit/provisioner-lib/host/scene.h"
@@ -163,15 +163,15 @@ static void news_of_links(struct task *self, struct scene *scene)
                                         "disk/azure/data/by-lun/3",
                                         "disk/azure/scsi1",
                                         "disk/azure/scsi1/lun3"};
-    struct arrival *arrival = arrival_new(scene->loop, scene->roots.dev);
+    struct hotplug *hotplug = hotplug_new(scene->loop, scene->roots.dev);
 
     for (size_t i = 0; i < COUNT_OF(steps); i++) {
-        unsigned seen = arrival_count(arrival);
+        unsigned seen = hotplug_count(hotplug);
 
         assert_int_equal(mkdir(below(scene->roots.dev, steps[i]), 0700), 0);
-        assert_ok(arrival_wait(self, arrival, seen, in(scene, LONG)));
+        assert_ok(hotplug_wait(self, hotplug, seen, in(scene, LONG)));
     }
-    arrival_close(self, arrival);
+    hotplug_close(self, hotplug);
 }
 
 static void test_news_of_links(void **state)
@@ -183,14 +183,14 @@ static void test_news_of_links(void **state)
 static void news_from_the_kernel(struct task *self, struct scene *scene)
 {
     CLEANUP(disk_freep) struct disk *disk = disk_new(MIB);
-    struct arrival *arrival = arrival_new(scene->loop, scene->roots.dev);
+    struct hotplug *hotplug = hotplug_new(scene->loop, scene->roots.dev);
     CLEANUP(freep) char *uevent = mem_printf("/sys/block/%s/uevent", disk->path + strlen("/dev/"));
 
     assert_ok(task_sleep(self, 1)); /* those of making the device come first */
-    unsigned seen = arrival_count(arrival);
+    unsigned seen = hotplug_count(hotplug);
     write_file(uevent, "change");
-    assert_ok(arrival_wait(self, arrival, seen, in(scene, LONG)));
-    arrival_close(self, arrival);
+    assert_ok(hotplug_wait(self, hotplug, seen, in(scene, LONG)));
+    hotplug_close(self, hotplug);
 }
 
 static void test_news_from_the_kernel(void **state)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/alloc.h"
-#include "provisioner-lib/host/publication.h"
+#include "provisioner-lib/host/target_mount.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/disk.h"
 
@@ -59,9 +59,9 @@ static void stage(const struct volume *volume)
     assert_ok(staging_mount(&volume->device, &request));
 }
 
-static struct publication publication(const struct volume *volume, bool raw, bool read_only)
+static struct target_mount target_mount(const struct volume *volume, bool raw, bool read_only)
 {
-    return (struct publication){volume->staging, volume->target, raw, read_only};
+    return (struct target_mount){volume->staging, volume->target, raw, read_only};
 }
 
 static bool exists(const char *path)
@@ -89,20 +89,20 @@ static void test_there_and_back(void **state)
     struct volume *volume = *state;
 
     RUN("mkfs.ext4", "-q", volume->disk->path);
-    struct publication writing = publication(volume, false, false);
+    struct target_mount writing = target_mount(volume, false, false);
     for (int life = 0; life < 2; life++) {
         for (int i = 0; i < 2; i++)
             stage(volume);
         assert_int_equal(count_mounts(volume->staging), 1);
         for (int i = 0; i < 2; i++)
-            assert_ok(publication_make(&writing));
+            assert_ok(target_mount_make(&writing));
         assert_int_equal(count_mounts(volume->target), 1);
         if (life == 0)
             write_file(below(volume->target, "file"), "data");
         CLEANUP(freep) char *text = read_text(below(volume->target, "file"));
         assert_string_equal(text, "data");
         for (int i = 0; i < 2; i++)
-            assert_ok(publication_remove(volume->target));
+            assert_ok(target_mount_remove(volume->target));
         assert_false(exists(volume->target));
         for (int i = 0; i < 2; i++)
             assert_ok(staging_remove(volume->staging));
@@ -115,39 +115,39 @@ static void test_read_only(void **state)
 {
     struct volume *volume = *state;
     struct mount_request request = stage_request(volume);
-    struct publication reading = publication(volume, false, true);
-    struct publication writing = publication(volume, false, false);
+    struct target_mount reading = target_mount(volume, false, true);
+    struct target_mount writing = target_mount(volume, false, false);
 
     RUN("mkfs.ext4", "-q", volume->disk->path);
     stage(volume);
-    assert_ok(publication_make(&reading));
+    assert_ok(target_mount_make(&reading));
     assert_int_equal(open(below(volume->target, "file"), O_CREAT | O_WRONLY, 0600), -1);
     assert_int_equal(errno, EROFS);
     CLEANUP(freep)
     char *published =
         mem_printf("the volume is published at %s already, read-only", volume->target);
-    assert_fails(publication_make(&writing), ERR_EXISTS, published);
+    assert_fails(target_mount_make(&writing), ERR_EXISTS, published);
 
     CLEANUP(freep)
     char *staged = mem_printf("the volume is staged at %s already, for writing", volume->staging);
     request.read_only = true;
     assert_fails(staging_mount(&volume->device, &request), ERR_EXISTS, staged);
-    assert_ok(publication_remove(volume->target));
+    assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
 
     /* What is staged read-only is read-only for all. */
     assert_ok(staging_mount(&volume->device, &request));
     for (int i = 0; i < 2; i++)
-        assert_ok(publication_make(&writing));
+        assert_ok(target_mount_make(&writing));
     assert_int_equal(open(below(volume->target, "file"), O_CREAT | O_WRONLY, 0600), -1);
-    assert_ok(publication_remove(volume->target));
+    assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
 }
 
 static void test_something_else_in_the_way(void **state)
 {
     struct volume *volume = *state;
-    struct publication writing = publication(volume, false, false);
+    struct target_mount writing = target_mount(volume, false, false);
     CLEANUP(disk_freep) struct disk *other = disk_new(SMALLEST_EXT4);
     struct device device = {other->path, other->number, other->fd};
     struct mount_request request = stage_request(volume);
@@ -155,7 +155,7 @@ static void test_something_else_in_the_way(void **state)
     RUN("mkfs.ext4", "-q", volume->disk->path);
     CLEANUP(freep)
     char *not_staged = mem_printf("the volume is not staged at %s", volume->staging);
-    assert_fails(publication_make(&writing), ERR_PRECONDITION, not_staged);
+    assert_fails(target_mount_make(&writing), ERR_PRECONDITION, not_staged);
 
     stage(volume);
     CLEANUP(freep)
@@ -167,24 +167,24 @@ static void test_something_else_in_the_way(void **state)
     assert_int_equal(mount("tmpfs", volume->target, "tmpfs", 0, NULL), 0);
     CLEANUP(freep)
     char *target_taken = mem_printf("%s is taken: tmpfs is mounted there", volume->target);
-    assert_fails(publication_make(&writing), ERR_PRECONDITION, target_taken);
-    assert_ok(publication_remove(volume->target));
+    assert_fails(target_mount_make(&writing), ERR_PRECONDITION, target_taken);
+    assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
 }
 
 static void test_not_unstaged_while_published(void **state)
 {
     struct volume *volume = *state;
-    struct publication writing = publication(volume, false, false);
+    struct target_mount writing = target_mount(volume, false, false);
     CLEANUP(freep)
     char *message = mem_printf("the volume is in use: it is still mounted at %s", volume->target);
 
     RUN("mkfs.ext4", "-q", volume->disk->path);
     stage(volume);
-    assert_ok(publication_make(&writing));
+    assert_ok(target_mount_make(&writing));
     assert_fails(staging_remove(volume->staging), ERR_PRECONDITION, message);
     assert_int_equal(count_mounts(volume->staging), 1);
-    assert_ok(publication_remove(volume->target));
+    assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
 }
 
@@ -198,7 +198,7 @@ static void test_all_layers_of_a_target_go(void **state)
     make_folder(volume->target);
     for (int i = 0; i < 3; i++)
         assert_ok(mount_bind(volume->staging, volume->target, false));
-    assert_ok(publication_remove(volume->target));
+    assert_ok(target_mount_remove(volume->target));
     assert_false(exists(volume->target));
     assert_ok(staging_remove(volume->staging));
 }
@@ -210,12 +210,12 @@ static void test_nothing_but_what_is_empty_is_removed(void **state)
     make_folder(volume->target);
     write_file(below(volume->target, "file"), "somebody's");
     CLEANUP(freep) char *folder = mem_printf("removing %s: Directory not empty", volume->target);
-    assert_fails(publication_remove(volume->target), ERR_INTERNAL, folder);
+    assert_fails(target_mount_remove(volume->target), ERR_INTERNAL, folder);
 
     CLEANUP(freep)
     char *file = mem_printf("%s is neither a folder nor an empty file: not removed",
                             below(volume->target, "file"));
-    assert_fails(publication_remove(below(volume->target, "file")), ERR_INTERNAL, file);
+    assert_fails(target_mount_remove(below(volume->target, "file")), ERR_INTERNAL, file);
     assert_true(exists(below(volume->target, "file")));
 
     write_file(below(volume->staging, "device"), "somebody's, too");
@@ -229,14 +229,14 @@ static void test_nothing_but_what_is_empty_is_removed(void **state)
 static void test_paths_that_are_not_there(void **state)
 {
     struct volume *volume = *state;
-    struct publication writing = publication(volume, false, false);
+    struct target_mount writing = target_mount(volume, false, false);
 
-    assert_ok(publication_remove("/no/such/target"));
+    assert_ok(target_mount_remove("/no/such/target"));
     assert_ok(staging_remove("/no/such/staging"));
     RUN("mkfs.ext4", "-q", volume->disk->path);
     stage(volume);
     writing.target = "/no/such/target";
-    assert_fails(publication_make(&writing), ERR_INTERNAL,
+    assert_fails(target_mount_make(&writing), ERR_INTERNAL,
                  "making /no/such/target: No such file or directory");
     assert_ok(staging_remove(volume->staging));
 }
@@ -266,14 +266,14 @@ static void test_a_disk_that_fails(void **state)
 static void test_raw_there_and_back(void **state)
 {
     struct volume *volume = *state;
-    struct publication raw = publication(volume, true, false);
+    struct target_mount raw = target_mount(volume, true, false);
     struct stat status;
     char text[5] = "";
 
     for (int i = 0; i < 2; i++)
         assert_ok(staging_bind(&volume->device, volume->staging));
     for (int i = 0; i < 2; i++)
-        assert_ok(publication_make(&raw));
+        assert_ok(target_mount_make(&raw));
     assert_int_equal(stat(volume->target, &status), 0);
     assert_true(S_ISBLK(status.st_mode));
     assert_int_equal(status.st_rdev, volume->disk->number);
@@ -285,7 +285,7 @@ static void test_raw_there_and_back(void **state)
     char *in_use = mem_printf("the volume is in use: it is still mounted at %s", volume->target);
     assert_fails(staging_remove(volume->staging), ERR_PRECONDITION, in_use);
     for (int i = 0; i < 2; i++)
-        assert_ok(publication_remove(volume->target));
+        assert_ok(target_mount_remove(volume->target));
     for (int i = 0; i < 2; i++)
         assert_ok(staging_remove(volume->staging));
     assert_false(exists(volume->target));
@@ -306,23 +306,23 @@ static bool can_write(const char *node)
 static void test_raw_read_only(void **state)
 {
     struct volume *volume = *state;
-    struct publication reading = publication(volume, true, true);
-    struct publication writing = publication(volume, true, false);
+    struct target_mount reading = target_mount(volume, true, true);
+    struct target_mount writing = target_mount(volume, true, false);
 
     assert_ok(staging_bind(&volume->device, volume->staging));
-    assert_ok(publication_make(&reading));
+    assert_ok(target_mount_make(&reading));
     assert_false(can_write(volume->target));
     writing.target = volume->second_target;
-    assert_fails(publication_make(&writing), ERR_PRECONDITION,
+    assert_fails(target_mount_make(&writing), ERR_PRECONDITION,
                  "the volume is read-only on this node");
-    assert_ok(publication_remove(volume->target));
+    assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
 
     /* It does not stay so. */
     assert_ok(staging_bind(&volume->device, volume->staging));
-    assert_ok(publication_make(&writing));
+    assert_ok(target_mount_make(&writing));
     assert_true(can_write(writing.target));
-    assert_ok(publication_remove(writing.target));
+    assert_ok(target_mount_remove(writing.target));
     assert_ok(staging_remove(volume->staging));
 }
 

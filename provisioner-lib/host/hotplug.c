@@ -1,4 +1,4 @@
-#include "provisioner-lib/host/arrival.h"
+#include "provisioner-lib/host/hotplug.h"
 
 #include <linux/netlink.h>
 #include <stdlib.h>
@@ -19,14 +19,14 @@ enum {
 static const char *const FOLDERS[] = {
     "", "/disk", "/disk/azure", "/disk/azure/scsi1", "/disk/azure/data", "/disk/azure/data/by-lun"};
 
-/* A descriptor that tells of arrivals. */
+/* A descriptor that tells of disks that come. */
 struct source {
     uv_poll_t poll;
     int fd; /* -1: the system does not grant it */
-    struct arrival *arrival;
+    struct hotplug *hotplug;
 };
 
-struct arrival {
+struct hotplug {
     const char *dev;
     struct source events, links;
     unsigned count;
@@ -34,10 +34,10 @@ struct arrival {
     struct waiters changed;
 };
 
-static void tell(struct arrival *arrival)
+static void tell(struct hotplug *hotplug)
 {
-    arrival->count++;
-    waiters_wake(&arrival->changed);
+    hotplug->count++;
+    waiters_wake(&hotplug->changed);
 }
 
 /* ---- the kernel's events ---- */
@@ -61,7 +61,7 @@ static void on_event(uv_poll_t *poll, int status, int what)
     while ((n = recv(source->fd, event, sizeof event, MSG_DONTWAIT)) > 0)
         news |= is_about_a_disk(event, (size_t)n);
     if (news)
-        tell(source->arrival);
+        tell(source->hotplug);
 }
 
 static int open_events(void)
@@ -82,12 +82,12 @@ static int open_events(void)
 /* ---- links ---- */
 
 /* Harmless for folders that are watched already. */
-static void watch_folders(const struct arrival *arrival)
+static void watch_folders(const struct hotplug *hotplug)
 {
     for (size_t i = 0; i < COUNT_OF(FOLDERS); i++) {
-        CLEANUP(freep) char *folder = mem_printf("%s%s", arrival->dev, FOLDERS[i]);
+        CLEANUP(freep) char *folder = mem_printf("%s%s", hotplug->dev, FOLDERS[i]);
 
-        (void)inotify_add_watch(arrival->links.fd, folder, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+        (void)inotify_add_watch(hotplug->links.fd, folder, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
     }
 }
 
@@ -99,36 +99,36 @@ static void on_link(uv_poll_t *poll, int status, int what)
     (void)status, (void)what;
     while (read(source->fd, news, sizeof news) > 0)
         ;
-    watch_folders(source->arrival);
-    tell(source->arrival);
+    watch_folders(source->hotplug);
+    tell(source->hotplug);
 }
 
 /* ---- both ---- */
 
-static void open_source(struct arrival *arrival, struct source *source, struct loop *loop, int fd,
+static void open_source(struct hotplug *hotplug, struct source *source, struct loop *loop, int fd,
                         uv_poll_cb heard)
 {
-    *source = (struct source){.fd = fd, .arrival = arrival};
+    *source = (struct source){.fd = fd, .hotplug = hotplug};
     if (fd < 0)
         return;
     uv_poll_init(loop_uv(loop), &source->poll, fd);
     source->poll.data = source;
     uv_poll_start(&source->poll, UV_READABLE, heard);
     uv_unref((uv_handle_t *)&source->poll);
-    arrival->open_sources++;
+    hotplug->open_sources++;
 }
 
-struct arrival *arrival_new(struct loop *loop, const char *dev)
+struct hotplug *hotplug_new(struct loop *loop, const char *dev)
 {
-    struct arrival *arrival = mem_alloc(sizeof *arrival);
+    struct hotplug *hotplug = mem_alloc(sizeof *hotplug);
 
-    arrival->dev = dev;
-    waiters_init(&arrival->changed);
-    open_source(arrival, &arrival->events, loop, open_events(), on_event);
-    open_source(arrival, &arrival->links, loop, inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_link);
-    if (arrival->links.fd >= 0)
-        watch_folders(arrival);
-    return arrival;
+    hotplug->dev = dev;
+    waiters_init(&hotplug->changed);
+    open_source(hotplug, &hotplug->events, loop, open_events(), on_event);
+    open_source(hotplug, &hotplug->links, loop, inotify_init1(IN_CLOEXEC | IN_NONBLOCK), on_link);
+    if (hotplug->links.fd >= 0)
+        watch_folders(hotplug);
+    return hotplug;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -136,31 +136,31 @@ static void on_closed(uv_handle_t *handle)
     struct source *source = handle->data;
 
     close(source->fd);
-    source->arrival->open_sources--;
-    waiters_wake(&source->arrival->changed);
+    source->hotplug->open_sources--;
+    waiters_wake(&source->hotplug->changed);
 }
 
-void arrival_close(struct task *self, struct arrival *arrival)
+void hotplug_close(struct task *self, struct hotplug *hotplug)
 {
-    struct source *sources[] = {&arrival->events, &arrival->links};
+    struct source *sources[] = {&hotplug->events, &hotplug->links};
 
     for (size_t i = 0; i < COUNT_OF(sources); i++)
         if (sources[i]->fd >= 0)
             uv_close((uv_handle_t *)&sources[i]->poll, on_closed);
-    while (arrival->open_sources > 0)
-        wait_uninterruptible(self, &arrival->changed);
-    free(arrival);
+    while (hotplug->open_sources > 0)
+        wait_uninterruptible(self, &hotplug->changed);
+    free(hotplug);
 }
 
-unsigned arrival_count(const struct arrival *arrival)
+unsigned hotplug_count(const struct hotplug *hotplug)
 {
-    return arrival->count;
+    return hotplug->count;
 }
 
-struct err *arrival_wait(struct task *self, struct arrival *arrival, unsigned seen,
+struct err *hotplug_wait(struct task *self, struct hotplug *hotplug, unsigned seen,
                          uint64_t deadline)
 {
-    while (arrival->count == seen)
-        TRY(wait_for_change(self, &arrival->changed, deadline));
+    while (hotplug->count == seen)
+        TRY(wait_for_change(self, &hotplug->changed, deadline));
     return NULL;
 }

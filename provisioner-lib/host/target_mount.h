@@ -1,4 +1,4 @@
-/* publication.h - a staged volume, shown at the path at which a pod gets it.
+/* target_mount.h - a staged volume, shown at the path at which a pod gets it.
  *
  * All calls block: for a thread pool.
  */
@@ -8,7 +8,7 @@
 
 #include "lib/base/err.h"
 
-struct publication {
+struct target_mount {
     const char *staging, *target;
     bool raw;
     bool read_only; /* of a raw volume: for all of the node, because a device has but one such flag
@@ -17,9 +17,9 @@ struct publication {
 
 /* Makes the target and mounts there. Success if that was done before in the same way; EXISTS if in
  * another, PRECONDITION if the volume is not staged or something else is at the target. */
-struct err *publication_make(const struct publication *publication)
+struct err *target_mount_make(const struct target_mount *wanted)
     __attribute__((warn_unused_result));
 
 /* Unmounts and removes the target; success if there is none. Nothing but an empty folder or file is
  * ever removed. */
-struct err *publication_remove(const char *target) __attribute__((warn_unused_result));
+struct err *target_mount_remove(const char *target) __attribute__((warn_unused_result));

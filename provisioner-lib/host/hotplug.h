@@ -1,4 +1,4 @@
-/* arrival.h - news from the kernel and from udev that a disk may have come.
+/* hotplug.h - news from the kernel and from udev that a disk may have come.
  *
  * Two sources, because either may be missing: the kernel's own events (NETLINK_KOBJECT_UEVENT; they
  * do not reach a container with a user namespace of its own), and the folders in which udev keeps
@@ -9,15 +9,15 @@
 
 #include "lib/rt/wait.h"
 
-struct arrival;
+struct hotplug;
 
 /* `dev` is "/dev". A source that the system does not grant is gone without. */
-struct arrival *arrival_new(struct loop *loop, const char *dev);
+struct hotplug *hotplug_new(struct loop *loop, const char *dev);
 /* Nobody may be waiting. */
-void arrival_close(struct task *self, struct arrival *arrival);
+void hotplug_close(struct task *self, struct hotplug *hotplug);
 
 /* Counts up with every piece of news: who saw a number and finds another must look again. */
-unsigned arrival_count(const struct arrival *arrival);
+unsigned hotplug_count(const struct hotplug *hotplug);
 /* Until the count is no longer `seen`. TIMEOUT at the deadline, CANCELED. */
-struct err *arrival_wait(struct task *self, struct arrival *arrival, unsigned seen,
+struct err *hotplug_wait(struct task *self, struct hotplug *hotplug, unsigned seen,
                          uint64_t deadline) __attribute__((warn_unused_result));

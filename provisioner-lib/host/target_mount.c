@@ -1,4 +1,4 @@
-#include "provisioner-lib/host/publication.h"
+#include "provisioner-lib/host/target_mount.h"
 
 #include <string.h>
 
@@ -29,32 +29,32 @@ static struct err *settle_access(const char *node, bool read_only)
     return NULL;
 }
 
-struct err *publication_make(const struct publication *publication)
+struct err *target_mount_make(const struct target_mount *wanted)
 {
-    const char *staging = publication->staging, *target = publication->target;
-    CLEANUP(freep) char *source = staging_source(staging, publication->raw);
+    const char *staging = wanted->staging, *target = wanted->target;
+    CLEANUP(freep) char *source = staging_source(staging, wanted->raw);
     CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
     CLEANUP(mount_entry_fini) struct mount_entry published = {0};
 
-    TRY(staging_find(staging, publication->raw, &staged));
+    TRY(staging_find(staging, wanted->raw, &staged));
     if (!staged.target)
         return err_new(ERR_PRECONDITION, "the volume is not staged at %s", staging);
     TRY(mount_table_at(target, &published));
     if (published.target && !same_mount(&published, &staged))
         return err_new(ERR_PRECONDITION, "%s is taken: %s is mounted there", target,
                        published.source);
-    if (published.target && published.read_only != (publication->read_only || staged.read_only))
+    if (published.target && published.read_only != (wanted->read_only || staged.read_only))
         return err_new(ERR_EXISTS, "the volume is published at %s already, %s", target,
                        published.read_only ? "read-only" : "for writing");
     if (published.target)
         return NULL;
-    if (publication->raw)
-        TRY(settle_access(source, publication->read_only));
-    TRY(publication->raw ? mount_point_make_file(target) : mount_point_make_folder(target));
-    return mount_bind(source, target, publication->read_only);
+    if (wanted->raw)
+        TRY(settle_access(source, wanted->read_only));
+    TRY(wanted->raw ? mount_point_make_file(target) : mount_point_make_folder(target));
+    return mount_bind(source, target, wanted->read_only);
 }
 
-struct err *publication_remove(const char *target)
+struct err *target_mount_remove(const char *target)
 {
     for (int i = 0; i < MOST_LAYERS; i++) {
         CLEANUP(mount_entry_fini) struct mount_entry published = {0};
