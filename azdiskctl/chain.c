@@ -19,26 +19,28 @@ static void find_node(struct chain *chain, const char *name)
 }
 
 /* Through whichever PersistentVolume of the disk. */
-static bool is_publication_of(const struct chain *chain, const struct kube_object *publication)
+static bool is_volume_attachment_of(const struct chain *chain,
+                                    const struct kube_object *volume_attachment)
 {
-    const char *source = publication_source(publication);
+    const char *source = volume_attachment_source(volume_attachment);
     const struct kube_object *pv =
         source ? find_by(&chain->cluster->view.persistent_volumes, key_name, source) : NULL;
-    const char *disk = pv ? persistent_volume_handle(pv) : publication_disk(publication);
+    const char *disk =
+        pv ? persistent_volume_handle(pv) : volume_attachment_disk(volume_attachment);
     const char *wanted = persistent_volume_handle(chain->pv);
 
     return pv == chain->pv || (disk && wanted && strcasecmp(disk, wanted) == 0);
 }
 
 /* Of several the one that is not going. */
-static void find_publication(struct chain *chain)
+static void find_volume_attachment(struct chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.volume_attachments;
 
     for (size_t i = 0; chain->pv && i < list->n; i++) {
-        if (is_publication_of(chain, list->items[i]) &&
-            (!chain->publication || object_is_deleting(chain->publication)))
-            chain->publication = list->items[i];
+        if (is_volume_attachment_of(chain, list->items[i]) &&
+            (!chain->volume_attachment || object_is_deleting(chain->volume_attachment)))
+            chain->volume_attachment = list->items[i];
     }
 }
 
@@ -52,7 +54,8 @@ static bool is_of_volume(const struct chain *chain, const struct kube_object *at
 /* Once Kubernetes wants the volume on a node, only what is there counts. */
 static int worth(const struct chain *chain, const struct kube_object *attachment)
 {
-    const char *node = chain->publication ? publication_node(chain->publication) : NULL;
+    const char *node =
+        chain->volume_attachment ? volume_attachment_node(chain->volume_attachment) : NULL;
     const char *here = attachment_node(attachment);
 
     if (node)
@@ -91,12 +94,12 @@ static void find_below_volume(struct chain *chain)
 {
     const char *node = NULL;
 
-    if (!chain->publication)
-        find_publication(chain);
+    if (!chain->volume_attachment)
+        find_volume_attachment(chain);
     if (!chain->attachment)
         find_attachment(chain);
-    if (chain->publication)
-        node = publication_node(chain->publication);
+    if (chain->volume_attachment)
+        node = volume_attachment_node(chain->volume_attachment);
     else if (chain->attachment)
         node = attachment_node(chain->attachment);
     if (node)

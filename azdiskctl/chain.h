@@ -11,7 +11,7 @@
 struct chain {
     const struct cluster *cluster;
     const struct kube_object *pod, *claim, *pv, *volume;
-    const struct kube_object *publication; /* the VolumeAttachment that counts */
+    const struct kube_object *volume_attachment; /* the VolumeAttachment that counts */
     const struct kube_object
         *attachment;                 /* on that node; if it is for none, the primary, else any */
     const struct kube_object *rival; /* another node's primary */

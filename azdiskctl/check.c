@@ -6,8 +6,8 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/audit/compare.h"
-#include "provisioner-lib/audit/ledger.h"
-#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/finding_tracker.h"
+#include "provisioner-lib/audit/scan.h"
 #include "provisioner-lib/audit/view_source.h"
 
 #define SCOPE "everything"
@@ -16,21 +16,21 @@ enum { PAUSE_MS = 5 * 1000 };
 
 struct check {
     const struct check_config *config;
-    struct ledger *ledger;
+    struct finding_tracker *tracker;
     json_t *told;
-    struct disks_look disks; /* these two are of the last look */
+    struct disk_scan disks; /* these two are of the last scan */
     size_t machines;
 };
 
 static void check_fini(struct check *check)
 {
-    disks_look_fini(&check->disks);
+    disk_scan_fini(&check->disks);
 }
 
-/* ---- one look ---- */
+/* ---- one scan ---- */
 
 static struct err *compare_machines(struct task *self, struct check *check,
-                                    const struct view_source *of, struct differences *ret)
+                                    const struct view_source *of, struct findings *ret)
 {
     const struct object_list *nodes = &of->view->nodes;
 
@@ -39,7 +39,7 @@ static struct err *compare_machines(struct task *self, struct check *check,
         CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
         bool found;
 
-        TRY(look_at_machine(self, check->config->cloud, nodes->items[i], &machine, &found));
+        TRY(scan_machine(self, check->config->cloud, nodes->items[i], &machine, &found));
         compare_machine(&of->source, nodes->items[i], found ? &machine : NULL, ret);
         check->machines += found;
     }
@@ -47,40 +47,40 @@ static struct err *compare_machines(struct task *self, struct check *check,
 }
 
 static struct err *compare_all_disks(struct task *self, struct check *check,
-                                     const struct cluster_source *source, struct differences *ret)
+                                     const struct cluster_source *source, struct findings *ret)
 {
-    disks_look_fini(&check->disks);
-    TRY(look_at_disks(self, check->config->cloud, source, &check->disks));
+    disk_scan_fini(&check->disks);
+    TRY(scan_disks(self, check->config->cloud, source, &check->disks));
     return compare_disks(self, source, &check->disks, ret);
 }
 
-static void tell(void *ctx, const struct difference *difference)
+static void tell(void *ctx, const struct finding *finding)
 {
     const struct check *check = ctx;
-    const struct difference_kind_row *row = &DIFFERENCE_TABLE[difference->kind];
+    const struct finding_kind_row *row = &FINDING_TABLE[finding->kind];
     json_t *item = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b}", "severity",
                              severity_name(row->severity), "kind", row->name, "subject",
-                             difference->subject, "seen", difference->text, "meaning", row->meaning,
+                             finding->subject, "seen", finding->text, "meaning", row->meaning,
                              "loss", row->loss, "advice", row->advice, "repaired", row->provable);
 
-    if (difference->kind == DISK_WITHOUT_VOLUME)
+    if (finding->kind == DISK_WITHOUT_VOLUME)
         json_object_set_new(
             item, "price",
-            price_json(check->config->prices, disks_look_find(&check->disks, difference->subject)));
+            price_json(check->config->prices, disk_scan_find(&check->disks, finding->subject)));
     json_array_append_new(check->told, item);
 }
 
-static void ignore(void *ctx, const struct difference *difference)
+static void ignore(void *ctx, const struct finding *finding)
 {
     (void)ctx;
-    (void)difference;
+    (void)finding;
 }
 
-static struct err *look(struct task *self, struct check *check)
+static struct err *scan(struct task *self, struct check *check)
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
     CLEANUP(view_source_fini) struct view_source of = {0};
-    CLEANUP(differences_fini) struct differences seen = {0};
+    CLEANUP(findings_fini) struct findings seen = {0};
 
     TRY(cluster_read(self, check->config->kube, &check->config->wish, &cluster));
     view_source_init(&of, &cluster.view);
@@ -89,33 +89,33 @@ static struct err *look(struct task *self, struct check *check)
         TRY(compare_machines(self, check, &of, &seen));
         TRY(compare_all_disks(self, check, &of.source, &seen));
     }
-    ledger_take(check->ledger, SCOPE, &seen,
-                &(struct ledger_callbacks){
-                    .appeared = tell, .lasts = ignore, .went = ignore, .ctx = check});
+    finding_tracker_update(check->tracker, SCOPE, &seen,
+                           &(struct finding_callbacks){
+                               .appeared = tell, .lasts = ignore, .went = ignore, .ctx = check});
     return NULL;
 }
 
 /* ---- the document ---- */
 
-static struct err *look_twice(struct task *self, struct check *check)
+static struct err *scan_twice(struct task *self, struct check *check)
 {
-    TRY(look(self, check));
-    if (!ledger_doubtful(check->ledger))
+    TRY(scan(self, check));
+    if (!finding_tracker_unconfirmed(check->tracker))
         return NULL;
     TRY(task_sleep(self, PAUSE_MS));
-    return look(self, check);
+    return scan(self, check);
 }
 
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
 {
-    CLEANUP(ledger_freep) struct ledger *ledger = ledger_new();
+    CLEANUP(finding_tracker_freep) struct finding_tracker *tracker = finding_tracker_new();
     CLEANUP(json_decrefp) json_t *told = json_array();
-    CLEANUP(check_fini) struct check check = {.config = config, .ledger = ledger, .told = told};
+    CLEANUP(check_fini) struct check check = {.config = config, .tracker = tracker, .told = told};
 
     TRY(prices_check(config->prices));
     if (*config->prices && !config->cloud)
         return err_new(ERR_INVALID, "--prices needs --cloud-config, to look at disks in Azure");
-    TRY(look_twice(self, &check));
+    TRY(scan_twice(self, &check));
     *ret = json_pack("{s:O, s:b, s:i, s:i}", "differences", told, "azure", config->cloud != NULL,
                      "machines", (int)check.machines, "disks", (int)check.disks.disks.n);
     return NULL;

@@ -1,13 +1,13 @@
 /* check.h - `azdiskctl check`: the audit's comparison, once, on demand.
  *
- * What is under way looks like a difference too. So if a look shows anything, there is a second one
+ * What is under way looks like a finding too. So if a scan shows anything, there is a second one
  * after a pause, and only what both have shown is told.
  */
 #pragma once
 
 #include "azdiskctl/cluster.h"
 #include "lib/base/buffer.h"
-#include "provisioner-lib/audit/difference.h"
+#include "provisioner-lib/audit/finding.h"
 #include "provisioner-lib/cloud.h"
 
 struct check_config {
@@ -21,6 +21,6 @@ struct check_config {
  * the prices are, or have no effect. */
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
     __attribute__((warn_unused_result));
-/* A difference is in it that is more than a note. */
+/* A finding is in it that is more than a note. */
 bool check_found(const json_t *check);
 void check_text(const json_t *check, struct buffer *out);

@@ -75,7 +75,7 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
         {0, &AZ_DRIVER_NODES, objects, &view->driver_nodes},
         {0, &NODES, NULL, &view->nodes},
         {0, &PERSISTENT_VOLUMES, NULL, &view->persistent_volumes},
-        {CLUSTER_PUBLICATIONS, &VOLUME_ATTACHMENTS, NULL, &view->volume_attachments},
+        {CLUSTER_VOLUME_ATTACHMENTS, &VOLUME_ATTACHMENTS, NULL, &view->volume_attachments},
         {CLUSTER_CLAIMS, &PERSISTENT_VOLUME_CLAIMS, NULL, &ret->claims},
         {CLUSTER_PODS, &PODS, wish->pod_namespace, &ret->pods},
         {CLUSTER_EVENTS, &EVENTS, NULL, &ret->events},

@@ -20,7 +20,7 @@ struct cluster {
 
 /* What a command looks at beside the custom resources, nodes and PersistentVolumes. */
 enum cluster_part {
-    CLUSTER_PUBLICATIONS = 1 << 0, /* VolumeAttachments */
+    CLUSTER_VOLUME_ATTACHMENTS = 1 << 0, /* VolumeAttachments */
     CLUSTER_CLAIMS = 1 << 1,
     CLUSTER_PODS = 1 << 2, /* of one namespace */
     CLUSTER_EVENTS = 1 << 3,

@@ -15,7 +15,7 @@
 #include "lib/base/log.h"
 #include "lib/http/tls_memory.h"
 #include "lib/json/parse.h"
-#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/scan.h"
 
 enum { STATUS_OK, STATUS_FOUND, STATUS_FAILED };
 enum { LARGEST_OUTPUT = 256 * 1024 * 1024 };
@@ -51,21 +51,21 @@ static struct err *run_timeline(struct task *self, struct program *program, json
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
     struct cluster_wish wish =
-        wish_of(program, CLUSTER_PUBLICATIONS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
+        wish_of(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
 
     TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
     return timeline_json(&cluster, program->flags.subject, ret);
 }
 
 /* Azure's side of the chain's node. */
-static struct err *look_at_cloud(struct task *self, struct cloud *cloud, struct chain *chain,
-                                 struct cloud_instance *ret)
+static struct err *read_machine(struct task *self, struct cloud *cloud, struct chain *chain,
+                                struct cloud_instance *ret)
 {
     bool found;
 
     if (!cloud || !chain->node)
         return NULL;
-    TRY(look_at_machine(self, cloud, chain->node, ret, &found));
+    TRY(scan_machine(self, cloud, chain->node, ret, &found));
     chain->machine_known = true;
     chain->machine = found ? ret : NULL;
     return NULL;
@@ -75,7 +75,7 @@ static struct err *answer_why(struct task *self, struct program *program, struct
                               struct cloud_instance *machines, json_t **ret)
 {
     for (size_t i = 0; i < chains->n; i++)
-        TRY(look_at_cloud(self, program->session.cloud, &chains->items[i], &machines[i]));
+        TRY(read_machine(self, program->session.cloud, &chains->items[i], &machines[i]));
     *ret = why_json(program->flags.subject, chains);
     return NULL;
 }
@@ -84,8 +84,8 @@ static struct err *run_why(struct task *self, struct program *program, json_t **
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
     CLEANUP(chains_fini) struct chains chains = {0};
-    struct cluster_wish wish =
-        wish_of(program, CLUSTER_PUBLICATIONS | CLUSTER_CLAIMS | CLUSTER_PODS | CLUSTER_EVENTS);
+    struct cluster_wish wish = wish_of(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS |
+                                                    CLUSTER_PODS | CLUSTER_EVENTS);
 
     struct kube *kube = program->session.connection.kube;
 
@@ -101,7 +101,7 @@ static struct err *run_why(struct task *self, struct program *program, json_t **
 
 static struct err *run_check(struct task *self, struct program *program, json_t **ret)
 {
-    unsigned parts = CLUSTER_PUBLICATIONS | (program->session.cloud ? CLUSTER_IDENTITY : 0);
+    unsigned parts = CLUSTER_VOLUME_ATTACHMENTS | (program->session.cloud ? CLUSTER_IDENTITY : 0);
     const struct check_config config = {.kube = program->session.connection.kube,
                                         .cloud = program->session.cloud,
                                         .wish = wish_of(program, parts),

@@ -121,18 +121,18 @@ static void tell_volume(struct story *story, const struct kube_object *volume)
 static void tell_persistent_volume(struct story *story, const struct kube_object *object)
 {
     const struct cluster *cluster = story->cluster;
-    const struct object_list *publications = &cluster->view.volume_attachments;
+    const struct object_list *volume_attachments = &cluster->view.volume_attachments;
     CLEANUP(freep) char *claim = claim_of_disk(cluster, persistent_volume_handle(object));
     const struct kube_object *claim_object = find_object(&cluster->claims, claim);
 
     tell_object(story, &PERSISTENT_VOLUMES, object);
     if (claim_object)
         tell_object(story, &PERSISTENT_VOLUME_CLAIMS, claim_object);
-    for (size_t i = 0; i < publications->n; i++) {
-        const char *source = publication_source(publications->items[i]);
+    for (size_t i = 0; i < volume_attachments->n; i++) {
+        const char *source = volume_attachment_source(volume_attachments->items[i]);
 
         if (source && strcmp(source, object->metadata->name) == 0)
-            tell_object(story, &VOLUME_ATTACHMENTS, publications->items[i]);
+            tell_object(story, &VOLUME_ATTACHMENTS, volume_attachments->items[i]);
     }
 }
 

@@ -145,7 +145,7 @@ static char *why_node_gone(const struct chain *chain)
 
 static bool unused(const struct chain *chain)
 {
-    return chain->volume && !chain->publication &&
+    return chain->volume && !chain->volume_attachment &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
@@ -195,14 +195,14 @@ static char *why_held(const struct chain *chain)
 
 static bool not_asked(const struct chain *chain)
 {
-    return chain->publication && !publication_is_attached(chain->publication) &&
+    return chain->volume_attachment && !volume_attachment_is_attached(chain->volume_attachment) &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
 static char *why_not_asked(const struct chain *chain)
 {
     const Api__VolumeAttachmentStatus *status =
-        KUBE_AS(Api__VolumeAttachment, chain->publication)->status;
+        KUBE_AS(Api__VolumeAttachment, chain->volume_attachment)->status;
     const Api__VolumeError *error = status ? status->attach_error : NULL;
 
     return mem_strdup(error && error->message
@@ -212,14 +212,14 @@ static char *why_not_asked(const struct chain *chain)
 
 static bool no_primary(const struct chain *chain)
 {
-    return chain->publication &&
+    return chain->volume_attachment &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
 static char *why_no_primary(const struct chain *chain)
 {
     return mem_printf("VolumeAttachment %s says attached, and node %s has no primary",
-                      chain->publication->metadata->name, chain->node_name);
+                      chain->volume_attachment->metadata->name, chain->node_name);
 }
 
 static bool failed(const struct chain *chain)
@@ -277,7 +277,7 @@ static char *why_machine_differs(const struct chain *chain)
 
 static bool not_mounted(const struct chain *chain)
 {
-    return is_stage(chain, "attached") && chain->publication && chain->node &&
+    return is_stage(chain, "attached") && chain->volume_attachment && chain->node &&
            !node_uses_volume(chain->node, chain->cluster->view.driver_name,
                              attachment_disk_id(chain->attachment));
 }

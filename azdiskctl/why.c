@@ -44,12 +44,13 @@ static char *say_volume(const struct chain *chain)
                       volume_shares(chain->volume));
 }
 
-static char *say_publication(const struct chain *chain)
+static char *say_volume_attachment(const struct chain *chain)
 {
-    const char *node = publication_node(chain->publication);
+    const char *node = volume_attachment_node(chain->volume_attachment);
 
     return mem_printf("to node %s: %s", node ? node : "?",
-                      publication_is_attached(chain->publication) ? "attached" : "not attached");
+                      volume_attachment_is_attached(chain->volume_attachment) ? "attached"
+                                                                              : "not attached");
 }
 
 static char *say_attachment(const struct chain *chain)
@@ -120,7 +121,7 @@ static json_t *steps_json(const struct chain *chain)
         {"PersistentVolumeClaim", chain->claim, say_claim},
         {"PersistentVolume", chain->pv, say_pv},
         {"AzVolume", chain->volume, say_volume},
-        {"VolumeAttachment", chain->publication, say_publication},
+        {"VolumeAttachment", chain->volume_attachment, say_volume_attachment},
         {"AzVolumeAttachment", chain->attachment, say_attachment},
         {"Node", chain->node, say_node},
         {"AzDriverNode", chain->plugin, say_plugin},

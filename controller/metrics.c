@@ -33,16 +33,16 @@ struct metric METRIC_WATCH_FAILURES = {
     .labels = {"resource"},
 };
 
-struct metric METRIC_AUDIT_DIFFERENCES = {
+struct metric METRIC_AUDIT_FINDINGS = {
     .name = "azuredisk_audit_differences",
-    .help = "What the audit found and what lasts, by kind of difference (docs/azdiskctl.md).",
+    .help = "What the audit found and what lasts, by kind of finding (docs/azdiskctl.md).",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
 };
 
-struct metric METRIC_AUDIT_LOOKS = {
+struct metric METRIC_AUDIT_SCANS = {
     .name = "azuredisk_audit_looks_total",
-    .help = "Looks of the audit by result.",
+    .help = "Scans of the audit by result.",
     .type = METRIC_COUNTER,
     .labels = {"result"},
 };
@@ -86,8 +86,8 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_RECONCILES,
     &METRIC_RECONCILE_SECONDS,
     &METRIC_WATCH_FAILURES,
-    &METRIC_AUDIT_DIFFERENCES,
-    &METRIC_AUDIT_LOOKS,
+    &METRIC_AUDIT_FINDINGS,
+    &METRIC_AUDIT_SCANS,
     &queue_depth_gauge,
     &leader_gauge,
     &volumes_gauge,

@@ -37,11 +37,11 @@ static bool is_published_elsewhere(const struct subject *s)
 {
     size_t n;
     CLEANUP(freep)
-    struct kube_object **publications =
+    struct kube_object **volume_attachments =
         volume_attachments_of(s->controller, s->attachment->spec->volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (strcmp(as_volume_attachment(publications[i])->spec->node_name, node_of(s)) != 0)
+        if (strcmp(as_volume_attachment(volume_attachments[i])->spec->node_name, node_of(s)) != 0)
             return true;
     return false;
 }
@@ -164,7 +164,7 @@ struct err *dangling_attach_end(struct task *self, const struct subject *s, bool
     TRY(cloud->ops->disk_get(self, cloud, s->in.disk_id, &disk));
     if (!find_owner(s, &disk, &owner))
         return NULL;
-    TRY(informers_catch_up_publications(self, s->controller));
+    TRY(informers_catch_up_volume_attachments(self, s->controller));
     TRY(ask_kubelet(self, s, disk.instances[owner], &uses));
     if (uses || !find_owner(s, &disk, &owner))
         return NULL;

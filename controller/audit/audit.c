@@ -9,71 +9,69 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "provisioner-lib/audit/compare.h"
-#include "provisioner-lib/audit/ledger.h"
-#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/finding_tracker.h"
+#include "provisioner-lib/audit/scan.h"
 
 #define RECORDS "records"
 #define DISKS "disks"
 #define NODE_PREFIX "node/"
 
-/* Of so many looks one is at the records, which costs no call, and one at the disks, which may cost
- * many; the rest are at machines. */
+/* Of so many scans one is of the records, which costs no call, and one of the disks, which may cost
+ * many; the rest are of machines. */
 enum { RECORDS_EVERY = 6, DISKS_EVERY = 30 };
 
 struct audit {
     struct controller *controller;
     struct audit_source cluster;
-    struct ledger *ledger;
+    struct finding_tracker *tracker;
     unsigned turn;
-    bool looks_again; /* this look is the second one at something doubtful */
-    char *last_node;  /* whose machine was looked at last; NULL: none yet */
+    bool scans_again; /* this scan is the second one of something unconfirmed */
+    char *last_node;  /* whose machine was scanned last; NULL: none yet */
 
     struct kube_object **to_repair; /* attachments, referenced */
     size_t n_to_repair;
 };
 
-/* ---- what comes of a look ---- */
+/* ---- what comes of a scan ---- */
 
-static bool is_repaired(const struct audit *audit, enum difference_kind kind)
+static bool is_repaired(const struct audit *audit, enum finding_kind kind)
 {
-    return DIFFERENCE_TABLE[kind].provable && audit->controller->settings.repair == REPAIR_SAFE;
+    return FINDING_TABLE[kind].provable && audit->controller->settings.repair == REPAIR_SAFE;
 }
 
 /* The table says what to do where everything provable is repaired. */
-static const char *advice(const struct audit *audit, enum difference_kind kind)
+static const char *advice(const struct audit *audit, enum finding_kind kind)
 {
-    if (DIFFERENCE_TABLE[kind].provable && !is_repaired(audit, kind))
+    if (FINDING_TABLE[kind].provable && !is_repaired(audit, kind))
         return "The controller leaves it as it is (--repair=none); with --repair=safe it puts the "
                "record right.";
-    return DIFFERENCE_TABLE[kind].advice;
+    return FINDING_TABLE[kind].advice;
 }
 
-static void appeared(void *ctx, const struct difference *difference)
+static void appeared(void *ctx, const struct finding *finding)
 {
     const struct audit *audit = ctx;
-    const struct difference_kind_row *row = &DIFFERENCE_TABLE[difference->kind];
+    const struct finding_kind_row *row = &FINDING_TABLE[finding->kind];
 
-    log_warning("audit: %s: %s: %s", row->name, difference->subject, difference->text);
-    if (difference->object)
-        events_record(audit->controller->events, difference->resource, difference->object->metadata,
+    log_warning("audit: %s: %s: %s", row->name, finding->subject, finding->text);
+    if (finding->object)
+        events_record(audit->controller->events, finding->resource, finding->object->metadata,
                       row->severity == SEVERITY_NOTE ? EVENT_NORMAL : EVENT_WARNING, row->name,
-                      "Audit", "%s. %s %s", difference->text, row->loss,
-                      advice(audit, difference->kind));
+                      "Audit", "%s. %s %s", finding->text, row->loss, advice(audit, finding->kind));
 }
 
-static void lasts(void *ctx, const struct difference *difference)
+static void lasts(void *ctx, const struct finding *finding)
 {
     struct audit *audit = ctx;
 
-    if (is_repaired(audit, difference->kind))
-        ARRAY_ADD(audit->to_repair, audit->n_to_repair) = kube_object_ref(difference->object);
+    if (is_repaired(audit, finding->kind))
+        ARRAY_ADD(audit->to_repair, audit->n_to_repair) = kube_object_ref(finding->object);
 }
 
-static void went(void *ctx, const struct difference *difference)
+static void went(void *ctx, const struct finding *finding)
 {
     (void)ctx;
-    log_info("audit: %s: %s: no longer", DIFFERENCE_TABLE[difference->kind].name,
-             difference->subject);
+    log_info("audit: %s: %s: no longer", FINDING_TABLE[finding->kind].name, finding->subject);
 }
 
 static void forget_repairs(struct audit *audit)
@@ -85,14 +83,14 @@ static void forget_repairs(struct audit *audit)
     audit->n_to_repair = 0;
 }
 
-static void take(struct audit *audit, const char *scope, struct differences *seen)
+static void take(struct audit *audit, const char *scope, struct findings *seen)
 {
-    ledger_take(audit->ledger, scope, seen,
-                &(struct ledger_callbacks){
-                    .appeared = appeared, .lasts = lasts, .went = went, .ctx = audit});
-    for (int kind = 0; kind < DIFFERENCE_KINDS; kind++)
-        metric_set(&METRIC_AUDIT_DIFFERENCES, (double)ledger_count(audit->ledger, kind),
-                   DIFFERENCE_TABLE[kind].name);
+    finding_tracker_update(audit->tracker, scope, seen,
+                           &(struct finding_callbacks){
+                               .appeared = appeared, .lasts = lasts, .went = went, .ctx = audit});
+    for (int kind = 0; kind < FINDING_KINDS; kind++)
+        metric_set(&METRIC_AUDIT_FINDINGS, (double)finding_tracker_count(audit->tracker, kind),
+                   FINDING_TABLE[kind].name);
 }
 
 /* The reconciler decides by the model that is kept, which must be what was seen here, or newer. */
@@ -115,34 +113,34 @@ static struct err *repair(struct task *self, struct audit *audit, const char *ma
     return NULL;
 }
 
-/* ---- the looks ---- */
+/* ---- the scans ---- */
 
-static struct err *look_at_records(struct task *self, struct audit *audit)
+static struct err *scan_records(struct task *self, struct audit *audit)
 {
-    CLEANUP(differences_fini) struct differences seen = {0};
+    CLEANUP(findings_fini) struct findings seen = {0};
 
     TRY(compare_records(self, &audit->cluster.source, &seen));
     take(audit, RECORDS, &seen);
     return NULL;
 }
 
-static struct err *look_at_all_disks(struct task *self, struct audit *audit)
+static struct err *scan_all_disks(struct task *self, struct audit *audit)
 {
     const struct cluster_source *source = &audit->cluster.source;
-    CLEANUP(disks_look_fini) struct disks_look look = {0};
-    CLEANUP(differences_fini) struct differences seen = {0};
+    CLEANUP(disk_scan_fini) struct disk_scan scan = {0};
+    CLEANUP(findings_fini) struct findings seen = {0};
 
-    TRY(look_at_disks(self, audit->controller->cloud, source, &look));
-    TRY(compare_disks(self, source, &look, &seen));
+    TRY(scan_disks(self, audit->controller->cloud, source, &scan));
+    TRY(compare_disks(self, source, &scan, &seen));
     take(audit, DISKS, &seen);
     return NULL;
 }
 
-static struct err *look_at_node(struct task *self, struct audit *audit, const char *name)
+static struct err *scan_node(struct task *self, struct audit *audit, const char *name)
 {
     struct controller *controller = audit->controller;
     CLEANUP(freep) char *scope = mem_printf(NODE_PREFIX "%s", name);
-    CLEANUP(differences_fini) struct differences seen = {0};
+    CLEANUP(findings_fini) struct findings seen = {0};
     CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *node = store_get(controller->nodes, name);
     bool found;
@@ -152,7 +150,7 @@ static struct err *look_at_node(struct task *self, struct audit *audit, const ch
         return NULL;
     }
     kube_object_ref(node);
-    TRY(look_at_machine(self, controller->cloud, node, &machine, &found));
+    TRY(scan_machine(self, controller->cloud, node, &machine, &found));
     compare_machine(&audit->cluster.source, node, found ? &machine : NULL, &seen);
     take(audit, scope, &seen);
     return repair(self, audit, machine.id);
@@ -177,15 +175,15 @@ static const char *next_node(const struct audit *audit)
     return next ? next : first;
 }
 
-/* free() it. Every other look may be a second one, so that something that cannot be looked at a
- * second time does not keep the rest from being looked at. */
+/* free() it. Every other scan may be a second one, so that something that cannot be scanned a
+ * second time does not keep the rest from being scanned. */
 static char *next_scope(struct audit *audit)
 {
-    const char *doubtful = ledger_doubtful(audit->ledger);
+    const char *unconfirmed = finding_tracker_unconfirmed(audit->tracker);
 
-    audit->looks_again = doubtful && !audit->looks_again;
-    if (audit->looks_again)
-        return mem_strdup(doubtful);
+    audit->scans_again = unconfirmed && !audit->scans_again;
+    if (audit->scans_again)
+        return mem_strdup(unconfirmed);
     unsigned turn = audit->turn++;
     if (turn % DISKS_EVERY == 1)
         return mem_strdup(DISKS);
@@ -203,8 +201,8 @@ static void drop_nodes(struct audit *audit)
     CLEANUP(freep) char *scope = NULL;
     const char *next;
 
-    while ((next = ledger_next_scope(audit->ledger, scope))) {
-        struct differences none = {0};
+    while ((next = finding_tracker_next_scope(audit->tracker, scope))) {
+        struct findings none = {0};
 
         free(scope);
         scope = mem_strdup(next);
@@ -214,13 +212,13 @@ static void drop_nodes(struct audit *audit)
     }
 }
 
-static struct err *look(struct task *self, struct audit *audit, const char *scope)
+static struct err *scan(struct task *self, struct audit *audit, const char *scope)
 {
     if (strcmp(scope, RECORDS) == 0)
-        return look_at_records(self, audit);
+        return scan_records(self, audit);
     if (strcmp(scope, DISKS) == 0)
-        return look_at_all_disks(self, audit);
-    return look_at_node(self, audit, scope + strlen(NODE_PREFIX));
+        return scan_all_disks(self, audit);
+    return scan_node(self, audit, scope + strlen(NODE_PREFIX));
 }
 
 static void run(struct task *self, void *arg)
@@ -234,8 +232,8 @@ static void run(struct task *self, void *arg)
             return;
         drop_nodes(audit);
         CLEANUP(freep) char *scope = next_scope(audit);
-        CLEANUP(err_freep) struct err *err = look(self, audit, scope);
-        metric_add(&METRIC_AUDIT_LOOKS, 1, err ? err_kind_reason(err_kind(err)) : "ok");
+        CLEANUP(err_freep) struct err *err = scan(self, audit, scope);
+        metric_add(&METRIC_AUDIT_SCANS, 1, err ? err_kind_reason(err_kind(err)) : "ok");
         if (err && err_kind(err) != ERR_CANCELED)
             log_warning("audit: %s: %s", scope, err_message(err));
         forget_repairs(audit);
@@ -250,7 +248,7 @@ struct audit *audit_start(struct controller *controller, struct task_group *grou
 
     audit->controller = controller;
     audit_source_init(&audit->cluster, controller);
-    audit->ledger = ledger_new();
+    audit->tracker = finding_tracker_new();
     group_spawn(group, "audit", run, audit);
     return audit;
 }
@@ -259,7 +257,7 @@ void audit_free(struct audit *audit)
 {
     if (!audit)
         return;
-    ledger_free(audit->ledger);
+    finding_tracker_free(audit->tracker);
     free(audit->last_node);
     free(audit);
 }

@@ -118,12 +118,13 @@ static struct object_list persistent_volumes_of_disk(const struct cluster_source
     return find_by_name_of_disk(controller_of(source)->persistent_volumes_by_volume, id);
 }
 
-static struct object_list inline_publications(const struct cluster_source *source, const char *id)
+static struct object_list inline_volume_attachments(const struct cluster_source *source,
+                                                    const char *id)
 {
     return find_by_name_of_disk(controller_of(source)->volume_attachments_by_inline_disk, id);
 }
 
-static struct object_list publications(const struct cluster_source *source, const char *name)
+static struct object_list volume_attachments(const struct cluster_source *source, const char *name)
 {
     return find(controller_of(source)->volume_attachments_by_pv, name);
 }
@@ -139,8 +140,8 @@ void audit_source_init(struct audit_source *source, const struct controller *con
         .attachments_of_volume = attachments_of,
         .attachments_of_node = attachments_of_node,
         .persistent_volumes_of_disk = persistent_volumes_of_disk,
-        .inline_publications = inline_publications,
-        .publications = publications,
+        .inline_volume_attachments = inline_volume_attachments,
+        .volume_attachments = volume_attachments,
     };
 
     *source = (struct audit_source){

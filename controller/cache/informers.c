@@ -171,7 +171,7 @@ struct err *informers_catch_up(struct task *self, struct controller *controller)
     return NULL;
 }
 
-struct err *informers_catch_up_publications(struct task *self, struct controller *controller)
+struct err *informers_catch_up_volume_attachments(struct task *self, struct controller *controller)
 {
     return reflector_catch_up(self, &(struct reflector_config){
                                         .kube = controller->kube,

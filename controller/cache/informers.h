@@ -21,7 +21,7 @@ bool informers_has_pods(const struct controller *controller);
 struct err *informers_catch_up(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
 /* The same of the VolumeAttachments, for who is to act on it that there is none. */
-struct err *informers_catch_up_publications(struct task *self, struct controller *controller)
+struct err *informers_catch_up_volume_attachments(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
 /* And of the PersistentVolumes, for who is to act on it that there is none of a disk. */
 struct err *informers_catch_up_persistent_volumes(struct task *self, struct controller *controller)

@@ -8,6 +8,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
 
 static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
@@ -110,13 +111,6 @@ bool volume_attachment_is_ours(const struct controller *controller,
            strcmp(spec->attacher, controller->settings.driver_name) == 0 && spec->node_name &&
            spec->source &&
            (spec->source->persistent_volume_name || spec->source->inline_volume_spec);
-}
-
-bool volume_attachment_is_attached(const struct kube_object *object)
-{
-    const Api__VolumeAttachmentStatus *status = as_volume_attachment(object)->status;
-
-    return status && status->attached;
 }
 
 char *volume_of_volume_attachment(const struct controller *controller,

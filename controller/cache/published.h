@@ -29,7 +29,6 @@ struct kube_object **volume_attachments_of(const struct controller *controller,
 const Api__VolumeAttachment *as_volume_attachment(const struct kube_object *object);
 bool volume_attachment_is_ours(const struct controller *controller,
                                const struct kube_object *object);
-bool volume_attachment_is_attached(const struct kube_object *object);
 /* The AzVolume's name; NULL if that cannot be told (any more). free() it. */
 char *volume_of_volume_attachment(const struct controller *controller,
                                   const struct kube_object *object)

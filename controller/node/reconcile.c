@@ -118,7 +118,7 @@ static struct err *clear_away(struct task *self, struct controller *controller, 
                               const struct kube_object *object)
 {
     if (has_primary(controller, node))
-        TRY(informers_catch_up_publications(self, controller));
+        TRY(informers_catch_up_volume_attachments(self, controller));
     for (;;) {
         CLEANUP(kube_object_unrefp) struct kube_object *attachment = NULL;
         bool gone;

@@ -14,6 +14,7 @@
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
 
 enum { MAX_STEPS = MAX_SHARES_LIMIT + 2 };
@@ -134,7 +135,7 @@ static bool gather(struct controller *controller, const char *key, struct view *
     struct kube_object *volume = store_get(controller->volumes, key);
     size_t n, n_attachments;
     CLEANUP(freep)
-    struct kube_object **publications = volume_attachments_of(controller, name, &n);
+    struct kube_object **volume_attachments = volume_attachments_of(controller, name, &n);
     struct kube_object *const *attachments =
         attachments_of_volume(controller, name, &n_attachments);
 
@@ -147,7 +148,7 @@ static bool gather(struct controller *controller, const char *key, struct view *
     s->in.volume = volume_of(volume);
     s->in.single_writer = volume && !volume_is_multi_node(as_volume(volume));
     for (size_t i = 0; i < n; i++)
-        add_node(s, publications[i]);
+        add_node(s, volume_attachments[i]);
     for (size_t i = 0; i < n_attachments; i++)
         add_other(s, attachments[i]);
     s->in.nodes = s->nodes;

@@ -35,9 +35,10 @@ struct cluster_source_ops {
     /* These two may list objects of other disks as well. */
     struct object_list (*persistent_volumes_of_disk)(const struct cluster_source *source,
                                                      const char *id);
-    struct object_list (*inline_publications)(const struct cluster_source *source, const char *id);
+    struct object_list (*inline_volume_attachments)(const struct cluster_source *source,
+                                                    const char *id);
     /* VolumeAttachments of a PersistentVolume. */
-    struct object_list (*publications)(const struct cluster_source *source, const char *name);
+    struct object_list (*volume_attachments)(const struct cluster_source *source, const char *name);
 };
 
 struct cluster_source {

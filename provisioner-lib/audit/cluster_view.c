@@ -140,14 +140,14 @@ const char *persistent_volume_handle(const struct kube_object *object)
     return pv_handle(KUBE_AS(Api__PersistentVolume, object)->spec);
 }
 
-const char *publication_source(const struct kube_object *object)
+const char *volume_attachment_source(const struct kube_object *object)
 {
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
 
     return spec && spec->source ? spec->source->persistent_volume_name : NULL;
 }
 
-const char *publication_disk(const struct kube_object *object)
+const char *volume_attachment_disk(const struct kube_object *object)
 {
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
 
@@ -248,14 +248,14 @@ const char *attachment_vm(const struct kube_object *attachment)
     return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_VM) : NULL;
 }
 
-bool publication_is_attached(const struct kube_object *object)
+bool volume_attachment_is_attached(const struct kube_object *object)
 {
     const Api__VolumeAttachmentStatus *status = KUBE_AS(Api__VolumeAttachment, object)->status;
 
     return status && status->attached;
 }
 
-const char *publication_node(const struct kube_object *object)
+const char *volume_attachment_node(const struct kube_object *object)
 {
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
 

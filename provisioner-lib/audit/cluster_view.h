@@ -47,7 +47,8 @@ struct object_list object_index_find(const struct object_index *index, const cha
 struct kube_object *object_index_first(const struct object_index *index, const char *key);
 
 object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, attachment_disk_id,
-    persistent_volume_handle, publication_source, publication_disk; /* of a pod without a claim */
+    persistent_volume_handle, volume_attachment_source,
+    volume_attachment_disk; /* of a pod without a claim */
 
 /* ---- what they say ---- */
 
@@ -64,8 +65,8 @@ const char *attachment_state(const struct kube_object *attachment); /* "" if it 
 int attachment_lun(const struct kube_object *attachment);           /* LUN_UNKNOWN */
 const char *attachment_vm(const struct kube_object *attachment); /* its resource id; NULL: none */
 
-bool publication_is_attached(const struct kube_object *object);
-const char *publication_node(const struct kube_object *object); /* NULL if it has none */
+bool volume_attachment_is_attached(const struct kube_object *object);
+const char *volume_attachment_node(const struct kube_object *object); /* NULL if it has none */
 
 /* The volumes that kubelet has mounted there, or is about to: how many, the handle of one of them
  * (NULL: it is another driver's), and whether one is among them. */

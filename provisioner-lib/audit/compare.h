@@ -2,24 +2,24 @@
  *
  * Three comparisons, because each needs something else to be read. Each thing is compared with what
  * belongs to it at one moment, whatever changes between two things. What is under way looks like a
- * difference too, so only what two looks have shown (ledger.h) is one.
+ * finding too, so only what two scans have shown (finding_tracker.h) is one.
  */
 #pragma once
 
 #include "provisioner-lib/audit/cluster_source.h"
-#include "provisioner-lib/audit/difference.h"
-#include "provisioner-lib/audit/disks_look.h"
+#include "provisioner-lib/audit/disk_scan.h"
+#include "provisioner-lib/audit/finding.h"
 
 /* Custom resources, VolumeAttachments, PersistentVolumes and Nodes; no cloud. An error is the
  * source's own: CANCELED. */
 struct err *compare_records(struct task *self, const struct cluster_source *source,
-                            struct differences *ret) __attribute__((warn_unused_result));
+                            struct findings *ret) __attribute__((warn_unused_result));
 
 /* The machine of a node; NULL: it has none. A machine that somebody changes at this moment shows
  * nothing. Does not yield. */
 void compare_machine(const struct cluster_source *source, struct kube_object *node,
-                     const struct cloud_instance *machine, struct differences *ret);
+                     const struct cloud_instance *machine, struct findings *ret);
 
 struct err *compare_disks(struct task *self, const struct cluster_source *source,
-                          const struct disks_look *look, struct differences *ret)
+                          const struct disk_scan *scan, struct findings *ret)
     __attribute__((warn_unused_result));

@@ -7,8 +7,8 @@
 #include "provisioner-lib/audit/compare.h"
 
 struct comparison {
-    const struct disks_look *look;
-    struct differences *ret;
+    const struct disk_scan *scan;
+    struct findings *ret;
 };
 
 static void compare_owners(const struct comparison *comparison, struct kube_object *volume,
@@ -16,14 +16,14 @@ static void compare_owners(const struct comparison *comparison, struct kube_obje
 {
     for (size_t i = 0; i < disk->n_instances; i++) {
         const char *id = disk->instances[i];
-        const struct stranger *stranger = disks_look_stranger(comparison->look, id);
+        const struct foreign_vm *foreign_vm = disk_scan_foreign_vm(comparison->scan, id);
 
-        if (stranger && stranger->exists)
-            difference_add(comparison->ret, ATTACHED_OUTSIDE, &AZ_VOLUMES, volume, id,
-                           "the disk is attached to %s, which is no node", id);
-        else if (stranger)
-            difference_add(comparison->ret, OWNER_GONE, &AZ_VOLUMES, volume, id,
-                           "the disk names %s as an owner, which does not exist", id);
+        if (foreign_vm && foreign_vm->exists)
+            findings_add(comparison->ret, ATTACHED_OUTSIDE, &AZ_VOLUMES, volume, id,
+                         "the disk is attached to %s, which is no node", id);
+        else if (foreign_vm)
+            findings_add(comparison->ret, OWNER_GONE, &AZ_VOLUMES, volume, id,
+                         "the disk names %s as an owner, which does not exist", id);
     }
 }
 
@@ -34,12 +34,12 @@ static void visit_volume(void *ctx, struct kube_object *volume)
 
     if (!id || object_is_deleting(volume))
         return;
-    const struct cloud_disk *disk = disks_look_find(comparison->look, id);
+    const struct cloud_disk *disk = disk_scan_find(comparison->scan, id);
     if (disk)
         compare_owners(comparison, volume, disk);
-    else if (disks_look_may_list(comparison->look, id))
-        difference_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
-                       "there is no disk %s", id);
+    else if (disk_scan_may_list(comparison->scan, id))
+        findings_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
+                     "there is no disk %s", id);
 }
 
 static bool has_persistent_volume(const struct cluster_source *source, const char *id)
@@ -67,40 +67,40 @@ static bool is_known(const struct cluster_source *source, const char *id)
 /* A disk of nobody: made by this driver here, or perhaps here. Another cluster's is that cluster's
  * concern. */
 static void tell_unknown(const struct cluster_source *source, const struct cloud_disk *disk,
-                         struct differences *ret)
+                         struct findings *ret)
 {
     const struct disk_creator creator = {source->driver_name, source->cluster_id};
     enum disk_origin origin = disk_origin_of(&disk->mark, &creator);
 
     if ((origin != DISK_OWN && origin != DISK_OF_OLDER_DRIVER) || is_known(source, disk->id))
         return;
-    difference_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id, "%s, %lld GiB, attached to %zu VMs%s",
-                         disk->sku, (long long)(disk->size_bytes >> 30), disk->n_instances,
-                         origin == DISK_OWN
-                             ? ""
-                             : "; perhaps of another cluster: an earlier version of the driver "
-                               "created it, whose mark does not say in which cluster");
+    findings_add_thing(ret, DISK_WITHOUT_VOLUME, disk->id, "%s, %lld GiB, attached to %zu VMs%s",
+                       disk->sku, (long long)(disk->size_bytes >> 30), disk->n_instances,
+                       origin == DISK_OWN
+                           ? ""
+                           : "; perhaps of another cluster: an earlier version of the driver "
+                             "created it, whose mark does not say in which cluster");
 }
 
-static void tell_unlisted(const struct unlisted *unlisted, struct differences *ret)
+static void tell_unlisted(const struct unlisted *unlisted, struct findings *ret)
 {
     const char *id = unlisted->disk_id, *end = strstr(id, "/providers/");
     CLEANUP(freep) char *group = mem_strndup(id, end ? (size_t)(end - id) : strlen(id));
 
-    difference_add_thing(ret, DISKS_NOT_LISTED, group, "%s", unlisted->reason);
+    findings_add_thing(ret, DISKS_NOT_LISTED, group, "%s", unlisted->reason);
 }
 
 struct err *compare_disks(struct task *self, const struct cluster_source *source,
-                          const struct disks_look *look, struct differences *ret)
+                          const struct disk_scan *scan, struct findings *ret)
 {
-    struct comparison comparison = {look, ret};
+    struct comparison comparison = {scan, ret};
 
     TRY(source->ops->walk(self, source, VOLUMES_OF, visit_volume, &comparison));
-    for (size_t i = 0; i < look->disks.n; i++) {
-        tell_unknown(source, &look->disks.items[i], ret);
+    for (size_t i = 0; i < scan->disks.n; i++) {
+        tell_unknown(source, &scan->disks.items[i], ret);
         TRY(source->ops->pause(self, i + 1));
     }
-    for (size_t i = 0; i < look->n_unlisted; i++)
-        tell_unlisted(&look->unlisted[i], ret);
+    for (size_t i = 0; i < scan->n_unlisted; i++)
+        tell_unlisted(&scan->unlisted[i], ret);
     return NULL;
 }

@@ -16,7 +16,7 @@ static const struct cloud_slot *slot_of(const struct cloud_instance *machine, co
 
 /* What is on record as attached must be there, where it is said to be. */
 static void compare_attachment(struct kube_object *attachment, const struct kube_object *node,
-                               const struct cloud_instance *machine, struct differences *ret)
+                               const struct cloud_instance *machine, struct findings *ret)
 {
     const char *disk = attachment_disk_id(attachment), *name = node->metadata->name;
     const struct cloud_slot *slot = slot_of(machine, disk);
@@ -26,17 +26,17 @@ static void compare_attachment(struct kube_object *attachment, const struct kube
         object_is_deleting(attachment))
         return;
     if (!machine)
-        difference_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                       "node %s has no VM", name);
+        findings_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                     "node %s has no VM", name);
     else if (!slot || slot->leaving)
-        difference_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                       slot ? "the VM of node %s is detaching the disk"
-                            : "the VM of node %s does not have the disk",
-                       name);
+        findings_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                     slot ? "the VM of node %s is detaching the disk"
+                          : "the VM of node %s does not have the disk",
+                     name);
     else if (slot->lun != lun)
-        difference_add(ret, LUN_DIFFERS, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                       "the VM of node %s has the disk at LUN %d, and LUN %d is on record", name,
-                       slot->lun, lun);
+        findings_add(ret, LUN_DIFFERS, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                     "the VM of node %s has the disk at LUN %d, and LUN %d is on record", name,
+                     slot->lun, lun);
 }
 
 static bool has_record(const struct object_list *attachments, const char *disk_id)
@@ -49,23 +49,23 @@ static bool has_record(const struct object_list *attachments, const char *disk_i
 
 /* What is there must be on record. */
 static void compare_slot(const struct cluster_source *source, struct kube_object *node,
-                         const struct cloud_slot *slot, struct differences *ret)
+                         const struct cloud_slot *slot, struct findings *ret)
 {
     const char *name = node->metadata->name;
     struct kube_object *volume = source->ops->volume_of_disk(source, slot->disk_id);
 
     if (volume)
-        difference_add(ret, ATTACHED_WITHOUT_RECORD, &AZ_VOLUMES, volume, name,
-                       "the VM of node %s has the disk at LUN %d, and no AzVolumeAttachment says "
-                       "so",
-                       name, slot->lun);
+        findings_add(ret, ATTACHED_WITHOUT_RECORD, &AZ_VOLUMES, volume, name,
+                     "the VM of node %s has the disk at LUN %d, and no AzVolumeAttachment says "
+                     "so",
+                     name, slot->lun);
     else
-        difference_add(ret, FOREIGN_DISK, &NODES, node, slot->disk_id,
-                       "LUN %d of its VM is taken by %s", slot->lun, slot->disk_id);
+        findings_add(ret, FOREIGN_DISK, &NODES, node, slot->disk_id,
+                     "LUN %d of its VM is taken by %s", slot->lun, slot->disk_id);
 }
 
 void compare_machine(const struct cluster_source *source, struct kube_object *node,
-                     const struct cloud_instance *machine, struct differences *ret)
+                     const struct cloud_instance *machine, struct findings *ret)
 {
     /* One whose change failed may stay so for ever, and nobody else looks at it. */
     if (machine && machine->state == CLOUD_INSTANCE_CHANGING)

@@ -12,29 +12,29 @@
 struct group {
     const struct cluster_source *source;
     struct object_list attachments;
-    struct kube_object **publications; /* through whichever PersistentVolume, or none */
-    size_t n_publications;
+    struct kube_object **volume_attachments; /* through whichever PersistentVolume, or none */
+    size_t n_volume_attachments;
     bool is_of_kubernetes; /* there is a PersistentVolume, so that it could be published */
 };
 
 static void group_fini(struct group *group)
 {
-    free(group->publications);
+    free(group->volume_attachments);
 }
 
-static void add_publications(struct group *group, const struct object_list *list)
+static void add_volume_attachments(struct group *group, const struct object_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
-        ARRAY_ADD(group->publications, group->n_publications) = list->items[i];
+        ARRAY_ADD(group->volume_attachments, group->n_volume_attachments) = list->items[i];
 }
 
-static void add_publications_of_pv(struct group *group, const struct kube_object *pv)
+static void add_volume_attachments_of_pv(struct group *group, const struct kube_object *pv)
 {
     const struct cluster_source *source = group->source;
-    const struct object_list list = source->ops->publications(source, pv->metadata->name);
+    const struct object_list list = source->ops->volume_attachments(source, pv->metadata->name);
 
     group->is_of_kubernetes = true;
-    add_publications(group, &list);
+    add_volume_attachments(group, &list);
 }
 
 static bool is_of_disk(object_key_fn *disk_of, const struct kube_object *object, const char *disk)
@@ -57,19 +57,19 @@ static struct group group_of(const struct cluster_source *source, const struct k
     const struct object_list pvs = source->ops->persistent_volumes_of_disk(source, disk);
     for (size_t i = 0; i < pvs.n; i++)
         if (is_of_disk(persistent_volume_handle, pvs.items[i], disk))
-            add_publications_of_pv(&group, pvs.items[i]);
-    const struct object_list without = source->ops->inline_publications(source, disk);
+            add_volume_attachments_of_pv(&group, pvs.items[i]);
+    const struct object_list without = source->ops->inline_volume_attachments(source, disk);
     for (size_t i = 0; i < without.n; i++)
-        if (is_of_disk(publication_disk, without.items[i], disk))
-            add_publications(&group, &(struct object_list){&without.items[i], 1});
-    group.is_of_kubernetes |= group.n_publications > 0;
+        if (is_of_disk(volume_attachment_disk, without.items[i], disk))
+            add_volume_attachments(&group, &(struct object_list){&without.items[i], 1});
+    group.is_of_kubernetes |= group.n_volume_attachments > 0;
     return group;
 }
 
 static bool is_published(const struct group *group, const char *node)
 {
-    for (size_t i = 0; node && i < group->n_publications; i++) {
-        const char *where = publication_node(group->publications[i]);
+    for (size_t i = 0; node && i < group->n_volume_attachments; i++) {
+        const char *where = volume_attachment_node(group->volume_attachments[i]);
 
         if (where && strcmp(where, node) == 0)
             return true;
@@ -98,7 +98,7 @@ static bool holds_share(const struct kube_object *attachment)
 }
 
 static void compare_roles(const struct group *group, struct kube_object *volume,
-                          struct differences *ret)
+                          struct findings *ret)
 {
     const char *first = NULL, *second = NULL;
     unsigned shares = 0;
@@ -115,16 +115,16 @@ static void compare_roles(const struct group *group, struct kube_object *volume,
             first = attachment_node(attachment);
     }
     if (second && !volume_takes_many_writers(volume))
-        difference_add(ret, TWO_PRIMARIES, &AZ_VOLUMES, volume, NULL,
-                       "it is primary on node %s and on node %s", first, second);
+        findings_add(ret, TWO_PRIMARIES, &AZ_VOLUMES, volume, NULL,
+                     "it is primary on node %s and on node %s", first, second);
     if (shares > volume_shares(volume))
-        difference_add(ret, SHARES_EXCEEDED, &AZ_VOLUMES, volume, NULL,
-                       "%u attachments hold a share, and the disk has %u", shares,
-                       volume_shares(volume));
+        findings_add(ret, SHARES_EXCEEDED, &AZ_VOLUMES, volume, NULL,
+                     "%u attachments hold a share, and the disk has %u", shares,
+                     volume_shares(volume));
 }
 
 static void compare_primaries(const struct group *group, const struct kube_object *volume,
-                              struct differences *ret)
+                              struct findings *ret)
 {
     for (size_t i = 0; group->is_of_kubernetes && i < group->attachments.n; i++) {
         struct kube_object *attachment = group->attachments.items[i];
@@ -132,40 +132,42 @@ static void compare_primaries(const struct group *group, const struct kube_objec
 
         if (node && attachment_wants(attachment, ROLE_PRIMARY) && !object_is_deleting(attachment) &&
             !is_published(group, node))
-            difference_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment,
-                           NULL, "no VolumeAttachment puts volume %s on node %s",
-                           volume->metadata->name, node);
+            findings_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                         "no VolumeAttachment puts volume %s on node %s", volume->metadata->name,
+                         node);
     }
 }
 
-static bool is_ours(const struct cluster_source *source, const struct kube_object *publication)
+static bool is_ours(const struct cluster_source *source,
+                    const struct kube_object *volume_attachment)
 {
-    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, publication)->spec;
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, volume_attachment)->spec;
 
     return spec && spec->attacher && strcmp(spec->attacher, source->driver_name) == 0;
 }
 
-static void compare_publications(const struct group *group, struct differences *ret)
+static void compare_volume_attachments(const struct group *group, struct findings *ret)
 {
-    for (size_t i = 0; i < group->n_publications; i++) {
-        struct kube_object *publication = group->publications[i];
-        const char *pv = publication_source(publication);
-        const char *node = publication_node(publication);
+    for (size_t i = 0; i < group->n_volume_attachments; i++) {
+        struct kube_object *volume_attachment = group->volume_attachments[i];
+        const char *pv = volume_attachment_source(volume_attachment);
+        const char *node = volume_attachment_node(volume_attachment);
         const struct kube_object *attachment = attachment_to(group, node);
 
-        if (!node || !is_ours(group->source, publication) || object_is_deleting(publication) ||
-            !publication_is_attached(publication) ||
+        if (!node || !is_ours(group->source, volume_attachment) ||
+            object_is_deleting(volume_attachment) ||
+            !volume_attachment_is_attached(volume_attachment) ||
             (attachment && attachment_wants(attachment, ROLE_PRIMARY)))
             continue;
-        difference_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, publication, NULL,
-                       "%s %s counts as attached to node %s, and has no primary "
-                       "AzVolumeAttachment there",
-                       pv ? "PersistentVolume" : "disk", pv ? pv : publication_disk(publication),
-                       node);
+        findings_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, volume_attachment, NULL,
+                     "%s %s counts as attached to node %s, and has no primary "
+                     "AzVolumeAttachment there",
+                     pv ? "PersistentVolume" : "disk",
+                     pv ? pv : volume_attachment_disk(volume_attachment), node);
     }
 }
 
-static void compare_replicas(const struct group *group, const char *disk, struct differences *ret)
+static void compare_replicas(const struct group *group, const char *disk, struct findings *ret)
 {
     const struct cluster_source *source = group->source;
 
@@ -179,9 +181,9 @@ static void compare_replicas(const struct group *group, const char *disk, struct
         const struct kube_object *node = source->ops->node(source, name);
         if (node && !node_is_out_of_service(KUBE_AS(Api__Node, node)) &&
             node_uses_volume(node, source->driver_name, disk))
-            difference_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                           "node %s says that it uses the volume, and it was not published there",
-                           name);
+            findings_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                         "node %s says that it uses the volume, and it was not published there",
+                         name);
     }
 }
 
@@ -189,7 +191,7 @@ static void compare_replicas(const struct group *group, const char *disk, struct
 
 struct comparison {
     const struct cluster_source *source;
-    struct differences *ret;
+    struct findings *ret;
 };
 
 static void visit_volume(void *ctx, struct kube_object *volume)
@@ -199,7 +201,7 @@ static void visit_volume(void *ctx, struct kube_object *volume)
 
     compare_roles(&group, volume, comparison->ret);
     compare_primaries(&group, volume, comparison->ret);
-    compare_publications(&group, comparison->ret);
+    compare_volume_attachments(&group, comparison->ret);
     compare_replicas(&group, volume_disk_id(volume), comparison->ret);
 }
 
@@ -213,8 +215,8 @@ static void visit_persistent_volume(void *ctx, struct kube_object *pv)
     if (!handle || source->ops->volume_of_disk(source, handle))
         return;
     CLEANUP(group_fini) struct group group = {.source = source};
-    add_publications_of_pv(&group, pv);
-    compare_publications(&group, comparison->ret);
+    add_volume_attachments_of_pv(&group, pv);
+    compare_volume_attachments(&group, comparison->ret);
 }
 
 static void visit_attachment(void *ctx, struct kube_object *attachment)
@@ -223,12 +225,12 @@ static void visit_attachment(void *ctx, struct kube_object *attachment)
     const char *volume = attachment_volume(attachment);
 
     if (volume && !comparison->source->ops->volume(comparison->source, volume))
-        difference_add(comparison->ret, ATTACHMENT_WITHOUT_VOLUME, &AZ_VOLUME_ATTACHMENTS,
-                       attachment, NULL, "there is no AzVolume %s", volume);
+        findings_add(comparison->ret, ATTACHMENT_WITHOUT_VOLUME, &AZ_VOLUME_ATTACHMENTS, attachment,
+                     NULL, "there is no AzVolume %s", volume);
 }
 
 struct err *compare_records(struct task *self, const struct cluster_source *source,
-                            struct differences *ret)
+                            struct findings *ret)
 {
     struct comparison comparison = {source, ret};
 

@@ -64,14 +64,15 @@ static struct object_list persistent_volumes_of_disk(const struct cluster_source
     return object_index_find(&self_of(source)->persistent_volumes_by_disk, id);
 }
 
-static struct object_list inline_publications(const struct cluster_source *source, const char *id)
+static struct object_list inline_volume_attachments(const struct cluster_source *source,
+                                                    const char *id)
 {
-    return object_index_find(&self_of(source)->inline_publications, id);
+    return object_index_find(&self_of(source)->inline_volume_attachments, id);
 }
 
-static struct object_list publications(const struct cluster_source *source, const char *name)
+static struct object_list volume_attachments(const struct cluster_source *source, const char *name)
 {
-    return object_index_find(&self_of(source)->publications, name);
+    return object_index_find(&self_of(source)->volume_attachments, name);
 }
 
 static const struct cluster_source_ops OPS = {
@@ -83,8 +84,8 @@ static const struct cluster_source_ops OPS = {
     .attachments_of_volume = attachments_of_volume,
     .attachments_of_node = attachments_of_node,
     .persistent_volumes_of_disk = persistent_volumes_of_disk,
-    .inline_publications = inline_publications,
-    .publications = publications,
+    .inline_volume_attachments = inline_volume_attachments,
+    .volume_attachments = volume_attachments,
 };
 
 void view_source_init(struct view_source *source, const struct cluster_view *view)
@@ -99,8 +100,9 @@ void view_source_init(struct view_source *source, const struct cluster_view *vie
         .nodes = object_index_of(&view->nodes, key_name),
         .attachments_by_volume = object_index_of(&view->attachments, attachment_volume),
         .attachments_by_node = object_index_of(&view->attachments, attachment_node),
-        .inline_publications = object_index_of(&view->volume_attachments, publication_disk),
-        .publications = object_index_of(&view->volume_attachments, publication_source),
+        .inline_volume_attachments =
+            object_index_of(&view->volume_attachments, volume_attachment_disk),
+        .volume_attachments = object_index_of(&view->volume_attachments, volume_attachment_source),
     };
 }
 
@@ -112,6 +114,6 @@ void view_source_fini(struct view_source *source)
     object_index_fini(&source->nodes);
     object_index_fini(&source->attachments_by_volume);
     object_index_fini(&source->attachments_by_node);
-    object_index_fini(&source->inline_publications);
-    object_index_fini(&source->publications);
+    object_index_fini(&source->inline_volume_attachments);
+    object_index_fini(&source->volume_attachments);
 }

@@ -8,8 +8,8 @@ struct view_source {
     struct cluster_source source;
     const struct cluster_view *view; /* borrowed */
     struct object_index volumes, volumes_by_disk, persistent_volumes_by_disk, nodes;
-    struct object_index attachments_by_volume, attachments_by_node, publications,
-        inline_publications;
+    struct object_index attachments_by_volume, attachments_by_node, volume_attachments,
+        inline_volume_attachments;
 };
 
 void view_source_init(struct view_source *source, const struct cluster_view *view);

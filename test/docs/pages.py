@@ -1,6 +1,6 @@
 """The reference pages, by their file in docs/."""
 
-from . import custom_resources, differences, metrics, options, parameters, states, tree, values
+from . import custom_resources, findings, metrics, options, parameters, states, tree, values
 from .c_tables import TREE
 
 FOLDER = TREE / "docs"
@@ -12,6 +12,6 @@ PAGES = {
     "custom-resources.md": custom_resources.text,
     "states.md": states.text,
     "values.md": values.text,
-    "differences.md": differences.text,
+    "findings.md": findings.text,
     "tree.md": tree.text,
 }

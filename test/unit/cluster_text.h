@@ -41,12 +41,12 @@
 #define IN_TREE_PV(name, disk)                                                                     \
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:01Z'},"                  \
     "'spec':{'azureDisk':{'diskName':'x','diskURI':'" GROUP_DISKS disk "'}}}"
-#define PUBLICATION(name, pv, node, attached)                                                      \
+#define VOLUME_ATTACHMENT(name, pv, node, attached)                                                \
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:03Z'},"                  \
     "'spec':{'attacher':'" DRIVER "','nodeName':'" node "','source':{'persistentVolumeName':'" pv  \
     "'}},'status':{'attached':" attached "}}"
 /* Of a pod that names the disk without a claim. */
-#define INLINE_PUBLICATION(name, disk, node, attached)                                             \
+#define INLINE_VOLUME_ATTACHMENT(name, disk, node, attached)                                       \
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:03Z'},"                  \
     "'spec':{'attacher':'" DRIVER "','nodeName':'" node "','source':{'inlineVolumeSpec':"          \
     "{'csi':{'driver':'" DRIVER "','volumeHandle':'" GROUP_DISKS disk "'}}}},"                     \
@@ -106,7 +106,7 @@ static inline struct cluster_view view_of(const json_t *cluster)
         .nodes = object_list_of(cluster, "nodes", &api__node__descriptor),
         .persistent_volumes = object_list_of(cluster, "pvs", &api__persistent_volume__descriptor),
         .volume_attachments =
-            object_list_of(cluster, "publications", &api__volume_attachment__descriptor),
+            object_list_of(cluster, "volume_attachments", &api__volume_attachment__descriptor),
     };
 }
 

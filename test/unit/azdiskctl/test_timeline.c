@@ -13,7 +13,7 @@ static const char cluster_text[] =
     "{'volumes':[{'metadata':{'name':'v','creationTimestamp':'2026-01-01T00:00:00Z'},"
     "'status':{'detail':{'volume_id':'" GROUP_DISKS "v'},'annotation':{"
     "'disk.csi.azure.com/collect-after':'2026-01-01T01:02:00Z'}}}],"
-    "'pvs':[" PV("pv", "v") "],'publications':[" PUBLICATION("p", "pv", "a", "true") "],"
+    "'pvs':[" PV("pv", "v") "],'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "true") "],"
     "'attachments':["
     ATTACHMENT("v", "a", "Primary", "Primary", "AttachmentFailed", "0",
                ",'error':{'message':'no place'}") "],"

@@ -20,9 +20,9 @@
 #define IN_USE_ON_A                                                                                \
     "'driverNodes':[" PLUGIN("a", "true", NOW) "],'nodes':[" NODE("a", "True", IN_USE("v")) "]"
 #define PUBLISHED(attached)                                                                        \
-    "'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],'claims':[" BOUND                  \
-                                                             "],'publications':[" PUBLICATION(     \
-                                                                 "p", "pv", "a", attached) "]"
+    "'volumes':[" VOLUME("v", "1") "],'pvs':[" PV(                                                 \
+        "pv", "v") "],'claims':[" BOUND                                                            \
+                   "],'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", attached) "]"
 
 /* clang-format off */
 static const struct {

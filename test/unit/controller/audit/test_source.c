@@ -8,29 +8,29 @@
 #include "provisioner-lib/audit/view_source.h"
 #include "test/unit/controller/controller_of.h"
 
-/* ---- a look, as a task ---- */
+/* ---- a scan, as a task ---- */
 
-struct look {
+struct scan {
     const struct cluster_source *source;
-    struct differences records, disks;
-    struct disks_look of_disks;
+    struct findings records, disks;
+    struct disk_scan of_disks;
     bool ended;
 };
 
-static void run_look(struct task *self, void *arg)
+static void run_scan(struct task *self, void *arg)
 {
-    struct look *look = arg;
+    struct scan *scan = arg;
 
-    assert_ok(compare_records(self, look->source, &look->records));
-    assert_ok(compare_disks(self, look->source, &look->of_disks, &look->disks));
-    look->ended = true;
+    assert_ok(compare_records(self, scan->source, &scan->records));
+    assert_ok(compare_disks(self, scan->source, &scan->of_disks, &scan->disks));
+    scan->ended = true;
 }
 
-static void look_fini(struct look *look)
+static void scan_fini(struct scan *scan)
 {
-    differences_fini(&look->records);
-    differences_fini(&look->disks);
-    disks_look_fini(&look->of_disks);
+    findings_fini(&scan->records);
+    findings_fini(&scan->disks);
+    disk_scan_fini(&scan->of_disks);
 }
 
 /* ---- the same as of lists ---- */
@@ -40,8 +40,8 @@ static void look_fini(struct look *look)
 static const char cluster[] =
     "{'volumes':[" VOLUME("v", "1") "," VOLUME("w", "1") "," VOLUME("x", "1") "],"
     "'pvs':[" PV("pv", "V") "," PV("pv2", "v") "," IN_TREE_PV("pw", "w") "," PV("orphan", "none") "],"
-    "'publications':[" PUBLICATION("p", "pv2", "a", "true") "," PUBLICATION("q", "orphan", "a", "true") ","
-    INLINE_PUBLICATION("r", "w", "b", "true") "],"
+    "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv2", "a", "true") "," VOLUME_ATTACHMENT("q", "orphan", "a", "true") ","
+    INLINE_VOLUME_ATTACHMENT("r", "w", "b", "true") "],"
     "'attachments':["
     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
     ATTACHED("w", "a", "Primary", "1") "," ATTACHED("w", "b", "Replica", "1") ","
@@ -53,21 +53,21 @@ static const char cluster[] =
 static const char *const disks[] = {GROUP_DISKS "V", GROUP_DISKS "w", GROUP_DISKS "NONE",
                                     GROUP_DISKS "stray"};
 
-static struct disks_look disks_look_of_all(void)
+static struct disk_scan disk_scan_of_all(void)
 {
-    struct disks_look look = {0};
+    struct disk_scan scan = {0};
 
     for (size_t i = 0; i < COUNT_OF(disks); i++)
-        ARRAY_ADD(look.disks.items, look.disks.n) = (struct cloud_disk){
+        ARRAY_ADD(scan.disks.items, scan.disks.n) = (struct cloud_disk){
             .id = mem_strdup(disks[i]),
             .sku = mem_strdup("Premium_LRS"),
             .mark = {
                 .is_there = true, .driver = mem_strdup(DRIVER), .cluster = mem_strdup(CLUSTER)}};
-    disks_look_index(&look);
-    return look;
+    disk_scan_index(&scan);
+    return scan;
 }
 
-static void assert_same(const struct differences *found, const struct differences *expected)
+static void assert_same(const struct findings *found, const struct findings *expected)
 {
     assert_int_equal(found->n, expected->n);
     for (size_t i = 0; i < found->n; i++)
@@ -80,8 +80,8 @@ static void test_as_lists(void **state)
     CLEANUP(view_free) struct cluster_view view = view_of(json);
     CLEANUP(controller_fini) struct controller controller = controller_of(&view);
     CLEANUP(view_source_fini) struct view_source of_lists;
-    CLEANUP(look_fini) struct look expected = {.of_disks = disks_look_of_all()};
-    CLEANUP(look_fini) struct look found = {.of_disks = disks_look_of_all()};
+    CLEANUP(scan_fini) struct scan expected = {.of_disks = disk_scan_of_all()};
+    CLEANUP(scan_fini) struct scan found = {.of_disks = disk_scan_of_all()};
     struct audit_source of_stores;
 
     (void)state;
@@ -89,8 +89,8 @@ static void test_as_lists(void **state)
     audit_source_init(&of_stores, &controller);
     expected.source = &of_lists.source;
     found.source = &of_stores.source;
-    run_look(NULL, &expected);
-    run_look(NULL, &found);
+    run_scan(NULL, &expected);
+    run_scan(NULL, &found);
     assert_int_equal(expected.records.n, 6); /* two of "x", "w" twice, "q" and "gone" */
     assert_int_equal(expected.disks.n, 2);   /* "x" has none, "stray" is of nobody */
     assert_same(&found.records, &expected.records);
@@ -142,7 +142,7 @@ struct meanwhile {
     size_t turns;
 };
 
-/* A volume goes with its attachment whenever the look lets others go on. */
+/* A volume goes with its attachment whenever the scan lets others go on. */
 static void change(struct task *self, void *arg)
 {
     struct meanwhile *meanwhile = arg;
@@ -158,8 +158,8 @@ static void test_others_go_on_meanwhile(void **state)
 {
     static const struct cluster_view none = {.driver_name = DRIVER};
     CLEANUP(controller_fini) struct controller controller = controller_of(&none);
-    CLEANUP(look_fini) struct look look = {0};
-    struct meanwhile meanwhile = {.controller = &controller, .ended = &look.ended};
+    CLEANUP(scan_fini) struct scan scan = {0};
+    struct meanwhile meanwhile = {.controller = &controller, .ended = &scan.ended};
     struct audit_source source;
     struct loop *loop = loop_new_virtual(1);
 
@@ -168,16 +168,16 @@ static void test_others_go_on_meanwhile(void **state)
         put(controller.volumes, nth_volume(i));
         put(controller.attachments, nth_attachment(i));
     }
-    disks_look_index(&look.of_disks);
+    disk_scan_index(&scan.of_disks);
     audit_source_init(&source, &controller);
-    look.source = &source.source;
-    loop_spawn(loop, "look", run_look, &look);
+    scan.source = &source.source;
+    loop_spawn(loop, "scan", run_scan, &scan);
     loop_spawn(loop, "change", change, &meanwhile);
     loop_run(loop);
-    assert_true(look.ended);
+    assert_true(scan.ended);
     assert_in_range(meanwhile.turns, 8, MANY / 7);
-    assert_int_equal(look.records.n, 0);
-    assert_int_equal(look.disks.n, 0);
+    assert_int_equal(scan.records.n, 0);
+    assert_int_equal(scan.disks.n, 0);
     loop_free(loop);
 }
 

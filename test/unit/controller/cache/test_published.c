@@ -27,22 +27,22 @@ static const struct {
     const char *held;      /* nodes from which it is to be unpublished */
 } rows[] = {
     {"nothing", "{}", NULL, "", ""},
-    {"one", "{'pvs':[" BOUND_PV("p", V) "],'publications':[" PUBLICATION("1", "p", "a", "true") "]}",
+    {"one", "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
      "p", "a", "a"},
     {"not attached yet",
-     "{'pvs':[" BOUND_PV("p", V) "],'publications':[" PUBLICATION("1", "p", "a", "false") "]}",
+     "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "false") "]}",
      "p", "", "a"},
     {"a Released one is left beside it, and comes first",
      "{'pvs':[" RELEASED_PV("a", V) "," BOUND_PV("p", V) "],"
-     "'publications':[" PUBLICATION("1", "p", "a", "true") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
      "p", "a", "a"},
     {"it comes last",
      "{'pvs':[" BOUND_PV("p", V) "," RELEASED_PV("z", V) "],"
-     "'publications':[" PUBLICATION("1", "p", "a", "true") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
      "p", "a", "a"},
     {"the VolumeAttachment names the Released one",
      "{'pvs':[" BOUND_PV("p", V) "," RELEASED_PV("z", V) "],"
-     "'publications':[" PUBLICATION("1", "z", "a", "true") "," PUBLICATION("2", "p", "b", "true") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "z", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
      "p", "a b", "a b"},
     {"of two that are bound, the one that the AzVolume was written for",
      "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," BOUND_PV("p", V) "," BOUND_PV("z", V) "]}",
@@ -54,23 +54,23 @@ static const struct {
      "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," RELEASED_PV("p", V) "]}",
      "a", "", ""},
     {"in-tree", "{'pvs':[" BOUND_PV("p", IN_TREE(GROUP_DISKS "V")) "],"
-     "'publications':[" PUBLICATION("1", "p", "a", "true") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
      "p", "a", "a"},
-    {"a pod names the disk", "{'publications':[" INLINE_PUBLICATION("1", "v", "a", "true") "]}",
+    {"a pod names the disk", "{'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("1", "v", "a", "true") "]}",
      NULL, "a", "a"},
     {"another driver's", "{'pvs':[" BOUND_PV("p", CSI("else", GROUP_DISKS "v")) "],"
-     "'publications':[" PUBLICATION("1", "p", "b", "true") "]}", NULL, "", "b"},
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "b", "true") "]}", NULL, "", "b"},
     {"another disk of the same name, in another group",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
-     RELEASED_PV("p", V) "],'publications':[" PUBLICATION("1", "o", "a", "true") ","
-     PUBLICATION("2", "p", "b", "true") "]}",
+     RELEASED_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") ","
+     VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
      "p", "b", "a b"},
     {"the same before either is on record",
      "{'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "," RELEASED_PV("p", V) "],"
-     "'publications':[" PUBLICATION("1", "o", "a", "true") "," PUBLICATION("2", "p", "b", "true") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
      "o", "a", "a b"},
     {"of what a VolumeAttachment is cannot be told",
-     "{'publications':[" PUBLICATION("1", "gone", "a", "true") "]}", NULL, "", "a"},
+     "{'volume_attachments':[" VOLUME_ATTACHMENT("1", "gone", "a", "true") "]}", NULL, "", "a"},
 };
 /* clang-format on */
 

@@ -21,7 +21,7 @@
 
 /* clang-format off */
 static const struct {
-    const char *what, *volume, *pvs, *publications;
+    const char *what, *volume, *pvs, *volume_attachments;
     enum volume_pv expected;
 } rows[] = {
     {"all as it is", ADOPTED(UID, LABELS("p", "c"), "p"), SOME_PV("p", "u", CLAIM("c"), "v"), "",
@@ -41,7 +41,7 @@ static const struct {
     {"gone", ADOPTED(UID, LABELS("p", "c"), "p"), "", "", VOLUME_PV_MISSING},
     {"gone, and an earlier version's", ADOPTED("", LABELS("p", "c"), "p"), "", "", VOLUME_PV_MISSING},
     {"gone by force, and still published", ADOPTED(UID, LABELS("p", "c"), "p"), "",
-     PUBLICATION("1", "p", "a", "true"), VOLUME_PV_NO_NEWS},
+     VOLUME_ATTACHMENT("1", "p", "a", "true"), VOLUME_PV_NO_NEWS},
     {"never had one", ADOPTED("", "'labels':{}", ""), "", "", VOLUME_PV_NO_NEWS},
     {"made by the driver", MADE(LABELS("p", "c"), "p"), SOME_PV("p", "u", CLAIM("c"), "v"), "",
      VOLUME_PV_NO_NEWS},
@@ -52,11 +52,11 @@ static const struct {
 };
 /* clang-format on */
 
-static json_t *cluster_of(const char *volume, const char *pvs, const char *publications)
+static json_t *cluster_of(const char *volume, const char *pvs, const char *volume_attachments)
 {
     CLEANUP(freep)
-    char *text =
-        mem_printf("{'volumes':[%s],'pvs':[%s],'publications':[%s]}", volume, pvs, publications);
+    char *text = mem_printf("{'volumes':[%s],'pvs':[%s],'volume_attachments':[%s]}", volume, pvs,
+                            volume_attachments);
 
     return json_of(text);
 }
@@ -66,7 +66,7 @@ static void test_look(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(json_decrefp)
-        json_t *json = cluster_of(rows[i].volume, rows[i].pvs, rows[i].publications);
+        json_t *json = cluster_of(rows[i].volume, rows[i].pvs, rows[i].volume_attachments);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
         CLEANUP(controller_fini) struct controller controller = controller_of(&view);
         enum volume_pv is = volume_pv_look(&controller, view.volumes.items[0]);

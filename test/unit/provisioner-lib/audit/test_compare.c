@@ -6,7 +6,7 @@
 #include "test/unit/cluster_text.h"
 
 /* The keys of what was found, "; " between them. */
-static void assert_found(const struct differences *found, const char *expected, const char *what)
+static void assert_found(const struct findings *found, const char *expected, const char *what)
 {
     struct buffer text;
 
@@ -23,7 +23,7 @@ static void assert_found(const struct differences *found, const char *expected, 
 /* clang-format off */
 #define IN_USE_BY_A                                                                                \
     "'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"                                  \
-    "'publications':[" PUBLICATION("p", "pv", "a", "true") "]"
+    "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "true") "]"
 
 static const struct {
     const char *what, *cluster, *found;
@@ -58,27 +58,27 @@ static const struct {
      "PublishedWithoutPrimary VolumeAttachment/p "},
     {"published through the other of two PersistentVolumes",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "," PV("old", "V") "],"
-     "'publications':[" PUBLICATION("p", "old", "a", "true") "],"
+     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "old", "a", "true") "],"
      "'attachments':[" ATTACHED("v", "a", "Primary", "0") "]}",
      ""},
     {"the same, and no primary there",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "," PV("old", "V") "],"
-     "'publications':[" PUBLICATION("p", "old", "a", "true") "],"
+     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "old", "a", "true") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
      "PublishedWithoutPrimary VolumeAttachment/p "},
     {"an in-tree volume, published and no primary there",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" IN_TREE_PV("pv", "v") "],"
-     "'publications':[" PUBLICATION("p", "pv", "a", "true") "],"
+     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "true") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
      "PublishedWithoutPrimary VolumeAttachment/p "},
     {"published for a pod that names the disk, and no primary there",
      "{'volumes':[" VOLUME("v", "1") "],"
-     "'publications':[" INLINE_PUBLICATION("p", "v", "a", "true") "],"
+     "'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("p", "v", "a", "true") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
      "PublishedWithoutPrimary VolumeAttachment/p "},
     {"about to be published",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
-     "'publications':[" PUBLICATION("p", "pv", "a", "false") "]}",
+     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "false") "]}",
      ""},
     {"a primary that is not published",
      "{" IN_USE_BY_A ",'attachments':["
@@ -98,7 +98,7 @@ static const struct {
     {"a replica that is about to be promoted",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"
-     "'publications':[" PUBLICATION("p", "pv", "a", "false") "],"
+     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "false") "],"
      "'nodes':[" NODE("a", "True", IN_USE("v")) "]}",
      ""},
     {"an attachment of nothing", "{'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
@@ -112,7 +112,7 @@ static void test_records(void **state)
     for (size_t i = 0; i < COUNT_OF(records); i++) {
         CLEANUP(json_decrefp) json_t *json = json_of(records[i].cluster);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
-        CLEANUP(differences_fini) struct differences found = {0};
+        CLEANUP(findings_fini) struct findings found = {0};
 
         CLEANUP(view_source_fini) struct view_source of;
 
@@ -202,7 +202,7 @@ static void test_machines(void **state)
     for (size_t i = 0; i < COUNT_OF(machines); i++) {
         CLEANUP(json_decrefp) json_t *json = json_of(machines[i].cluster);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
-        CLEANUP(differences_fini) struct differences found = {0};
+        CLEANUP(findings_fini) struct findings found = {0};
         struct cloud_slot slot = machines[i].slot;
         const struct cloud_instance machine = {
             .state = machines[i].state, .slots = &slot, .n_slots = slot.disk_id != NULL};
@@ -230,8 +230,8 @@ static const struct {
     enum disk_origin origin;
     bool denied;
     size_t n_owners;
-    size_t n_strangers;
-    bool stranger_exists;
+    size_t n_foreign_vms;
+    bool foreign_vm_exists;
     const char *found;
 } disks[] = {
     {"nothing", "{}", NULL, DISK_UNMARKED, false, 0, 0, false, ""},
@@ -274,25 +274,25 @@ static void test_disks(void **state)
     for (size_t i = 0; i < COUNT_OF(disks); i++) {
         CLEANUP(json_decrefp) json_t *json = json_of(disks[i].cluster);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
-        CLEANUP(differences_fini) struct differences found = {0};
+        CLEANUP(findings_fini) struct findings found = {0};
         char sku[] = "Premium_LRS";
         struct cloud_disk disk = {.id = (char *)(uintptr_t)disks[i].disk,
                                   .sku = sku,
                                   .instances = owners,
                                   .n_instances = disks[i].n_owners,
                                   .mark = marks[disks[i].origin]};
-        struct stranger stranger = {owner, disks[i].stranger_exists};
-        struct disks_look look = {.disks = {&disk, disk.id != NULL},
-                                  .unlisted = &denied,
-                                  .n_unlisted = disks[i].denied,
-                                  .strangers = &stranger,
-                                  .n_strangers = disks[i].n_strangers};
+        struct foreign_vm foreign_vm = {owner, disks[i].foreign_vm_exists};
+        struct disk_scan scan = {.disks = {&disk, disk.id != NULL},
+                                 .unlisted = &denied,
+                                 .n_unlisted = disks[i].denied,
+                                 .foreign_vms = &foreign_vm,
+                                 .n_foreign_vms = disks[i].n_foreign_vms};
         CLEANUP(view_source_fini) struct view_source of;
 
         view_source_init(&of, &view);
-        disks_look_index(&look);
-        assert_ok(compare_disks(NULL, &of.source, &look, &found));
-        free(look.by_id);
+        disk_scan_index(&scan);
+        assert_ok(compare_disks(NULL, &of.source, &scan, &found));
+        free(scan.by_id);
         assert_found(&found, disks[i].found, disks[i].what);
     }
 }
@@ -305,16 +305,16 @@ static void test_a_disk_that_may_be_another_clusters(void **state)
 
     (void)state;
     for (int origin = DISK_OF_OLDER_DRIVER; origin <= DISK_OWN; origin++) {
-        CLEANUP(differences_fini) struct differences found = {0};
+        CLEANUP(findings_fini) struct findings found = {0};
         CLEANUP(view_source_fini) struct view_source of;
         char sku[] = "Premium_LRS", id[] = GROUP_DISKS "d";
         struct cloud_disk disk = {.id = id, .sku = sku, .mark = marks[origin]};
-        struct disks_look look = {.disks = {&disk, 1}};
+        struct disk_scan scan = {.disks = {&disk, 1}};
 
         view_source_init(&of, &view);
-        disks_look_index(&look);
-        assert_ok(compare_disks(NULL, &of.source, &look, &found));
-        free(look.by_id);
+        disk_scan_index(&scan);
+        assert_ok(compare_disks(NULL, &of.source, &scan, &found));
+        free(scan.by_id);
         assert_int_equal(found.n, origin != DISK_OF_OTHERS);
         if (found.n)
             assert_int_equal(strstr(found.items[0].text, "perhaps of another cluster") != NULL,
@@ -327,15 +327,15 @@ static void test_a_disk_that_may_be_another_clusters(void **state)
 static void test_every_kind_is_explained(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < DIFFERENCE_KINDS; kind++) {
-        const struct difference_kind_row *row = &DIFFERENCE_TABLE[kind];
+    for (int kind = 0; kind < FINDING_KINDS; kind++) {
+        const struct finding_kind_row *row = &FINDING_TABLE[kind];
 
         assert_non_null(row->name);
         assert_non_null(strchr(row->meaning, '.'));
         assert_non_null(strchr(row->loss, '.'));
         assert_non_null(strchr(row->advice, '.'));
         for (int other = 0; other < kind; other++)
-            assert_string_not_equal(row->name, DIFFERENCE_TABLE[other].name);
+            assert_string_not_equal(row->name, FINDING_TABLE[other].name);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/scan.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -52,8 +52,8 @@ static struct err *look_at(struct task *self, struct cloud *cloud, const char *i
     return NULL;
 }
 
-struct err *look_at_machine(struct task *self, struct cloud *cloud, const struct kube_object *node,
-                            struct cloud_instance *ret, bool *ret_found)
+struct err *scan_machine(struct task *self, struct cloud *cloud, const struct kube_object *node,
+                         struct cloud_instance *ret, bool *ret_found)
 {
     CLEANUP(freep) char *id = NULL;
 
@@ -92,7 +92,7 @@ static struct err *find_places(struct task *self, struct cloud *cloud,
 /* A place that is gone has no disks. One that may not be listed keeps no other from being looked
  * at: somebody may have allowed no more than the disks of the volumes. */
 static struct err *list_place(struct task *self, struct cloud *cloud, const char *place,
-                              struct disks_look *ret)
+                              struct disk_scan *ret)
 {
     CLEANUP(err_freep) struct err *err = cloud->ops->disk_list(self, cloud, place, &ret->disks);
 
@@ -139,30 +139,30 @@ static void visit_attachment(void *ctx, struct kube_object *attachment)
 
 struct search {
     const struct machines *machines;
-    struct disks_look *look;
+    struct disk_scan *scan;
 };
 
 static void visit_owners(void *ctx, struct kube_object *volume)
 {
     const struct search *search = ctx;
-    struct disks_look *look = search->look;
+    struct disk_scan *scan = search->scan;
     const char *id = volume_disk_id(volume);
-    const struct cloud_disk *disk = id ? disks_look_find(look, id) : NULL;
+    const struct cloud_disk *disk = id ? disk_scan_find(scan, id) : NULL;
 
     for (size_t i = 0; disk && i < disk->n_instances; i++) {
         const char *owner = disk->instances[i];
 
-        if (!has(&search->machines->ids, owner) && !disks_look_stranger(look, owner))
-            ARRAY_ADD(look->strangers, look->n_strangers) =
-                (struct stranger){mem_strdup(owner), true};
+        if (!has(&search->machines->ids, owner) && !disk_scan_foreign_vm(scan, owner))
+            ARRAY_ADD(scan->foreign_vms, scan->n_foreign_vms) =
+                (struct foreign_vm){mem_strdup(owner), true};
     }
 }
 
-static struct err *find_strangers(struct task *self, struct cloud *cloud,
-                                  const struct cluster_source *source, struct disks_look *look)
+static struct err *find_foreign_vms(struct task *self, struct cloud *cloud,
+                                    const struct cluster_source *source, struct disk_scan *scan)
 {
     CLEANUP(machines_fini) struct machines machines = {.cloud = cloud};
-    struct search search = {&machines, look};
+    struct search search = {&machines, scan};
 
     TRY(source->ops->walk(self, source, NODES_OF, visit_node, &machines));
     TRY(source->ops->walk(self, source, ATTACHMENTS_OF, visit_attachment, &machines));
@@ -172,30 +172,30 @@ static struct err *find_strangers(struct task *self, struct cloud *cloud,
 }
 
 /* Of one that may not be looked at, the disk's word is good. */
-static struct err *look_at_stranger(struct task *self, struct cloud *cloud,
-                                    struct stranger *stranger)
+static struct err *scan_foreign_vm(struct task *self, struct cloud *cloud,
+                                   struct foreign_vm *foreign_vm)
 {
     CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
-    struct err *err = look_at(self, cloud, stranger->id, &machine, &stranger->exists);
+    struct err *err = look_at(self, cloud, foreign_vm->id, &machine, &foreign_vm->exists);
 
     if (!err || err_kind(err) != ERR_DENIED)
         return err;
-    stranger->exists = true;
+    foreign_vm->exists = true;
     err_free(err);
     return NULL;
 }
 
-struct err *look_at_disks(struct task *self, struct cloud *cloud,
-                          const struct cluster_source *source, struct disks_look *ret)
+struct err *scan_disks(struct task *self, struct cloud *cloud, const struct cluster_source *source,
+                       struct disk_scan *ret)
 {
     CLEANUP(texts_fini) struct texts places = {0};
 
     TRY(find_places(self, cloud, source, &places));
     for (size_t i = 0; i < places.n; i++)
         TRY(list_place(self, cloud, places.items[i], ret));
-    disks_look_index(ret);
-    TRY(find_strangers(self, cloud, source, ret));
-    for (size_t i = 0; i < ret->n_strangers; i++)
-        TRY(look_at_stranger(self, cloud, &ret->strangers[i]));
+    disk_scan_index(ret);
+    TRY(find_foreign_vms(self, cloud, source, ret));
+    for (size_t i = 0; i < ret->n_foreign_vms; i++)
+        TRY(scan_foreign_vm(self, cloud, &ret->foreign_vms[i]));
     return NULL;
 }

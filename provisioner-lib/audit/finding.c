@@ -1,10 +1,10 @@
-#include "provisioner-lib/audit/difference.h"
+#include "provisioner-lib/audit/finding.h"
 
 #include <string.h>
 
 #include "lib/base/alloc.h"
 
-const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS] = {
+const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
     [DISK_NOT_ATTACHED] =
         {"DiskNotAttached", SEVERITY_DANGER, true,
          "An attachment is on record as attached, and the VM does not have the disk.",
@@ -98,7 +98,7 @@ const char *severity_name(enum severity severity)
     return names[severity];
 }
 
-void differences_fini(struct differences *list)
+void findings_fini(struct findings *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         kube_object_unref(list->items[i].object);
@@ -107,39 +107,39 @@ void differences_fini(struct differences *list)
         free(list->items[i].key);
     }
     free(list->items);
-    *list = (struct differences){0};
+    *list = (struct findings){0};
 }
 
-void difference_add(struct differences *list, enum difference_kind kind,
-                    const struct api_resource *resource, struct kube_object *object,
-                    const char *place, const char *format, ...)
+void findings_add(struct findings *list, enum finding_kind kind,
+                  const struct api_resource *resource, struct kube_object *object,
+                  const char *place, const char *format, ...)
 {
     char *subject = mem_printf("%s/%s", resource->kind, object->metadata->name);
     va_list args;
 
     va_start(args, format);
-    ARRAY_ADD(list->items, list->n) = (struct difference){
+    ARRAY_ADD(list->items, list->n) = (struct finding){
         .kind = kind,
         .resource = resource,
         .object = kube_object_ref(object),
         .subject = subject,
         .text = mem_vprintf(format, args),
-        .key = mem_printf("%s %s %s", DIFFERENCE_TABLE[kind].name, subject, place ? place : ""),
+        .key = mem_printf("%s %s %s", FINDING_TABLE[kind].name, subject, place ? place : ""),
     };
     va_end(args);
 }
 
-void difference_add_thing(struct differences *list, enum difference_kind kind, const char *thing,
-                          const char *format, ...)
+void findings_add_thing(struct findings *list, enum finding_kind kind, const char *thing,
+                        const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    ARRAY_ADD(list->items, list->n) = (struct difference){
+    ARRAY_ADD(list->items, list->n) = (struct finding){
         .kind = kind,
         .subject = mem_strdup(thing),
         .text = mem_vprintf(format, args),
-        .key = mem_printf("%s %s", DIFFERENCE_TABLE[kind].name, thing),
+        .key = mem_printf("%s %s", FINDING_TABLE[kind].name, thing),
     };
     va_end(args);
 }

@@ -1,14 +1,14 @@
-/* difference.h - what the audit can find, one table of all kinds, and lists of what it has found.
+/* finding.h - what the audit can find, one table of all kinds, and lists of what it has found.
  *
- * A difference is about an object of Kubernetes, or about a thing that only the cloud has. Its key
- * is the same at every look for as long as it lasts.
+ * A finding is about an object of Kubernetes, or about a thing that only the cloud has. Its key
+ * is the same at every scan for as long as it lasts.
  */
 #pragma once
 
 #include "lib/api/resources.h"
 #include "lib/kube/object.h"
 
-enum difference_kind {
+enum finding_kind {
     DISK_NOT_ATTACHED,
     LUN_DIFFERS,
     ATTACHED_WITHOUT_RECORD,
@@ -24,7 +24,7 @@ enum difference_kind {
     ATTACHED_OUTSIDE,
     OWNER_GONE,
     DISKS_NOT_LISTED,
-    DIFFERENCE_KINDS,
+    FINDING_KINDS,
 };
 
 enum severity {
@@ -33,21 +33,21 @@ enum severity {
     SEVERITY_DANGER, /* data or a running pod may be at stake */
 };
 
-struct difference_kind_row {
+struct finding_kind_row {
     const char *name; /* in metrics and as the reason of events */
     enum severity severity;
-    /* The cloud's own word decides it: the controller looks anew and puts the record right. */
+    /* The cloud's own word decides it: the controller reads it anew and puts the record right. */
     bool provable;
     const char *meaning; /* a sentence, as what follows */
     const char *loss;    /* what a user has lost, or could */
     const char *advice;
 };
 
-extern const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS];
+extern const struct finding_kind_row FINDING_TABLE[FINDING_KINDS];
 const char *severity_name(enum severity severity);
 
-struct difference {
-    enum difference_kind kind;
+struct finding {
+    enum finding_kind kind;
     const struct api_resource *resource; /* NULL: of the cloud, not of Kubernetes */
     struct kube_object *object;          /* referenced; NULL likewise */
     char *subject;                       /* "AzVolume/pvc-1", "/subscriptions/..." */
@@ -55,17 +55,16 @@ struct difference {
     char *key;
 };
 
-struct differences {
-    struct difference *items;
+struct findings {
+    struct finding *items;
     size_t n;
 };
 
-void differences_fini(struct differences *list);
+void findings_fini(struct findings *list);
 
 /* `place` tells two of one kind about one object apart; NULL where that cannot be. */
-void difference_add(struct differences *list, enum difference_kind kind,
-                    const struct api_resource *resource, struct kube_object *object,
-                    const char *place, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-void difference_add_thing(struct differences *list, enum difference_kind kind, const char *thing,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+void findings_add(struct findings *list, enum finding_kind kind,
+                  const struct api_resource *resource, struct kube_object *object,
+                  const char *place, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void findings_add_thing(struct findings *list, enum finding_kind kind, const char *thing,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));

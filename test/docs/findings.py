@@ -1,16 +1,16 @@
-"""docs/differences.md, from the table of what the audit can find."""
+"""docs/findings.md, from the table of what the audit can find."""
 
 from typing import NamedTuple
 
 from .c_tables import initializer
 from .markdown import code, page, table
 
-FILE = "provisioner-lib/audit/difference.c"
+FILE = "provisioner-lib/audit/finding.c"
 
 HEAD = """\
 What the controller's audit and `azdiskctl check` ([azdiskctl.md](azdiskctl.md)) can find: the records (custom resources)
 against Kubernetes, the models of VMs and the disks in Azure. The name is the `kind` of the metric
-`azuredisk_audit_differences` and the reason of the event. Only what two looks in a row have shown is one. A *note* is worth
+`azuredisk_audit_differences` and the reason of the event. Only what two scans in a row have shown is one. A *note* is worth
 knowing, and nothing is wrong; a *danger* is about data, or about a pod that runs.
 """
 
@@ -25,7 +25,7 @@ class Kind(NamedTuple):
 
 
 def kinds() -> list[Kind]:
-    return [Kind(*row) for row in initializer(FILE, "const struct difference_kind_row DIFFERENCE_TABLE[DIFFERENCE_KINDS]")]
+    return [Kind(*row) for row in initializer(FILE, "const struct finding_kind_row FINDING_TABLE[FINDING_KINDS]")]
 
 
 def _section(kind: Kind) -> str:

@@ -1,6 +1,6 @@
 /* What the audit reads from a cloud that refuses this and that: nothing may look as if it were gone
  * because it could not be read. */
-#include "provisioner-lib/audit/look.h"
+#include "provisioner-lib/audit/scan.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct fake_cloud {
     enum err_kind list;       /* of group "rg" */
     enum err_kind list_other; /* of group "other" */
     enum err_kind vm;         /* x */
-    unsigned looks;           /* at VMs */
+    unsigned scans;           /* of VMs */
 };
 
 /* Instead of a kind of error. */
@@ -65,7 +65,7 @@ static struct err *instance_look(struct task *self, struct cloud *cloud, const c
     struct fake_cloud *fake = CONTAINER_OF(cloud, struct fake_cloud, cloud);
 
     (void)self;
-    fake->looks++;
+    fake->scans++;
     TRY(error_of(fake->vm, "x"));
     *ret = (struct cloud_instance){.id = mem_strdup(id)};
     return NULL;
@@ -86,7 +86,7 @@ static const char cluster[] = "{'volumes':[" VOLUME(
 static const struct {
     const char *what;
     enum err_kind list, list_other, vm;
-    const char *found; /* disks, places that may not be listed, strangers */
+    const char *found; /* disks, places that may not be listed, foreign VMs */
     enum err_kind failure;
 } rows[] = {
     {"all can be read", READABLE, READABLE, READABLE, "1 disks, 0 unlisted, x exists", READABLE},
@@ -104,16 +104,16 @@ static const struct {
     {"the first place cannot be listed", ERR_THROTTLED, READABLE, READABLE, "", ERR_THROTTLED},
 };
 
-static void expect_found(const struct disks_look *look, const char *expected, const char *what)
+static void expect_found(const struct disk_scan *scan, const char *expected, const char *what)
 {
-    const struct stranger *x = look->n_strangers ? &look->strangers[0] : NULL;
+    const struct foreign_vm *x = scan->n_foreign_vms ? &scan->foreign_vms[0] : NULL;
     CLEANUP(freep)
-    char *found = mem_printf("%zu disks, %zu unlisted%s", look->disks.n, look->n_unlisted,
+    char *found = mem_printf("%zu disks, %zu unlisted%s", scan->disks.n, scan->n_unlisted,
                              !x          ? ""
                              : x->exists ? ", x exists"
                                          : ", x is gone");
 
-    assert_in_range(look->n_strangers, 0, 1);
+    assert_in_range(scan->n_foreign_vms, 0, 1);
     if (x)
         assert_string_equal(x->id, GROUP_VMS "x");
     if (strcmp(found, expected) != 0)
@@ -130,15 +130,15 @@ static void test_disks(void **state)
                                   .vm = rows[i].vm};
         CLEANUP(json_decrefp) json_t *json = json_of(cluster);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
-        CLEANUP(disks_look_fini) struct disks_look look = {0};
+        CLEANUP(disk_scan_fini) struct disk_scan scan = {0};
         CLEANUP(view_source_fini) struct view_source of;
 
         view_source_init(&of, &view);
         CLEANUP(err_freep)
-        struct err *err = look_at_disks(NULL, &fake.cloud, &of.source, &look);
+        struct err *err = scan_disks(NULL, &fake.cloud, &of.source, &scan);
         assert_int_equal(err ? err_kind(err) : READABLE, rows[i].failure);
         if (!err)
-            expect_found(&look, rows[i].found, rows[i].what);
+            expect_found(&scan, rows[i].found, rows[i].what);
     }
 }
 
@@ -165,11 +165,11 @@ static void test_a_machine(void **state)
         CLEANUP(cloud_instance_fini) struct cloud_instance machine = {0};
         bool found = false;
         CLEANUP(err_freep)
-        struct err *err = look_at_machine(NULL, &fake.cloud, view.nodes.items[0], &machine, &found);
+        struct err *err = scan_machine(NULL, &fake.cloud, view.nodes.items[0], &machine, &found);
 
         assert_int_equal(err ? err_kind(err) : READABLE, machines[i].failure);
         assert_int_equal(found, machines[i].found);
-        assert_int_equal(fake.looks, 1);
+        assert_int_equal(fake.scans, 1);
     }
 }
 
