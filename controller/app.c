@@ -18,21 +18,21 @@ enum { MOST_PUBLISHES = 32 };
 
 enum { CLUSTER_ID_LEAST_MS = 200, CLUSTER_ID_MOST_MS = 5 * 1000 }; /* between attempts to read it */
 
-void instance_init(struct instance *instance, struct loop *loop, const struct flags *flags)
+void app_init(struct app *app, struct loop *loop, const struct flags *flags)
 {
-    *instance = (struct instance){
+    *app = (struct app){
         .controller = {.loop = loop, .settings = flags->settings},
         .flags = flags,
     };
-    list_init(&instance->controller.claims);
-    semaphore_init(&instance->controller.publishes, MOST_PUBLISHES);
-    group_init(&instance->background, loop);
-    group_init(&instance->cloud_tasks, loop);
+    list_init(&app->controller.claims);
+    semaphore_init(&app->controller.publishes, MOST_PUBLISHES);
+    group_init(&app->background, loop);
+    group_init(&app->cloud_tasks, loop);
 }
 
 static bool may_write(void *ctx)
 {
-    return instance_leads(ctx);
+    return app_leads(ctx);
 }
 
 static void event_failed(void *ctx, const struct err *err)
@@ -41,41 +41,39 @@ static void event_failed(void *ctx, const struct err *err)
     log_warning("an event was not written: %s", err_message(err));
 }
 
-void instance_connect_cluster(struct instance *instance, struct kube *kube,
-                              struct http_transport *http, const struct kube_config *config)
+void app_connect_cluster(struct app *app, struct kube *kube, struct http_transport *http,
+                         const struct kube_config *config)
 {
-    struct controller *controller = &instance->controller;
+    struct controller *controller = &app->controller;
 
     controller->kube = kube;
-    leader_guard_init(&instance->kube_guard, http, may_write, instance);
-    controller->leader_kube = kube_new(controller->loop, &instance->kube_guard.transport, config);
+    leader_guard_init(&app->kube_guard, http, may_write, app);
+    controller->leader_kube = kube_new(controller->loop, &app->kube_guard.transport, config);
     controller->events =
-        events_new(&instance->background, &(struct events_config){
-                                              .kube = controller->kube,
-                                              .controller = controller->settings.driver_name,
-                                              .instance = instance->flags->pod_name,
-                                              .failed = event_failed,
-                                          });
+        events_new(&app->background, &(struct events_config){
+                                         .kube = controller->kube,
+                                         .controller = controller->settings.driver_name,
+                                         .instance = app->flags->pod_name,
+                                         .failed = event_failed,
+                                     });
 }
 
-void instance_connect_cloud(struct instance *instance, struct azure_config *config,
-                            struct http_transport *resource_manager,
-                            struct http_transport *metadata)
+void app_connect_cloud(struct app *app, struct azure_config *config,
+                       struct http_transport *resource_manager, struct http_transport *metadata)
 {
-    leader_guard_init(&instance->cloud_guard, resource_manager, may_write, instance);
-    instance->controller.cloud =
-        azure_cloud_new(&instance->cloud_tasks, config, instance->flags->cloud_cache,
-                        &instance->cloud_guard.transport, metadata);
+    leader_guard_init(&app->cloud_guard, resource_manager, may_write, app);
+    app->controller.cloud = azure_cloud_new(&app->cloud_tasks, config, app->flags->cloud_cache,
+                                            &app->cloud_guard.transport, metadata);
 }
 
 /* Without it no disk could be told from one of another cluster. */
-static struct err *read_cluster_id(struct task *self, struct instance *instance)
+static struct err *read_cluster_id(struct task *self, struct app *app)
 {
-    struct controller *controller = &instance->controller;
+    struct controller *controller = &app->controller;
     struct backoff backoff = {.least_ms = CLUSTER_ID_LEAST_MS, .most_ms = CLUSTER_ID_MOST_MS};
     struct err *err;
 
-    while ((err = kube_cluster_id(self, controller->kube, &instance->cluster_id)) &&
+    while ((err = kube_cluster_id(self, controller->kube, &app->cluster_id)) &&
            err_kind(err) != ERR_CANCELED) {
         log_warning("CSI is not served yet: %s", err_message(err));
         err_free(err);
@@ -83,34 +81,34 @@ static struct err *read_cluster_id(struct task *self, struct instance *instance)
     }
     TRY(err);
     controller->creator = (struct disk_creator){.driver = controller->settings.driver_name,
-                                                .cluster = instance->cluster_id};
+                                                .cluster = app->cluster_id};
     return NULL;
 }
 
-struct err *instance_read_cluster(struct task *self, struct instance *instance)
+struct err *app_read_cluster(struct task *self, struct app *app)
 {
-    struct controller *controller = &instance->controller;
+    struct controller *controller = &app->controller;
 
     informers_init(controller);
     object_events_start(controller);
     replica_events_start(controller);
-    informers_start(controller, &instance->background);
-    TRY(read_cluster_id(self, instance));
+    informers_start(controller, &app->background);
+    TRY(read_cluster_id(self, app));
     return informers_wait_synced(self, controller);
 }
 
-void instance_stand(struct instance *instance, void (*lost)(void *ctx), void *ctx)
+void app_campaign(struct app *app, void (*lost)(void *ctx), void *ctx)
 {
-    const struct flags *flags = instance->flags;
+    const struct flags *flags = app->flags;
     char uuid[UUID_SIZE];
 
-    random_uuid(loop_random(instance->controller.loop), uuid);
-    instance->identity = mem_printf("%s_%s", flags->pod_name, uuid);
-    instance->leader = leader_new(&(struct leader_config){
-        .controller = &instance->controller,
+    random_uuid(loop_random(app->controller.loop), uuid);
+    app->identity = mem_printf("%s_%s", flags->pod_name, uuid);
+    app->leader = leader_new(&(struct leader_config){
+        .controller = &app->controller,
         .lease = {.namespace_ = flags->lease_namespace,
                   .name = flags->lease_name,
-                  .identity = instance->identity,
+                  .identity = app->identity,
                   .duration_ms = flags->lease_duration_ms,
                   .renew_deadline_ms = flags->renew_deadline_ms,
                   .retry_period_ms = flags->retry_period_ms},
@@ -119,32 +117,32 @@ void instance_stand(struct instance *instance, void (*lost)(void *ctx), void *ct
     });
 }
 
-bool instance_leads(const struct instance *instance)
+bool app_leads(const struct app *app)
 {
-    return leader_leads(instance->leader);
+    return leader_leads(app->leader);
 }
 
-void instance_step_down(struct task *self, struct instance *instance)
+void app_resign(struct task *self, struct app *app)
 {
-    struct leader *leader = TAKE_PTR(instance->leader); /* from here on nothing is sent */
+    struct leader *leader = TAKE_PTR(app->leader); /* from here on nothing is sent */
 
     /* What Azure is doing goes on without being watched, or the next leader would have to wait for
      * it: it finds in the models what becomes of it, as after a crash. */
-    group_close(self, &instance->cloud_tasks);
+    group_close(self, &app->cloud_tasks);
     leader_stop(self, leader);
 }
 
-void instance_close(struct task *self, struct instance *instance)
+void app_close(struct task *self, struct app *app)
 {
-    struct controller *controller = &instance->controller;
+    struct controller *controller = &app->controller;
 
-    instance_step_down(self, instance);
-    group_close(self, &instance->background);
+    app_resign(self, app);
+    group_close(self, &app->background);
     azure_cloud_free(controller->cloud);
     events_free(controller->events);
     replica_events_stop(controller);
     informers_free(controller);
     kube_free(controller->leader_kube);
-    free(instance->identity);
-    free(instance->cluster_id);
+    free(app->identity);
+    free(app->cluster_id);
 }

@@ -14,7 +14,7 @@
 #include "lib/rt/group.h"
 #include "provisioner-lib/azure/config.h"
 
-struct instance {
+struct app {
     struct controller controller;
     const struct flags *flags;
     struct task_group background;  /* reflectors, events */
@@ -25,26 +25,25 @@ struct instance {
     struct leader *leader;
 };
 
-/* What is pointed to, here and below, must outlive the instance. */
-void instance_init(struct instance *instance, struct loop *loop, const struct flags *flags);
+/* What is pointed to, here and below, must outlive the app. */
+void app_init(struct app *app, struct loop *loop, const struct flags *flags);
 
 /* `kube` is for what any replica may do; what only the leader may goes through `http` as well. */
-void instance_connect_cluster(struct instance *instance, struct kube *kube,
-                              struct http_transport *http, const struct kube_config *config);
+void app_connect_cluster(struct app *app, struct kube *kube, struct http_transport *http,
+                         const struct kube_config *config);
 /* As azure_cloud_new. */
-void instance_connect_cloud(struct instance *instance, struct azure_config *config,
-                            struct http_transport *resource_manager,
-                            struct http_transport *metadata);
+void app_connect_cloud(struct app *app, struct azure_config *config,
+                       struct http_transport *resource_manager, struct http_transport *metadata);
 
 /* Reads the cluster; CSI calls may be served afterwards. */
-struct err *instance_read_cluster(struct task *self, struct instance *instance)
+struct err *app_read_cluster(struct task *self, struct app *app)
     __attribute__((warn_unused_result));
 
 /* Becomes a candidate. `lost(ctx)`: the lease was lost, and the process must end now. */
-void instance_stand(struct instance *instance, void (*lost)(void *ctx), void *ctx);
-bool instance_leads(const struct instance *instance);
+void app_campaign(struct app *app, void (*lost)(void *ctx), void *ctx);
+bool app_leads(const struct app *app);
 /* Stops what a leader does, and gives the lease back. Before the CSI server is closed. */
-void instance_step_down(struct task *self, struct instance *instance);
+void app_resign(struct task *self, struct app *app);
 
 /* Ends and frees everything, however far it came. */
-void instance_close(struct task *self, struct instance *instance);
+void app_close(struct task *self, struct app *app);

@@ -28,7 +28,7 @@ enum { SHUTDOWN_GRACE_MS = 5 * 1000 };
 struct program {
     struct flags flags;
     struct loop *loop;
-    struct instance instance;
+    struct app app;
     struct kube_connection connection;
     struct azure_config azure_config;
     struct http_client *cloud_http, *metadata_http;
@@ -68,8 +68,8 @@ static struct err *connect_cluster(struct program *program)
     struct kube_connection *connection = &program->connection;
 
     TRY(kube_connect(program->loop, program->flags.kubeconfig, USER_AGENT, connection));
-    instance_connect_cluster(&program->instance, connection->kube,
-                             http_client_transport(connection->http), &connection->config);
+    app_connect_cluster(&program->app, connection->kube, http_client_transport(connection->http),
+                        &connection->config);
     return NULL;
 }
 
@@ -85,9 +85,9 @@ static struct err *connect_cloud(struct program *program)
     TRY(http_client_new(program->loop,
                         &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
                         &program->metadata_http));
-    instance_connect_cloud(&program->instance, &program->azure_config,
-                           http_client_transport(program->cloud_http),
-                           http_client_transport(program->metadata_http));
+    app_connect_cloud(&program->app, &program->azure_config,
+                      http_client_transport(program->cloud_http),
+                      http_client_transport(program->metadata_http));
     return NULL;
 }
 
@@ -132,7 +132,7 @@ static struct err *serve_csi(struct program *program)
         .ctx = program,
     };
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
-                                           csi_controller_service(&program->instance.controller)};
+                                           csi_controller_service(&program->app.controller)};
     struct err *err = rpc_server_new(program->loop,
                                      &(struct rpc_server_config){
                                          .endpoints = endpoints,
@@ -158,8 +158,8 @@ static void refresh_metrics(void *ctx)
 
     if (!program->serving)
         return;
-    metrics_refresh(&program->instance.controller, instance_leads(&program->instance));
-    azure_cloud_refresh_metrics(program->instance.controller.cloud);
+    metrics_refresh(&program->app.controller, app_leads(&program->app));
+    azure_cloud_refresh_metrics(program->app.controller.cloud);
 }
 
 static struct err *serve_probes(struct program *program)
@@ -209,19 +209,19 @@ static struct err *make(struct task *self, struct program *program,
 
 static struct err *start(struct task *self, struct program *program)
 {
-    struct instance *instance = &program->instance;
+    struct app *app = &program->app;
 
     TRY(make(self, program, serve_probes));
     TRY(make(self, program, connect_cluster));
     TRY(cloud_config_load(self, program->connection.kube, &program->flags, &program->azure_config));
     TRY(make(self, program, connect_cloud));
-    TRY(instance_read_cluster(self, instance));
+    TRY(app_read_cluster(self, app));
     CLEANUP(freep)
     char *name = mem_printf("%s/%s", program->flags.lease_namespace, program->flags.lease_name);
     program->node_lock = node_lock_new(program->loop, name);
     TRY(make(self, program, serve_csi));
     program->serving = true;
-    instance_stand(instance, on_lease_lost, program);
+    app_campaign(app, on_lease_lost, program);
     log_info("serving CSI on %s", program->flags.endpoint);
     return NULL;
 }
@@ -229,13 +229,13 @@ static struct err *start(struct task *self, struct program *program)
 static void finish(struct task *self, struct program *program)
 {
     program->serving = false;
-    instance_step_down(self, &program->instance);
+    app_resign(self, &program->app);
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
     node_lock_free(program->node_lock);
     probes_close(self, program->health);
     probes_close(self, program->metrics);
-    instance_close(self, &program->instance);
+    app_close(self, &program->app);
     http_client_free(program->cloud_http);
     http_client_free(program->metadata_http);
     azure_config_fini(&program->azure_config);
@@ -289,7 +289,7 @@ int main(int argc, char *argv[])
     signal(SIGPIPE, SIG_IGN);
     loop = loop_new();
     program.loop = loop;
-    instance_init(&program.instance, loop, &program.flags);
+    app_init(&program.app, loop, &program.flags);
     waiters_init(&program.stop);
     loop_on_signal(loop, SIGTERM, on_terminate, &program);
     loop_on_signal(loop, SIGINT, on_terminate, &program);

@@ -19,7 +19,7 @@ struct world {
     struct azure_config azure_config;
     struct kube_config kube_config;
     struct kube *kube;
-    struct instance instance;
+    struct app app;
 };
 
 /* ---- the API server ---- */
@@ -104,7 +104,7 @@ static void read_cluster(struct task *self, void *arg)
 {
     struct world *world = arg;
 
-    MUST(input_taken(instance_read_cluster(self, &world->instance)));
+    MUST(input_taken(app_read_cluster(self, &world->app)));
 }
 
 static void start(struct world *world)
@@ -123,22 +123,21 @@ static void start(struct world *world)
     MUST(input_taken(azure_config_parse(config, strlen(config), &world->azure_config)));
     world->kube_config = (struct kube_config){.server = server, .namespace_ = program};
     world->kube = kube_new(world->loop, &world->api_server, &world->kube_config);
-    instance_init(&world->instance, world->loop, &world->flags);
-    instance_connect_cluster(&world->instance, world->kube, &world->api_server,
-                             &world->kube_config);
-    instance_connect_cloud(&world->instance, &world->azure_config, &world->azure.transport,
-                           &world->azure.transport);
+    app_init(&world->app, world->loop, &world->flags);
+    app_connect_cluster(&world->app, world->kube, &world->api_server, &world->kube_config);
+    app_connect_cloud(&world->app, &world->azure_config, &world->azure.transport,
+                      &world->azure.transport);
     MUST(task_returns(world->loop, read_cluster, world, HOUR_MS));
 }
 
-static void close_instance(struct task *self, void *instance)
+static void close_app(struct task *self, void *app)
 {
-    instance_close(self, instance);
+    app_close(self, app);
 }
 
 static void stop(struct world *world)
 {
-    MUST(task_returns(world->loop, close_instance, &world->instance, HOUR_MS));
+    MUST(task_returns(world->loop, close_app, &world->app, HOUR_MS));
     kube_free(world->kube);
     azure_config_fini(&world->azure_config);
     answers_fini(&world->azure);
@@ -183,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct world world;
-    struct rpc_service service = csi_controller_service(&world.instance.controller);
+    struct rpc_service service = csi_controller_service(&world.app.controller);
     struct calling calling = {.world = &world, .service = &service, .arena = arena};
     size_t index = size > 0 ? (size_t)data[0] - '0' : service.n_methods;
 

@@ -19,7 +19,7 @@ struct controller_process {
     struct sim *sim;
     char *name;
     struct flags flags;
-    struct instance instance;
+    struct app app;
     struct kube_config kube_config;
     struct azure_config azure_config;
     struct wire *to_kube, *to_azure;
@@ -49,11 +49,11 @@ static void lease_lost(void *ctx)
 static void start_until_done(struct task *self, void *arg)
 {
     struct controller_process *process = arg;
-    struct err *err = instance_read_cluster(self, &process->instance);
+    struct err *err = app_read_cluster(self, &process->app);
 
     if (!err) {
         process->serving = true;
-        instance_stand(&process->instance, lease_lost, process);
+        app_campaign(&process->app, lease_lost, process);
     }
     err_free(err);
 }
@@ -69,9 +69,9 @@ static void run(struct task *self, void *arg)
         wait_uninterruptible(self, &process->stop);
     process->serving = false;
     group_close(self, &starting);
-    instance_step_down(self, &process->instance);
+    app_resign(self, &process->app);
     group_close(self, &process->calls);
-    instance_close(self, &process->instance);
+    app_close(self, &process->app);
     process->ended = true;
 }
 
@@ -100,10 +100,10 @@ static void connect_servers(struct controller_process *process)
     process->azure_pace = pace_new(sim, wire_http(process->to_azure), &process->flags);
     process->kube = kube_new(loop, pace_http(process->kube_pace), &process->kube_config);
     azure_side_config(&process->azure_config);
-    instance_connect_cluster(&process->instance, process->kube, pace_http(process->kube_pace),
-                             &process->kube_config);
-    instance_connect_cloud(&process->instance, &process->azure_config,
-                           pace_http(process->azure_pace), pace_http(process->azure_pace));
+    app_connect_cluster(&process->app, process->kube, pace_http(process->kube_pace),
+                        &process->kube_config);
+    app_connect_cloud(&process->app, &process->azure_config, pace_http(process->azure_pace),
+                      pace_http(process->azure_pace));
 }
 
 struct controller_process *controller_process_start(struct sim *sim, const char *name)
@@ -116,7 +116,7 @@ struct controller_process *controller_process_start(struct sim *sim, const char 
     process->flags.pod_name = process->name;
     process_start(&process->process, &sim->clockwork,
                   random_below(loop_random(sim->loop), MOST_SKEW_MS));
-    instance_init(&process->instance, process->process.loop, &process->flags);
+    app_init(&process->app, process->process.loop, &process->flags);
     group_init(&process->calls, process->process.loop);
     waiters_init(&process->stop);
     connect_servers(process);
@@ -169,7 +169,7 @@ void controller_process_pause(struct controller_process *process, uint64_t ms)
 
 bool controller_process_leads(const struct controller_process *process)
 {
-    return instance_leads(&process->instance);
+    return app_leads(&process->app);
 }
 
 bool controller_process_serves(const struct controller_process *process)
@@ -224,7 +224,7 @@ static void serve(struct task *self, void *arg)
     struct arena *arena = arena_new();
     struct rpc_call seen = {
         .method = call->method->name,
-        .ctx = &call->process->instance.controller,
+        .ctx = &call->process->app.controller,
         .arena = arena,
         .deadline = loop_deadline(call->process->process.loop, call->timeout_ms),
     };
@@ -249,7 +249,7 @@ static void serve(struct task *self, void *arg)
 
 static bool find_method(struct csi_call *call, const char *name)
 {
-    struct rpc_service service = csi_controller_service(&call->process->instance.controller);
+    struct rpc_service service = csi_controller_service(&call->process->app.controller);
     const ProtobufCMethodDescriptor *descriptor =
         protobuf_c_service_descriptor_get_method_by_name(service.descriptor, name);
 

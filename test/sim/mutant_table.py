@@ -138,7 +138,7 @@ MUTANTS = [
     Mutant("an older object takes the place of a newer one", "lib/kube/store.c",
            "else if (object->version > entry->object->version)", "else if (entry)", "bad-api"),
     Mutant("an old leader finishes its write after a pause", "controller/app.c",
-           "    return instance_leads(ctx);\n}\n\nstatic", "    return ctx != NULL;\n}\n\nstatic",
+           "    return app_leads(ctx);\n}\n\nstatic", "    return ctx != NULL;\n}\n\nstatic",
            "failovers", "leader-paused"),
     Mutant("own write not seen", RECORD,
            "    if (!err)\n        store_apply_write(controller->attachments, written);\n    else if (!forget_if_gone",
@@ -165,7 +165,7 @@ MUTANTS = [
            "return asked ? NULL : record_lost(object);", "return asked ? NULL : NULL;", "rolling",
            "attachment-record-deleted-by-hand,watch-late,pod-move"),
     Mutant("a leader that ends follows what Azure does", "controller/app.c",
-           "    group_close(self, &instance->cloud_tasks);\n    leader_stop", "    leader_stop",
+           "    group_close(self, &app->cloud_tasks);\n    leader_stop", "    leader_stop",
            "failovers", "leader-ended"),
     # ---- the mirror ----
     Mutant("new leader goes by an old mirror", "controller/leader.c",
