@@ -28,12 +28,12 @@ bool dangling_attach_decide(const struct dangling_snapshot *in, size_t *ret_owne
 
 /* ---- who uses it ---- */
 
-static const char *node_of(const struct subject *s)
+static const char *node_of(const struct attachment_work *s)
 {
     return s->attachment->spec->node_name;
 }
 
-static bool is_published_elsewhere(const struct subject *s)
+static bool is_published_elsewhere(const struct attachment_work *s)
 {
     size_t n;
     CLEANUP(freep)
@@ -46,7 +46,7 @@ static bool is_published_elsewhere(const struct subject *s)
     return false;
 }
 
-static bool is_in_use_elsewhere(const struct subject *s)
+static bool is_in_use_elsewhere(const struct attachment_work *s)
 {
     STORE_FOREACH(s->controller->nodes, node)
         if (strcmp(node->metadata->name, node_of(s)) != 0 &&
@@ -78,7 +78,7 @@ static const struct kube_object *node_of_vm(const struct controller *controller,
 }
 
 /* What the VM's kubelet says now, which the mirror may be behind. */
-static struct err *ask_kubelet(struct task *self, const struct subject *s, const char *vm,
+static struct err *ask_kubelet(struct task *self, const struct attachment_work *s, const char *vm,
                                bool *ret_uses)
 {
     struct controller *controller = s->controller;
@@ -101,7 +101,7 @@ static struct err *ask_kubelet(struct task *self, const struct subject *s, const
 
 /* ---- who is on record ---- */
 
-static bool is_on_record(const struct subject *s, const char *vm)
+static bool is_on_record(const struct attachment_work *s, const char *vm)
 {
     size_t n;
     struct kube_object *const *objects =
@@ -122,7 +122,7 @@ static bool is_on_record(const struct subject *s, const char *vm)
 
 /* ---- ending it ---- */
 
-static void tell(const struct subject *s, const char *vm)
+static void tell(const struct attachment_work *s, const char *vm)
 {
     events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
                   "DanglingAttachEnded", "Attach",
@@ -131,7 +131,7 @@ static void tell(const struct subject *s, const char *vm)
                   s->in.disk_id, vm, node_of(s));
 }
 
-static bool find_owner(const struct subject *s, const struct cloud_disk *disk, size_t *ret)
+static bool find_owner(const struct attachment_work *s, const struct cloud_disk *disk, size_t *ret)
 {
     CLEANUP(freep)
     struct dangling_owner *owners = mem_alloc((disk->n_instances + 1) * sizeof *owners);
@@ -153,7 +153,7 @@ static bool find_owner(const struct subject *s, const struct cloud_disk *disk, s
         ret);
 }
 
-struct err *dangling_attach_end(struct task *self, const struct subject *s, bool *ret_ended)
+struct err *dangling_attach_end(struct task *self, const struct attachment_work *s, bool *ret_ended)
 {
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};

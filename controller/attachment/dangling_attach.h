@@ -27,5 +27,5 @@ struct dangling_snapshot {
 bool dangling_attach_decide(const struct dangling_snapshot *in, size_t *ret_owner);
 
 /* After Azure has refused to attach the disk. `ret_ended`: there was one, and it is detached. */
-struct err *dangling_attach_end(struct task *self, const struct subject *subject, bool *ret_ended)
-    __attribute__((warn_unused_result));
+struct err *dangling_attach_end(struct task *self, const struct attachment_work *work,
+                                bool *ret_ended) __attribute__((warn_unused_result));

@@ -137,12 +137,12 @@ static struct attachment_plan without_place(const struct attachment_snapshot *in
     struct attachment_plan plan = step(STEP_PREEMPT);
 
     if (in->wanted == ROLE_IS_REPLICA)
-        return step(STEP_GIVE_UP);
+        return step(STEP_RESCHEDULE);
     plan.victim = preemption_victim(in->neighbours, in->n_neighbours);
     if (plan.victim < in->n_neighbours)
         return plan;
     /* Somebody else's disk may have left since the model was read. */
-    return step(in->looked_anew ? STEP_NO_SLOT : STEP_LOOK_ANEW);
+    return step(in->vm_refreshed ? STEP_NO_SLOT : STEP_REFRESH_VM);
 }
 
 /* ---- the steps ---- */
@@ -184,19 +184,19 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
     if (!in->has_finalizer)
         return step(STEP_NONE);
     /* The record goes and the disk stays; without a Node it could not be written anew. */
-    if (attachment_phase(in) == PHASE_HELD)
+    if (attachment_phase(in) == PHASE_DELETED_WHILE_PUBLISHED)
         return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);
-    if (!in->looked)
-        return step(STEP_LOOK);
+    if (!in->vm_read)
+        return step(STEP_READ_VM);
     if (in->vm_guessed && (!in->instance || !slot_of(in, in->disk_id)))
         return next_of_guessed(in);
     if (!in->instance)
         return step(STEP_REMOVE_FINALIZER);
     if (!slot_of(in, in->disk_id)) /* by a model in which somebody else's attach may be missing? */
-        return step(in->looked_anew ? STEP_REMOVE_FINALIZER : STEP_LOOK_ANEW);
+        return step(in->vm_refreshed ? STEP_REMOVE_FINALIZER : STEP_REFRESH_VM);
     if (in->state != ATTACHMENT_DETACHING)
         return step(STEP_RECORD_DETACHING);
-    return step(leaves_by_swap(in) ? STEP_LOOK_LATER : STEP_DETACH);
+    return step(leaves_by_swap(in) ? STEP_REQUEUE : STEP_DETACH);
 }
 
 static struct attachment_plan next_of_attached(const struct attachment_snapshot *in)
@@ -205,8 +205,8 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
         return step(in->wanted == ROLE_IS_PRIMARY && in->role_taken ? STEP_NONE : STEP_RECORD_ROLE);
     if (in->verified)
         return step(STEP_NONE);
-    if (!in->looked)
-        return step(STEP_LOOK);
+    if (!in->vm_read)
+        return step(STEP_READ_VM);
     if (!in->instance)
         return step(in->vm_guessed ? STEP_NONE : STEP_RECORD_LOST);
 
@@ -221,11 +221,11 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
  * and holds a share. */
 static struct attachment_plan next_of_moved(const struct attachment_snapshot *in)
 {
-    if (!in->looked)
-        return step(STEP_LOOK);
+    if (!in->vm_read)
+        return step(STEP_READ_VM);
     if (in->instance && slot_of(in, in->disk_id))
         return step(STEP_DETACH);
-    return step(!in->instance || in->looked_anew ? STEP_FORGET_VM : STEP_LOOK_ANEW);
+    return step(!in->instance || in->vm_refreshed ? STEP_FORGET_VM : STEP_REFRESH_VM);
 }
 
 /* The model has the disk already: attached before, by us or by somebody else. */
@@ -236,7 +236,7 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
     case CLOUD_INSTANCE_SETTLED: /* one that leaves has been forgotten, and would leave for ever */
         return slot->leaving ? step(STEP_REPAIR) : step_at(STEP_RECORD_ATTACHED, slot->lun);
     case CLOUD_INSTANCE_CHANGING:
-        return step(STEP_LOOK_LATER);
+        return step(STEP_REQUEUE);
     case CLOUD_INSTANCE_FAILED:
         return step(STEP_REPAIR);
     }
@@ -250,7 +250,7 @@ static struct attachment_plan next_of_absent(const struct attachment_snapshot *i
 
     struct attachment_plan plan = step_at(STEP_RECORD_ATTACHING, choose_lun(in));
     if (plan.lun == NO_LUN)
-        return step(STEP_LOOK_LATER); /* until the one that leaves is gone */
+        return step(STEP_REQUEUE); /* until the one that leaves is gone */
     if (in->state == ATTACHMENT_ATTACHING && plan.lun == in->lun) {
         plan.step = STEP_ATTACH;
         plan.swaps_out = count_taken(in) >= in->instance->max_disks;
@@ -282,8 +282,8 @@ static struct attachment_plan next_of_own(const struct attachment_snapshot *in)
         return next_of_attached(in);
     if (must_wait(in))
         return step(STEP_NONE);
-    if (!in->looked)
-        return step(STEP_LOOK);
+    if (!in->vm_read)
+        return step(STEP_READ_VM);
     if (!in->instance)
         return step(STEP_NO_VM);
 
@@ -298,7 +298,7 @@ struct attachment_plan attachment_next(const struct attachment_snapshot *in)
     struct attachment_plan plan = step(STEP_RECORD_DISPLACED);
 
     assert(in->wanted != ROLE_NONE);
-    if (in->looked && in->instance) {
+    if (in->vm_read && in->instance) {
         plan.victim = find_displaced(in);
         if (plan.victim < in->n_neighbours)
             return plan;

@@ -2,10 +2,10 @@
  *
  * A pure function: it looks at an attachment, at the other attachments of its volume and at the
  * VM's model, and names one step. The reconciler takes it and asks again with what it then sees, so
- * that a step may fail, or the process may end, at any point, and the next look goes on from there.
+ * that a step may fail, or the process may end, at any point, and the next plan goes on from there.
  *
  * Guarantees, for any input:
- *   - a change of role of an attached disk needs no look at the cloud and no call to it;
+ *   - a change of role of an attached disk needs no read of the cloud and no other call to it;
  *   - nothing is attached without its LUN being on record, and never to a LUN that the model or
  *     another record has taken;
  *   - a single writer's disk has one primary: nobody becomes it while another is on record;
@@ -36,7 +36,7 @@
 enum attachment_role { ROLE_NONE, ROLE_IS_PRIMARY, ROLE_IS_REPLICA };
 
 enum attachment_state {
-    ATTACHMENT_NEW, /* "", Pending, and whatever has to be looked at anew */
+    ATTACHMENT_NEW, /* "", Pending, and whatever has to be read anew */
     ATTACHMENT_ATTACHING,
     ATTACHMENT_ATTACHED,
     ATTACHMENT_DETACHING,
@@ -81,8 +81,8 @@ struct attachment_snapshot {
     bool volume_goes;          /* the AzVolume is gone, or its deletion has been asked for */
     int64_t deleting_for_ms;   /* since its own deletion was asked for, by the leader's clock */
 
-    bool looked; /* whether the next three mean anything */
-    bool looked_anew;
+    bool vm_read;                          /* whether the next three mean anything */
+    bool vm_refreshed;                     /* and that it was read for this */
     const struct cloud_instance *instance; /* NULL: there is no such VM */
     enum disk_owner_search owner;
     const char *disk_id;
@@ -92,9 +92,9 @@ enum attachment_step {
     STEP_NONE,          /* all is as it should be, or nothing can be done until something changes */
     STEP_ADD_FINALIZER, /* so that nothing is forgotten */
     STEP_REMOVE_FINALIZER, /* it is over */
-    STEP_LOOK,             /* read the VM's model, or take it as it was a moment ago */
-    STEP_LOOK_ANEW,        /* the same, but a model from before counts no more */
-    STEP_LOOK_LATER,       /* it is changing: read it again in a while */
+    STEP_READ_VM,          /* read the VM's model, or take it as it was a moment ago */
+    STEP_REFRESH_VM,       /* the same, but a model from before counts no more */
+    STEP_REQUEUE,          /* it is changing: read it again in a while */
     STEP_RECORD_ATTACHING, /* a LUN for it: `lun` */
     STEP_ATTACH,           /* the disk to the VM, at `lun` */
     STEP_REPAIR,           /* the VM's last change was not carried out */
@@ -109,7 +109,7 @@ enum attachment_step {
     STEP_RECORD_DETACHING, /* that it is to be detached */
     STEP_DETACH,           /* the disk from the VM */
     STEP_PREEMPT,          /* the neighbour `victim` gives way */
-    STEP_GIVE_UP,          /* a replica for which there is no place: it is to be put elsewhere */
+    STEP_RESCHEDULE,       /* a replica for which there is no place: it is to be put elsewhere */
     STEP_NO_VM,            /* an error: the node has no VM */
     STEP_NO_SLOT,          /* an error: the VM can take no more disks */
     STEP_UNKNOWN_VM,       /* an error: the disk is attached, perhaps to this node's VM */

@@ -15,27 +15,27 @@
 enum {
     MAX_STEPS = 16,           /* in one go; the longest life has about half as many */
     MODEL_AGE_MS = 60 * 1000, /* of a VM's model that nobody changed through us */
-    LOOK_AGAIN_MS = 2 * 1000, /* at a VM that is changing */
+    REQUEUE_MS = 2 * 1000,    /* at a VM that is changing */
     /* At a full VM, for primaries: nobody says when somebody else's disk leaves it. All that wait
-     * share a look, so that many of them do not use up what may be read. */
-    FULL_LOOK_MS = 8 * 1000,
+     * share a read, so that many of them do not use up what may be read. */
+    FULL_REQUEUE_MS = 8 * 1000,
     FULL_MODEL_AGE_MS = 5 * 1000,
 };
 
 /* The record knows better than the Node where the LUN is that it names. */
-static struct err *identify(struct subject *s)
+static struct err *identify(struct attachment_work *s)
 {
     const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
 
     if (s->instance_id)
         return NULL;
     if (!recorded)
-        return subject_find_vm(s, &s->instance_id);
+        return attachment_work_find_vm(s, &s->instance_id);
     s->instance_id = mem_strdup(recorded);
     return NULL;
 }
 
-static enum cloud_urgency urgency_of(const struct subject *s)
+static enum cloud_urgency urgency_of(const struct attachment_work *s)
 {
     const struct attachment_snapshot *in = &s->in;
 
@@ -50,21 +50,22 @@ static enum cloud_urgency urgency_of(const struct subject *s)
 }
 
 /* Whether what is attached still is, nobody waits to know. */
-static enum cloud_urgency urgency_of_look(const struct subject *s)
+static enum cloud_urgency urgency_of_read(const struct attachment_work *s)
 {
     bool verifies = !s->in.deleting && s->in.state == ATTACHMENT_ATTACHED;
 
     return verifies ? CLOUD_COLLECTION : urgency_of(s);
 }
 
-static struct err *look(struct task *self, struct subject *s, uint64_t max_age_ms, bool *ret_found)
+static struct err *read_vm(struct task *self, struct attachment_work *s, uint64_t max_age_ms,
+                           bool *ret_found)
 {
     struct controller *controller = s->controller;
 
     cloud_instance_fini(&s->instance);
     s->instance = (struct cloud_instance){0};
     struct err *err = controller->cloud->ops->instance_get(
-        self, controller->cloud, s->instance_id, max_age_ms, urgency_of_look(s), &s->instance);
+        self, controller->cloud, s->instance_id, max_age_ms, urgency_of_read(s), &s->instance);
     *ret_found = !err;
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
@@ -76,12 +77,12 @@ static struct err *look(struct task *self, struct subject *s, uint64_t max_age_m
 /* ---- changes to the VM ---- */
 
 /* What was asked for, as it was then. */
-struct wish {
-    const struct subject *s;
+struct attach_intent {
+    const struct attachment_work *s;
     bool swaps_out; /* for what was leaving */
 };
 
-static bool is_leaving(const struct subject *s, const char *disk_id)
+static bool is_leaving(const struct attachment_work *s, const char *disk_id)
 {
     for (size_t i = 0; i < s->n_neighbours; i++)
         if (s->neighbours[i].leaving && strcmp(s->neighbours[i].disk_id, disk_id) == 0)
@@ -90,10 +91,10 @@ static bool is_leaving(const struct subject *s, const char *disk_id)
 }
 
 /* One that has left may have come back since, published. */
-static bool swap_holds(const struct wish *wish, const struct subject *now)
+static bool swap_holds(const struct attach_intent *intent, const struct attachment_work *now)
 {
-    for (size_t i = 0; wish->swaps_out && i < wish->s->n_neighbours; i++)
-        if (wish->s->neighbours[i].leaving && !is_leaving(now, wish->s->neighbours[i].disk_id))
+    for (size_t i = 0; intent->swaps_out && i < intent->s->n_neighbours; i++)
+        if (intent->s->neighbours[i].leaving && !is_leaving(now, intent->s->neighbours[i].disk_id))
             return false;
     return true;
 }
@@ -103,25 +104,26 @@ static bool swap_holds(const struct wish *wish, const struct subject *now)
  * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
 static bool precondition(void *ctx, const struct cloud_instance *instance)
 {
-    const struct wish *wish = ctx;
-    const struct subject *s = wish->s;
-    CLEANUP(subject_fini) struct subject now = {0};
+    const struct attach_intent *intent = ctx;
+    const struct attachment_work *s = intent->s;
+    CLEANUP(attachment_work_fini) struct attachment_work now = {0};
 
-    if (!subject_gather(s->controller, s->object->key, &now))
+    if (!attachment_work_gather(s->controller, s->object->key, &now))
         return false;
-    now.in.looked = true; /* if at nothing newer, at the model by which it was decided */
+    now.in.vm_read = true; /* if nothing newer, the model by which it was decided */
     now.in.instance = instance ? instance : s->in.instance;
     return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
            now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
-           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(wish, &now);
+           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now);
 }
 
-static struct err *attach(struct task *self, struct subject *s, const struct attachment_plan *plan)
+static struct err *attach(struct task *self, struct attachment_work *s,
+                          const struct attachment_plan *plan)
 {
     struct cloud *cloud = s->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     const struct caching_disk disk = volume_disk(s->volume);
-    struct wish wish = {s, plan->swaps_out};
+    struct attach_intent intent = {s, plan->swaps_out};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
 
@@ -139,13 +141,14 @@ static struct err *attach(struct task *self, struct subject *s, const struct att
                                        .swap_out = leaving,
                                        .n_swap_out = n_leaving,
                                        .precondition = precondition,
-                                       .ctx = &wish,
+                                       .ctx = &intent,
                                    });
 }
 
 /* What the node can take may have been a wrong guess, and is known by now. A disk that is in
  * somebody's way may be attached where nobody uses it; then it is tried again. */
-static struct err *learn_from_refusal(struct task *self, struct subject *s, struct err *refusal)
+static struct err *learn_from_refusal(struct task *self, struct attachment_work *s,
+                                      struct err *refusal)
 {
     struct controller *controller = s->controller;
     bool ended = false;
@@ -178,7 +181,7 @@ static struct err *wait_deleting(struct task *self, struct controller *controlle
     return NULL;
 }
 
-/* Only as it was looked at: a replica that has been promoted meanwhile stays. */
+/* Only as it was read: a replica that has been promoted meanwhile stays. */
 static struct err *release(struct task *self, struct controller *controller,
                            const struct kube_object *object)
 {
@@ -186,7 +189,7 @@ static struct err *release(struct task *self, struct controller *controller,
     return wait_deleting(self, controller, object);
 }
 
-static struct err *preempt(struct task *self, struct subject *s, size_t victim)
+static struct err *preempt(struct task *self, struct attachment_work *s, size_t victim)
 {
     const struct kube_object *object = s->neighbour_objects[victim];
 
@@ -200,7 +203,7 @@ static struct err *preempt(struct task *self, struct subject *s, size_t victim)
 }
 
 /* The replica plan puts it elsewhere, by a limit of this node that is looked up anew. */
-static struct err *give_up(struct task *self, struct subject *s)
+static struct err *reschedule(struct task *self, struct attachment_work *s)
 {
     struct controller *controller = s->controller;
     CLEANUP(freep)
@@ -210,7 +213,7 @@ static struct err *give_up(struct task *self, struct subject *s)
     return release(self, controller, s->object);
 }
 
-static struct err *unknown_vm(const struct subject *s)
+static struct err *unknown_vm(const struct attachment_work *s)
 {
     return err_new(ERR_BUSY,
                    "disk %s is attached, perhaps to the VM of node %s: that Node is deleted, no "
@@ -219,7 +222,7 @@ static struct err *unknown_vm(const struct subject *s)
                    s->in.disk_id, s->attachment->spec->node_name);
 }
 
-static struct err *no_slot(const struct subject *s)
+static struct err *no_slot(const struct attachment_work *s)
 {
     unsigned published = 0;
 
@@ -231,18 +234,18 @@ static struct err *no_slot(const struct subject *s)
                    s->attachment->spec->node_name, s->instance.max_disks, published);
 }
 
-static void look_later(const struct subject *s, uint64_t pause_ms)
+static void requeue(const struct attachment_work *s, uint64_t pause_ms)
 {
     workqueue_add_at(s->controller->attachment_queue, s->object->key,
                      loop_now(s->controller->loop) + pause_ms);
 }
 
 /* A step that nothing but an error comes of. */
-static struct err *cannot(const struct subject *s, enum attachment_step step)
+static struct err *cannot(const struct attachment_work *s, enum attachment_step step)
 {
     switch (step) {
     case STEP_NO_SLOT:
-        look_later(s, FULL_LOOK_MS);
+        requeue(s, FULL_REQUEUE_MS);
         return no_slot(s);
     case STEP_UNKNOWN_VM:
         return unknown_vm(s);
@@ -255,7 +258,7 @@ static struct err *cannot(const struct subject *s, enum attachment_step step)
 /* ---- steps ---- */
 
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
-static struct err *take_step(struct task *self, struct subject *s,
+static struct err *take_step(struct task *self, struct attachment_work *s,
                              const struct attachment_plan *plan, bool *ret_go_on)
 {
     struct controller *controller = s->controller;
@@ -264,14 +267,14 @@ static struct err *take_step(struct task *self, struct subject *s,
     *ret_go_on = true;
     switch (plan->step) {
     case STEP_NONE:
-    case STEP_LOOK: /* these are done by the caller */
-    case STEP_LOOK_ANEW:
+    case STEP_READ_VM: /* these are done by the caller */
+    case STEP_REFRESH_VM:
     case STEP_ASK_DISK:
         *ret_go_on = false;
         return NULL;
-    case STEP_LOOK_LATER:
+    case STEP_REQUEUE:
         *ret_go_on = false;
-        look_later(s, LOOK_AGAIN_MS);
+        requeue(s, REQUEUE_MS);
         return NULL;
     case STEP_ADD_FINALIZER:
         return record_finalizer(self, s, true);
@@ -308,9 +311,9 @@ static struct err *take_step(struct task *self, struct subject *s,
         return cloud->ops->disk_detach(self, cloud, s->instance_id, s->in.disk_id, urgency_of(s));
     case STEP_PREEMPT:
         return preempt(self, s, plan->victim);
-    case STEP_GIVE_UP:
+    case STEP_RESCHEDULE:
         *ret_go_on = false;
-        return give_up(self, s);
+        return reschedule(self, s);
     case STEP_NO_VM:
     case STEP_NO_SLOT:
     case STEP_UNKNOWN_VM:
@@ -321,14 +324,14 @@ static struct err *take_step(struct task *self, struct subject *s,
 
 /* ---- on the way to the VM's change ---- */
 
-/* From the first look at the VM until its change is asked for. */
+/* From the first read of the VM until its change is asked for. */
 struct approach {
     struct cloud *cloud;
     uint64_t began;    /* when the attachment was taken up */
     char *instance_id; /* NULL: it is not on its way */
 };
 
-static void approach_begin(struct approach *approach, const struct subject *s)
+static void approach_begin(struct approach *approach, const struct attachment_work *s)
 {
     bool asks = s->in.deleting || s->in.lun == NO_LUN; /* else it looks at what has been done */
 
@@ -348,29 +351,30 @@ static void approach_end(struct approach *approach)
 
 /* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
  * what is true now. False if the attachment is gone meanwhile. */
-static bool gather_again(struct subject *s, bool found)
+static bool gather_again(struct attachment_work *s, bool found)
 {
-    struct subject fresh = {0};
+    struct attachment_work fresh = {0};
 
-    if (!subject_gather(s->controller, s->object->key, &fresh)) {
-        subject_fini(&fresh);
+    if (!attachment_work_gather(s->controller, s->object->key, &fresh)) {
+        attachment_work_fini(&fresh);
         return false;
     }
     fresh.instance_id = TAKE_PTR(s->instance_id);
     fresh.instance = s->instance;
-    fresh.in.looked = s->in.looked;
-    fresh.in.looked_anew = s->in.looked_anew;
+    fresh.in.vm_read = s->in.vm_read;
+    fresh.in.vm_refreshed = s->in.vm_refreshed;
     fresh.in.owner = s->in.owner;
     s->instance = (struct cloud_instance){0};
-    subject_fini(s);
+    attachment_work_fini(s);
     *s = fresh;
     s->in.instance = found ? &s->instance : NULL;
     return true;
 }
 
-/* How old the VM's model may be. A look anew at what leaves, or where it was before, is not of
+/* How old the VM's model may be. A fresh read for what leaves, or of where it was before, is not of
  * before the attachment was taken up. */
-static uint64_t model_age_ms(const struct subject *s, const struct approach *approach, bool anew)
+static uint64_t model_age_ms(const struct attachment_work *s, const struct approach *approach,
+                             bool anew)
 {
     bool arrives = !s->in.deleting && !s->in.vm_moved;
 
@@ -380,20 +384,20 @@ static uint64_t model_age_ms(const struct subject *s, const struct approach *app
 }
 
 /* Reads the VM's model. */
-static struct err *look_and_gather(struct task *self, struct subject *s,
+static struct err *read_and_gather(struct task *self, struct attachment_work *s,
                                    const struct approach *approach, bool anew, bool *ret_there)
 {
     bool found = false;
 
-    TRY(look(self, s, model_age_ms(s, approach, anew), &found));
-    s->in.looked = true;
-    s->in.looked_anew = anew;
+    TRY(read_vm(self, s, model_age_ms(s, approach, anew), &found));
+    s->in.vm_read = true;
+    s->in.vm_refreshed = anew;
     *ret_there = gather_again(s, found);
     return NULL;
 }
 
-/* Asks the disk which VM it is; that one is the subject's from then on. */
-static struct err *ask_and_gather(struct task *self, struct subject *s, bool *ret_there)
+/* Asks the disk which VM it is; that one is the work's from then on. */
+static struct err *ask_and_gather(struct task *self, struct attachment_work *s, bool *ret_there)
 {
     char *id = NULL;
 
@@ -407,18 +411,19 @@ static struct err *ask_and_gather(struct task *self, struct subject *s, bool *re
     return NULL;
 }
 
-/* What to do, by as many looks as it takes to know. */
-static struct err *decide(struct task *self, struct subject *s, struct approach *approach,
+/* What to do, by as many reads as it takes to know. */
+static struct err *decide(struct task *self, struct attachment_work *s, struct approach *approach,
                           struct attachment_plan *ret, bool *ret_there)
 {
     *ret_there = true;
     *ret = attachment_next(&s->in);
-    while (ret->step == STEP_LOOK || ret->step == STEP_LOOK_ANEW || ret->step == STEP_ASK_DISK) {
+    while (ret->step == STEP_READ_VM || ret->step == STEP_REFRESH_VM ||
+           ret->step == STEP_ASK_DISK) {
         TRY(identify(s));
         approach_begin(approach, s);
         TRY(ret->step == STEP_ASK_DISK
                 ? ask_and_gather(self, s, ret_there)
-                : look_and_gather(self, s, approach, ret->step == STEP_LOOK_ANEW, ret_there));
+                : read_and_gather(self, s, approach, ret->step == STEP_REFRESH_VM, ret_there));
         if (!*ret_there)
             return NULL;
         *ret = attachment_next(&s->in);
@@ -429,12 +434,12 @@ static struct err *decide(struct task *self, struct subject *s, struct approach 
 static struct err *one_step(struct task *self, struct controller *controller, const char *key,
                             struct approach *approach, bool *ret_go_on)
 {
-    CLEANUP(subject_fini) struct subject s = {0};
+    CLEANUP(attachment_work_fini) struct attachment_work s = {0};
     struct attachment_plan plan;
     bool there;
 
     *ret_go_on = false;
-    if (!subject_gather(controller, key, &s))
+    if (!attachment_work_gather(controller, key, &s))
         return NULL;
     struct err *err = decide(self, &s, approach, &plan, &there);
     if (plan.step != STEP_RECORD_ATTACHING && plan.step != STEP_RECORD_DETACHING)
@@ -460,9 +465,9 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
 
 struct err *reconcile_role(struct task *self, void *ctx, const char *key)
 {
-    CLEANUP(subject_fini) struct subject s = {0};
+    CLEANUP(attachment_work_fini) struct attachment_work s = {0};
 
-    if (!subject_gather(ctx, key, &s) || attachment_next(&s.in).step != STEP_RECORD_ROLE)
+    if (!attachment_work_gather(ctx, key, &s) || attachment_next(&s.in).step != STEP_RECORD_ROLE)
         return NULL;
     struct err *err = record_role(self, &s);
     return err ? record_failure(self, &s, err) : NULL;

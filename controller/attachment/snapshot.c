@@ -53,16 +53,16 @@ void attachment_forget_verified(struct controller *controller)
 
 /* ---- gather ---- */
 
-void subject_fini(struct subject *subject)
+void attachment_work_fini(struct attachment_work *work)
 {
-    kube_object_unref(subject->object);
-    kube_object_unref(subject->volume_object);
-    for (size_t i = 0; i < subject->n_neighbours; i++)
-        kube_object_unref(subject->neighbour_objects[i]);
-    free(subject->neighbour_objects);
-    free(subject->neighbours);
-    cloud_instance_fini(&subject->instance);
-    free(subject->instance_id);
+    kube_object_unref(work->object);
+    kube_object_unref(work->volume_object);
+    for (size_t i = 0; i < work->n_neighbours; i++)
+        kube_object_unref(work->neighbour_objects[i]);
+    free(work->neighbour_objects);
+    free(work->neighbours);
+    cloud_instance_fini(&work->instance);
+    free(work->instance_id);
 }
 
 static enum attachment_role role_of(const char *role)
@@ -176,29 +176,29 @@ static const char *provider_id_of(const struct controller *controller, const cha
     return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
 }
 
-struct err *subject_find_vm(const struct subject *subject, char **ret_id)
+struct err *attachment_work_find_vm(const struct attachment_work *work, char **ret_id)
 {
-    const struct controller *controller = subject->controller;
-    const char *node = subject->attachment->spec->node_name;
+    const struct controller *controller = work->controller;
+    const char *node = work->attachment->spec->node_name;
 
     return controller->cloud->ops->instance_id(controller->cloud, node,
                                                provider_id_of(controller, node), ret_id);
 }
 
-static void gather_vm(struct subject *s)
+static void gather_vm(struct attachment_work *s)
 {
     const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
     bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
     CLEANUP(freep) char *id = NULL;
 
     if (told && recorded)
-        err_free(subject_find_vm(s, &id));
+        err_free(attachment_work_find_vm(s, &id));
     s->in.vm_recorded = recorded != NULL;
     s->in.vm_moved = id && strcasecmp(id, recorded) != 0;
     s->in.vm_guessed = !recorded && !told;
 }
 
-static void gather_volume(struct subject *s)
+static void gather_volume(struct attachment_work *s)
 {
     CLEANUP(freep)
     char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
@@ -224,7 +224,7 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
 }
 
 /* The other attachments of the same volume. */
-static void gather_siblings(struct subject *s)
+static void gather_siblings(struct attachment_work *s)
 {
     size_t n;
     struct kube_object *const *objects =
@@ -291,7 +291,7 @@ static bool is_arriving(const struct kube_object *object)
            !(state && strcmp(state, STATE_ATTACHMENT_FAILED) == 0);
 }
 
-static void add_neighbour(struct subject *s, struct kube_object *object)
+static void add_neighbour(struct attachment_work *s, struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const char *since = object->metadata->creation_timestamp;
@@ -319,7 +319,7 @@ static void add_neighbour(struct subject *s, struct kube_object *object)
 }
 
 /* The other attachments on the node, and the LUNs that they have on record or are about to. */
-static void gather_neighbours(struct subject *s)
+static void gather_neighbours(struct attachment_work *s)
 {
     const char *node = s->attachment->spec->node_name;
     size_t n;
@@ -338,13 +338,14 @@ static void gather_neighbours(struct subject *s)
     s->in.n_neighbours = s->n_neighbours;
 }
 
-bool subject_gather(struct controller *controller, const char *key, struct subject *ret)
+bool attachment_work_gather(struct controller *controller, const char *key,
+                            struct attachment_work *ret)
 {
     struct kube_object *object = store_get(controller->attachments, key);
 
     if (!object)
         return false;
-    *ret = (struct subject){.controller = controller};
+    *ret = (struct attachment_work){.controller = controller};
     ret->object = kube_object_ref(object);
     ret->attachment = as_attachment(object);
 

@@ -1,14 +1,14 @@
-/* snapshot.h - one attachment under work, and what attachment/plan.h looks at, gathered from
+/* snapshot.h - one attachment under work, and what attachment/plan.h decides by, gathered from
  * the mirror.
  *
- * A view holds what it shows: it stays good through a yield, but then it is old.
+ * It holds what it shows: it stays good through a yield, but then it is old.
  */
 #pragma once
 
 #include "controller/attachment/publish_plan.h"
 #include "controller/controller.h"
 
-struct subject {
+struct attachment_work {
     struct controller *controller;
     struct kube_object *object; /* referenced */
     const Api__AzVolumeAttachment *attachment;
@@ -19,17 +19,19 @@ struct subject {
     size_t n_neighbours;
     struct kube_object **neighbour_objects; /* referenced; beside them */
 
-    char *instance_id; /* set by whoever looks at the VM */
+    char *instance_id; /* set by whoever reads the VM */
     struct cloud_instance instance;
     struct attachment_snapshot in;
 };
 
-/* False if there is no such attachment any more, or it makes no sense. Call subject_fini anyway. */
-bool subject_gather(struct controller *controller, const char *key, struct subject *ret);
-void subject_fini(struct subject *subject);
+/* False if there is no such attachment any more, or it makes no sense. Call attachment_work_fini
+ * anyway. */
+bool attachment_work_gather(struct controller *controller, const char *key,
+                            struct attachment_work *ret);
+void attachment_work_fini(struct attachment_work *work);
 
 /* The id of the node's VM, as far as the Node says; the caller's. */
-struct err *subject_find_vm(const struct subject *subject, char **ret_id)
+struct err *attachment_work_find_vm(const struct attachment_work *work, char **ret_id)
     __attribute__((warn_unused_result));
 
 /* Where an attachment is, by what is on record; NULL is none. */

@@ -21,7 +21,7 @@ enum attachment_phase {
     PHASE_PROMOTING, /* an attached replica that waits for another node's primary to step down */
     PHASE_DEMOTING,  /* an attached primary, unpublished, on record as the primary still */
     PHASE_LEAVING,   /* deleted, until Azure has detached the disk */
-    PHASE_HELD,      /* deleted by somebody while it is published: it is made anew */
+    PHASE_DELETED_WHILE_PUBLISHED, /* deleted by somebody while it is published: it is made anew */
     ATTACHMENT_PHASES,
 };
 

@@ -62,12 +62,12 @@ static struct err *patch_object(struct task *self, struct controller *controller
     return err;
 }
 
-static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+static struct err *patch_status(struct task *self, struct attachment_work *s, json_t *status)
 {
     return patch_object(self, s->controller, s->object, status);
 }
 
-struct err *record_finalizer(struct task *self, struct subject *s, bool present)
+struct err *record_finalizer(struct task *self, struct attachment_work *s, bool present)
 {
     struct controller *controller = s->controller;
     const Api__ObjectMeta *metadata = s->object->metadata;
@@ -90,7 +90,7 @@ struct err *record_finalizer(struct task *self, struct subject *s, bool present)
     return NULL;
 }
 
-static json_t *detail_json(const struct subject *s, const char *previous_role, int lun)
+static json_t *detail_json(const struct attachment_work *s, const char *previous_role, int lun)
 {
     CLEANUP(freep) char *lun_text = mem_printf("%d", lun);
     CLEANUP(freep)
@@ -104,7 +104,7 @@ static json_t *detail_json(const struct subject *s, const char *previous_role, i
     return detail;
 }
 
-static const char *current_role(const struct subject *s)
+static const char *current_role(const struct attachment_work *s)
 {
     const Api__AzVolumeAttachmentStatus *status = s->attachment->status;
 
@@ -123,7 +123,7 @@ static void add_note(json_t *status, const char *name, const char *value)
 }
 
 /* A primary is told which file system its device must carry. */
-static void add_filesystem(const struct subject *s, json_t *status)
+static void add_filesystem(const struct attachment_work *s, json_t *status)
 {
     const char *filesystem = volume_annotation(s->volume, ANNOTATION_FILESYSTEM);
 
@@ -132,7 +132,8 @@ static void add_filesystem(const struct subject *s, json_t *status)
 }
 
 /* The same, while nobody else may record the LUN, or that it is the primary. */
-static struct err *patch_claimed(struct task *self, struct subject *s, int lun, json_t *status)
+static struct err *patch_claimed(struct task *self, struct attachment_work *s, int lun,
+                                 json_t *status)
 {
     struct claim claim = {.node = s->attachment->spec->node_name,
                           .volume = s->attachment->spec->volume_name,
@@ -145,7 +146,7 @@ static struct err *patch_claimed(struct task *self, struct subject *s, int lun, 
     return err;
 }
 
-struct err *record_attached(struct task *self, struct subject *s, int lun)
+struct err *record_attached(struct task *self, struct attachment_work *s, int lun)
 {
     const char *role = current_role(s);
     const char *previous = role && s->in.role != s->in.wanted ? role : NULL;
@@ -159,7 +160,7 @@ struct err *record_attached(struct task *self, struct subject *s, int lun)
     return NULL;
 }
 
-struct err *record_role(struct task *self, struct subject *s)
+struct err *record_role(struct task *self, struct attachment_work *s)
 {
     json_t *status =
         json_pack("{s:o, s:n}", "detail", detail_json(s, current_role(s), s->in.lun), "error");
@@ -174,7 +175,7 @@ struct err *record_role(struct task *self, struct subject *s)
     return NULL;
 }
 
-struct err *record_attaching(struct task *self, struct subject *s, int lun)
+struct err *record_attaching(struct task *self, struct attachment_work *s, int lun)
 {
     json_t *status =
         json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
@@ -183,7 +184,7 @@ struct err *record_attaching(struct task *self, struct subject *s, int lun)
     return patch_claimed(self, s, lun, status);
 }
 
-struct err *record_vm(struct task *self, struct subject *s)
+struct err *record_vm(struct task *self, struct attachment_work *s)
 {
     json_t *status = json_object();
 
@@ -191,7 +192,7 @@ struct err *record_vm(struct task *self, struct subject *s)
     return patch_status(self, s, status);
 }
 
-struct err *record_moved(struct task *self, struct subject *s)
+struct err *record_moved(struct task *self, struct attachment_work *s)
 {
     const Api__AzVolumeAttachmentSpec *spec = s->attachment->spec;
 
@@ -228,7 +229,7 @@ static void tell_lost(const struct controller *controller, const struct kube_obj
                   spec->volume_name, spec->node_name);
 }
 
-struct err *record_lost(struct task *self, struct subject *s)
+struct err *record_lost(struct task *self, struct attachment_work *s)
 {
     tell_lost(s->controller, s->object);
     return take_lun_off(self, s->controller, s->object);
@@ -256,14 +257,14 @@ struct err *record_displaced(struct task *self, struct controller *controller,
     return err;
 }
 
-struct err *record_detaching(struct task *self, struct subject *s)
+struct err *record_detaching(struct task *self, struct attachment_work *s)
 {
     return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
 /* A transient error keeps the state, so that whoever waits goes on waiting. A failure to write it
  * down is less important than the failure itself. */
-struct err *record_failure(struct task *self, struct subject *s, struct err *err)
+struct err *record_failure(struct task *self, struct attachment_work *s, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
     const char *state = s->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;

@@ -1,33 +1,37 @@
 /* status.h - what is written into an AzVolumeAttachment, one function for each thing.
  *
- * Every write names the version that was looked at and fails with CONFLICT if anybody has written
+ * Every write names the version that was read and fails with CONFLICT if anybody has written
  * since; what is written is in the mirror when the function returns.
  */
 #pragma once
 
 #include "controller/attachment/snapshot.h"
 
-struct err *record_finalizer(struct task *self, struct subject *s, bool present)
+struct err *record_finalizer(struct task *self, struct attachment_work *s, bool present)
     __attribute__((warn_unused_result));
-struct err *record_attaching(struct task *self, struct subject *s, int lun)
+struct err *record_attaching(struct task *self, struct attachment_work *s, int lun)
     __attribute__((warn_unused_result));
-struct err *record_attached(struct task *self, struct subject *s, int lun)
+struct err *record_attached(struct task *self, struct attachment_work *s, int lun)
     __attribute__((warn_unused_result));
-struct err *record_role(struct task *self, struct subject *s) __attribute__((warn_unused_result));
+struct err *record_role(struct task *self, struct attachment_work *s)
+    __attribute__((warn_unused_result));
 /* The cloud no longer has what was attached. */
-struct err *record_lost(struct task *self, struct subject *s) __attribute__((warn_unused_result));
+struct err *record_lost(struct task *self, struct attachment_work *s)
+    __attribute__((warn_unused_result));
 /* The cloud has another disk at the LUN of this attachment, a neighbour. Nobody becomes the primary
  * of its volume meanwhile. */
 struct err *record_displaced(struct task *self, struct controller *controller,
                              const struct kube_object *object) __attribute__((warn_unused_result));
 /* Which VM it is. */
-struct err *record_vm(struct task *self, struct subject *s) __attribute__((warn_unused_result));
+struct err *record_vm(struct task *self, struct attachment_work *s)
+    __attribute__((warn_unused_result));
 /* It was attached to another VM, which does not have it any more. */
-struct err *record_moved(struct task *self, struct subject *s) __attribute__((warn_unused_result));
-struct err *record_detaching(struct task *self, struct subject *s)
+struct err *record_moved(struct task *self, struct attachment_work *s)
+    __attribute__((warn_unused_result));
+struct err *record_detaching(struct task *self, struct attachment_work *s)
     __attribute__((warn_unused_result));
 
 /* The failure becomes visible in the object; it is also returned, to be tried again as its kind
  * says. */
-struct err *record_failure(struct task *self, struct subject *s, struct err *err)
+struct err *record_failure(struct task *self, struct attachment_work *s, struct err *err)
     __attribute__((warn_unused_result));

@@ -75,7 +75,8 @@ static struct verdict decide(const struct controller *controller, const Api__AzV
         nodes[in.n_elsewhere++] = as_attachment(objects[i])->spec->node_name;
     }
     if (off_record) {
-        elsewhere[in.n_elsewhere] = (struct publish_standing){.phase = PHASE_HELD};
+        elsewhere[in.n_elsewhere] =
+            (struct publish_standing){.phase = PHASE_DELETED_WHILE_PUBLISHED};
         nodes[in.n_elsewhere++] = off_record;
     }
     struct publish_plan plan = publish_decide(&in);

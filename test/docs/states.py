@@ -26,7 +26,7 @@ RECORDS = {
     "PROMOTING": "`Attached`, `spec.role` Primary, `status.detail.role` Replica",
     "DEMOTING": "`Attached`, `spec.role` Replica, `status.detail.role` Primary",
     "LEAVING": "`Detaching` with a deletion timestamp; `DetachmentFailed` until the next attempt",
-    "HELD": "a deletion timestamp, no detach request",
+    "DELETED_WHILE_PUBLISHED": "a deletion timestamp, no detach request",
     "ABSENT": "no object",
 }
 
@@ -51,7 +51,7 @@ def texts(header: str, prefix: str) -> dict[str, str]:
 
 
 def _word(name: str) -> str:
-    return name.split("_", 1)[1].lower().replace("_", " ")
+    return re.sub(r"\bvm\b", "VM", name.split("_", 1)[1].lower().replace("_", " "))
 
 
 def _record(phase: str) -> str:

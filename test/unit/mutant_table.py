@@ -564,7 +564,7 @@ MUTANTS = [
     Mutant("an attach on record is ended as a dangling one", "controller/attachment/dangling_attach.c",
            "&& !in->owners[i].on_record)", ")"),
     Mutant("a primary is refused by an old look at a full VM", "controller/attachment/plan.c",
-           "step(in->looked_anew ? STEP_NO_SLOT : STEP_LOOK_ANEW)", "step(STEP_NO_SLOT)"),
+           "step(in->vm_refreshed ? STEP_NO_SLOT : STEP_REFRESH_VM)", "step(STEP_NO_SLOT)"),
     Mutant("a record ends while it is published", "controller/volume/persistent_volume.c",
            "*name && !is_published(controller, name)", "*name"),
     Mutant("a record ends under its primary", "controller/volume/plan.c",

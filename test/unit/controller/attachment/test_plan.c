@@ -18,9 +18,9 @@ static const char *const step_names[] = {
     [STEP_NONE] = "none",
     [STEP_ADD_FINALIZER] = "add-finalizer",
     [STEP_REMOVE_FINALIZER] = "remove-finalizer",
-    [STEP_LOOK] = "look",
-    [STEP_LOOK_ANEW] = "look-anew",
-    [STEP_LOOK_LATER] = "look-later",
+    [STEP_READ_VM] = "read-vm",
+    [STEP_REFRESH_VM] = "refresh-vm",
+    [STEP_REQUEUE] = "requeue",
     [STEP_RECORD_ATTACHING] = "record-attaching",
     [STEP_ATTACH] = "attach",
     [STEP_REPAIR] = "repair",
@@ -35,13 +35,13 @@ static const char *const step_names[] = {
     [STEP_RECORD_DETACHING] = "record-detaching",
     [STEP_DETACH] = "detach",
     [STEP_PREEMPT] = "make-room",
-    [STEP_GIVE_UP] = "give-up",
+    [STEP_RESCHEDULE] = "reschedule",
     [STEP_NO_VM] = "no-vm",
     [STEP_NO_SLOT] = "no-slot",
     [STEP_UNKNOWN_VM] = "unknown-vm",
 };
 
-/* What the cloud says: NULL: not looked; "-": no VM; else "state limit: lun=disk ..." where the
+/* What the cloud says: NULL: not read; "-": no VM; else "state limit: lun=disk ..." where the
  * disk is d (ours), D (ours, leaving), y (a neighbour's) or x (another one); "rest=lun" before the
  * colon is a LUN that became free a moment ago. The states "guess" and "unknown" are "ok", with a
  * limit that is built in or that nobody knows. */
@@ -57,7 +57,7 @@ struct row {
 
 static const struct row rows[] = {
     {"a new one gets its finalizer first", "P", "", "new", -1, "bare", NULL, "add-finalizer"},
-    {"then the VM's model is read", "P", "", "new", -1, "", NULL, "look"},
+    {"then the VM's model is read", "P", "", "new", -1, "", NULL, "read-vm"},
     {"the lowest free LUN goes on record before anything is sent", "P", "", "new", -1, "",
      "ok 4: 0=x 2=x", "record-attaching 1"},
     {"a LUN that another attachment has on record is not free", "P", "", "new", -1, "taken=0",
@@ -73,15 +73,15 @@ static const struct row rows[] = {
     {"attached by somebody else: adopted", "P", "", "new", -1, "", "ok 4: 3=d",
      "record-attached 3"},
     {"a model that is changing proves nothing", "P", "P", "attaching", 1, "", "changing 4: 1=d",
-     "look-later"},
+     "requeue"},
     {"a failed change is carried out again", "P", "P", "attaching", 1, "", "failed 4: 1=d",
      "repair"},
-    {"an earlier detach must end first", "P", "", "new", -1, "", "changing 4: 1=D", "look-later"},
+    {"an earlier detach must end first", "P", "", "new", -1, "", "changing 4: 1=D", "requeue"},
     {"it never does where it failed, unless it is carried out again", "P", "", "new", -1, "",
      "failed 4: 1=D", "repair"},
     {"nor where it was forgotten", "P", "", "new", -1, "", "ok 4: 1=D", "repair"},
     {"no VM", "P", "", "new", -1, "", "-", "no-vm"},
-    {"no place by what may be an old model", "P", "", "new", -1, "", "ok 2: 0=x 1=x", "look-anew"},
+    {"no place by what may be an old model", "P", "", "new", -1, "", "ok 2: 0=x 1=x", "refresh-vm"},
     {"no place", "P", "", "new", -1, "anew", "ok 2: 0=x 1=x", "no-slot"},
     {"a place that is only on record is no place either", "P", "", "new", -1, "taken=5 anew",
      "ok 2: 0=x", "no-slot"},
@@ -110,7 +110,7 @@ static const struct row rows[] = {
     {"if there is no room otherwise", "P", "P", "attaching", 2, "leaving=1", "ok 3: 0=x 1=y",
      "attach 2"},
     {"a number for the LUN may have to wait", "P", "", "new", -1, "all-but-7 leaving=7",
-     "ok 64: 7=y", "look-later"},
+     "ok 64: 7=y", "requeue"},
     {"a VM that is full by a guess is asked to take a primary", "P", "", "new", -1, "",
      "guess 2: 0=x 1=x", "record-attaching 2"},
     {"in one change with what leaves, if anything does", "P", "P", "attaching", 2, "leaving=1",
@@ -122,16 +122,16 @@ static const struct row rows[] = {
     {"but there are no more LUNs than there are", "P", "", "new", -1, "all-but-7 anew",
      "guess 2: 7=x", "no-slot"},
     {"a replica goes by the guess", "R", "", "new", -1, "primary-attached", "guess 2: 0=x 1=x",
-     "give-up"},
+     "reschedule"},
 
     {"no replica gives way to a replica", "R", "", "new", -1, "primary-attached replica=1",
-     "ok 2: 0=x 1=y", "give-up"},
+     "ok 2: 0=x 1=y", "reschedule"},
     {"nor takes what a primary waits for", "R", "", "new", -1, "primary-attached waiting",
-     "ok 2: 0=x", "give-up"},
+     "ok 2: 0=x", "reschedule"},
     {"nor the place of one that leaves", "R", "", "new", -1, "primary-attached leaving=1",
-     "ok 2: 0=x 1=y", "give-up"},
+     "ok 2: 0=x 1=y", "reschedule"},
     {"nor keeps its own before it is attached", "R", "R", "attaching", 1,
-     "primary-attached waiting", "ok 2: 0=x", "give-up"},
+     "primary-attached waiting", "ok 2: 0=x", "reschedule"},
     {"unless the model has the primary's disk already", "R", "", "new", -1,
      "primary-attached waiting", "ok 2: 1=y", "record-attaching 0"},
     {"when a place is left it has it", "R", "", "new", -1, "primary-attached waiting", "ok 3: 0=x",
@@ -143,11 +143,11 @@ static const struct row rows[] = {
     {"a replica waits for the primary", "R", "", "new", -1, "", NULL, "none"},
     {"and for a primary that came later", "R", "", "new", -1, "primary-attached primary-waits",
      NULL, "none"},
-    {"and comes after it", "R", "", "new", -1, "primary-attached", NULL, "look"},
+    {"and comes after it", "R", "", "new", -1, "primary-attached", NULL, "read-vm"},
     {"nobody goes beyond the disk's shares", "P", "", "new", -1, "shares=3", NULL, "none"},
-    {"the last share can be had", "P", "", "new", -1, "shares=2", NULL, "look"},
+    {"the last share can be had", "P", "", "new", -1, "shares=2", NULL, "read-vm"},
 
-    {"promotion needs no look at the cloud", "P", "R", "attached", 1, "", NULL, "record-role"},
+    {"promotion needs no read of the cloud", "P", "R", "attached", 1, "", NULL, "record-role"},
     {"promotion waits for the former primary to be demoted", "P", "R", "attached", 1, "role-taken",
      NULL, "none"},
     {"so does a primary that is not attached yet", "P", "", "new", -1, "role-taken", NULL, "none"},
@@ -156,7 +156,8 @@ static const struct row rows[] = {
     {"nor for its own attach", "R", "P", "attaching", 1, "", NULL, "record-role"},
     {"nor with a LUN", "R", "P", "new", -1, "", NULL, "record-role"},
     {"what is as it should be stays", "P", "P", "attached", 1, "verified", NULL, "none"},
-    {"a new leader looks once whether the cloud agrees", "P", "P", "attached", 1, "", NULL, "look"},
+    {"a new leader reads once whether the cloud agrees", "P", "P", "attached", 1, "", NULL,
+     "read-vm"},
     {"it does", "P", "P", "attached", 1, "", "ok 4: 1=d", "verified"},
     {"it does not: gone", "P", "P", "attached", 1, "", "ok 4:", "record-lost"},
     {"it does not: elsewhere", "P", "P", "attached", 1, "", "ok 4: 2=d", "record-lost"},
@@ -179,13 +180,14 @@ static const struct row rows[] = {
     {"nor one that has no LUN on record any more", "R", "", "new", -1,
      "primary-attached replica=-1", "ok 4: 2=d", "record-attached 2"},
 
-    {"a replica is detached when it is deleted", "R", "R", "attached", 1, "deleting", NULL, "look"},
+    {"a replica is detached when it is deleted", "R", "R", "attached", 1, "deleting", NULL,
+     "read-vm"},
     {"first that goes on record", "R", "R", "attached", 1, "deleting", "ok 4: 1=d",
      "record-detaching"},
     {"then it is done", "R", "R", "detaching", 1, "deleting", "ok 4: 1=d", "detach"},
     {"again, if it is still leaving", "R", "R", "detaching", 1, "deleting", "ok 4: 1=D", "detach"},
     {"on a full VM that waits for the primary that takes its place", "R", "R", "detaching", 1,
-     "deleting arrives", "ok 2: 0=x 1=d", "look-later"},
+     "deleting arrives", "ok 2: 0=x 1=d", "requeue"},
     {"which takes it along", "R", "R", "detaching", 1, "deleting arrives anew", "ok 2: 0=x 2=x",
      "remove-finalizer"},
     {"and not where there is room", "R", "R", "detaching", 1, "deleting arrives", "ok 3: 0=x 1=d",
@@ -197,26 +199,27 @@ static const struct row rows[] = {
     {"nor for longer than half a minute: that primary may never come", "R", "R", "detaching", 1,
      "deleting arrives age=30000", "ok 2: 0=x 1=d", "detach"},
     {"which is not over yet", "R", "R", "detaching", 1, "deleting arrives age=29999",
-     "ok 2: 0=x 1=d", "look-later"},
+     "ok 2: 0=x 1=d", "requeue"},
     {"by a clock that is a little late, too", "R", "R", "detaching", 1,
-     "deleting arrives age=-2000", "ok 2: 0=x 1=d", "look-later"},
+     "deleting arrives age=-2000", "ok 2: 0=x 1=d", "requeue"},
     {"but not by one that is wrong", "R", "R", "detaching", 1, "deleting arrives age=-30000",
      "ok 2: 0=x 1=d", "detach"},
     {"nor while the deletion of its own volume waits for it", "R", "R", "detaching", 1,
      "deleting arrives volume-goes", "ok 2: 0=x 1=d", "detach"},
     {"when the model lacks it, it may be one from before", "R", "R", "detaching", 1, "deleting",
-     "ok 4: 0=x", "look-anew"},
+     "ok 4: 0=x", "refresh-vm"},
     {"if that lacks it too, it is over", "R", "R", "detaching", 1, "deleting anew", "ok 4: 0=x",
      "remove-finalizer"},
     {"and when there is no VM", "R", "R", "detaching", 1, "deleting", "-", "remove-finalizer"},
     {"of a primary that is published the record goes, and the disk stays", "P", "P", "attached", 1,
      "deleting", NULL, "remove-finalizer"},
-    {"once it is unpublished it is", "P", "P", "attached", 1, "deleting requested", NULL, "look"},
+    {"once it is unpublished it is", "P", "P", "attached", 1, "deleting requested", NULL,
+     "read-vm"},
     {"without its Node the record stays too, to say where the disk is", "P", "P", "attached", 1,
      "deleting no-node", NULL, "none"},
     {"until it is unpublished", "P", "P", "attached", 1, "deleting requested no-node", NULL,
-     "look"},
-    {"or it was unpublished by demoting it", "R", "P", "attached", 1, "deleting", NULL, "look"},
+     "read-vm"},
+    {"or it was unpublished by demoting it", "R", "P", "attached", 1, "deleting", NULL, "read-vm"},
     {"a VM that is a guess, and that the cloud does not know, proves nothing", "R", "R",
      "detaching", 1, "deleting vm-guessed", "-", "ask-disk"},
     {"nor does one that does not have the disk", "R", "R", "detaching", 1, "deleting vm-guessed",
@@ -233,11 +236,11 @@ static const struct row rows[] = {
      "vm-guessed", "-", "none"},
     {"what was recorded without its VM is recorded anew", "P", "P", "attached", 1, "vm-unrecorded",
      "ok 4: 1=d", "record-vm"},
-    {"the Node is another VM: the former one is looked at", "P", "P", "attached", 1, "vm-moved",
-     NULL, "look"},
+    {"the Node is another VM: the former one is read", "P", "P", "attached", 1, "vm-moved", NULL,
+     "read-vm"},
     {"the disk is detached there", "P", "P", "attached", 1, "vm-moved", "ok 4: 1=d", "detach"},
     {"by a model that nobody has changed since", "P", "P", "attached", 1, "vm-moved",
-     "ok 4:", "look-anew"},
+     "ok 4:", "refresh-vm"},
     {"and attached here", "P", "P", "attached", 1, "vm-moved anew", "ok 4:", "forget-vm"},
     {"at once when the former VM is gone", "R", "R", "attached", 1, "primary-attached vm-moved",
      "-", "forget-vm"},
@@ -302,7 +305,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->volume_goes = strstr(flags, "volume-goes");
     if ((value = strstr(flags, "age=")))
         in->deleting_for_ms = strtoll(value + strlen("age="), NULL, 10);
-    in->looked_anew = strstr(flags, "anew");
+    in->vm_refreshed = strstr(flags, "anew");
     if ((value = strstr(flags, "shares=")))
         in->other_shares = (unsigned)strtoul(value + strlen("shares="), NULL, 10);
     if ((value = strstr(flags, "taken=")))
@@ -338,7 +341,7 @@ static void apply_cloud(const char *cloud, struct attachment_snapshot *in,
     char state[16];
     int length, rest, more;
 
-    in->looked = cloud != NULL;
+    in->vm_read = cloud != NULL;
     if (!cloud || strcmp(cloud, "-") == 0)
         return;
     assert_int_equal(sscanf(cloud, "%15s %d%n", state, &instance->max_disks, &length), 2);
@@ -395,10 +398,10 @@ struct world {
     bool gone;
 };
 
-static void look(struct world *w, bool anew)
+static void read_vm(struct world *w, bool anew)
 {
-    w->in.looked = true;
-    w->in.looked_anew = anew;
+    w->in.vm_read = true;
+    w->in.vm_refreshed = anew;
     w->in.instance = w->in.vm_guessed ? NULL : &w->vm; /* the guess is wrong */
 }
 
@@ -466,12 +469,12 @@ static void look_or_take(struct world *w, struct attachment_plan plan, unsigned 
 {
     bool lost = rand_r(r) % 4 == 0; /* the step had no effect */
 
-    if (plan.step == STEP_LOOK || plan.step == STEP_LOOK_ANEW) {
-        look(w, plan.step == STEP_LOOK_ANEW);
+    if (plan.step == STEP_READ_VM || plan.step == STEP_REFRESH_VM) {
+        read_vm(w, plan.step == STEP_REFRESH_VM);
         return;
     }
     if (plan.step != STEP_ASK_DISK)
-        w->in.looked = false;
+        w->in.vm_read = false;
     if (!lost)
         take(w, plan, r);
 }

@@ -26,8 +26,8 @@ static const struct {
     {"elsewhere", PHASE_ABSENT, false, PHASE_PRIMARY_ATTACHED, true, ANSWER_REFUSE},
     {"elsewhere, on a replica", PHASE_REPLICA_ATTACHED, false, PHASE_PRIMARY_PENDING, true,
      ANSWER_REFUSE},
-    {"elsewhere, where the object was deleted under a pod", PHASE_ABSENT, false, PHASE_HELD, true,
-     ANSWER_REFUSE},
+    {"elsewhere, where the object was deleted under a pod", PHASE_ABSENT, false,
+     PHASE_DELETED_WHILE_PUBLISHED, true, ANSWER_REFUSE},
     {"elsewhere, when the first is on its way out", PHASE_ABSENT, false, PHASE_LEAVING, true,
      ANSWER_CREATE},
     {"two at once: the one on record", PHASE_PRIMARY_ATTACHING, true, PHASE_PRIMARY_PENDING, true,
@@ -98,7 +98,7 @@ static void test_unpublish(void **state)
     assert_int_equal(unpublish_decide(PHASE_REPLICA_ATTACHED, true), ANSWER_DEMOTE);
     assert_int_equal(unpublish_decide(PHASE_REPLICA_ATTACHED, false), ANSWER_DETACH);
     assert_int_equal(unpublish_decide(PHASE_DEMOTING, true), ANSWER_NOTHING);
-    assert_int_equal(unpublish_decide(PHASE_HELD, true), ANSWER_DETACH);
+    assert_int_equal(unpublish_decide(PHASE_DELETED_WHILE_PUBLISHED, true), ANSWER_DETACH);
     assert_int_equal(unpublish_decide(PHASE_ABSENT, true), ANSWER_NOTHING);
 }
 
@@ -193,7 +193,7 @@ static void gather(struct world *w, size_t here)
     node->vm = (struct cloud_instance){.state = CLOUD_INSTANCE_SETTLED, .max_disks = 4};
     node->vm.slots = &node->slot;
     node->vm.n_slots = node->slot.disk_id ? 1 : 0;
-    node->in.looked = node->in.looked_anew = true;
+    node->in.vm_read = node->in.vm_refreshed = true;
     node->in.instance = &node->vm;
     node->in.disk_id = "disk";
     for (size_t i = 0; i < NODES_THERE; i++) {

@@ -35,7 +35,8 @@ static const struct {
     [PHASE_PROMOTING] = {ROLE_IS_PRIMARY, ROLE_IS_REPLICA, ATTACHMENT_ATTACHED, true, false},
     [PHASE_DEMOTING] = {ROLE_IS_REPLICA, ROLE_IS_PRIMARY, ATTACHMENT_ATTACHED, true, false},
     [PHASE_LEAVING] = {ROLE_IS_REPLICA, ROLE_IS_REPLICA, ATTACHMENT_DETACHING, true, true},
-    [PHASE_HELD] = {ROLE_IS_PRIMARY, ROLE_IS_PRIMARY, ATTACHMENT_ATTACHED, true, true},
+    [PHASE_DELETED_WHILE_PUBLISHED] = {ROLE_IS_PRIMARY, ROLE_IS_PRIMARY, ATTACHMENT_ATTACHED, true,
+                                       true},
 };
 
 static void set_disk(struct world *w, bool there)
@@ -65,8 +66,8 @@ static void put_into(struct world *w, enum attachment_phase phase)
         .max_shares = 3,
         .primary_attached = in_phase[phase].wanted == ROLE_IS_REPLICA,
         .role_taken = phase == PHASE_PROMOTING,
-        .looked = true,
-        .looked_anew = true,
+        .vm_read = true,
+        .vm_refreshed = true,
         .instance = &w->vm,
         .disk_id = DISK,
     };
@@ -124,7 +125,7 @@ static void lose_node(struct world *w)
 
 static void change_leader(struct world *w)
 {
-    w->in.looked = false;
+    w->in.vm_read = false;
     w->in.verified = false;
 }
 
@@ -244,7 +245,8 @@ static void test_every_cell(void **state)
 static bool is_published(enum attachment_phase phase)
 {
     return phase == PHASE_PRIMARY_PENDING || phase == PHASE_PRIMARY_ATTACHING ||
-           phase == PHASE_PRIMARY_ATTACHED || phase == PHASE_PROMOTING || phase == PHASE_HELD;
+           phase == PHASE_PRIMARY_ATTACHED || phase == PHASE_PROMOTING ||
+           phase == PHASE_DELETED_WHILE_PUBLISHED;
 }
 
 /* Who lets go of a published disk has been told that it is unpublished, or has found that neither
@@ -274,7 +276,7 @@ static void test_what_is_to_be_promoted_stays_too(void **state)
     w.in.published = true;
     assert_int_equal(attachment_phase(&w.in), PHASE_REPLICA_ATTACHED);
     w.in.deleting = true;
-    assert_int_equal(attachment_phase(&w.in), PHASE_HELD);
+    assert_int_equal(attachment_phase(&w.in), PHASE_DELETED_WHILE_PUBLISHED);
     assert_int_equal(attachment_next(&w.in).step, STEP_REMOVE_FINALIZER);
     w.in.detach_requested = true;
     assert_int_equal(attachment_phase(&w.in), PHASE_LEAVING);
