@@ -82,7 +82,7 @@ static struct err *scan(struct task *self, struct check *check)
     CLEANUP(view_source_fini) struct view_source of = {0};
     CLEANUP(findings_fini) struct findings seen = {0};
 
-    TRY(cluster_read(self, check->config->kube, &check->config->wish, &cluster));
+    TRY(cluster_read(self, check->config->kube, &check->config->query, &cluster));
     view_source_init(&of, &cluster.view);
     TRY(compare_records(self, &of.source, &seen));
     if (check->config->cloud) {

@@ -13,7 +13,7 @@
 struct check_config {
     struct kube *kube;
     struct cloud *cloud; /* NULL: records only */
-    struct cluster_wish wish;
+    struct cluster_query query;
     const char *prices; /* as price.h has them */
 };
 

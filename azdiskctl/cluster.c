@@ -59,10 +59,10 @@ static struct err *read_list(struct task *self, struct kube *kube,
     return err ? err_wrap(err, "%s", resource->plural) : NULL;
 }
 
-struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_wish *wish,
+struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_query *query,
                          struct cluster *ret)
 {
-    const char *objects = wish->object_namespace;
+    const char *objects = query->object_namespace;
     struct cluster_view *view = &ret->view;
     const struct {
         unsigned part; /* 0: always */
@@ -77,16 +77,16 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
         {0, &PERSISTENT_VOLUMES, NULL, &view->persistent_volumes},
         {CLUSTER_VOLUME_ATTACHMENTS, &VOLUME_ATTACHMENTS, NULL, &view->volume_attachments},
         {CLUSTER_CLAIMS, &PERSISTENT_VOLUME_CLAIMS, NULL, &ret->claims},
-        {CLUSTER_PODS, &PODS, wish->pod_namespace, &ret->pods},
+        {CLUSTER_PODS, &PODS, query->pod_namespace, &ret->pods},
         {CLUSTER_EVENTS, &EVENTS, NULL, &ret->events},
     };
 
-    *ret = (struct cluster){.view.driver_name = wish->driver_name,
+    *ret = (struct cluster){.view.driver_name = query->driver_name,
                             .now_us = loop_wall_us(loop_of(self))};
     for (size_t i = 0; i < COUNT_OF(lists); i++)
-        if (!lists[i].part || wish->parts & lists[i].part)
+        if (!lists[i].part || query->parts & lists[i].part)
             TRY(read_list(self, kube, lists[i].resource, lists[i].namespace_, ret, lists[i].list));
-    if (wish->parts & CLUSTER_IDENTITY)
+    if (query->parts & CLUSTER_IDENTITY)
         TRY(kube_cluster_id(self, kube, &ret->cluster_id));
     view->cluster_id = ret->cluster_id;
     return NULL;

@@ -27,13 +27,13 @@ enum cluster_part {
     CLUSTER_IDENTITY = 1 << 4, /* by which disks of other clusters are told from this one's */
 };
 
-struct cluster_wish {
+struct cluster_query {
     const char *driver_name, *object_namespace;
     const char *pod_namespace;
     unsigned parts; /* of enum cluster_part */
 };
 
-struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_wish *wish,
+struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_query *query,
                          struct cluster *ret) __attribute__((warn_unused_result));
 void cluster_fini(struct cluster *cluster);
 

@@ -27,12 +27,12 @@ struct program {
     int status;
 };
 
-static struct cluster_wish wish_of(const struct program *program, unsigned parts)
+static struct cluster_query query_for(const struct program *program, unsigned parts)
 {
-    return (struct cluster_wish){.driver_name = program->flags.driver_name,
-                                 .object_namespace = program->flags.object_namespace,
-                                 .pod_namespace = program->flags.namespace_,
-                                 .parts = parts};
+    return (struct cluster_query){.driver_name = program->flags.driver_name,
+                                  .object_namespace = program->flags.object_namespace,
+                                  .pod_namespace = program->flags.namespace_,
+                                  .parts = parts};
 }
 
 /* ---- the commands: what is found out becomes a document ---- */
@@ -40,9 +40,9 @@ static struct cluster_wish wish_of(const struct program *program, unsigned parts
 static struct err *run_map(struct task *self, struct program *program, json_t **ret)
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
-    struct cluster_wish wish = wish_of(program, 0);
+    struct cluster_query query = query_for(program, 0);
 
-    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    TRY(cluster_read(self, program->session.connection.kube, &query, &cluster));
     *ret = map_json(&cluster);
     return NULL;
 }
@@ -50,16 +50,16 @@ static struct err *run_map(struct task *self, struct program *program, json_t **
 static struct err *run_timeline(struct task *self, struct program *program, json_t **ret)
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
-    struct cluster_wish wish =
-        wish_of(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
+    struct cluster_query query =
+        query_for(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
 
-    TRY(cluster_read(self, program->session.connection.kube, &wish, &cluster));
+    TRY(cluster_read(self, program->session.connection.kube, &query, &cluster));
     return timeline_json(&cluster, program->flags.subject, ret);
 }
 
 /* Azure's side of the chain's node. */
-static struct err *read_machine(struct task *self, struct cloud *cloud, struct chain *chain,
-                                struct cloud_instance *ret)
+static struct err *read_machine(struct task *self, struct cloud *cloud,
+                                struct dependency_chain *chain, struct cloud_instance *ret)
 {
     bool found;
 
@@ -71,8 +71,9 @@ static struct err *read_machine(struct task *self, struct cloud *cloud, struct c
     return NULL;
 }
 
-static struct err *answer_why(struct task *self, struct program *program, struct chains *chains,
-                              struct cloud_instance *machines, json_t **ret)
+static struct err *answer_why(struct task *self, struct program *program,
+                              struct dependency_chains *chains, struct cloud_instance *machines,
+                              json_t **ret)
 {
     for (size_t i = 0; i < chains->n; i++)
         TRY(read_machine(self, program->session.cloud, &chains->items[i], &machines[i]));
@@ -83,15 +84,16 @@ static struct err *answer_why(struct task *self, struct program *program, struct
 static struct err *run_why(struct task *self, struct program *program, json_t **ret)
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
-    CLEANUP(chains_fini) struct chains chains = {0};
-    struct cluster_wish wish = wish_of(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS |
-                                                    CLUSTER_PODS | CLUSTER_EVENTS);
+    CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
+    struct cluster_query query = query_for(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS |
+                                                        CLUSTER_PODS | CLUSTER_EVENTS);
 
     struct kube *kube = program->session.connection.kube;
 
-    TRY(cluster_read(self, kube, &wish, &cluster));
-    cluster.heartbeat_limit_ms = heartbeat_limit_read(self, kube, wish.driver_name);
-    TRY(chains_find(&cluster, program->flags.subject, program->flags.namespace_, &chains));
+    TRY(cluster_read(self, kube, &query, &cluster));
+    cluster.heartbeat_limit_ms = heartbeat_limit_read(self, kube, query.driver_name);
+    TRY(dependency_chains_find(&cluster, program->flags.subject, program->flags.namespace_,
+                               &chains));
     CLEANUP(freep) struct cloud_instance *machines = mem_alloc(chains.n * sizeof *machines);
     struct err *err = answer_why(self, program, &chains, machines, ret);
     for (size_t i = 0; i < chains.n; i++)
@@ -104,7 +106,7 @@ static struct err *run_check(struct task *self, struct program *program, json_t 
     unsigned parts = CLUSTER_VOLUME_ATTACHMENTS | (program->session.cloud ? CLUSTER_IDENTITY : 0);
     const struct check_config config = {.kube = program->session.connection.kube,
                                         .cloud = program->session.cloud,
-                                        .wish = wish_of(program, parts),
+                                        .query = query_for(program, parts),
                                         .prices = program->flags.prices};
 
     TRY(check_json(self, &config, ret));

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
+#include "azdiskctl/diagnosis.h"
 #include "azdiskctl/text_table.h"
-#include "azdiskctl/verdict.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 
 /* ---- what each link of the chain says ---- */
 
-static char *say_pod(const struct chain *chain)
+static char *say_pod(const struct dependency_chain *chain)
 {
     const Api__Pod *pod = KUBE_AS(Api__Pod, chain->pod);
     const char *node = pod->spec ? pod->spec->node_name : NULL;
@@ -18,7 +18,7 @@ static char *say_pod(const struct chain *chain)
     return node ? mem_printf("%s, on node %s", phase, node) : mem_printf("%s, on no node", phase);
 }
 
-static char *say_claim(const struct chain *chain)
+static char *say_claim(const struct dependency_chain *chain)
 {
     const Api__PersistentVolumeClaimSpec *spec =
         KUBE_AS(Api__PersistentVolumeClaim, chain->claim)->spec;
@@ -27,14 +27,14 @@ static char *say_claim(const struct chain *chain)
                                      : mem_strdup("not bound");
 }
 
-static char *say_pv(const struct chain *chain)
+static char *say_pv(const struct dependency_chain *chain)
 {
     const char *handle = persistent_volume_handle(chain->pv);
 
     return mem_strdup(handle ? handle : "not a CSI volume");
 }
 
-static char *say_volume(const struct chain *chain)
+static char *say_volume(const struct dependency_chain *chain)
 {
     const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, chain->volume)->status;
     CLEANUP(freep) char *zones = volume_zones(chain->cluster, chain->volume);
@@ -44,7 +44,7 @@ static char *say_volume(const struct chain *chain)
                       volume_shares(chain->volume));
 }
 
-static char *say_volume_attachment(const struct chain *chain)
+static char *say_volume_attachment(const struct dependency_chain *chain)
 {
     const char *node = volume_attachment_node(chain->volume_attachment);
 
@@ -53,7 +53,7 @@ static char *say_volume_attachment(const struct chain *chain)
                                                                               : "not attached");
 }
 
-static char *say_attachment(const struct chain *chain)
+static char *say_attachment(const struct dependency_chain *chain)
 {
     const char *role =
         attachment_wants(chain->attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
@@ -64,12 +64,12 @@ static char *say_attachment(const struct chain *chain)
                : mem_printf("%s, %s, LUN %d", role, attachment_stage(chain->attachment), lun);
 }
 
-static char *say_node(const struct chain *chain)
+static char *say_node(const struct dependency_chain *chain)
 {
     return mem_strdup(node_is_ready(chain->node) ? "Ready" : "not Ready");
 }
 
-static char *say_plugin(const struct chain *chain)
+static char *say_plugin(const struct dependency_chain *chain)
 {
     const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, chain->plugin)->status;
     const char *beat =
@@ -82,7 +82,7 @@ static char *say_plugin(const struct chain *chain)
                : mem_printf("%s, heartbeat %s", ready, beat);
 }
 
-static char *say_machine(const struct chain *chain)
+static char *say_machine(const struct dependency_chain *chain)
 {
     static const char *const states[] = {[CLOUD_INSTANCE_SETTLED] = "settled",
                                          [CLOUD_INSTANCE_CHANGING] = "being changed",
@@ -109,13 +109,13 @@ static const char *last_part(const char *id)
     return slash ? slash + 1 : id;
 }
 
-static json_t *steps_json(const struct chain *chain)
+static json_t *steps_json(const struct dependency_chain *chain)
 {
     json_t *steps = json_array();
     const struct {
         const char *kind;
         const struct kube_object *object;
-        char *(*say)(const struct chain *chain);
+        char *(*say)(const struct dependency_chain *chain);
     } links[] = {
         {"Pod", chain->pod, say_pod},
         {"PersistentVolumeClaim", chain->claim, say_claim},
@@ -135,18 +135,18 @@ static json_t *steps_json(const struct chain *chain)
     return steps;
 }
 
-json_t *why_json(const char *subject, const struct chains *chains)
+json_t *why_json(const char *subject, const struct dependency_chains *chains)
 {
     json_t *answers = json_array();
 
     for (size_t i = 0; i < chains->n; i++) {
-        struct verdict verdict = verdict_of(&chains->items[i]);
+        struct diagnosis diagnosis = diagnose(&chains->items[i]);
 
         json_array_append_new(answers,
                               json_pack("{s:o, s:s, s:s, s:s}", "steps",
-                                        steps_json(&chains->items[i]), "stage", verdict.stage,
-                                        "cause", verdict.cause, "next", verdict.next));
-        free(verdict.cause);
+                                        steps_json(&chains->items[i]), "stage", diagnosis.stage,
+                                        "cause", diagnosis.cause, "next", diagnosis.next));
+        free(diagnosis.cause);
     }
     return json_pack("{s:s, s:o}", "subject", subject, "answers", answers);
 }

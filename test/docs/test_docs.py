@@ -45,7 +45,7 @@ def test_every_metric_that_people_are_told_of_exists():
     places = [*TREE.glob("azdiskctl/*.c"), *FOLDER.glob("*.md"), *(TREE / "charts").rglob("*.yaml")]
     told = {(path.name, name) for path in places for name in re.findall(r"\bazuredisk_\w+", path.read_text())}
     series = {name + ending for name in exported for ending in ("", "_bucket", "_sum", "_count")}
-    assert "verdict.c" in {place for place, _ in told}
+    assert "diagnosis.c" in {place for place, _ in told}
     assert not [(place, name) for place, name in sorted(told) if name not in series]
 
 

@@ -1,7 +1,7 @@
 /* Why something waits: each stage of the table is reached, with its cause. */
 #include "azdiskctl/why.h"
 
-#include "azdiskctl/verdict.h"
+#include "azdiskctl/diagnosis.h"
 #include "test/unit/azdiskctl/cluster_of.h"
 
 #define CLAIM(spec)                                                                                \
@@ -111,15 +111,15 @@ static void test_stages(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(rows[i].cluster);
-        CLEANUP(chains_fini) struct chains chains = {0};
+        CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
 
-        assert_ok(chains_find(&cluster, rows[i].subject, "default", &chains));
+        assert_ok(dependency_chains_find(&cluster, rows[i].subject, "default", &chains));
         assert_int_equal(chains.n, 1);
-        struct verdict verdict = verdict_of(&chains.items[0]);
-        CLEANUP(freep) char *cause = verdict.cause;
-        if (strcmp(verdict.stage, rows[i].stage) != 0 || strcmp(cause, rows[i].cause) != 0)
+        struct diagnosis diagnosis = diagnose(&chains.items[0]);
+        CLEANUP(freep) char *cause = diagnosis.cause;
+        if (strcmp(diagnosis.stage, rows[i].stage) != 0 || strcmp(cause, rows[i].cause) != 0)
             fail_msg("row %zu, %s:\nexpected %s: %s\nfound    %s: %s", i, rows[i].subject,
-                     rows[i].stage, rows[i].cause, verdict.stage, cause);
+                     rows[i].stage, rows[i].cause, diagnosis.stage, cause);
     }
 }
 
@@ -154,14 +154,14 @@ static void test_looks_at_the_machine(void **state)
                                     "v", "a", "Primary", "Primary", "%s", "0", "") "]}",
                                 looks[i].state);
         CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(text);
-        CLEANUP(chains_fini) struct chains chains = {0};
+        CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
 
-        assert_ok(chains_find(&cluster, "pv/pv", "default", &chains));
+        assert_ok(dependency_chains_find(&cluster, "pv/pv", "default", &chains));
         chains.items[0].machine_known = true;
         chains.items[0].machine = looks[i].machine;
-        struct verdict verdict = verdict_of(&chains.items[0]);
-        CLEANUP(freep) char *cause = verdict.cause;
-        assert_string_equal(verdict.stage, looks[i].stage);
+        struct diagnosis diagnosis = diagnose(&chains.items[0]);
+        CLEANUP(freep) char *cause = diagnosis.cause;
+        assert_string_equal(diagnosis.stage, looks[i].stage);
         assert_string_equal(cause, looks[i].cause);
     }
 }
@@ -173,11 +173,11 @@ static void test_text(void **state)
     CLEANUP(cluster_of_free)
     struct cluster cluster = cluster_of("{'pods':[" POD(USES_CLAIM) "]," PUBLISHED(
         "true") "," IN_USE_ON_A ",'attachments':[" ATTACHED("v", "a", "Primary", "4") "]}");
-    CLEANUP(chains_fini) struct chains chains = {0};
+    CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
     struct buffer out;
 
     (void)state;
-    assert_ok(chains_find(&cluster, "pod/pod", "default", &chains));
+    assert_ok(dependency_chains_find(&cluster, "pod/pod", "default", &chains));
     CLEANUP(json_decrefp) json_t *why = why_json("pod/pod", &chains);
     buffer_init(&out, 1 << 16);
     why_text(why, &out);
@@ -198,16 +198,16 @@ static void test_text(void **state)
 static void test_subjects_that_are_none(void **state)
 {
     CLEANUP(cluster_of_free) struct cluster cluster = cluster_of("{}");
-    CLEANUP(chains_fini) struct chains chains = {0};
+    CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
 
     (void)state;
-    assert_fails(chains_find(&cluster, "pvc/x", "default", &chains), ERR_NOT_FOUND,
+    assert_fails(dependency_chains_find(&cluster, "pvc/x", "default", &chains), ERR_NOT_FOUND,
                  "there is no pvc default/x");
-    assert_fails(chains_find(&cluster, "pv/x", "default", &chains), ERR_NOT_FOUND,
+    assert_fails(dependency_chains_find(&cluster, "pv/x", "default", &chains), ERR_NOT_FOUND,
                  "there is no pv x");
     static const char *const wrong[] = {"pvc", "pvc/", "service/x"};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        struct err *err = chains_find(&cluster, wrong[i], "default", &chains);
+        struct err *err = dependency_chains_find(&cluster, wrong[i], "default", &chains);
 
         assert_non_null(err);
         assert_int_equal(err_kind(err), ERR_INVALID);

@@ -1,4 +1,4 @@
-#include "azdiskctl/verdict.h"
+#include "azdiskctl/diagnosis.h"
 
 #include <string.h>
 #include <strings.h>
@@ -10,12 +10,12 @@
 
 /* ---- small questions ---- */
 
-static bool is_stage(const struct chain *chain, const char *stage)
+static bool is_stage(const struct dependency_chain *chain, const char *stage)
 {
     return chain->attachment && strcmp(attachment_stage(chain->attachment), stage) == 0;
 }
 
-static const Api__AzError *error_of(const struct chain *chain)
+static const Api__AzError *error_of(const struct dependency_chain *chain)
 {
     const Api__AzVolumeAttachmentStatus *status =
         chain->attachment ? KUBE_AS(Api__AzVolumeAttachment, chain->attachment)->status : NULL;
@@ -31,7 +31,7 @@ static char *error_text(const Api__AzError *error, const char *otherwise)
                        : mem_strdup(error->message);
 }
 
-static const Api__AzVolumeStatus *volume_status(const struct chain *chain)
+static const Api__AzVolumeStatus *volume_status(const struct dependency_chain *chain)
 {
     return KUBE_AS(Api__AzVolume, chain->volume)->status;
 }
@@ -46,7 +46,7 @@ bool plugin_is_ready(const struct cluster *cluster, const struct kube_object *pl
                (int64_t)cluster->heartbeat_limit_ms * 1000;
 }
 
-static const struct cloud_slot *slot_of(const struct chain *chain)
+static const struct cloud_slot *slot_of(const struct dependency_chain *chain)
 {
     const char *disk = chain->attachment ? attachment_disk_id(chain->attachment) : NULL;
 
@@ -58,22 +58,22 @@ static const struct cloud_slot *slot_of(const struct chain *chain)
 
 /* ---- the stages: does it apply, and why ---- */
 
-static bool pod_without_volume(const struct chain *chain)
+static bool pod_without_volume(const struct dependency_chain *chain)
 {
     return chain->pod && !chain->claim;
 }
 
-static char *why_without_volume(const struct chain *chain)
+static char *why_without_volume(const struct dependency_chain *chain)
 {
     return mem_printf("pod %s has no PersistentVolumeClaim that exists", chain->pod->key);
 }
 
-static bool claim_unbound(const struct chain *chain)
+static bool claim_unbound(const struct dependency_chain *chain)
 {
     return chain->claim && !chain->pv && !chain->volume;
 }
 
-static char *why_unbound(const struct chain *chain)
+static char *why_unbound(const struct dependency_chain *chain)
 {
     char *warning = last_warning(chain->cluster, "PersistentVolumeClaim", chain->claim);
 
@@ -82,7 +82,7 @@ static char *why_unbound(const struct chain *chain)
                                 "that begins when a pod with it has been placed on a node");
 }
 
-static bool other_driver(const struct chain *chain)
+static bool other_driver(const struct dependency_chain *chain)
 {
     const Api__PersistentVolumeSpec *spec =
         chain->pv ? KUBE_AS(Api__PersistentVolume, chain->pv)->spec : NULL;
@@ -90,30 +90,30 @@ static bool other_driver(const struct chain *chain)
     return chain->pv && !pv_is_of_driver(spec, chain->cluster->view.driver_name);
 }
 
-static char *why_other_driver(const struct chain *chain)
+static char *why_other_driver(const struct dependency_chain *chain)
 {
     return mem_printf("PersistentVolume %s is not of %s", chain->pv->metadata->name,
                       chain->cluster->view.driver_name);
 }
 
-static bool no_record(const struct chain *chain)
+static bool no_record(const struct dependency_chain *chain)
 {
     return (chain->pv || chain->attachment) && !chain->volume;
 }
 
-static char *why_no_record(const struct chain *chain)
+static char *why_no_record(const struct dependency_chain *chain)
 {
     return chain->pv
                ? mem_printf("there is no AzVolume for %s", persistent_volume_handle(chain->pv))
                : mem_printf("there is no AzVolume %s", attachment_volume(chain->attachment));
 }
 
-static bool volume_going(const struct chain *chain)
+static bool volume_going(const struct dependency_chain *chain)
 {
     return chain->volume && object_is_deleting(chain->volume);
 }
 
-static char *why_going(const struct chain *chain)
+static char *why_going(const struct dependency_chain *chain)
 {
     if (chain->attachment)
         return mem_printf("AzVolumeAttachment %s has to go first",
@@ -122,56 +122,56 @@ static char *why_going(const struct chain *chain)
                       "Azure is deleting the disk");
 }
 
-static bool not_created(const struct chain *chain)
+static bool not_created(const struct dependency_chain *chain)
 {
     return chain->volume && !volume_disk_id(chain->volume);
 }
 
-static char *why_not_created(const struct chain *chain)
+static char *why_not_created(const struct dependency_chain *chain)
 {
     return error_text(volume_status(chain) ? volume_status(chain)->error : NULL,
                       "Azure has not made the disk yet");
 }
 
-static bool node_gone(const struct chain *chain)
+static bool node_gone(const struct dependency_chain *chain)
 {
     return chain->node_name && !chain->node;
 }
 
-static char *why_node_gone(const struct chain *chain)
+static char *why_node_gone(const struct dependency_chain *chain)
 {
     return mem_printf("there is no Node %s", chain->node_name);
 }
 
-static bool unused(const struct chain *chain)
+static bool unused(const struct dependency_chain *chain)
 {
     return chain->volume && !chain->volume_attachment &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
-static char *why_unused(const struct chain *chain)
+static char *why_unused(const struct dependency_chain *chain)
 {
     char *warning = last_warning(chain->cluster, "Pod", chain->pod);
 
     return warning ? warning : mem_strdup("no VolumeAttachment wants it on a node");
 }
 
-static bool node_unready(const struct chain *chain)
+static bool node_unready(const struct dependency_chain *chain)
 {
     return chain->node && !node_is_ready(chain->node);
 }
 
-static char *why_node_unready(const struct chain *chain)
+static char *why_node_unready(const struct dependency_chain *chain)
 {
     return mem_printf("Node %s is not Ready", chain->node_name);
 }
 
-static bool plugin_silent(const struct chain *chain)
+static bool plugin_silent(const struct dependency_chain *chain)
 {
     return chain->node && !plugin_is_ready(chain->cluster, chain->plugin);
 }
 
-static char *why_plugin_silent(const struct chain *chain)
+static char *why_plugin_silent(const struct dependency_chain *chain)
 {
     const Api__AzDriverNodeStatus *status =
         chain->plugin ? KUBE_AS(Api__AzDriverNode, chain->plugin)->status : NULL;
@@ -183,23 +183,23 @@ static char *why_plugin_silent(const struct chain *chain)
                       status && status->ready_for_volume_allocation ? "ready then" : "not ready");
 }
 
-static bool held_elsewhere(const struct chain *chain)
+static bool held_elsewhere(const struct dependency_chain *chain)
 {
     return chain->rival && !is_stage(chain, "attached");
 }
 
-static char *why_held(const struct chain *chain)
+static char *why_held(const struct dependency_chain *chain)
 {
     return mem_printf("the volume is primary on node %s", attachment_node(chain->rival));
 }
 
-static bool not_asked(const struct chain *chain)
+static bool not_asked(const struct dependency_chain *chain)
 {
     return chain->volume_attachment && !volume_attachment_is_attached(chain->volume_attachment) &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
-static char *why_not_asked(const struct chain *chain)
+static char *why_not_asked(const struct dependency_chain *chain)
 {
     const Api__VolumeAttachmentStatus *status =
         KUBE_AS(Api__VolumeAttachment, chain->volume_attachment)->status;
@@ -210,44 +210,44 @@ static char *why_not_asked(const struct chain *chain)
                           : "the driver has not been asked, or has not answered");
 }
 
-static bool no_primary(const struct chain *chain)
+static bool no_primary(const struct dependency_chain *chain)
 {
     return chain->volume_attachment &&
            !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
 }
 
-static char *why_no_primary(const struct chain *chain)
+static char *why_no_primary(const struct dependency_chain *chain)
 {
     return mem_printf("VolumeAttachment %s says attached, and node %s has no primary",
                       chain->volume_attachment->metadata->name, chain->node_name);
 }
 
-static bool failed(const struct chain *chain)
+static bool failed(const struct dependency_chain *chain)
 {
     return is_stage(chain, "failed");
 }
 
-static bool detaching(const struct chain *chain)
+static bool detaching(const struct dependency_chain *chain)
 {
     return is_stage(chain, "detaching");
 }
 
-static bool promoting(const struct chain *chain)
+static bool promoting(const struct dependency_chain *chain)
 {
     return is_stage(chain, "promoting") || is_stage(chain, "demoting");
 }
 
-static bool waiting(const struct chain *chain)
+static bool waiting(const struct dependency_chain *chain)
 {
     return is_stage(chain, "waiting") || is_stage(chain, "attaching");
 }
 
-static char *why_state(const struct chain *chain)
+static char *why_state(const struct dependency_chain *chain)
 {
     return error_text(error_of(chain), "nothing has failed so far");
 }
 
-static char *why_attaching(const struct chain *chain)
+static char *why_attaching(const struct dependency_chain *chain)
 {
     const struct cloud_slot *slot = slot_of(chain);
 
@@ -264,25 +264,25 @@ static char *why_attaching(const struct chain *chain)
                                                                       : ", and is being changed");
 }
 
-static bool machine_differs(const struct chain *chain)
+static bool machine_differs(const struct dependency_chain *chain)
 {
     return is_stage(chain, "attached") && chain->machine_known && !slot_of(chain);
 }
 
-static char *why_machine_differs(const struct chain *chain)
+static char *why_machine_differs(const struct dependency_chain *chain)
 {
     return mem_printf("the record says attached, and the VM of node %s does not have the disk",
                       chain->node_name);
 }
 
-static bool not_mounted(const struct chain *chain)
+static bool not_mounted(const struct dependency_chain *chain)
 {
     return is_stage(chain, "attached") && chain->volume_attachment && chain->node &&
            !node_uses_volume(chain->node, chain->cluster->view.driver_name,
                              attachment_disk_id(chain->attachment));
 }
 
-static char *why_not_mounted(const struct chain *chain)
+static char *why_not_mounted(const struct dependency_chain *chain)
 {
     char *warning = last_warning(chain->cluster, "Pod", chain->pod);
 
@@ -291,13 +291,13 @@ static char *why_not_mounted(const struct chain *chain)
                                 chain->node_name);
 }
 
-static bool always(const struct chain *chain)
+static bool always(const struct dependency_chain *chain)
 {
     (void)chain;
     return true;
 }
 
-static char *why_in_order(const struct chain *chain)
+static char *why_in_order(const struct dependency_chain *chain)
 {
     if (!chain->attachment)
         return mem_printf("node %s takes volumes", chain->node_name);
@@ -310,8 +310,8 @@ static char *why_in_order(const struct chain *chain)
 
 static const struct {
     const char *stage;
-    bool (*applies)(const struct chain *chain);
-    char *(*cause)(const struct chain *chain);
+    bool (*applies)(const struct dependency_chain *chain);
+    char *(*cause)(const struct dependency_chain *chain);
     const char *next;
 } stages[] = {
     {"no volume", pod_without_volume, why_without_volume, "kubectl describe the pod"},
@@ -352,11 +352,11 @@ static const struct {
     {"in order", always, why_in_order, "nothing"},
 };
 
-struct verdict verdict_of(const struct chain *chain)
+struct diagnosis diagnose(const struct dependency_chain *chain)
 {
     size_t i = 0;
 
     while (!stages[i].applies(chain))
         i++;
-    return (struct verdict){stages[i].stage, stages[i].cause(chain), stages[i].next};
+    return (struct diagnosis){stages[i].stage, stages[i].cause(chain), stages[i].next};
 }

@@ -1,5 +1,5 @@
-/* chain.h - from what a person asks about to everything that it stands on: pod, claim, volume,
- * attachment, node, VM.
+/* dependency_chain.h - from what a person asks about to everything that it stands on: pod, claim,
+ * volume, attachment, node, VM.
  *
  * Pure; borrows from the cluster. What is not there, or does not matter, is NULL.
  */
@@ -8,7 +8,7 @@
 #include "azdiskctl/cluster.h"
 #include "provisioner-lib/cloud.h"
 
-struct chain {
+struct dependency_chain {
     const struct cluster *cluster;
     const struct kube_object *pod, *claim, *pv, *volume;
     const struct kube_object *volume_attachment; /* the VolumeAttachment that counts */
@@ -22,13 +22,14 @@ struct chain {
     const struct cloud_instance *machine;
 };
 
-struct chains {
-    struct chain *items;
+struct dependency_chains {
+    struct dependency_chain *items;
     size_t n;
 };
 
 /* `subject` is KIND/NAME. One chain, for a pod one for each of its claims. INVALID if it is not of
  * that form or of no known kind, NOT_FOUND if there is no such object. */
-struct err *chains_find(const struct cluster *cluster, const char *subject, const char *namespace_,
-                        struct chains *ret) __attribute__((warn_unused_result));
-void chains_fini(struct chains *chains);
+struct err *dependency_chains_find(const struct cluster *cluster, const char *subject,
+                                   const char *namespace_, struct dependency_chains *ret)
+    __attribute__((warn_unused_result));
+void dependency_chains_fini(struct dependency_chains *chains);

@@ -1,4 +1,4 @@
-#include "azdiskctl/chain.h"
+#include "azdiskctl/dependency_chain.h"
 
 #include <string.h>
 #include <strings.h>
@@ -9,7 +9,7 @@
 
 /* ---- downwards, from each thing to what it stands on ---- */
 
-static void find_node(struct chain *chain, const char *name)
+static void find_node(struct dependency_chain *chain, const char *name)
 {
     const struct cluster_view *view = &chain->cluster->view;
 
@@ -19,7 +19,7 @@ static void find_node(struct chain *chain, const char *name)
 }
 
 /* Through whichever PersistentVolume of the disk. */
-static bool is_volume_attachment_of(const struct chain *chain,
+static bool is_volume_attachment_of(const struct dependency_chain *chain,
                                     const struct kube_object *volume_attachment)
 {
     const char *source = volume_attachment_source(volume_attachment);
@@ -33,7 +33,7 @@ static bool is_volume_attachment_of(const struct chain *chain,
 }
 
 /* Of several the one that is not going. */
-static void find_volume_attachment(struct chain *chain)
+static void find_volume_attachment(struct dependency_chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.volume_attachments;
 
@@ -44,7 +44,7 @@ static void find_volume_attachment(struct chain *chain)
     }
 }
 
-static bool is_of_volume(const struct chain *chain, const struct kube_object *attachment)
+static bool is_of_volume(const struct dependency_chain *chain, const struct kube_object *attachment)
 {
     const char *name = attachment_volume(attachment);
 
@@ -52,7 +52,7 @@ static bool is_of_volume(const struct chain *chain, const struct kube_object *at
 }
 
 /* Once Kubernetes wants the volume on a node, only what is there counts. */
-static int worth(const struct chain *chain, const struct kube_object *attachment)
+static int worth(const struct dependency_chain *chain, const struct kube_object *attachment)
 {
     const char *node =
         chain->volume_attachment ? volume_attachment_node(chain->volume_attachment) : NULL;
@@ -63,7 +63,7 @@ static int worth(const struct chain *chain, const struct kube_object *attachment
     return attachment_wants(attachment, ROLE_PRIMARY) ? 2 : 1;
 }
 
-static void find_attachment(struct chain *chain)
+static void find_attachment(struct dependency_chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.attachments;
     int best = 0;
@@ -75,7 +75,7 @@ static void find_attachment(struct chain *chain)
         }
 }
 
-static void find_rival(struct chain *chain)
+static void find_rival(struct dependency_chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.attachments;
 
@@ -90,7 +90,7 @@ static void find_rival(struct chain *chain)
     }
 }
 
-static void find_below_volume(struct chain *chain)
+static void find_below_volume(struct dependency_chain *chain)
 {
     const char *node = NULL;
 
@@ -109,7 +109,7 @@ static void find_below_volume(struct chain *chain)
 
 /* ---- upwards, from a disk to who wants it ---- */
 
-static void find_claim(struct chain *chain)
+static void find_claim(struct dependency_chain *chain)
 {
     CLEANUP(freep)
     char *key = claim_of_disk(chain->cluster, persistent_volume_handle(chain->pv));
@@ -118,7 +118,7 @@ static void find_claim(struct chain *chain)
         chain->claim = find_object(&chain->cluster->claims, key);
 }
 
-static void begin_at_volume(struct chain *chain, const struct kube_object *volume)
+static void begin_at_volume(struct dependency_chain *chain, const struct kube_object *volume)
 {
     chain->volume = volume;
     chain->pv = pv_of_disk(chain->cluster, volume_disk_id(volume));
@@ -127,7 +127,7 @@ static void begin_at_volume(struct chain *chain, const struct kube_object *volum
     find_below_volume(chain);
 }
 
-static void begin_at_pv(struct chain *chain, const struct kube_object *pv)
+static void begin_at_pv(struct dependency_chain *chain, const struct kube_object *pv)
 {
     chain->pv = pv;
     chain->volume =
@@ -140,7 +140,7 @@ static void begin_at_pv(struct chain *chain, const struct kube_object *pv)
 }
 
 /* The AzVolume of a claim that is not bound has the name that the volume will have. */
-static void begin_at_claim(struct chain *chain, const struct kube_object *claim)
+static void begin_at_claim(struct dependency_chain *chain, const struct kube_object *claim)
 {
     const Api__PersistentVolumeClaimSpec *spec = KUBE_AS(Api__PersistentVolumeClaim, claim)->spec;
     const struct cluster_view *view = &chain->cluster->view;
@@ -158,7 +158,8 @@ static void begin_at_claim(struct chain *chain, const struct kube_object *claim)
     find_below_volume(chain);
 }
 
-static void begin_at_attachment(struct chain *chain, const struct kube_object *attachment)
+static void begin_at_attachment(struct dependency_chain *chain,
+                                const struct kube_object *attachment)
 {
     chain->attachment = attachment;
     const struct kube_object *volume =
@@ -170,20 +171,21 @@ static void begin_at_attachment(struct chain *chain, const struct kube_object *a
     find_node(chain, attachment_node(attachment));
 }
 
-static void begin_at_node(struct chain *chain, const struct kube_object *node)
+static void begin_at_node(struct dependency_chain *chain, const struct kube_object *node)
 {
     find_node(chain, node->metadata->name);
 }
 
 /* ---- subjects ---- */
 
-static struct chain *add_chain(struct chains *chains, const struct cluster *cluster)
+static struct dependency_chain *add_chain(struct dependency_chains *chains,
+                                          const struct cluster *cluster)
 {
-    ARRAY_ADD(chains->items, chains->n) = (struct chain){.cluster = cluster};
+    ARRAY_ADD(chains->items, chains->n) = (struct dependency_chain){.cluster = cluster};
     return &chains->items[chains->n - 1];
 }
 
-static void add_pod(struct chains *chains, const struct cluster *cluster,
+static void add_pod(struct dependency_chains *chains, const struct cluster *cluster,
                     const struct kube_object *pod)
 {
     const Api__PodSpec *spec = KUBE_AS(Api__Pod, pod)->spec;
@@ -194,7 +196,7 @@ static void add_pod(struct chains *chains, const struct cluster *cluster,
 
         if (!claim)
             continue;
-        struct chain *chain = add_chain(chains, cluster);
+        struct dependency_chain *chain = add_chain(chains, cluster);
         begin_at_claim(chain, claim);
         chain->pod = pod;
     }
@@ -206,7 +208,8 @@ struct subject_kind {
     const char *names[3];
     bool namespaced; /* by the namespace that the person gives */
     size_t list;     /* offset of the object_list in struct cluster */
-    void (*begin)(struct chain *chain, const struct kube_object *object); /* NULL: a pod */
+    void (*begin)(struct dependency_chain *chain,
+                  const struct kube_object *object); /* NULL: a pod */
 };
 
 #define LIST(member) offsetof(struct cluster, member)
@@ -232,8 +235,8 @@ static const struct subject_kind *find_kind(const char *name, size_t length)
     return NULL;
 }
 
-struct err *chains_find(const struct cluster *cluster, const char *subject, const char *namespace_,
-                        struct chains *ret)
+struct err *dependency_chains_find(const struct cluster *cluster, const char *subject,
+                                   const char *namespace_, struct dependency_chains *ret)
 {
     const char *slash = strchr(subject, '/');
     const struct subject_kind *kind = slash ? find_kind(subject, (size_t)(slash - subject)) : NULL;
@@ -258,8 +261,8 @@ struct err *chains_find(const struct cluster *cluster, const char *subject, cons
     return NULL;
 }
 
-void chains_fini(struct chains *chains)
+void dependency_chains_fini(struct dependency_chains *chains)
 {
     free(chains->items);
-    *chains = (struct chains){0};
+    *chains = (struct dependency_chains){0};
 }
