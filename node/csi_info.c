@@ -4,7 +4,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "node/csi_service.h"
-#include "node/mirror.h"
+#include "node/informers.h"
 #include "node/zone.h"
 
 enum { LIMIT_WAIT_MS = 30 * 1000 };
@@ -50,7 +50,7 @@ static struct err *await_limit(struct task *self, struct node *node, uint64_t de
         *ret_limit = node->settings.volume_attach_limit;
         return NULL;
     }
-    while ((limit = mirror_slot_limit(node)) < 0) {
+    while ((limit = informers_slot_limit(node)) < 0) {
         CLEANUP(err_freep) struct err *err = wait_for_change(self, &node->changed, deadline);
 
         if (err && err_kind(err) == ERR_TIMEOUT)

@@ -6,8 +6,8 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "node/csi_service.h"
+#include "node/informers.h"
 #include "node/metrics.h"
-#include "node/mirror.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
 #include "node/volume_record.h"
@@ -45,8 +45,8 @@ static void phase_ended(struct staging *s, const char *phase)
 
 static struct err *await_disk(struct task *self, struct staging *s)
 {
-    TRY(mirror_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
-                                &s->place));
+    TRY(informers_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
+                                   &s->place));
     TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, &s->record));
     phase_ended(s, "attach");
     TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->device));
@@ -86,7 +86,7 @@ static struct err *prove(struct task *self, struct staging *s,
  * write to it, must still be ours to do. */
 static struct err *check_still_ours(const struct staging *s)
 {
-    const struct kube_object *object = mirror_find_attachment(s->node, s->volume_id);
+    const struct kube_object *object = informers_find_attachment(s->node, s->volume_id);
     struct attachment_place place;
 
     if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
@@ -332,7 +332,7 @@ static struct err *unstage(struct task *self, struct node *node,
     struct attachment_place place;
 
     TRY(host_unstage(self, node->host, request->staging_target_path));
-    const struct kube_object *object = mirror_find_attachment(node, request->volume_id);
+    const struct kube_object *object = informers_find_attachment(node, request->volume_id);
     CLEANUP(err_freep)
     struct err *not_attached =
         object ? attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place)

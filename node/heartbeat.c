@@ -6,8 +6,8 @@
 #include "lib/base/log.h"
 #include "lib/base/timestamp.h"
 #include "lib/rt/backoff.h"
+#include "node/informers.h"
 #include "node/metrics.h"
-#include "node/mirror.h"
 
 #define CONDITION "IsNodePluginReady"
 
@@ -22,7 +22,7 @@ void heartbeat_fini(struct heartbeat *heartbeat)
 
 static int free_slots(const struct node *node)
 {
-    int limit = mirror_slot_limit(node), taken = mirror_slots_taken(node);
+    int limit = informers_slot_limit(node), taken = informers_slots_taken(node);
 
     if (limit < 0 || taken < 0)
         return -1;
@@ -108,7 +108,7 @@ static struct err *patch(struct task *self, struct node *node, const struct hear
 
     timestamp_format(loop_wall_us(node->loop), now);
     CLEANUP(json_decrefp)
-    json_t *body = heartbeat_patch(heartbeat, now, mirror_driver_node(node));
+    json_t *body = heartbeat_patch(heartbeat, now, informers_driver_node(node));
     TRY(kube_patch(self, node->kube, &AZ_DRIVER_NODES, node->settings.namespace_,
                    node->settings.node_id, "status", body, &written));
     store_apply_write(node->driver_nodes, written);
@@ -117,7 +117,7 @@ static struct err *patch(struct task *self, struct node *node, const struct hear
 
 static struct err *write(struct task *self, struct node *node, const struct heartbeat *heartbeat)
 {
-    if (!mirror_driver_node(node))
+    if (!informers_driver_node(node))
         TRY(create(self, node));
     struct err *err = patch(self, node, heartbeat);
     if (err && err_kind(err) == ERR_NOT_FOUND) { /* deleted, and the watch has not told yet */
@@ -152,7 +152,7 @@ struct beat {
 static bool is_news(const struct beat *beat, const struct heartbeat *heartbeat)
 {
     return beat->is_written &&
-           (!mirror_driver_node(beat->node) || !heartbeat_equal(heartbeat, &beat->written));
+           (!informers_driver_node(beat->node) || !heartbeat_equal(heartbeat, &beat->written));
 }
 
 /* Some of the interval is left out by chance, so that the nodes of a cluster do not beat at once.

@@ -14,8 +14,8 @@
 #include "node/csi_service.h"
 #include "node/flags.h"
 #include "node/heartbeat.h"
+#include "node/informers.h"
 #include "node/metrics.h"
-#include "node/mirror.h"
 #include "node/registration.h"
 #include "node/running_job.h"
 
@@ -188,7 +188,7 @@ static struct err *start(struct task *self, struct program *program)
         registration_endpoint(program->flags.registration_dir, node->settings.driver_name);
     TRY(check_endpoint("--endpoint", program->flags.endpoint));
     TRY(check_endpoint("--registration-dir", program->registration));
-    mirror_start(node, &program->background);
+    informers_start(node, &program->background);
     running_job_start(node, &program->background);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
@@ -230,7 +230,7 @@ static void finish(struct task *self, struct program *program)
     if (node->host)
         host_close(self, node->host);
     http_client_free(program->metadata_http);
-    mirror_free(node);
+    informers_free(node);
     kube_disconnect(&program->connection);
     free(program->registration);
     free(node->refusal);

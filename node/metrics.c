@@ -1,7 +1,7 @@
 #include "node/metrics.h"
 
 #include "lib/base/alloc.h"
-#include "node/mirror.h"
+#include "node/informers.h"
 
 struct metric METRIC_CSI_OPERATIONS = {
     .name = "azuredisk_csi_operations_seconds",
@@ -82,7 +82,7 @@ const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
 void metrics_refresh(const struct node *node)
 {
-    int limit = mirror_slot_limit(node), taken = mirror_slots_taken(node);
+    int limit = informers_slot_limit(node), taken = informers_slots_taken(node);
 
     metric_set(&build_info, 1, VERSION);
     metric_set(&busy_workers, host_busy_workers(node->host));

@@ -7,7 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/timestamp.h"
-#include "node/mirror.h"
+#include "node/informers.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 

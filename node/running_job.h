@@ -14,7 +14,7 @@
 #include "lib/rt/group.h"
 #include "node/node.h"
 
-/* BUSY if one is on record by this process. What the API server answered is in the mirror then:
+/* BUSY if one is on record by this process. What the API server answered is in the cache then:
  * whether the node may still start the program has to be asked of that. */
 struct err *running_job_begin(struct task *self, struct node *node,
                               const struct kube_object *attachment, const char *program)
@@ -26,5 +26,5 @@ void running_job_end(struct task *self, struct node *node, const struct kube_obj
  */
 void running_job_leave(struct node *node, const struct kube_object *attachment);
 
-/* Takes away what was left behind, as long as the group lives. After mirror_start. */
+/* Takes away what was left behind, as long as the group lives. After informers_start. */
 void running_job_start(struct node *node, struct task_group *group);

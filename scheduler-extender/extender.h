@@ -1,7 +1,7 @@
 /* extender.h - what all parts of the scheduler extender share.
  *
  * One struct, owned by main.c, made before everything else and freed last. The stores mirror as
- * much of the cluster as placement needs, in every replica of the extender: nobody leads, nobody
+ * much of the cluster as the verbs need, in every replica of the extender: nobody leads, nobody
  * writes.
  */
 #pragma once

@@ -9,8 +9,8 @@
 #include "lib/kube/connection.h"
 #include "lib/rt/malloc_tuning.h"
 #include "scheduler-extender/credentials.h"
+#include "scheduler-extender/informers.h"
 #include "scheduler-extender/metrics.h"
-#include "scheduler-extender/mirror.h"
 #include "scheduler-extender/service.h"
 
 #define USER_AGENT "azdisk-scheduler-extender/" VERSION
@@ -54,12 +54,12 @@ static struct err *connect_cluster(struct program *program)
     return NULL;
 }
 
-/* Calls are answered, neutrally, while the cluster is still being read: see placement.h. */
+/* Calls are answered, neutrally, while the cluster is still being read: see verbs.h. */
 static struct err *is_ready(void *ctx)
 {
     const struct program *program = ctx;
 
-    if (mirror_is_synced(&program->extender))
+    if (informers_is_synced(&program->extender))
         return NULL;
     return err_new(ERR_UNAVAILABLE, "the cluster has not been read yet");
 }
@@ -148,7 +148,7 @@ static struct err *start(struct program *program)
 {
     TRY(connect_cluster(program));
     TRY(serve(program)); /* first: what cannot be served needs no complaints about the cluster */
-    mirror_start(&program->extender, &program->background);
+    informers_start(&program->extender, &program->background);
     if (program->credentials.certificate)
         group_spawn(&program->background, "certificates", reload, program);
     log_info("serving kube-scheduler on %s", program->flags.address);
@@ -160,7 +160,7 @@ static void finish(struct task *self, struct program *program)
     group_close(self, &program->background);
     service_close(self, program->service);
     probes_close(self, program->metrics);
-    mirror_free(&program->extender);
+    informers_free(&program->extender);
     kube_disconnect(&program->connection);
     credentials_fini(&program->credentials);
 }

@@ -9,7 +9,7 @@
 #include "scheduler-extender/extender_answer.h"
 #include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/metrics.h"
-#include "scheduler-extender/placement.h"
+#include "scheduler-extender/verbs.h"
 
 enum {
     /* A scheduler has one call under way; there may be several schedulers, on few addresses. */
@@ -62,7 +62,7 @@ static void read_question(void *arg)
 static void find_scores(const struct extender *extender, struct question *q)
 {
     q->scores = mem_alloc(q->args.n_nodes * sizeof *q->scores);
-    placement_scores(extender, q->args.pod, q->args.names, q->args.n_nodes, q->scores);
+    extender_prioritize(extender, q->args.pod, q->args.names, q->args.n_nodes, q->scores);
 }
 
 static void write_scores(void *arg)
@@ -75,7 +75,7 @@ static void write_scores(void *arg)
 static void find_allowed(const struct extender *extender, struct question *q)
 {
     q->allowed = mem_alloc(q->args.n_nodes * sizeof *q->allowed);
-    placement_filter(extender, q->args.pod, q->args.names, q->args.n_nodes, q->allowed);
+    extender_filter(extender, q->args.pod, q->args.names, q->args.n_nodes, q->allowed);
 }
 
 static void write_allowed(void *arg)

@@ -77,7 +77,7 @@ static const struct kube_object *node_of_vm(const struct controller *controller,
     return NULL;
 }
 
-/* What the VM's kubelet says now, which the mirror may be behind. */
+/* What the VM's kubelet says now, which the cache may be behind. */
 static struct err *ask_kubelet(struct task *self, const struct attachment_work *s, const char *vm,
                                bool *ret_uses)
 {

@@ -168,7 +168,7 @@ static struct err *learn_from_refusal(struct task *self, struct attachment_work 
 
 /* ---- places ---- */
 
-/* Until the mirror shows it as going: before, it would be chosen again. */
+/* Until the cache shows it as going: before, it would be chosen again. */
 static struct err *wait_deleting(struct task *self, struct controller *controller,
                                  const struct kube_object *object)
 {

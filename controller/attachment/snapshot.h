@@ -1,5 +1,5 @@
 /* snapshot.h - one attachment under work, and what attachment/plan.h decides by, gathered from
- * the mirror.
+ * the cache.
  *
  * It holds what it shows: it stays good through a yield, but then it is old.
  */

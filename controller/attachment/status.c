@@ -10,7 +10,7 @@
 
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
 
-/* Whether it failed because there is no such object; then the mirror has none either. */
+/* Whether it failed because there is no such object; then the cache has none either. */
 static bool forget_if_gone(struct controller *controller, const struct kube_object *object,
                            const struct err *err)
 {
@@ -22,7 +22,7 @@ static bool forget_if_gone(struct controller *controller, const struct kube_obje
 
 /* A write that failed may have taken effect all the same. Until it is known, what it would have
  * recorded stays claimed: another attachment must not get the same LUN, nor the same role. After a
- * conflict the mirror is behind, and whoever goes by it would write in vain again. */
+ * conflict the cache is behind, and whoever goes by it would write in vain again. */
 static void learn_outcome(struct task *self, struct controller *controller,
                           const struct kube_object *object)
 {

@@ -1,7 +1,7 @@
 /* status.h - what is written into an AzVolumeAttachment, one function for each thing.
  *
  * Every write names the version that was read and fails with CONFLICT if anybody has written
- * since; what is written is in the mirror when the function returns.
+ * since; what is written is in the cache when the function returns.
  */
 #pragma once
 

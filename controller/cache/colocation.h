@@ -3,7 +3,7 @@
  *
  * The group of a volume is the same as that of every volume in it, so whoever plans for one of them
  * sees the same picture. A volume that several nodes may use at once is alone: its pods are in many
- * places. What a group points to is the mirror's and good until the next yield.
+ * places. What a group points to is the cache's and good until the next yield.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ void colocation_find(const struct controller *controller, const struct kube_obje
  * there is no pod. */
 int32_t pod_priority_of_volume(const struct controller *controller, const char *volume);
 
-/* For the indexes of the mirror's stores: by the claims that a pod uses, and by the claim that a
+/* For the indexes of the informers' stores: by the claims that a pod uses, and by the claim that a
  * PersistentVolume is bound to. */
 store_index_fn pod_index_by_claim, persistent_volume_index_by_claim;
 

@@ -8,15 +8,15 @@
 
 #include "controller/controller.h"
 
-/* By the mirror; borrowed. NULL if there is none. */
+/* By the cache; borrowed. NULL if there is none. */
 struct kube_object *node_attachment(const struct controller *controller, const char *volume,
                                     const char *node);
-/* By the API server, which the mirror may be behind; what is found is in the mirror then, and
+/* By the API server, which the cache may be behind; what is found is in the cache then, and
  * referenced. NULL if there is none. */
 struct err *node_attachment_read(struct task *self, struct controller *controller,
                                  const char *volume, const char *node, struct kube_object **ret)
     __attribute__((warn_unused_result));
-/* A new one, in the mirror when this returns. EXISTS if there is one; `ret` may be NULL. */
+/* A new one, in the cache when this returns. EXISTS if there is one; `ret` may be NULL. */
 struct err *node_attachment_create(struct task *self, struct controller *controller,
                                    struct kube *kube, const Api__AzVolume *volume, const char *node,
                                    const char *role, struct kube_object **ret)

@@ -5,7 +5,7 @@
  * took its place. The bound one says what the volume is; VolumeAttachments count whichever they
  * name, and those of pods that name the disk without a claim, too.
  *
- * It is read from the mirror, which may be behind. Pointers are borrowed.
+ * It is read from the cache, which may be behind. Pointers are borrowed.
  */
 #pragma once
 

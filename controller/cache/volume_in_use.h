@@ -20,7 +20,7 @@ enum volume_in_use volume_in_use_of(const struct kube_object *node,
                                     const struct kube_object *attachment, const char *driver_name,
                                     const char *volume_id);
 
-/* Asks the API server, never the mirror. UNAVAILABLE if it does not say. What is decided by the
+/* Asks the API server, never the cache. UNAVAILABLE if it does not say. What is decided by the
  * answer has to be written on the condition that the attachment has not changed since: a program
  * that begins changes it. */
 struct err *volume_in_use_read(struct task *self, struct controller *controller, const char *node,

@@ -4,7 +4,7 @@
  * attached, is a record that outlives the custom resources: whatever became of those, the volume's
  * is written again, and what is published is published again, on its node and as its primary. The
  * ordinary reconcilers then find the disk, and the LUN at which it is attached. Every step is for a
- * first look by the mirror, and is checked against the API server before it is carried out.
+ * first look by the cache, and is checked against the API server before it is carried out.
  *
  * Guarantees, for any input:
  *   - nothing is recovered of a volume that is being deleted, nor published to a node that is gone,

@@ -170,7 +170,7 @@ static bool still_holds(enum recovery_step step, const struct kube_object *now)
     }
 }
 
-/* The mirror may be behind: an unpublish, or a deletion, begins with what is asked for here. */
+/* The cache may be behind: an unpublish, or a deletion, begins with what is asked for here. */
 static struct err *is_true_now(struct task *self, struct view *s, const struct recovery_plan *plan,
                                bool *ret)
 {
@@ -290,7 +290,7 @@ static struct err *one_step(struct task *self, struct controller *controller, co
     struct err *err = take_step(self, &s, &plan);
     if (!err || err_kind(err) != ERR_EXISTS)
         return err;
-    err_free(err); /* the mirror was behind */
+    err_free(err); /* the cache was behind */
     *ret_go_on = false;
     return NULL;
 }

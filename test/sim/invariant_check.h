@@ -110,7 +110,7 @@ void check_mounts(struct invariants *invariants);
 /* invariant_wait.c: how long it takes */
 void check_waits(struct invariants *invariants);
 bool is_calm(const struct invariants *invariants); /* nothing has been wrong for minutes */
-/* A mirror may have lacked then, world's time, what others wrote: by a fault that lasts. */
+/* A cache may have lacked then, world's time, what others wrote: by a fault that lasts. */
 bool may_be_behind(const struct invariants *invariants, uint64_t then);
 /* invariant_request.c: what the driver has asked of Azure */
 void check_request(struct invariants *invariants, const struct arm_record *record);

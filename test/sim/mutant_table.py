@@ -167,8 +167,8 @@ MUTANTS = [
     Mutant("a leader that ends follows what Azure does", "controller/app.c",
            "    group_close(self, &app->cloud_tasks);\n    leader_stop", "    leader_stop",
            "failovers", "leader-ended"),
-    # ---- the mirror ----
-    Mutant("new leader goes by an old mirror", "controller/leader.c",
+    # ---- the cache ----
+    Mutant("new leader goes by a stale cache", "controller/leader.c",
            "while ((err = informers_catch_up(self, controller)) &&", "while ((err = NULL) &&", "drains", "watch-late"),
     Mutant("a lost place in a watch is not listed again", "lib/kube/reflector.c",
            "    free(TAKE_PTR(reflector->version));\n", "", "bad-api"),
@@ -215,7 +215,7 @@ MUTANTS = [
            "    if (attachment && attachment_annotation(as_attachment(attachment), ANNOTATION_RUNNING_JOB))\n"
            "        return VOLUME_IN_USE_JOB;\n", "    (void)attachment;\n",
            "node-deaths", "node-kubelet-restarted"),
-    Mutant("published by an old mirror", "controller/csi/publish_volume.c",
+    Mutant("published by a stale cache", "controller/csi/publish_volume.c",
            "if (verdict.answer == ANSWER_WAIT) {",
            "if (verdict.answer == ANSWER_WAIT && !name) {", "bad-api"),
     Mutant("failed creation stays for ever", "controller/volume/failed_creation.c",

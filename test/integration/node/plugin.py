@@ -194,7 +194,7 @@ class NodePlugin:
     def knows_attachments(self, n: int) -> None:
         """Waits until the plug-in has heard of so many attachments of its node."""
         series = 'azuredisk_slots{kind="used"}'
-        until(lambda: self.metrics().get(series) == n, f"{n} attachments in the plug-in's mirror")
+        until(lambda: self.metrics().get(series) == n, f"{n} attachments in the plug-in's cache")
 
 
 def until_done(call, *arguments, seconds: float = 120) -> None:

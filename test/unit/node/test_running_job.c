@@ -7,7 +7,7 @@
 
 #include "lib/base/file.h"
 #include "lib/json/parse.h"
-#include "node/mirror.h"
+#include "node/informers.h"
 #include "test/unit/object.h"
 
 #define PROGRAM "azdk-left" /* that is no other test's */

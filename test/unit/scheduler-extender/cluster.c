@@ -6,7 +6,7 @@
 #include "lib/base/buffer.h"
 #include "lib/http/transport.h"
 #include "lib/rt/group.h"
-#include "scheduler-extender/mirror.h"
+#include "scheduler-extender/informers.h"
 
 struct cluster {
     struct http_transport transport;
@@ -106,7 +106,7 @@ struct cluster *cluster_new(const struct cluster_objects *objects)
         .kube =
             kube_new(cluster->loop, &cluster->transport, &(struct kube_config){.server = server}),
     };
-    mirror_start(&cluster->extender, &cluster->group);
+    informers_start(&cluster->extender, &cluster->group);
     cluster_advance(cluster, 100);
     return cluster;
 }
@@ -122,7 +122,7 @@ void cluster_free(struct cluster *cluster)
 {
     loop_spawn(cluster->loop, "stop", stop, cluster);
     loop_run(cluster->loop);
-    mirror_free(&cluster->extender);
+    informers_free(&cluster->extender);
     kube_free(cluster->extender.kube);
     loop_free(cluster->loop);
     free(cluster);

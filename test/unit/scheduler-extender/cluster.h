@@ -1,4 +1,4 @@
-/* cluster.h - an extender whose mirror has been filled from objects that a test writes as JSON, by
+/* cluster.h - an extender whose cache has been filled from objects that a test writes as JSON, by
  * its own reflectors, over a transport that stands in for the API server. Virtual time.
  */
 #pragma once
@@ -12,7 +12,7 @@ struct cluster_objects {
 
 struct cluster;
 
-/* The mirror is filled when this returns. */
+/* The cache is filled when this returns. */
 struct cluster *cluster_new(const struct cluster_objects *objects);
 void cluster_free(struct cluster *cluster);
 DEFINE_CLEANUP(struct cluster, cluster_free)

@@ -1,4 +1,4 @@
-#include "node/mirror.h"
+#include "node/informers.h"
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
@@ -53,7 +53,7 @@ static void await_first_lists(struct task *self, void *arg)
     node_changed(node);
 }
 
-void mirror_start(struct node *node, struct task_group *group)
+void informers_start(struct node *node, struct task_group *group)
 {
     struct reflector_config config = {.kube = node->kube,
                                       .namespace_ = node->settings.namespace_,
@@ -80,7 +80,7 @@ void mirror_start(struct node *node, struct task_group *group)
     group_spawn(group, "first lists", await_first_lists, node);
 }
 
-void mirror_free(struct node *node)
+void informers_free(struct node *node)
 {
     store_free(node->attachments);
     store_free(node->driver_nodes);
@@ -90,7 +90,7 @@ void mirror_free(struct node *node)
 
 /* ---- attachments ---- */
 
-struct kube_object *mirror_find_attachment(const struct node *node, const char *volume_id)
+struct kube_object *informers_find_attachment(const struct node *node, const char *volume_id)
 {
     CLEANUP(freep) char *volume = mem_lower(volume_id);
     size_t n;
@@ -119,14 +119,14 @@ static struct err *too_late(const struct err *waiting)
     return err_new(ERR_TIMEOUT, "waited in vain: %s", err_message(waiting));
 }
 
-struct err *mirror_await_attachment(struct task *self, struct node *node, const char *volume_id,
-                                    uint64_t deadline, struct kube_object **ret_object,
-                                    struct attachment_place *ret_place)
+struct err *informers_await_attachment(struct task *self, struct node *node, const char *volume_id,
+                                       uint64_t deadline, struct kube_object **ret_object,
+                                       struct attachment_place *ret_place)
 {
     uint64_t absent_since = 0;
 
     for (;;) {
-        struct kube_object *object = mirror_find_attachment(node, volume_id);
+        struct kube_object *object = informers_find_attachment(node, volume_id);
         CLEANUP(err_freep)
         struct err *err = object ? attachment_check(as_attachment(object), ret_place)
                                  : not_there(node, &absent_since);
@@ -153,22 +153,22 @@ struct err *mirror_await_attachment(struct task *self, struct node *node, const 
 
 /* ---- the node ---- */
 
-const Api__AzDriverNode *mirror_driver_node(const struct node *node)
+const Api__AzDriverNode *informers_driver_node(const struct node *node)
 {
     const struct kube_object *object = store_next(node->driver_nodes, NULL);
 
     return object ? KUBE_AS(Api__AzDriverNode, object) : NULL;
 }
 
-int mirror_slot_limit(const struct node *node)
+int informers_slot_limit(const struct node *node)
 {
-    const Api__AzDriverNode *object = mirror_driver_node(node);
+    const Api__AzDriverNode *object = informers_driver_node(node);
     const Api__AzDriverNodeStatus *status = object ? object->status : NULL;
 
     return status && status->slots && status->slots->has_limit ? status->slots->limit : -1;
 }
 
-int mirror_slots_taken(const struct node *node)
+int informers_slots_taken(const struct node *node)
 {
     int taken = 0;
 

@@ -1,4 +1,4 @@
-#include "scheduler-extender/placement.h"
+#include "scheduler-extender/verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "lib/base/hash.h"
 #include "lib/kube/pod_claim.h"
 #include "lib/kube/pv_source.h"
-#include "scheduler-extender/mirror.h"
+#include "scheduler-extender/informers.h"
 #include "scheduler-extender/node_health.h"
 #include "scheduler-extender/score.h"
 
@@ -70,7 +70,7 @@ static void add_disk(const struct extender *extender, const char *claim_key, str
 
 static void find_disks(const struct extender *extender, const Api__Pod *pod, struct disks *ret)
 {
-    if (!mirror_is_synced(extender) || !pod->metadata || !pod->spec)
+    if (!informers_is_synced(extender) || !pod->metadata || !pod->spec)
         return;
     for (size_t i = 0; i < pod->spec->n_volumes; i++) {
         CLEANUP(freep) char *key = pod_claim_key(pod, pod->spec->volumes[i]);
@@ -174,8 +174,8 @@ static unsigned find_holders(const struct extender *extender, const struct disks
 
 /* ---- the answers ---- */
 
-void placement_scores(const struct extender *extender, const Api__Pod *pod,
-                      const char *const *nodes, size_t n_nodes, unsigned *ret_scores)
+void extender_prioritize(const struct extender *extender, const Api__Pod *pod,
+                         const char *const *nodes, size_t n_nodes, unsigned *ret_scores)
 {
     CLEANUP(disks_fini) struct disks disks = {0};
     CLEANUP(free_holders) struct holder *holders = NULL;
@@ -194,8 +194,8 @@ void placement_scores(const struct extender *extender, const Api__Pod *pod,
     score_nodes(facts, n_nodes, n_disks, ret_scores);
 }
 
-void placement_filter(const struct extender *extender, const Api__Pod *pod,
-                      const char *const *nodes, size_t n_nodes, bool *ret_allowed)
+void extender_filter(const struct extender *extender, const Api__Pod *pod, const char *const *nodes,
+                     size_t n_nodes, bool *ret_allowed)
 {
     CLEANUP(disks_fini) struct disks disks = {0};
     int64_t now_us = loop_wall_us(extender->loop);

@@ -1,6 +1,6 @@
 /* A small cluster, written down as data; then every row is a pod's volumes, the scores of nodes a
  * to f for it, and which of them may take it. A new rule is a new row. */
-#include "scheduler-extender/placement.h"
+#include "scheduler-extender/verbs.h"
 
 #include "lib/base/alloc.h"
 #include "lib/json/codec.h"
@@ -157,8 +157,8 @@ static void check(const char *why, const struct cluster *cluster, const Api__Pod
     unsigned got_scores[N_ASKED];
     bool got_allowed[N_ASKED];
 
-    placement_scores(extender, pod, asked, N_ASKED, got_scores);
-    placement_filter(extender, pod, asked, N_ASKED, got_allowed);
+    extender_prioritize(extender, pod, asked, N_ASKED, got_scores);
+    extender_filter(extender, pod, asked, N_ASKED, got_allowed);
     for (size_t i = 0; i < N_ASKED; i++) {
         if (got_scores[i] != scores[i])
             fail_msg("%s: node %s: expected score %u, got %u", why, asked[i], scores[i],

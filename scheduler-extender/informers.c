@@ -1,4 +1,4 @@
-#include "scheduler-extender/mirror.h"
+#include "scheduler-extender/informers.h"
 
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -71,7 +71,7 @@ static void watch_failed(void *ctx, const struct api_resource *resource, const s
     metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
 }
 
-void mirror_start(struct extender *extender, struct task_group *group)
+void informers_start(struct extender *extender, struct task_group *group)
 {
     const char *namespace_ = extender->settings.namespace_;
     const struct {
@@ -101,7 +101,7 @@ void mirror_start(struct extender *extender, struct task_group *group)
                                });
 }
 
-bool mirror_is_synced(const struct extender *extender)
+bool informers_is_synced(const struct extender *extender)
 {
     struct store *const stores[] = ALL_STORES(extender);
     bool synced = true;
@@ -111,7 +111,7 @@ bool mirror_is_synced(const struct extender *extender)
     return synced;
 }
 
-void mirror_free(struct extender *extender)
+void informers_free(struct extender *extender)
 {
     struct store *const stores[] = ALL_STORES(extender);
 
