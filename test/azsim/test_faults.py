@@ -309,7 +309,7 @@ def test_empty_page(azsim, wire):
     assert [vm["name"] for vm in wire.ask("GET", page["nextLink"]).json["value"]] == ["vm1", "vm2"]
 
 
-# ---- operations (in detail: test/unit/test/azsim/arm/test_mishap.c) ----
+# ---- operations (in detail: test/unit/test/azsim/arm/test_fault_injection.c) ----
 
 @pytest.mark.parametrize(("fault", "rule", "status", "code"), [
     ("failOperation", {"code": "AllocationFailed"}, "Failed", "AllocationFailed"),

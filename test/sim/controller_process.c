@@ -22,8 +22,8 @@ struct controller_process {
     struct app app;
     struct kube_config kube_config;
     struct azure_config azure_config;
-    struct wire *to_kube, *to_azure;
-    struct pace *kube_pace, *azure_pace; /* before the wires */
+    struct network_link *to_kube, *to_azure;
+    struct pace *kube_pace, *azure_pace; /* before the links */
     struct kube *kube;
     struct task_group calls; /* of CSI */
     bool serving, stopping, ended;
@@ -93,11 +93,12 @@ static void connect_servers(struct controller_process *process)
 
     process->kube_config = (struct kube_config){.server = mem_strdup(API_SERVER),
                                                 .namespace_ = mem_strdup("azure-disk-csi")};
-    process->to_kube = wire_new(&process->process, kube_server_http(sim->kube), &sim->to_kube);
+    process->to_kube =
+        network_link_new(&process->process, kube_server_http(sim->kube), &sim->to_kube);
     process->to_azure =
-        wire_new(&process->process, azure_side_http(sim->azure_side), &sim->to_azure);
-    process->kube_pace = pace_new(sim, wire_http(process->to_kube), NULL);
-    process->azure_pace = pace_new(sim, wire_http(process->to_azure), &process->flags);
+        network_link_new(&process->process, azure_side_http(sim->azure_side), &sim->to_azure);
+    process->kube_pace = pace_new(sim, network_link_http(process->to_kube), NULL);
+    process->azure_pace = pace_new(sim, network_link_http(process->to_azure), &process->flags);
     process->kube = kube_new(loop, pace_http(process->kube_pace), &process->kube_config);
     azure_side_config(&process->azure_config);
     app_connect_cluster(&process->app, process->kube, pace_http(process->kube_pace),
@@ -125,14 +126,14 @@ struct controller_process *controller_process_start(struct sim *sim, const char 
     return process;
 }
 
-static void close_wires(struct task *self, void *arg)
+static void close_links(struct task *self, void *arg)
 {
     struct controller_process *process = arg;
 
     pace_free(process->kube_pace);
     pace_free(process->azure_pace);
-    wire_close(self, process->to_kube);
-    wire_close(self, process->to_azure);
+    network_link_close(self, process->to_kube);
+    network_link_close(self, process->to_azure);
     azure_config_fini(&process->azure_config);
     kube_config_fini(&process->kube_config);
     free(process->name);
@@ -144,15 +145,15 @@ void controller_process_kill(struct controller_process *process)
     struct sim *sim = process->sim;
 
     sim_note(sim, "%s %s", process->name, process->ended ? "is gone" : "is killed");
-    wire_cut(process->to_kube);
-    wire_cut(process->to_azure);
+    network_link_cut(process->to_kube);
+    network_link_cut(process->to_azure);
     pace_cut(process->kube_pace);
     pace_cut(process->azure_pace);
     stop_process(process);
     process_stop(&process->process);
     process_reap(&process->process);
     kube_free(process->kube);
-    group_spawn(&sim->tasks, "close", close_wires, process);
+    group_spawn(&sim->tasks, "close", close_links, process);
 }
 
 void controller_process_end(struct controller_process *process)

@@ -1,5 +1,5 @@
 /* controller_process.h - one azdisk-controller of a simulation: its code unchanged (controller/),
- * in a process of its own, behind wires to the API server and to Azure.
+ * in a process of its own, behind links to the API server and to Azure.
  *
  * It can be started, killed at whatever its tasks are waiting for, paused, and started anew. A
  * process that ends itself because it lost its lease is started anew by the sim, as a Deployment

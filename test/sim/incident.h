@@ -36,7 +36,7 @@ struct incident_table {
 };
 
 extern const struct incident_table CONTROLLER_INCIDENTS; /* controller_incidents.c */
-extern const struct incident_table NETWORK_INCIDENTS;  /* network_incidents.c: API server, wires */
+extern const struct incident_table NETWORK_INCIDENTS;  /* network_incidents.c: API server, links */
 extern const struct incident_table AZURE_INCIDENTS;    /* azure_incidents.c */
 extern const struct incident_table NODE_INCIDENTS;     /* node_incidents.c */
 extern const struct incident_table KUBELET_INCIDENTS;  /* kubelet_incidents.c: and the plug-in */

@@ -14,7 +14,7 @@ struct flags;
 struct pace;
 struct sim;
 
-/* `inner` is the wire to the server. On the way to Azure, where refusals bind, `flags` say who the
+/* `inner` is the link to the server. On the way to Azure, where refusals bind, `flags` say who the
  * controller is and which Lease it wants; NULL on the way to Kubernetes. Both must outlive it. */
 struct pace *pace_new(struct sim *sim, struct http_transport *inner, const struct flags *flags);
 /* The process is killed: what its tasks do on their way out reaches nobody, and is not checked. */

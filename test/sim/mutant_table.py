@@ -14,7 +14,7 @@ BATCH = "provisioner-lib/azure/vm_batch.c"
 @dataclass(frozen=True)
 class Mutant(mutation.Mutant):
     profile: str = ""  # what of the simulation is to find it; "": all profiles, as the seeds have it
-    company: str = ""  # a kind of incident that is to happen too
+    incident: str = ""  # a kind of incident that is to happen too
 
 
 MUTANTS = [

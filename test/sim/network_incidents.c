@@ -6,21 +6,21 @@
 /* Of 10,000, while a network is bad. */
 enum { BAD_REFUSE = 300, BAD_LOSE = 150, BAD_BREAK = 300, BAD_STREAM = 200, SLOW_MS = 3000 };
 
-/* ---- the wires ---- */
+/* ---- the links ---- */
 
-static void make_bad(struct weather *weather)
+static void make_bad(struct network_conditions *conditions)
 {
-    weather->refuse = BAD_REFUSE;
-    weather->lose_request = BAD_LOSE;
-    weather->lose_answer = BAD_LOSE;
-    weather->break_answer = BAD_BREAK;
-    weather->break_stream = BAD_STREAM;
+    conditions->refuse = BAD_REFUSE;
+    conditions->lose_request = BAD_LOSE;
+    conditions->lose_answer = BAD_LOSE;
+    conditions->break_answer = BAD_BREAK;
+    conditions->break_stream = BAD_STREAM;
 }
 
-static void make_good(struct weather *weather)
+static void make_good(struct network_conditions *conditions)
 {
-    weather->refuse = weather->lose_request = weather->lose_answer = 0;
-    weather->break_answer = weather->break_stream = 0;
+    conditions->refuse = conditions->lose_request = conditions->lose_answer = 0;
+    conditions->break_answer = conditions->break_stream = 0;
 }
 
 static void kube_bad(struct sim *sim, const struct incident *incident)

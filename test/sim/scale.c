@@ -398,7 +398,7 @@ static void begin(struct scale *scale)
     struct sim *sim = &scale->sim;
 
     sim->loop = loop_new_virtual(1);
-    sim->to_kube = sim->to_azure = (struct weather){.least_ms = 1, .most_ms = 5};
+    sim->to_kube = sim->to_azure = (struct network_conditions){.least_ms = 1, .most_ms = 5};
     clockwork_init(&sim->clockwork, sim->loop, 1);
     group_init(&sim->tasks, sim->loop);
     sim->kube = kube_server_new(sim->loop);

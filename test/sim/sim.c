@@ -220,7 +220,7 @@ static void end(struct sim *sim)
     for (size_t i = 0; i < SIM_CONTROLLERS; i++)
         if (sim->controllers[i])
             controller_process_kill(TAKE_PTR(sim->controllers[i]));
-    loop_advance(sim->loop, 0); /* their wires close */
+    loop_advance(sim->loop, 0); /* their links close */
     run_on_world(sim, close_tasks);
     invariants_free(sim->invariants);
     world_free(sim->world);

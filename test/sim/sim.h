@@ -12,8 +12,8 @@
 #include "test/sim/incident.h"
 #include "test/sim/kube/server.h"
 #include "test/sim/landscape.h"
+#include "test/sim/network_link.h"
 #include "test/sim/process.h"
-#include "test/sim/wire.h"
 
 struct azure_side;
 struct controller_process;
@@ -33,7 +33,7 @@ struct sim {
     struct kube_server *kube;
     struct azure_side *azure_side;
     struct model *azure;
-    struct weather to_kube, to_azure;
+    struct network_conditions to_kube, to_azure;
 
     struct controller_process *controllers[SIM_CONTROLLERS]; /* NULL: not running now */
     size_t n_controllers; /* that a Deployment keeps running: two as installed, or three */

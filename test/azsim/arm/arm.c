@@ -5,9 +5,9 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "test/azsim/arm/charge.h"
+#include "test/azsim/arm/fault_injection.h"
 #include "test/azsim/arm/gateway.h"
 #include "test/azsim/arm/handlers.h"
-#include "test/azsim/arm/mishap.h"
 
 struct arm {
     struct arm_config config;
@@ -65,9 +65,9 @@ static void serve(void *arg)
 
     if (refusal) {
         answer_gateway(exchange, refusal);
-    } else if (!mishap_instead(exchange)) {
+    } else if (!fault_injection_before(exchange)) {
         handle(exchange);
-        mishap_after(exchange);
+        fault_injection_after(exchange);
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
-#include "test/sim/kube/refusal.h"
+#include "test/sim/kube/api_errors.h"
 
 static const struct {
     int status;

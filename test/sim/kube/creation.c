@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/sim/kube/api_errors.h"
 #include "test/sim/kube/metadata.h"
-#include "test/sim/kube/refusal.h"
 #include "test/sim/kube/rules.h"
 
 /* A DNS subdomain (RFC 1123), as names of all our kinds must be. */

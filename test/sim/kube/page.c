@@ -7,8 +7,8 @@
 #include "lib/base/buffer.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
+#include "test/sim/kube/api_errors.h"
 #include "test/sim/kube/parsed.h"
-#include "test/sim/kube/refusal.h"
 #include "test/sim/kube/selector.h"
 
 enum { LARGEST_LIST = 64 * 1024 * 1024 };

@@ -5,9 +5,9 @@
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
 #include "test/sim/kube/answer.h"
+#include "test/sim/kube/api_errors.h"
 #include "test/sim/kube/metadata.h"
 #include "test/sim/kube/page.h"
-#include "test/sim/kube/refusal.h"
 #include "test/sim/kube/watch.h"
 
 /* A request while it is served, which is one piece on the loop's stack. */

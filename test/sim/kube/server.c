@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/sim/kube/api_errors.h"
 #include "test/sim/kube/metadata.h"
-#include "test/sim/kube/refusal.h"
 #include "test/sim/kube/request.h"
 #include "test/sim/kube/rules.h"
 #include "test/sim/kube/state.h"

@@ -2,8 +2,8 @@
  *
  * It keeps objects and answers requests by the rules of kube-apiserver, as an HTTP transport in the
  * same process: lib/kube's client, reflector, lease and events run over it unchanged. Requests take
- * no time here; what happens on the way to a server is test/sim/wire.h. No admission, no schemas,
- * no garbage collection, and every namespace exists: what acts on objects is the world's.
+ * no time here; what happens on the way to a server is test/sim/network_link.h. No admission, no
+ * schemas, no garbage collection, and every namespace exists: what acts on objects is the world's.
  *
  * The world reads and writes the truth directly, by the same rules, without a yield. JSON that is
  * handed in becomes part of objects, and JSON that is handed out is part of them: neither may be

@@ -1,8 +1,9 @@
-/* wire.h - the way from a process to a server that is on the world's loop, and what happens on it.
+/* network_link.h - the way from a process to a server that is on the world's loop, and what happens
+ * on it.
  *
  * A request travels, is served whatever becomes of the one who sent it, and its answer travels
- * back. Either may be lost, be late, or break off. A wire that is cut lets nothing more through in
- * either direction: the process behind it is dead. What the weather draws comes from the world's
+ * back. Either may be lost, be late, or break off. A link that is cut lets nothing more through in
+ * either direction: the process behind it is dead. What chance decides is drawn from the world's
  * loop.
  */
 #pragma once
@@ -11,9 +12,9 @@
 #include "lib/rt/group.h"
 #include "test/sim/process.h"
 
-/* What happens on the wires to one server; shared by them, changed by incidents. Chances are in
+/* What happens on the links to one server; shared by them, changed by incidents. Chances are in
  * 10,000. */
-struct weather {
+struct network_conditions {
     uint64_t least_ms, most_ms; /* of a way, each direction */
     unsigned refuse;            /* the connection fails at once */
     unsigned lose_request;      /* nothing happens, and no answer comes */
@@ -25,12 +26,12 @@ struct weather {
     bool away;                   /* nobody is there */
 };
 
-struct wire;
+struct network_link;
 
-/* `server` is a transport on the world's loop. What is pointed to must outlive the wire. */
-struct wire *wire_new(struct process *process, struct http_transport *server,
-                      const struct weather *weather);
-struct http_transport *wire_http(struct wire *wire);
-void wire_cut(struct wire *wire);
+/* `server` is a transport on the world's loop. What is pointed to must outlive the link. */
+struct network_link *network_link_new(struct process *process, struct http_transport *server,
+                                      const struct network_conditions *conditions);
+struct http_transport *network_link_http(struct network_link *link);
+void network_link_cut(struct network_link *link);
 /* `self` is a task of the world; nobody may be waiting on the process's side. */
-void wire_close(struct task *self, struct wire *wire);
+void network_link_close(struct task *self, struct network_link *link);

@@ -1,4 +1,4 @@
-/* refusal.h - why the simulated API server does not do what it is asked.
+/* api_errors.h - why the simulated API server does not do what it is asked.
  *
  * An error of the kind that lib/kube's client would return, with the API's reason as its code;
  * answer.h makes a Status object of it.

@@ -1,4 +1,4 @@
-#include "test/sim/kube/refusal.h"
+#include "test/sim/kube/api_errors.h"
 
 #include "lib/base/alloc.h"
 

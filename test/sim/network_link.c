@@ -1,4 +1,4 @@
-#include "test/sim/wire.h"
+#include "test/sim/network_link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 
 enum { SERVE_MS = 10 * 60 * 1000, MAX_STREAM_BACKLOG = 64 * 1024 * 1024 };
 
-struct wire {
+struct network_link {
     struct http_transport http;
     struct process *process;
     struct http_transport *server;
-    const struct weather *weather;
+    const struct network_conditions *conditions;
     struct task_group under_way; /* on the world's loop */
     bool cut;
 };
@@ -20,7 +20,7 @@ struct wire {
 /* A request under way. The process's task and the world's both hold it; it goes with the second. */
 struct letter {
     unsigned holders;
-    struct wire *wire;
+    struct network_link *link;
     bool is_stream;
     bool sender_gone;
     struct http_request request; /* a copy */
@@ -36,19 +36,20 @@ struct letter {
     struct waiters waiters;
 };
 
-struct wire_stream {
+struct link_stream {
     struct http_stream stream;
     struct letter *letter;
 };
 
 /* ---- letters ---- */
 
-static struct letter *letter_new(struct wire *wire, const struct http_request *request, bool stream)
+static struct letter *letter_new(struct network_link *link, const struct http_request *request,
+                                 bool stream)
 {
     struct letter *letter = mem_alloc(sizeof *letter);
 
     letter->holders = 1;
-    letter->wire = wire;
+    letter->link = link;
     letter->is_stream = stream;
     letter->request = *request;
     letter->request.method = mem_strdup(request->method ? request->method : "GET");
@@ -89,17 +90,17 @@ static void letter_let_go(struct letter *letter)
 
 /* ---- on the world's side ---- */
 
-static bool strikes(struct wire *wire, unsigned chance)
+static bool strikes(struct network_link *link, unsigned chance)
 {
-    return chance && random_below(loop_random(wire->process->clockwork->world), 10000) < chance;
+    return chance && random_below(loop_random(link->process->clockwork->world), 10000) < chance;
 }
 
-static struct err *travel(struct task *self, const struct wire *wire, uint64_t more_ms)
+static struct err *travel(struct task *self, const struct network_link *link, uint64_t more_ms)
 {
-    uint64_t range = wire->weather->most_ms - wire->weather->least_ms + 1 + more_ms;
+    uint64_t range = link->conditions->most_ms - link->conditions->least_ms + 1 + more_ms;
 
     return task_sleep(self,
-                      wire->weather->least_ms + random_below(loop_random(loop_of(self)), range));
+                      link->conditions->least_ms + random_below(loop_random(loop_of(self)), range));
 }
 
 static void answer(struct letter *letter, struct err *err)
@@ -116,7 +117,7 @@ static struct err *connection_lost(const struct letter *letter, const char *how)
 
 static void deliver(struct letter *letter, const char *data, size_t length)
 {
-    if (letter->wire->cut || letter->sender_gone)
+    if (letter->link->cut || letter->sender_gone)
         return;
     letter->broken |= !buffer_append(&letter->pieces, data, length);
     letter->ended |= letter->broken;
@@ -126,11 +127,11 @@ static void deliver(struct letter *letter, const char *data, size_t length)
 /* The pieces of a stream, each on its way for a while, none before another. */
 static void forward(struct task *self, struct letter *letter, struct http_stream *inner)
 {
-    struct wire *wire = letter->wire;
+    struct network_link *link = letter->link;
     struct err *err = NULL;
 
     letter->forwarder = self;
-    while (!err && !letter->sender_gone && !wire->cut) {
+    while (!err && !letter->sender_gone && !link->cut) {
         const char *data;
         size_t length;
 
@@ -138,11 +139,11 @@ static void forward(struct task *self, struct letter *letter, struct http_stream
         if (err || length == 0)
             break;
         CLEANUP(freep) char *copy = mem_strndup(data, length);
-        if (wire->weather->away || strikes(wire, wire->weather->break_stream)) {
+        if (link->conditions->away || strikes(link, link->conditions->break_stream)) {
             letter->broken = true;
             break;
         }
-        err = travel(self, wire, wire->weather->stream_delay_ms);
+        err = travel(self, link, link->conditions->stream_delay_ms);
         deliver(letter, copy, length);
     }
     letter->forwarder = NULL;
@@ -154,7 +155,7 @@ static void forward(struct task *self, struct letter *letter, struct http_stream
 
 static struct err *ask(struct task *self, struct letter *letter, struct http_stream **ret_stream)
 {
-    struct http_transport *server = letter->wire->server;
+    struct http_transport *server = letter->link->server;
 
     letter->request.deadline = loop_deadline(loop_of(self), SERVE_MS);
     return letter->is_stream
@@ -164,30 +165,30 @@ static struct err *ask(struct task *self, struct letter *letter, struct http_str
 
 static void carry(struct task *self, struct letter *letter)
 {
-    struct wire *wire = letter->wire;
-    const struct weather *weather = wire->weather;
+    struct network_link *link = letter->link;
+    const struct network_conditions *conditions = link->conditions;
     CLEANUP(http_stream_closep) struct http_stream *stream = NULL;
-    struct err *err = travel(self, wire, 0);
+    struct err *err = travel(self, link, 0);
 
-    if (!err && (weather->away || strikes(wire, weather->refuse))) {
+    if (!err && (conditions->away || strikes(link, conditions->refuse))) {
         answer(letter, err_as(connection_lost(letter, "connection refused"), ERR_NOT_SENT));
         return;
     }
-    if (err || strikes(wire, weather->lose_request)) {
+    if (err || strikes(link, conditions->lose_request)) {
         err_free(err);
         return;
     }
     err = ask(self, letter, &stream);
-    if (strikes(wire, weather->lose_answer)) {
+    if (strikes(link, conditions->lose_answer)) {
         err_free(err);
         return;
     }
-    err_free(travel(self, wire, 0));
-    if (wire->cut) {
+    err_free(travel(self, link, 0));
+    if (link->cut) {
         err_free(err);
         return;
     }
-    if (!err && (weather->away || strikes(wire, weather->break_answer)))
+    if (!err && (conditions->away || strikes(link, conditions->break_answer)))
         err = connection_lost(letter, "connection reset");
     letter->streams = !err && stream;
     answer(letter, err);
@@ -209,19 +210,19 @@ static void carry_and_let_go(struct task *self, void *arg)
 static struct err *send_letter(struct task *self, struct letter *letter,
                                const struct http_request *request)
 {
-    struct wire *wire = letter->wire;
+    struct network_link *link = letter->link;
     struct err *err = NULL;
 
     if (request->may_send && !request->may_send(request->may_send_ctx))
         return err_new(ERR_CANCELED, "%s: not sent", request->url);
-    if (wire->cut)
+    if (link->cut)
         return connection_lost(letter, "cut off");
     letter->holders++;
-    if (!group_spawn(&wire->under_way, "request", carry_and_let_go, letter)) {
+    if (!group_spawn(&link->under_way, "request", carry_and_let_go, letter)) {
         letter->holders--;
         return connection_lost(letter, "cut off");
     }
-    while (!err && !letter->answered && !wire->cut)
+    while (!err && !letter->answered && !link->cut)
         err = wait_for_change(self, &letter->waiters, request->deadline);
     if (err)
         return err;
@@ -237,7 +238,8 @@ static void take_response(struct letter *letter, struct http_response *ret)
 static struct err *exchange(struct http_transport *http, struct task *self,
                             const struct http_request *request, struct http_response *ret)
 {
-    struct letter *letter = letter_new(CONTAINER_OF(http, struct wire, http), request, false);
+    struct letter *letter =
+        letter_new(CONTAINER_OF(http, struct network_link, http), request, false);
     struct err *err = send_letter(self, letter, request);
 
     if (!err)
@@ -250,11 +252,11 @@ static struct err *exchange(struct http_transport *http, struct task *self,
 static struct err *stream_read(struct http_stream *stream, struct task *self, uint64_t deadline,
                                const char **ret_data, size_t *ret_length)
 {
-    struct letter *letter = CONTAINER_OF(stream, struct wire_stream, stream)->letter;
+    struct letter *letter = CONTAINER_OF(stream, struct link_stream, stream)->letter;
 
-    while (letter->pieces.length == 0 && !letter->ended && !letter->wire->cut)
+    while (letter->pieces.length == 0 && !letter->ended && !letter->link->cut)
         TRY(wait_for_change(self, &letter->waiters, deadline));
-    if (letter->pieces.length == 0 && (letter->broken || letter->wire->cut))
+    if (letter->pieces.length == 0 && (letter->broken || letter->link->cut))
         return connection_lost(letter, "connection reset");
     free(letter->taken);
     *ret_length = letter->pieces.length;
@@ -265,7 +267,7 @@ static struct err *stream_read(struct http_stream *stream, struct task *self, ui
 
 static void stream_close(struct http_stream *stream)
 {
-    struct wire_stream *self = CONTAINER_OF(stream, struct wire_stream, stream);
+    struct link_stream *self = CONTAINER_OF(stream, struct link_stream, stream);
 
     self->letter->sender_gone = true;
     if (self->letter->forwarder)
@@ -278,14 +280,15 @@ static struct err *open_stream(struct http_transport *http, struct task *self,
                                const struct http_request *request,
                                struct http_response *ret_response, struct http_stream **ret_stream)
 {
-    struct letter *letter = letter_new(CONTAINER_OF(http, struct wire, http), request, true);
+    struct letter *letter =
+        letter_new(CONTAINER_OF(http, struct network_link, http), request, true);
     struct err *err = send_letter(self, letter, request);
 
     *ret_stream = NULL;
     if (!err)
         take_response(letter, ret_response);
     if (!err && letter->streams) {
-        struct wire_stream *stream = mem_alloc(sizeof *stream);
+        struct link_stream *stream = mem_alloc(sizeof *stream);
 
         stream->stream = (struct http_stream){.read = stream_read, .close = stream_close};
         stream->letter = letter;
@@ -297,33 +300,33 @@ static struct err *open_stream(struct http_transport *http, struct task *self,
     return err;
 }
 
-struct wire *wire_new(struct process *process, struct http_transport *server,
-                      const struct weather *weather)
+struct network_link *network_link_new(struct process *process, struct http_transport *server,
+                                      const struct network_conditions *conditions)
 {
-    struct wire *wire = mem_alloc(sizeof *wire);
+    struct network_link *link = mem_alloc(sizeof *link);
 
-    *wire = (struct wire){
+    *link = (struct network_link){
         .http = {.exchange = exchange, .open = open_stream},
         .process = process,
         .server = server,
-        .weather = weather,
+        .conditions = conditions,
     };
-    group_init(&wire->under_way, process->clockwork->world);
-    return wire;
+    group_init(&link->under_way, process->clockwork->world);
+    return link;
 }
 
-struct http_transport *wire_http(struct wire *wire)
+struct http_transport *network_link_http(struct network_link *link)
 {
-    return &wire->http;
+    return &link->http;
 }
 
-void wire_cut(struct wire *wire)
+void network_link_cut(struct network_link *link)
 {
-    wire->cut = true;
+    link->cut = true;
 }
 
-void wire_close(struct task *self, struct wire *wire)
+void network_link_close(struct task *self, struct network_link *link)
 {
-    group_close(self, &wire->under_way);
-    free(wire);
+    group_close(self, &link->under_way);
+    free(link);
 }

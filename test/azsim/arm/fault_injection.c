@@ -1,4 +1,4 @@
-#include "test/azsim/arm/mishap.h"
+#include "test/azsim/arm/fault_injection.h"
 
 #include <string.h>
 #include <strings.h>
@@ -150,7 +150,7 @@ static void answer_challenge(struct exchange *exchange)
                   base, exchange->model->tenant_id, encoded);
 }
 
-bool mishap_instead(struct exchange *exchange)
+bool fault_injection_before(struct exchange *exchange)
 {
     const struct fault *fault = strike(exchange, FAULT_AT_REQUEST);
 
@@ -240,7 +240,7 @@ static void send_otherwise(struct http_reply *reply, enum http_send_mode send_mo
     reply->send_ms = ms;
 }
 
-void mishap_after(struct exchange *exchange)
+void fault_injection_after(struct exchange *exchange)
 {
     const struct fault *fault = strike(exchange, FAULT_AT_ANSWER);
     struct http_reply *reply = exchange->reply;
