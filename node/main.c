@@ -233,7 +233,7 @@ static void finish(struct task *self, struct program *program)
     informers_free(node);
     kube_disconnect(&program->connection);
     free(program->registration);
-    free(node->refusal);
+    free(node->registration_error);
     free(node->zone);
 }
 

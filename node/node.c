@@ -20,9 +20,9 @@ struct err *node_check_ready(const struct node *node)
         return err_new(ERR_UNAVAILABLE, "the API server has not been read yet");
     if (!node->serving)
         return err_new(ERR_UNAVAILABLE, "CSI is not served yet");
-    if (node->refusal)
+    if (node->registration_error)
         return err_new(ERR_UNAVAILABLE, "kubelet could not register the plug-in: %s",
-                       node->refusal);
+                       node->registration_error);
     if (!node->registered)
         return err_new(ERR_UNAVAILABLE, "kubelet has not registered the plug-in yet");
     return NULL;

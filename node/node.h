@@ -32,9 +32,9 @@ struct node {
     struct store_index *attachments_by_volume; /* by volume id in lower case */
     struct store *driver_nodes;                /* at most our own */
 
-    bool serving;    /* CSI */
-    bool registered; /* kubelet has said so */
-    char *refusal;   /* why it could not, in its words; NULL: it has not said so */
+    bool serving;             /* CSI */
+    bool registered;          /* kubelet has said so */
+    char *registration_error; /* why it could not, in its words; NULL: it has not said so */
     bool stopping, failed;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */

@@ -35,13 +35,13 @@ static struct err *get_info(struct task *self, struct rpc_call *call, const void
     return NULL;
 }
 
-/* The same refusal again, which may come for long, is no news. */
-static void take_refusal(struct node *node, const char *why)
+/* The same error again, which may come for long, is no news. */
+static void set_registration_error(struct node *node, const char *why)
 {
-    if (!node->refusal || strcmp(node->refusal, why) != 0)
+    if (!node->registration_error || strcmp(node->registration_error, why) != 0)
         log_error("kubelet could not register the plug-in: %s", why);
-    free(node->refusal);
-    node->refusal = mem_strdup(why);
+    free(node->registration_error);
+    node->registration_error = mem_strdup(why);
 }
 
 static struct err *notify_registration_status(struct task *self, struct rpc_call *call,
@@ -54,9 +54,9 @@ static struct err *notify_registration_status(struct task *self, struct rpc_call
     node->registered = request->plugin_registered;
     if (request->plugin_registered) {
         log_info("registered with kubelet");
-        free(TAKE_PTR(node->refusal));
+        free(TAKE_PTR(node->registration_error));
     } else {
-        take_refusal(node, request->error);
+        set_registration_error(node, request->error);
     }
     node_changed(node);
     return NULL;
@@ -112,12 +112,12 @@ static void run(struct task *self, void *arg)
     while (!task_is_cancelled(self)) {
         if (node->registered)
             backoff_reset(&backoff);
-        if (!node->refusal) {
+        if (!node->registration_error) {
             err_free(wait_for_change(self, &node->changed, TIMER_NEVER));
             continue;
         }
         err_free(task_sleep(self, backoff_next(&backoff, loop_random(node->loop))));
-        if (node->refusal && !node->stopping)
+        if (node->registration_error && !node->stopping)
             appear_again(registration);
     }
 }

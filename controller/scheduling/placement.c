@@ -380,7 +380,7 @@ void placement_solve(const struct placement_snapshot *in, struct placement *ret)
 
 /* ---- why not ---- */
 
-static enum unschedulable_reason refusal_of(const struct solver *solver, size_t volume, size_t node)
+static enum unschedulable_reason reason_of(const struct solver *solver, size_t volume, size_t node)
 {
     const struct placement_volume *v = &solver->in->volumes[volume];
     const struct placement_node *n = &solver->in->nodes[node];
@@ -406,6 +406,6 @@ void placement_explain(const struct placement_snapshot *in, const struct placeme
             solver.room[found[v].nodes[i]]--;
     *ret = (struct unschedulable_reasons){0};
     for (size_t node = 0; node < in->n_nodes; node++)
-        ret->n[refusal_of(&solver, volume, node)]++;
+        ret->n[reason_of(&solver, volume, node)]++;
     free(solver.room);
 }

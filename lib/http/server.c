@@ -55,7 +55,7 @@ struct exchange {
     struct buffer body;
     size_t received; /* of the body, with what was dropped */
     bool began, counted, answered;
-    int refusal; /* its status; 0: none */
+    int refused_status; /* 0: it is not refused */
     struct http_header arguments[HTTP_MAX_HEADERS], headers[HTTP_MAX_HEADERS];
     struct http_call call;
     struct http_reply reply;
@@ -317,24 +317,24 @@ static enum MHD_Result take_piece(struct exchange *exchange, const char *piece, 
     exchange->received += length;
     if (exchange->received / DROPPED_BODIES > server->max_body)
         return MHD_NO;
-    if (exchange->refusal)
+    if (exchange->refused_status)
         return MHD_YES;
     if (!connections_hold(server->connections, exchange->place, length))
-        exchange->refusal = 503;
+        exchange->refused_status = 503;
     else if (!buffer_append(&exchange->body, piece, length))
-        exchange->refusal = 413;
-    if (exchange->refusal)
+        exchange->refused_status = 413;
+    if (exchange->refused_status)
         buffer_fini(&exchange->body);
     return MHD_YES;
 }
 
 static enum MHD_Result refuse(struct exchange *exchange)
 {
-    if (exchange->refusal == 413)
+    if (exchange->refused_status == 413)
         http_reply_text(&exchange->reply, 413, "the body is larger than %zu bytes\n",
                         exchange->server->max_body);
     else
-        http_reply_text(&exchange->reply, exchange->refusal, "too many requests at once\n");
+        http_reply_text(&exchange->reply, exchange->refused_status, "too many requests at once\n");
     connections_await_reply(exchange->server->connections, exchange->place, 0);
     return send_reply(exchange);
 }
@@ -358,7 +358,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection, 
         *upload_size = 0;
         return take_piece(exchange, upload, length);
     }
-    if (exchange->refusal)
+    if (exchange->refused_status)
         return refuse(exchange);
     exchange->call = (struct http_call){
         .method = method,

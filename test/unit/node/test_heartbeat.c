@@ -87,10 +87,10 @@ static void test_the_life_of_a_node(void **state)
     node->serving = true;
     expect_heartbeat(node, false, "Driver node initializing.",
                      "kubelet has not registered the plug-in yet", 4);
-    node->refusal = why;
+    node->registration_error = why;
     expect_heartbeat(node, false, "Driver node initializing.",
                      "kubelet could not register the plug-in: too old", 4);
-    node->refusal = NULL;
+    node->registration_error = NULL;
     node->registered = true;
     expect_heartbeat(node, true, "Driver node healthy.", "volumes can be staged", 4);
     node_stop(node, false);

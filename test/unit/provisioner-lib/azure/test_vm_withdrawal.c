@@ -112,7 +112,7 @@ static void test_what_is_no_longer_wanted_is_not_sent(void **state)
     world_free(world);
 }
 
-static void test_what_is_given_up_while_it_waits_for_company(void **state)
+static void test_what_is_given_up_while_it_is_held_back(void **state)
 {
     struct world *world = world_new();
     bool wanted = true;
@@ -188,7 +188,7 @@ int main(void)
         cmocka_unit_test(test_a_change_that_cannot_be_followed_holds_its_disk),
         cmocka_unit_test(test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so),
         cmocka_unit_test(test_what_is_no_longer_wanted_is_not_sent),
-        cmocka_unit_test(test_what_is_given_up_while_it_waits_for_company),
+        cmocka_unit_test(test_what_is_given_up_while_it_is_held_back),
         cmocka_unit_test(test_only_a_replica_waits_for_a_look),
         cmocka_unit_test(test_no_look_follows_what_was_not_sent),
     };

@@ -1,7 +1,7 @@
 /* A change of a VM waits for requests that are known to be on their way, and not for long. */
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
-static void expect(struct world *world, bool coming)
+static void announce(struct world *world, bool coming)
 {
     world->cloud->ops->instance_announce(world->cloud, VM("vm1"), coming);
 }
@@ -14,14 +14,14 @@ static void test_what_is_on_its_way_goes_along(void **state)
 
     (void)state;
     make_disks(world, names, COUNT_OF(names), 1);
-    expect(world, true);
-    expect(world, true);
+    announce(world, true);
+    announce(world, true);
     for (int i = 0; i < (int)COUNT_OF(names); i++) {
         wishes[i] = (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = names[i], .lun = i};
         begin(world, &wishes[i]);
         loop_advance(world->azure->loop, 0); /* it is in the queue */
         if (i > 0)
-            expect(world, false);
+            announce(world, false);
         loop_advance(world->azure->loop, 500);
     }
     finish(world, wishes, COUNT_OF(names));
@@ -39,11 +39,11 @@ static void test_what_does_not_come_is_not_waited_for(void **state)
 
     (void)state;
     make_disks(world, names, 1, 1);
-    expect(world, true);
+    announce(world, true);
     start = now_of(world);
     assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0}));
     assert_in_range(now_of(world) - start, 12 * 1000, 16 * 1000);
-    expect(world, false);
+    announce(world, false);
     world_free(world);
 }
 
