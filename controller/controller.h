@@ -1,7 +1,8 @@
 /* controller.h - what all parts of the controller share.
  *
- * One struct, owned by main.c, made before everything else and freed last. The stores mirror the
- * cluster in every replica of the controller; the queues exist only while this process leads.
+ * One struct, a part of the app (app.h), made before everything else and freed last. The stores
+ * have a copy of the cluster in every replica of the controller; the queues exist only while this
+ * process leads.
  */
 #pragma once
 
@@ -25,7 +26,7 @@ struct settings {
     uint64_t replica_gc_delay_ms;
     uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer is not ready */
     int64_t worker_tasks;        /* of each reconciler */
-    uint64_t audit_interval_ms;  /* between looks; 0: none */
+    uint64_t audit_interval_ms;  /* between scans; 0: none */
     int repair;                  /* enum repair: what the audit puts right */
 };
 
@@ -62,7 +63,8 @@ struct controller {
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_infos *node_infos;
 
-    /* NULL unless this process leads. Keys are those of the objects; of `replicas`, AzVolumes'. */
+    /* NULL unless this process leads. Keys are those of the objects; of `replica_queue`,
+     * AzVolumes'. */
     struct workqueue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
         *limit_queue, *recovery_queue;
     struct list claims; /* of struct claim */

@@ -95,7 +95,7 @@ static const struct option_row rows[] = {
     DURATION("heartbeat-limit", settings.heartbeat_limit_ms, 1000,
              "A node plug-in that was silent for longer is not ready"),
     DURATION("audit-interval", settings.audit_interval_ms, 0,
-             "Between two looks of the audit, each about one call to Azure; 0: no audit"),
+             "Between two scans of the audit, each about one call to Azure; 0: no audit"),
     CHOICE("repair", settings.repair, repairs,
            "What the audit puts right: safe is what Azure's own word decides; with none it only "
            "counts and tells"),
