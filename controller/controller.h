@@ -32,7 +32,7 @@ struct settings {
 
 /* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
  * attachments that decide at the same moment thereby do not choose the same. */
-struct claim {
+struct reservation {
     struct list link;
     const char *node, *volume;
     int lun; /* NO_LUN: none */
@@ -67,7 +67,7 @@ struct controller {
      * AzVolumes'. */
     struct workqueue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
         *limit_queue, *recovery_queue;
-    struct list claims; /* of struct claim */
+    struct list reservations; /* of struct reservation */
     /* Attachments that the cloud was seen to have (attachment/snapshot.h). */
     struct verified *verified;
     /* Volumes that have fewer replicas than wanted (replica/unschedulable.h). */

@@ -277,36 +277,36 @@ static struct err *take_step(struct task *self, struct attachment_work *s,
         requeue(s, REQUEUE_MS);
         return NULL;
     case STEP_ADD_FINALIZER:
-        return record_finalizer(self, s, true);
+        return attachment_set_finalizer(self, s, true);
     case STEP_REMOVE_FINALIZER:
         *ret_go_on = false;
         attachment_set_verified(controller, s->object->metadata->uid, false);
-        return record_finalizer(self, s, false);
+        return attachment_set_finalizer(self, s, false);
     case STEP_RECORD_ATTACHING:
-        return record_attaching(self, s, plan->lun);
+        return status_set_attaching(self, s, plan->lun);
     case STEP_ATTACH:
         return learn_from_refusal(self, s, attach(self, s, plan));
     case STEP_REPAIR:
         return cloud->ops->instance_repair(self, cloud, s->instance_id, urgency_of(s));
     case STEP_RECORD_ATTACHED:
-        return record_attached(self, s, plan->lun);
+        return status_set_attached(self, s, plan->lun);
     case STEP_RECORD_ROLE:
         *ret_go_on = false;
         workqueue_add(controller->role_queue, s->object->key);
         return NULL;
     case STEP_RECORD_LOST:
-        return record_lost(self, s);
+        return status_set_lost(self, s);
     case STEP_RECORD_DISPLACED:
-        return record_displaced(self, controller, s->neighbour_objects[plan->victim]);
+        return status_set_displaced(self, controller, s->neighbour_objects[plan->victim]);
     case STEP_VERIFIED:
         attachment_set_verified(controller, s->object->metadata->uid, true);
         return NULL;
     case STEP_RECORD_VM:
-        return record_vm(self, s);
+        return status_set_vm(self, s);
     case STEP_FORGET_VM:
-        return record_moved(self, s);
+        return status_set_moved(self, s);
     case STEP_RECORD_DETACHING:
-        return record_detaching(self, s);
+        return status_set_detaching(self, s);
     case STEP_DETACH:
         return cloud->ops->disk_detach(self, cloud, s->instance_id, s->in.disk_id, urgency_of(s));
     case STEP_PREEMPT:
@@ -446,7 +446,7 @@ static struct err *one_step(struct task *self, struct controller *controller, co
         approach_end(approach);
     if (!err && there)
         err = take_step(self, &s, &plan, ret_go_on);
-    return err ? record_failure(self, &s, err) : NULL;
+    return err ? status_set_failure(self, &s, err) : NULL;
 }
 
 struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
@@ -469,6 +469,6 @@ struct err *reconcile_role(struct task *self, void *ctx, const char *key)
 
     if (!attachment_work_gather(ctx, key, &s) || attachment_next(&s.in).step != STEP_RECORD_ROLE)
         return NULL;
-    struct err *err = record_role(self, &s);
-    return err ? record_failure(self, &s, err) : NULL;
+    struct err *err = status_set_role(self, &s);
+    return err ? status_set_failure(self, &s, err) : NULL;
 }

@@ -246,13 +246,13 @@ static void gather_siblings(struct attachment_work *s)
         else
             s->in.primary_waits = true;
     }
-    LIST_FOREACH(&s->controller->claims, link) {
-        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+    LIST_FOREACH(&s->controller->reservations, link) {
+        const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
-        if (strcmp(claim->volume, s->attachment->spec->volume_name) != 0)
+        if (strcmp(reservation->volume, s->attachment->spec->volume_name) != 0)
             continue;
-        s->in.other_shares += claim->lun != NO_LUN;
-        s->in.role_taken |= single_writer && claim->primary;
+        s->in.other_shares += reservation->lun != NO_LUN;
+        s->in.role_taken |= single_writer && reservation->primary;
     }
 }
 
@@ -328,11 +328,11 @@ static void gather_neighbours(struct attachment_work *s)
     for (size_t i = 0; i < n; i++)
         if (strcmp(objects[i]->key, s->object->key) != 0)
             add_neighbour(s, objects[i]);
-    LIST_FOREACH(&s->controller->claims, link) {
-        const struct claim *claim = CONTAINER_OF(link, struct claim, link);
+    LIST_FOREACH(&s->controller->reservations, link) {
+        const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
-        if (claim->lun != NO_LUN && strcmp(claim->node, node) == 0)
-            s->in.luns_taken[claim->lun] = true;
+        if (reservation->lun != NO_LUN && strcmp(reservation->node, node) == 0)
+            s->in.luns_taken[reservation->lun] = true;
     }
     s->in.neighbours = s->neighbours;
     s->in.n_neighbours = s->n_neighbours;

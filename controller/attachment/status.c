@@ -21,7 +21,7 @@ static bool forget_if_gone(struct controller *controller, const struct kube_obje
 }
 
 /* A write that failed may have taken effect all the same. Until it is known, what it would have
- * recorded stays claimed: another attachment must not get the same LUN, nor the same role. After a
+ * recorded stays reserved: another attachment must not get the same LUN, nor the same role. After a
  * conflict the cache is behind, and whoever goes by it would write in vain again. */
 static void learn_outcome(struct task *self, struct controller *controller,
                           const struct kube_object *object)
@@ -67,7 +67,7 @@ static struct err *patch_status(struct task *self, struct attachment_work *s, js
     return patch_object(self, s->controller, s->object, status);
 }
 
-struct err *record_finalizer(struct task *self, struct attachment_work *s, bool present)
+struct err *attachment_set_finalizer(struct task *self, struct attachment_work *s, bool present)
 {
     struct controller *controller = s->controller;
     const Api__ObjectMeta *metadata = s->object->metadata;
@@ -132,21 +132,21 @@ static void add_filesystem(const struct attachment_work *s, json_t *status)
 }
 
 /* The same, while nobody else may record the LUN, or that it is the primary. */
-static struct err *patch_claimed(struct task *self, struct attachment_work *s, int lun,
-                                 json_t *status)
+static struct err *patch_reserved(struct task *self, struct attachment_work *s, int lun,
+                                  json_t *status)
 {
-    struct claim claim = {.node = s->attachment->spec->node_name,
-                          .volume = s->attachment->spec->volume_name,
-                          .lun = lun,
-                          .primary = s->in.wanted == ROLE_IS_PRIMARY};
+    struct reservation reservation = {.node = s->attachment->spec->node_name,
+                                      .volume = s->attachment->spec->volume_name,
+                                      .lun = lun,
+                                      .primary = s->in.wanted == ROLE_IS_PRIMARY};
 
-    list_append(&s->controller->claims, &claim.link);
+    list_append(&s->controller->reservations, &reservation.link);
     struct err *err = patch_status(self, s, status);
-    list_remove(&claim.link);
+    list_remove(&reservation.link);
     return err;
 }
 
-struct err *record_attached(struct task *self, struct attachment_work *s, int lun)
+struct err *status_set_attached(struct task *self, struct attachment_work *s, int lun)
 {
     const char *role = current_role(s);
     const char *previous = role && s->in.role != s->in.wanted ? role : NULL;
@@ -155,18 +155,18 @@ struct err *record_attached(struct task *self, struct attachment_work *s, int lu
 
     add_filesystem(s, status);
     add_note(status, ANNOTATION_VM, s->instance_id);
-    TRY(patch_claimed(self, s, NO_LUN, status));
+    TRY(patch_reserved(self, s, NO_LUN, status));
     attachment_set_verified(s->controller, s->object->metadata->uid, true);
     return NULL;
 }
 
-struct err *record_role(struct task *self, struct attachment_work *s)
+struct err *status_set_role(struct task *self, struct attachment_work *s)
 {
     json_t *status =
         json_pack("{s:o, s:n}", "detail", detail_json(s, current_role(s), s->in.lun), "error");
 
     add_filesystem(s, status);
-    TRY(patch_claimed(self, s, NO_LUN, status));
+    TRY(patch_reserved(self, s, NO_LUN, status));
     if (s->in.wanted == ROLE_IS_PRIMARY)
         events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata,
                       EVENT_NORMAL, "PromotedToPrimary", "Promote",
@@ -175,16 +175,16 @@ struct err *record_role(struct task *self, struct attachment_work *s)
     return NULL;
 }
 
-struct err *record_attaching(struct task *self, struct attachment_work *s, int lun)
+struct err *status_set_attaching(struct task *self, struct attachment_work *s, int lun)
 {
     json_t *status =
         json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
 
     add_note(status, ANNOTATION_VM, s->instance_id);
-    return patch_claimed(self, s, lun, status);
+    return patch_reserved(self, s, lun, status);
 }
 
-struct err *record_vm(struct task *self, struct attachment_work *s)
+struct err *status_set_vm(struct task *self, struct attachment_work *s)
 {
     json_t *status = json_object();
 
@@ -192,7 +192,7 @@ struct err *record_vm(struct task *self, struct attachment_work *s)
     return patch_status(self, s, status);
 }
 
-struct err *record_moved(struct task *self, struct attachment_work *s)
+struct err *status_set_moved(struct task *self, struct attachment_work *s)
 {
     const Api__AzVolumeAttachmentSpec *spec = s->attachment->spec;
 
@@ -229,26 +229,26 @@ static void tell_lost(const struct controller *controller, const struct kube_obj
                   spec->volume_name, spec->node_name);
 }
 
-struct err *record_lost(struct task *self, struct attachment_work *s)
+struct err *status_set_lost(struct task *self, struct attachment_work *s)
 {
     tell_lost(s->controller, s->object);
     return take_lun_off(self, s->controller, s->object);
 }
 
-struct err *record_displaced(struct task *self, struct controller *controller,
-                             const struct kube_object *object)
+struct err *status_set_displaced(struct task *self, struct controller *controller,
+                                 const struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
-    struct claim claim = {.node = attachment->spec->node_name,
-                          .volume = attachment->spec->volume_name,
-                          .lun = NO_LUN,
-                          .primary = is_primary(attachment)};
+    struct reservation reservation = {.node = attachment->spec->node_name,
+                                      .volume = attachment->spec->volume_name,
+                                      .lun = NO_LUN,
+                                      .primary = is_primary(attachment)};
 
     if (!is_deleting(object) && strcmp(attachment_word(attachment), STATE_ATTACHED) == 0)
         tell_lost(controller, object);
-    list_append(&controller->claims, &claim.link);
+    list_append(&controller->reservations, &reservation.link);
     struct err *err = take_lun_off(self, controller, object);
-    list_remove(&claim.link);
+    list_remove(&reservation.link);
     enqueue(controller, controller->attachment_queue, object->metadata->name);
     if (err && err_kind(err) == ERR_NOT_FOUND) { /* no failure of who found it */
         err_free(err);
@@ -257,14 +257,14 @@ struct err *record_displaced(struct task *self, struct controller *controller,
     return err;
 }
 
-struct err *record_detaching(struct task *self, struct attachment_work *s)
+struct err *status_set_detaching(struct task *self, struct attachment_work *s)
 {
     return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
 /* A transient error keeps the state, so that whoever waits goes on waiting. A failure to write it
  * down is less important than the failure itself. */
-struct err *record_failure(struct task *self, struct attachment_work *s, struct err *err)
+struct err *status_set_failure(struct task *self, struct attachment_work *s, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
     const char *state = s->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;

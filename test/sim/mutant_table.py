@@ -86,7 +86,7 @@ MUTANTS = [
            ": step_at(STEP_RECORD_ATTACHED, slot->lun);",
            ": step_at(STEP_RECORD_ATTACHED, in->lun < 0 ? 0 : in->lun);", "by-hand"),
     Mutant("LUN that is about to be recorded taken", VIEW,
-           "            s->in.luns_taken[claim->lun] = true;", "            (void)claim;"),
+           "            s->in.luns_taken[reservation->lun] = true;", "            (void)reservation;"),
     Mutant("LUN of another disk on the VM taken", PLAN,
            "&& !in->luns_taken[lun] && !is_in_model(in, lun);", "&& !in->luns_taken[lun];",
            "drains", "node-foreign-disks"),
