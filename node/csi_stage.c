@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/cached_client.h"
 #include "node/csi_service.h"
 #include "node/informers.h"
 #include "node/metrics.h"
@@ -229,22 +230,17 @@ static struct err *mount(struct task *self, struct staging *s, const struct moun
 static struct err *record(struct task *self, struct staging *s, const char *uuid)
 {
     struct node *node = s->node;
-    const Api__ObjectMeta *metadata = s->attachment->metadata;
     struct filesystem_identity identity = {0};
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     strncpy(identity.type, s->access.filesystem->name, sizeof identity.type - 1);
     memcpy(identity.uuid, uuid, sizeof identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "uid", metadata->uid, "status",
-                              "annotation", ANNOTATION_FILESYSTEM, text);
-    struct err *err =
-        kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
-                   metadata->name, "status", patch, &written);
+    json_t *changes =
+        json_pack("{s:{s:{s:s}}}", "status", "annotation", ANNOTATION_FILESYSTEM, text);
+    struct err *err = cached_patch_status(self, node->kube, node->attachments, s->attachment,
+                                          if_same(s->attachment, changes), NULL);
     if (err)
         return err_wrap(err, "recording the file system");
-    store_apply_write(node->attachments, written);
     phase_ended(s, "record");
     return NULL;
 }

@@ -62,17 +62,15 @@ void informers_start(struct node *node, struct task_group *group)
 
     node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);
-    node->attachments = store_new();
+    node->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
     node->attachments_by_volume = store_add_index(node->attachments, index_by_volume);
-    node->driver_nodes = store_new();
+    node->driver_nodes = store_new(&AZ_DRIVER_NODES);
     store_observe(node->attachments, object_changed, node);
     store_observe(node->driver_nodes, object_changed, node);
 
-    config.resource = &AZ_VOLUME_ATTACHMENTS;
     config.store = node->attachments;
     config.label_selector = node->attachments_selector;
     reflector_start(group, &config);
-    config.resource = &AZ_DRIVER_NODES;
     config.store = node->driver_nodes;
     config.label_selector = NULL;
     config.field_selector = node->own_selector;

@@ -7,6 +7,7 @@
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
 #include "node/informers.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -27,17 +28,13 @@ static struct err *write_note(struct task *self, struct node *node,
                               const struct kube_object *attachment, const char *text,
                               bool unchanged)
 {
-    const Api__ObjectMeta *metadata = attachment->metadata;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s, s:s*}, s:{s:{s:s?}}}", "metadata", "uid", metadata->uid,
-                              "resourceVersion", unchanged ? metadata->resource_version : NULL,
-                              "status", "annotation", ANNOTATION_RUNNING_JOB, text);
+    json_t *changes =
+        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_RUNNING_JOB, text);
 
-    TRY(kube_patch(self, node->kube, &AZ_VOLUME_ATTACHMENTS, node->settings.namespace_,
-                   metadata->name, "status", patch, &written));
-    store_apply_write(node->attachments, written);
-    return NULL;
+    if_same(attachment, changes);
+    if (unchanged)
+        if_unchanged(attachment, changes);
+    return cached_patch_status(self, node->kube, node->attachments, attachment, changes, NULL);
 }
 
 static struct err *begin(struct task *self, struct node *node, const struct kube_object *attachment,

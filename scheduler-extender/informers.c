@@ -87,13 +87,12 @@ void informers_start(struct extender *extender, struct task_group *group)
     };
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        *kinds[i].store = store_new();
+        *kinds[i].store = store_new(kinds[i].resource);
     extender->attachments_by_disk = store_add_index(extender->attachments, index_by_disk);
     extender->driver_nodes_by_node = store_add_index(extender->driver_nodes, index_by_node);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         reflector_start(group, &(struct reflector_config){
                                    .kube = extender->kube,
-                                   .resource = kinds[i].resource,
                                    .namespace_ = kinds[i].namespace_,
                                    .keep = kinds[i].keep,
                                    .store = *kinds[i].store,

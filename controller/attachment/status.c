@@ -4,21 +4,12 @@
 
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "lib/rt/backoff.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
 enum { LEARN_LEAST_MS = 200, LEARN_MOST_MS = 2 * 1000 };
-
-/* Whether it failed because there is no such object; then the cache has none either. */
-static bool forget_if_gone(struct controller *controller, const struct kube_object *object,
-                           const struct err *err)
-{
-    if (err_kind(err) != ERR_NOT_FOUND)
-        return false;
-    store_tombstone(controller->attachments, object);
-    return true;
-}
 
 /* A write that failed may have taken effect all the same. Until it is known, what it would have
  * recorded stays reserved: another attachment must not get the same LUN, nor the same role. After a
@@ -32,12 +23,10 @@ static void learn_outcome(struct task *self, struct controller *controller,
     while (!known && !task_is_cancelled(self)) {
         CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
         CLEANUP(err_freep)
-        struct err *err = kube_get(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                   controller->settings.namespace_, object->metadata->name, &now);
+        struct err *err = cached_get(self, controller->leader_kube, controller->attachments,
+                                     object->metadata->namespace_, object->metadata->name, &now);
 
-        if (!err)
-            store_apply_write(controller->attachments, now);
-        known = !err || forget_if_gone(controller, object, err);
+        known = !err || err_kind(err) == ERR_NOT_FOUND;
         if (!known)
             err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
     }
@@ -47,17 +36,11 @@ static void learn_outcome(struct task *self, struct controller *controller,
 static struct err *patch_object(struct task *self, struct controller *controller,
                                 const struct kube_object *object, json_t *status)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-                              object->metadata->resource_version, "status", status);
-    struct err *err = kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                 controller->settings.namespace_, object->metadata->name, "status",
-                                 patch, &written);
+    struct err *err =
+        cached_patch_status(self, controller->leader_kube, controller->attachments, object,
+                            if_unchanged(object, json_pack("{s:o}", "status", status)), NULL);
 
-    if (!err)
-        store_apply_write(controller->attachments, written);
-    else if (!forget_if_gone(controller, object, err))
+    if (err && err_kind(err) != ERR_NOT_FOUND)
         learn_outcome(self, controller, object);
     return err;
 }
@@ -71,7 +54,6 @@ struct err *attachment_set_finalizer(struct task *self, struct attachment_work *
 {
     struct controller *controller = s->controller;
     const Api__ObjectMeta *metadata = s->object->metadata;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
     json_t *finalizers = json_array();
 
     for (size_t i = 0; i < metadata->n_finalizers; i++)
@@ -79,15 +61,9 @@ struct err *attachment_set_finalizer(struct task *self, struct attachment_work *
             json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
     if (present)
         json_array_append_new(finalizers, json_string(FINALIZER_ATTACHMENT));
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s, s:o}}", "metadata", "resourceVersion",
-                              metadata->resource_version, "finalizers", finalizers);
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                   controller->settings.namespace_, metadata->name, NULL, patch, &written));
-    /* Without finalizers the object is gone; the watch says so. */
-    if (present)
-        store_apply_write(controller->attachments, written);
-    return NULL;
+    json_t *changes = json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers);
+    return cached_patch(self, controller->leader_kube, controller->attachments, s->object,
+                        if_unchanged(s->object, changes), NULL);
 }
 
 static json_t *detail_json(const struct attachment_work *s, const char *previous_role, int lun)

@@ -111,7 +111,7 @@ void informers_init(struct controller *controller)
 
     list_informers(controller, informers);
     for (size_t i = 0; i < INFORMERS; i++)
-        *informers[i].store = store_new();
+        *informers[i].store = store_new(informers[i].resource);
     indexes_add(controller);
 }
 
@@ -123,7 +123,6 @@ void informers_start(struct controller *controller, struct task_group *group)
     for (size_t i = 0; i < INFORMERS; i++)
         reflector_start(group, &(struct reflector_config){
                                    .kube = controller->kube,
-                                   .resource = informers[i].resource,
                                    .namespace_ = namespace_of(controller, informers[i].resource),
                                    .field_selector = informers[i].field_selector,
                                    .metadata_only = informers[i].metadata_only,
@@ -155,18 +154,13 @@ bool informers_has_pods(const struct controller *controller)
 
 struct err *informers_catch_up(struct task *self, struct controller *controller)
 {
-    const struct {
-        const struct api_resource *resource;
-        struct store *store;
-    } written[] = {{&AZ_VOLUMES, controller->volumes},
-                   {&AZ_VOLUME_ATTACHMENTS, controller->attachments}};
+    struct store *const written[] = {controller->volumes, controller->attachments};
 
     for (size_t i = 0; i < COUNT_OF(written); i++)
         TRY(reflector_catch_up(self, &(struct reflector_config){
                                          .kube = controller->kube,
-                                         .resource = written[i].resource,
                                          .namespace_ = controller->settings.namespace_,
-                                         .store = written[i].store,
+                                         .store = written[i],
                                      }));
     return NULL;
 }
@@ -175,7 +169,6 @@ struct err *informers_catch_up_volume_attachments(struct task *self, struct cont
 {
     return reflector_catch_up(self, &(struct reflector_config){
                                         .kube = controller->kube,
-                                        .resource = &VOLUME_ATTACHMENTS,
                                         .keep = kept_of_volume_attachments,
                                         .store = controller->volume_attachments,
                                     });
@@ -185,7 +178,6 @@ struct err *informers_catch_up_persistent_volumes(struct task *self, struct cont
 {
     return reflector_catch_up(self, &(struct reflector_config){
                                         .kube = controller->kube,
-                                        .resource = &PERSISTENT_VOLUMES,
                                         .keep = kept_of_pvs,
                                         .store = controller->persistent_volumes,
                                     });

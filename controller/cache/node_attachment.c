@@ -4,6 +4,7 @@
 
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- which it is ---- */
@@ -35,8 +36,8 @@ static struct err *read_named(struct task *self, struct controller *controller, 
                               const char *volume, const char *node, struct kube_object **ret)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    struct err *err = kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
-                               controller->settings.namespace_, name, &object);
+    struct err *err = cached_get(self, controller->kube, controller->attachments,
+                                 controller->settings.namespace_, name, &object);
 
     *ret = NULL;
     if (err && err_kind(err) == ERR_NOT_FOUND) {
@@ -44,7 +45,6 @@ static struct err *read_named(struct task *self, struct controller *controller, 
         return NULL;
     }
     TRY(err);
-    store_apply_write(controller->attachments, object);
     if (is_of(object, volume, node))
         *ret = TAKE_PTR(object);
     return NULL;
@@ -67,15 +67,9 @@ struct err *node_attachment_read(struct task *self, struct controller *controlle
 static struct err *create_named(struct task *self, struct controller *controller, struct kube *kube,
                                 const char *name, json_t *json, struct kube_object **ret)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
-
     json_object_set_new(json_object_get(json, "metadata"), "name", json_string(name));
-    TRY(kube_create(self, kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_, json,
-                    &created));
-    store_apply_write(controller->attachments, created);
-    if (ret)
-        *ret = TAKE_PTR(created);
-    return NULL;
+    return cached_create(self, kube, controller->attachments, controller->settings.namespace_, json,
+                         ret);
 }
 
 struct err *node_attachment_create(struct task *self, struct controller *controller,

@@ -5,6 +5,7 @@
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 enum { DETACH_TRIES = 5 }; /* each after somebody else's write */
@@ -27,32 +28,18 @@ struct err *csi_find_attachment(struct task *self, struct controller *controller
     return NULL;
 }
 
-static struct err *patch(struct task *self, struct controller *controller,
-                         const struct kube_object *object, const char *subresource,
-                         const json_t *document)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-
-    TRY(kube_patch(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
-                   object->metadata->name, subresource, document, &written));
-    store_apply_write(controller->attachments, written);
-    return NULL;
-}
-
 struct err *csi_change_role(struct task *self, struct controller *controller,
                             const struct kube_object *object, const char *role)
 {
-    CLEANUP(json_decrefp) json_t *document = attachment_role_json(object, role);
-
-    return patch(self, controller, object, NULL, document);
+    return cached_patch(self, controller->kube, controller->attachments, object,
+                        attachment_role_json(object, role), NULL);
 }
 
 static struct err *note_detach_request(struct task *self, struct controller *controller,
                                        const struct kube_object *object)
 {
-    CLEANUP(json_decrefp) json_t *document = attachment_detach_request_json(object);
-
-    return patch(self, controller, object, "status", document);
+    return cached_patch_status(self, controller->kube, controller->attachments, object,
+                               attachment_detach_request_json(object), NULL);
 }
 
 /* As it is now; the reconciler writes to it as well. */
@@ -62,9 +49,8 @@ static struct err *reread_same(struct task *self, struct controller *controller,
     CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
     const struct kube_object *object = *io;
 
-    TRY(kube_get(self, controller->kube, &AZ_VOLUME_ATTACHMENTS, controller->settings.namespace_,
-                 object->metadata->name, &now));
-    store_apply_write(controller->attachments, now);
+    TRY(cached_get(self, controller->kube, controller->attachments, object->metadata->namespace_,
+                   object->metadata->name, &now));
     if (strcmp(now->metadata->uid, object->metadata->uid) != 0)
         return err_new(ERR_CONFLICT, "%s is another one by now", object->key);
     kube_object_unref(*io);

@@ -9,6 +9,7 @@
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
@@ -188,13 +189,8 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                               const Csi__V1__CreateVolumeRequest *request,
                               const struct volume_parameters *parameters)
 {
-    const char *namespace_ = controller->settings.namespace_;
     CLEANUP(kube_object_unrefp) struct kube_object *with_spec = NULL;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
     json_t *spec = spec_json(name, request, parameters);
-    CLEANUP(json_decrefp)
-    json_t *spec_patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-                                   object->metadata->resource_version, "spec", spec);
     const Api__AzVolumeSpec *old = as_volume(object)->spec;
 
     /* A merge patch keeps what it does not name. */
@@ -202,17 +198,12 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
         if (!json_object_get(json_object_get(spec, "parameters"), old->parameters[i]->key))
             json_object_set_new(json_object_get(spec, "parameters"), old->parameters[i]->key,
                                 json_null());
-    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, NULL, spec_patch,
-                   &with_spec));
-    CLEANUP(json_decrefp)
-    json_t *status_patch =
-        json_pack("{s:{s:s}, s:{s:s, s:n, s:{s:n}}}", "metadata", "resourceVersion",
-                  with_spec->metadata->resource_version, "status", "state", "Pending", "error",
-                  "annotation", ANNOTATION_FORGET_AFTER);
-    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", status_patch,
-                   &written));
-    store_apply_write(controller->volumes, written);
-    return NULL;
+    TRY(cached_patch(self, controller->kube, controller->volumes, object,
+                     if_unchanged(object, json_pack("{s:o}", "spec", spec)), &with_spec));
+    json_t *status = json_pack("{s:{s:s, s:n, s:{s:n}}}", "status", "state", "Pending", "error",
+                               "annotation", ANNOTATION_FORGET_AFTER);
+    return cached_patch_status(self, controller->kube, controller->volumes, with_spec,
+                               if_unchanged(with_spec, status), NULL);
 }
 
 /* ---- CreateVolume ---- */
@@ -224,21 +215,19 @@ static struct err *write_volume(struct task *self, struct controller *controller
     const char *namespace_ = controller->settings.namespace_;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(json_decrefp) json_t *json = volume_json(name, request, parameters);
-    struct err *err = kube_create(self, controller->kube, &AZ_VOLUMES, namespace_, json, &object);
+    struct err *err =
+        cached_create(self, controller->kube, controller->volumes, namespace_, json, NULL);
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
-        TRY(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, &object));
-        store_apply_write(controller->volumes, object);
+        TRY(cached_get(self, controller->kube, controller->volumes, namespace_, name, &object));
         if (is_deleting(object))
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);
         return check_same(as_volume(object), request);
     }
-    TRY(err);
-    store_apply_write(controller->volumes, object);
-    return NULL;
+    return err;
 }
 
 /* What the volume's last trouble was, as the answer to a caller that waited in vain. */

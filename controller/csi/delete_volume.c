@@ -16,6 +16,7 @@
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
@@ -36,21 +37,16 @@ static struct err *check_unused(const struct controller *controller, const char 
 static struct err *request_deletion(struct task *self, struct controller *controller,
                                     const struct kube_object *object)
 {
-    const char *namespace_ = controller->settings.namespace_, *name = object->metadata->name;
     const Api__AzVolumeStatus *status = as_volume(object)->status;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s, s:n, s:{s:s}}}", "status", "state",
-                              status && status->state ? status->state : "", "error", "annotation",
-                              ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
+    json_t *changes = json_pack("{s:{s:s, s:n, s:{s:s}}}", "status", "state",
+                                status && status->state ? status->state : "", "error", "annotation",
+                                ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
 
-    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, namespace_, name, "status", patch,
-                   &written));
-    store_apply_write(controller->volumes, written);
+    TRY(cached_patch_status(self, controller->kube, controller->volumes, object, changes, NULL));
     if (is_deleting(object))
         return NULL;
-    return kube_delete(self, controller->kube, &AZ_VOLUMES, namespace_, name,
-                       object->metadata->uid);
+    return kube_delete(self, controller->kube, &AZ_VOLUMES, object->metadata->namespace_,
+                       object->metadata->name, object->metadata->uid);
 }
 
 /* Until the object with this uid is gone, or its deletion has failed. */

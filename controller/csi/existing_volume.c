@@ -9,6 +9,7 @@
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
@@ -70,13 +71,10 @@ static struct err *request_once(struct task *self, struct controller *controller
     char now[TIMESTAMP_SIZE];
 
     timestamp_format(loop_wall_us(controller->loop), now);
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s}, s:{s:n, s:{s:s}}}", "metadata", "resourceVersion",
-                              (*io)->metadata->resource_version, "status", "error", "annotation",
-                              ANNOTATION_LOOK_REQUEST, now);
-    TRY(kube_patch(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
-                   (*io)->metadata->name, "status", patch, &written));
-    store_apply_write(controller->volumes, written);
+    json_t *changes = json_pack("{s:{s:n, s:{s:s}}}", "status", "error", "annotation",
+                                ANNOTATION_LOOK_REQUEST, now);
+    TRY(cached_patch_status(self, controller->kube, controller->volumes, *io,
+                            if_unchanged(*io, changes), &written));
     kube_object_unref(*io);
     *io = TAKE_PTR(written);
     return NULL;
@@ -87,9 +85,8 @@ static struct err *read_again(struct task *self, struct controller *controller,
 {
     CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
 
-    TRY(kube_get(self, controller->kube, &AZ_VOLUMES, controller->settings.namespace_,
-                 (*io)->metadata->name, &now));
-    store_apply_write(controller->volumes, now);
+    TRY(cached_get(self, controller->kube, controller->volumes, (*io)->metadata->namespace_,
+                   (*io)->metadata->name, &now));
     kube_object_unref(*io);
     *io = TAKE_PTR(now);
     return NULL;

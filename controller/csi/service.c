@@ -7,6 +7,7 @@
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/names.h"
 
@@ -56,10 +57,8 @@ static struct err *find_volume(struct task *self, struct controller *controller,
         *ret = kube_object_ref(object);
         return NULL;
     }
-    TRY(none_if_not_found(kube_get(self, controller->kube, &AZ_VOLUMES, namespace_, name, ret)));
-    if (*ret)
-        store_apply_write(controller->volumes, *ret);
-    return NULL;
+    return none_if_not_found(
+        cached_get(self, controller->kube, controller->volumes, namespace_, name, ret));
 }
 
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,

@@ -14,6 +14,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 enum {
@@ -42,13 +43,10 @@ static enum attachment_answer answer_of(const struct controller *controller,
 static struct err *request_detach(struct task *self, struct controller *controller,
                                   struct kube_object **io)
 {
-    CLEANUP(json_decrefp) json_t *request = attachment_detach_request_json(*io);
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                   controller->settings.namespace_, (*io)->metadata->name, "status", request,
-                   &written));
-    store_apply_write(controller->attachments, written);
+    TRY(cached_patch_status(self, controller->leader_kube, controller->attachments, *io,
+                            attachment_detach_request_json(*io), &written));
     kube_object_unref(*io);
     *io = TAKE_PTR(written);
     return NULL;
@@ -234,19 +232,15 @@ static struct err *write_limit(struct task *self, struct controller *controller,
     const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, object)->status;
     const Api__AzDriverNodeSlots *slots = status ? status->slots : NULL;
     char now[TIMESTAMP_SIZE];
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     if (is_written(slots, limit))
         return NULL;
     timestamp_format(loop_wall_us(controller->loop), now);
-    CLEANUP(json_decrefp)
-    json_t *patch =
+    json_t *changes =
         json_pack("{s:{s:{s:i, s:[o]}}}", "status", "slots", "limit", limit->disks, "conditions",
                   condition_json(find_condition(slots), limit->source, now));
-    TRY(kube_patch(self, controller->leader_kube, &AZ_DRIVER_NODES, controller->settings.namespace_,
-                   object->metadata->name, "status", patch, &written));
-    store_apply_write(controller->driver_nodes, written);
-    return NULL;
+    return cached_patch_status(self, controller->leader_kube, controller->driver_nodes, object,
+                               changes, NULL);
 }
 
 /* ---- reconcilers ---- */

@@ -13,6 +13,7 @@
 #include "controller/recovery/plan.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
@@ -228,31 +229,18 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
     return NULL;
 }
 
-static struct err *patch(struct task *self, struct view *s, const struct kube_object *object,
-                         const char *subresource, json_t *changes)
-{
-    struct controller *controller = s->controller;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp) json_t *document = changes;
-
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                   controller->settings.namespace_, object->metadata->name, subresource, document,
-                   &written));
-    store_apply_write(controller->attachments, written);
-    return NULL;
-}
-
 static struct err *promote(struct task *self, struct view *s, const struct kube_object *attachment)
 {
-    return patch(self, s, attachment, NULL, attachment_role_json(attachment, ROLE_PRIMARY));
+    return cached_patch(self, s->controller->leader_kube, s->controller->attachments, attachment,
+                        attachment_role_json(attachment, ROLE_PRIMARY), NULL);
 }
 
 static struct err *keep(struct task *self, struct view *s, const struct kube_object *attachment)
 {
-    return patch(self, s, attachment, "status",
-                 json_pack("{s:{s:s}, s:{s:{s:n}}}", "metadata", "resourceVersion",
-                           attachment->metadata->resource_version, "status", "annotation",
-                           ANNOTATION_DETACH_REQUEST));
+    json_t *changes = json_pack("{s:{s:{s:n}}}", "status", "annotation", ANNOTATION_DETACH_REQUEST);
+
+    return cached_patch_status(self, s->controller->leader_kube, s->controller->attachments,
+                               attachment, if_unchanged(attachment, changes), NULL);
 }
 
 static struct err *take_step(struct task *self, struct view *s, const struct recovery_plan *plan)

@@ -7,6 +7,7 @@
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in)
@@ -70,16 +71,11 @@ static struct replica_gc_snapshot gather(const struct controller *controller,
 static struct err *write_deadline(struct task *self, struct controller *controller,
                                   const struct kube_object *volume, const char *time)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp)
-    json_t *patch = json_pack("{s:{s:s}, s:{s:{s:s?}}}", "metadata", "resourceVersion",
-                              volume->metadata->resource_version, "status", "annotation",
-                              ANNOTATION_COLLECT_AFTER, time);
+    json_t *changes =
+        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_COLLECT_AFTER, time);
 
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
-                   volume->metadata->name, "status", patch, &written));
-    store_apply_write(controller->volumes, written);
-    return NULL;
+    return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
+                               if_unchanged(volume, changes), NULL);
 }
 
 static struct kube_object *find_collectable(const struct controller *controller, const char *volume)

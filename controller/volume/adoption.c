@@ -7,6 +7,7 @@
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/names.h"
@@ -114,19 +115,15 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     if (pv)
         json_object_set_new(json_object_get(json, "spec"), "persistentVolume",
                             json_string(pv->metadata->name));
-    TRY(kube_create(self, kube, &AZ_VOLUMES, namespace_, json, &created));
+    TRY(cached_create(self, kube, controller->volumes, namespace_, json, &created));
     if (provisioned) {
-        store_apply_write(controller->volumes, created);
         *ret = TAKE_PTR(created);
         return NULL;
     }
     /* Where upstream's driver, and people's scripts, look for it. */
-    CLEANUP(json_decrefp)
     json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
                                ANNOTATION_PRE_PROVISIONED, adoption->volume_id);
-    TRY(kube_patch(self, kube, &AZ_VOLUMES, namespace_, volume_name, "status", status, ret));
-    store_apply_write(controller->volumes, *ret);
-    return NULL;
+    return cached_patch_status(self, kube, controller->volumes, created, status, ret);
 }
 
 /* ---- of a PersistentVolume ---- */

@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 /* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
@@ -20,26 +21,20 @@ static struct err *annotate(struct task *self, struct controller *controller, st
                             const struct kube_object *volume, const char *note, const char *value,
                             struct kube_object **ret)
 {
-    CLEANUP(json_decrefp)
-    json_t *patch =
-        json_pack("{s:{s:s}, s:{s:{s:s}}}", "metadata", "resourceVersion",
-                  volume->metadata->resource_version, "status", "annotation", note, value);
+    json_t *changes = json_pack("{s:{s:{s:s}}}", "status", "annotation", note, value);
 
-    TRY(kube_patch(self, kube, &AZ_VOLUMES, controller->settings.namespace_, volume->metadata->name,
-                   "status", patch, ret));
-    store_apply_write(controller->volumes, *ret);
-    return NULL;
+    return cached_patch_status(self, kube, controller->volumes, volume,
+                               if_unchanged(volume, changes), ret);
 }
 
 struct err *failed_creation_note(struct task *self, struct controller *controller,
                                  const struct kube_object *volume)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
     char text[TIMESTAMP_SIZE];
 
     timestamp_format(loop_wall_us(controller->loop) + (int64_t)STAYS_MS * 1000, text);
     return annotate(self, controller, controller->kube, volume, ANNOTATION_FORGET_AFTER, text,
-                    &written);
+                    NULL);
 }
 
 /* A note that cannot be read is none. */

@@ -15,6 +15,7 @@
 #include "controller/volume/plan.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
@@ -96,26 +97,10 @@ static bool gather(struct controller *controller, const char *key, struct subjec
 
 /* ---- writing to the object ---- */
 
-static struct err *patch(struct task *self, struct subject *s, const char *subresource,
-                         json_t *changes)
+static struct err *patch(struct task *self, struct subject *s, json_t *changes)
 {
-    struct controller *controller = s->controller;
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    CLEANUP(json_decrefp) json_t *document = changes;
-    json_t *metadata = json_object_get(document, "metadata");
-
-    if (!metadata) {
-        metadata = json_object();
-        json_object_set_new(document, "metadata", metadata);
-    }
-    json_object_set_new(metadata, "resourceVersion",
-                        json_string(s->object->metadata->resource_version));
-    TRY(kube_patch(self, controller->leader_kube, &AZ_VOLUMES, controller->settings.namespace_,
-                   s->object->metadata->name, subresource, document, &written));
-    /* Without its finalizers an object that is being deleted is gone; the watch says so. */
-    if (!s->in.deleting || subresource)
-        store_apply_write(controller->volumes, written);
-    return NULL;
+    return cached_patch(self, s->controller->leader_kube, s->controller->volumes, s->object,
+                        if_unchanged(s->object, changes), NULL);
 }
 
 static struct err *patch_finalizers(struct task *self, struct subject *s, bool add)
@@ -128,12 +113,15 @@ static struct err *patch_finalizers(struct task *self, struct subject *s, bool a
             json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
     if (add)
         json_array_append_new(finalizers, json_string(FINALIZER_VOLUME));
-    return patch(self, s, NULL, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
+    return patch(self, s, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
 }
 
 static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
 {
-    return patch(self, s, "status", json_pack("{s:o}", "status", status));
+    json_t *changes = json_pack("{s:o}", "status", status);
+
+    return cached_patch_status(self, s->controller->leader_kube, s->controller->volumes, s->object,
+                               if_unchanged(s->object, changes), NULL);
 }
 
 /* ---- the disk ---- */
@@ -280,7 +268,7 @@ static struct err *take_step(struct task *self, struct subject *s, enum volume_s
     case VOLUME_CHECK_UNATTACHED:
         return volume_check_unattached(self, s->controller, s->object->metadata->name);
     case VOLUME_FOLLOW_PV:
-        return patch(self, s, NULL, volume_pv_change_json(s->controller, s->object));
+        return patch(self, s, volume_pv_change_json(s->controller, s->object));
     case VOLUME_CHECK_PV_GONE:
         return volume_pv_check_gone(self, s->controller, s->object);
     case VOLUME_END:

@@ -59,9 +59,9 @@ static struct err *decode(const struct reflector *reflector, const json_t *json,
     const struct reflector_config *config = &reflector->config;
 
     if (!config->keep)
-        return kube_object_decode(config->resource->type, json, ret);
+        return kube_object_decode(store_resource(config->store)->type, json, ret);
     CLEANUP(json_decrefp) json_t *kept = json_pick(json, config->keep);
-    return kube_object_decode(config->resource->type, kept, ret);
+    return kube_object_decode(store_resource(config->store)->type, kept, ret);
 }
 
 /* The object; of one that makes no sense, which is told, its name and version only; NULL if it has
@@ -79,11 +79,11 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
     *ret_whole = !err;
     if (!err)
         return object;
-    err_free(kube_object_decode(config->resource->type, named, &object));
+    err_free(kube_object_decode(store_resource(config->store)->type, named, &object));
     if (object)
         err = err_wrap(err, "%s", object->key);
     if (config->failed)
-        config->failed(config->ctx, config->resource, err);
+        config->failed(config->ctx, store_resource(config->store), err);
     return object;
 }
 
@@ -142,7 +142,8 @@ static struct err *read_pages(struct task *self, struct reflector *reflector, ta
     };
     CLEANUP(kube_pages_fini) struct kube_pages pages;
 
-    kube_pages_init(&pages, config->kube, config->resource, config->namespace_, &query);
+    kube_pages_init(&pages, config->kube, store_resource(config->store), config->namespace_,
+                    &query);
     for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
 
@@ -311,7 +312,8 @@ static struct err *follow_watch(struct task *self, struct reflector *reflector)
 
     reflector->progressed = false;
     buffer_consume(&reflector->line, reflector->line.length);
-    TRY(kube_watch(self, config->kube, config->resource, config->namespace_, &query, &stream));
+    TRY(kube_watch(self, config->kube, store_resource(config->store), config->namespace_, &query,
+                   &stream));
     for (;;) {
         uint64_t deadline = loop_deadline(reflector->loop, SILENCE_MS);
         const char *data;
@@ -346,7 +348,7 @@ static void take_failure(struct reflector *reflector, const struct err *err)
     const struct reflector_config *config = &reflector->config;
 
     if (config->failed)
-        config->failed(config->ctx, config->resource, err);
+        config->failed(config->ctx, store_resource(config->store), err);
     if (err_kind(err) == ERR_OUT_OF_RANGE)
         lose_place(reflector);
     if (err_kind(err) == ERR_EXHAUSTED)
@@ -383,6 +385,6 @@ void reflector_start(struct task_group *group, const struct reflector_config *co
 
     *reflector = (struct reflector){.config = *config, .loop = group->loop};
     buffer_init(&reflector->line, LONGEST_LINE);
-    if (!group_spawn(group, config->resource->plural, run, reflector))
+    if (!group_spawn(group, store_resource(config->store)->plural, run, reflector))
         reflector_free(reflector);
 }

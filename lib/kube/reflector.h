@@ -18,7 +18,6 @@
 
 struct reflector_config {
     struct kube *kube;
-    const struct api_resource *resource;
     const char *namespace_;                      /* NULL: all, or the resource has none */
     const char *label_selector, *field_selector; /* NULL: all */
     bool few;           /* what they select: a list may come as a whole, from the server's memory */

@@ -52,6 +52,7 @@ struct observer {
 };
 
 struct store {
+    const struct api_resource *resource;
     struct store_entry *entries;
     struct tombstone *tombstones;
     struct store_index *indexes;
@@ -66,13 +67,19 @@ struct store {
     struct waiters synced_waiters;
 };
 
-struct store *store_new(void)
+struct store *store_new(const struct api_resource *resource)
 {
     struct store *store = mem_alloc(sizeof *store);
 
+    store->resource = resource;
     waiters_init(&store->synced_waiters);
     list_init(&store->walks);
     return store;
+}
+
+const struct api_resource *store_resource(const struct store *store)
+{
+    return store->resource;
 }
 
 static void free_index(struct store_index *index)

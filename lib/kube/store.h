@@ -1,26 +1,29 @@
-/* store.h - all objects of one kind, as far as we have heard.
+/* store.h - all objects of one resource, as far as we have heard.
  *
  * The reflector fills a store; everybody else reads it. An object is found by its key, or by an
  * index: a function that names the values under which an object can be found (the node of an
  * attachment, the claims of a pod). Observers are called at every change, on the task that writes,
  * and must neither yield nor write to the store.
  *
- * A store may be behind the server. After a write of our own, put the answer in with
- * store_apply_write: the reconcile that follows then sees what it wrote.
+ * A store may be behind the server. What a write of our own answers goes in too (cached_client.h):
+ * the reconcile that follows then sees what it wrote.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/api/resources.h"
 #include "lib/kube/object.h"
 #include "lib/rt/wait.h"
 
 struct store;
 
-struct store *store_new(void);
+struct store *store_new(const struct api_resource *resource);
 void store_free(struct store *store);
 DEFINE_CLEANUP(struct store, store_free)
+
+const struct api_resource *store_resource(const struct store *store);
 
 /* ---- reading; borrowed pointers are good until the next yield unless referenced ---- */
 

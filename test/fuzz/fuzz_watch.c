@@ -85,12 +85,11 @@ static struct store *read_all(const char *list, const char *watch, size_t length
     };
     struct loop *loop = loop_new_virtual(1);
     struct kube *kube = kube_new(loop, &server.transport, &(struct kube_config){.server = url});
-    struct store *store = store_new();
+    struct store *store = store_new(&AZ_VOLUMES);
     struct task_group group;
 
     group_init(&group, loop);
-    reflector_start(
-        &group, &(struct reflector_config){.kube = kube, .resource = &AZ_VOLUMES, .store = store});
+    reflector_start(&group, &(struct reflector_config){.kube = kube, .store = store});
     loop_advance(loop, LONG_ENOUGH_MS);
     MUST(task_returns(loop, close_group, &group, MANY_MS));
     kube_free(kube);

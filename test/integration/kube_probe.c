@@ -92,11 +92,10 @@ static void tell_synced(struct task *self, void *arg)
 
 static void mirror(struct task *self, struct probe *probe)
 {
-    probe->store = store_new();
+    probe->store = store_new(&LEASES);
     store_observe(probe->store, print_change, probe);
     reflector_start(&probe->group, &(struct reflector_config){
                                        .kube = probe->connection.kube,
-                                       .resource = &LEASES,
                                        .namespace_ = probe->arguments[0],
                                        .store = probe->store,
                                        .page_size = 7,

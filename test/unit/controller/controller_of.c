@@ -13,12 +13,12 @@ struct controller controller_of(const struct cluster_view *view)
     struct controller controller = {
         .settings.driver_name = DRIVER,
         .creator = {DRIVER, CLUSTER},
-        .volumes = store_new(),
-        .attachments = store_new(),
-        .nodes = store_new(),
-        .pods = store_new(),
-        .persistent_volumes = store_new(),
-        .volume_attachments = store_new(),
+        .volumes = store_new(&AZ_VOLUMES),
+        .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
+        .nodes = store_new(&NODES),
+        .pods = store_new(&PODS),
+        .persistent_volumes = store_new(&PERSISTENT_VOLUMES),
+        .volume_attachments = store_new(&VOLUME_ATTACHMENTS),
     };
 
     indexes_add(&controller);

@@ -22,9 +22,9 @@ static int setup(void **state)
 {
     struct world *world = mem_alloc(sizeof *world);
 
-    world->node.attachments = store_new();
+    world->node.attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
     world->node.attachments_by_volume = store_add_index(world->node.attachments, no_index);
-    world->node.driver_nodes = store_new();
+    world->node.driver_nodes = store_new(&AZ_DRIVER_NODES);
     waiters_init(&world->node.changed);
     *state = world;
     return 0;

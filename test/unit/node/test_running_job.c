@@ -118,7 +118,7 @@ static void play(void (*fn)(struct task *self, struct world *world))
     node->settings.namespace_ = "ns";
     node->kube = kube_new(node->loop, &world->transport, &world->config);
     node->host = host_new(node->loop, &(struct host_config){.roots = {"/none", "/none"}});
-    node->attachments = store_new();
+    node->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
     waiters_init(&node->changed);
     loop_spawn(node->loop, "world", world_main, world);
     loop_run(node->loop);

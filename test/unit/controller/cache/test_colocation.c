@@ -28,11 +28,11 @@ static int set_up(void **state)
     struct controller *c = mem_alloc(sizeof *c);
 
     c->settings = (struct settings){.driver_name = "disk.csi.azure.com", .namespace_ = "d"};
-    c->volumes = store_new();
-    c->pods = store_new();
-    c->persistent_volumes = store_new();
-    c->attachments = store_new();
-    c->volume_attachments = store_new();
+    c->volumes = store_new(&AZ_VOLUMES);
+    c->pods = store_new(&PODS);
+    c->persistent_volumes = store_new(&PERSISTENT_VOLUMES);
+    c->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
+    c->volume_attachments = store_new(&VOLUME_ATTACHMENTS);
     indexes_add(c);
     *state = c;
     return 0;

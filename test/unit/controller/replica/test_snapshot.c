@@ -309,13 +309,13 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
     *c = (struct controller){
         .loop = loop_new_virtual(0),
         .settings = {.driver_name = DRIVER, .namespace_ = "d"},
-        .volumes = store_new(),
-        .attachments = store_new(),
-        .nodes = store_new(),
-        .namespaces = store_new(),
-        .pods = store_new(),
-        .persistent_volumes = store_new(),
-        .volume_attachments = store_new(),
+        .volumes = store_new(&AZ_VOLUMES),
+        .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
+        .nodes = store_new(&NODES),
+        .namespaces = store_new(&NAMESPACES),
+        .pods = store_new(&PODS),
+        .persistent_volumes = store_new(&PERSISTENT_VOLUMES),
+        .volume_attachments = store_new(&VOLUME_ATTACHMENTS),
     };
     c->node_infos = node_infos_new(c->loop, c->settings.driver_name, LIMIT_MS);
     indexes_add(c);

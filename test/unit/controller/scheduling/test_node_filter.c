@@ -155,7 +155,7 @@ static void cluster_init(struct cluster *cluster, const char *others)
     CLEANUP(freep) char *list = mem_strdup(others);
     char *rest = list;
 
-    *cluster = (struct cluster){store_new(), store_new(), store_new(), {0}};
+    *cluster = (struct cluster){store_new(&NODES), store_new(&NAMESPACES), store_new(&PODS), {0}};
     cluster->surroundings = (struct surroundings){
         cluster->nodes, cluster->namespaces, store_add_index(cluster->pods, pod_index_by_label),
         store_add_index(cluster->pods, pod_index_repelling)};

@@ -72,11 +72,11 @@ static void test_pv(void **state)
         CLEANUP(view_free) struct cluster_view view = view_of(json);
         struct controller controller = {
             .settings = {.driver_name = DRIVER},
-            .volumes = store_new(),
-            .attachments = store_new(),
-            .pods = store_new(),
-            .persistent_volumes = store_new(),
-            .volume_attachments = store_new(),
+            .volumes = store_new(&AZ_VOLUMES),
+            .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
+            .pods = store_new(&PODS),
+            .persistent_volumes = store_new(&PERSISTENT_VOLUMES),
+            .volume_attachments = store_new(&VOLUME_ATTACHMENTS),
         };
 
         indexes_add(&controller);

@@ -86,9 +86,8 @@ static void catch_up(struct task *self, void *arg)
 {
     struct scene *scene = arg;
 
-    assert_ok(reflector_catch_up(self, &(struct reflector_config){.kube = scene->kube,
-                                                                  .resource = &NODES,
-                                                                  .store = scene->store}));
+    assert_ok(reflector_catch_up(
+        self, &(struct reflector_config){.kube = scene->kube, .store = scene->store}));
 }
 
 /* Runs a reflector for `ms`, then ends it. `config` has only what is not the same everywhere.
@@ -96,13 +95,12 @@ static void catch_up(struct task *self, void *arg)
 static void play_with(struct scene *scene, struct reflector_config config,
                       const struct script_step *steps, size_t n, uint64_t catch_up_ms, uint64_t ms)
 {
-    *scene = (struct scene){.loop = loop_new_virtual(1), .store = store_new()};
+    *scene = (struct scene){.loop = loop_new_virtual(1), .store = store_new(&NODES)};
     script_init(&scene->script, scene->loop, steps, n);
     scene->kube = script_client(&scene->script, NULL);
     store_observe(scene->store, count_change, scene);
     group_init(&scene->group, scene->loop);
     config.kube = scene->kube;
-    config.resource = &NODES;
     config.store = scene->store;
     config.failed = record_failure;
     config.ctx = scene;

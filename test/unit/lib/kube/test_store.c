@@ -62,7 +62,7 @@ static const char *content(const struct store *store)
 
 static void test_events(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     put(store, "a", 1, "1");
@@ -87,7 +87,7 @@ static void test_events(void **state)
 
 static void test_notes(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     put(store, "a", 10, "10");
@@ -121,7 +121,7 @@ static struct kube_object *a_with_uid(const char *uid, int version)
 
 static void test_what_is_not_found(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     CLEANUP(kube_object_unrefp)
     struct kube_object *gone = a_with_uid("1", 1);
     CLEANUP(kube_object_unrefp)
@@ -143,7 +143,7 @@ static void test_what_is_not_found(void **state)
 /* Events come later than the answer, and tell of what was before. */
 static void test_what_has_a_tombstone_does_not_come_back(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     CLEANUP(kube_object_unrefp)
     struct kube_object *a = a_with_uid("1", 5);
     CLEANUP(kube_object_unrefp)
@@ -177,7 +177,7 @@ static void test_what_has_a_tombstone_does_not_come_back(void **state)
 
 static void test_lists(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     assert_false(store_is_synced(store));
@@ -216,7 +216,7 @@ static void test_lists_of_a_server_that_was_restored(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
-        CLEANUP(store_freep) struct store *store = store_new();
+        CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
         put(store, "changed", 60, "60");
         put(store, "made", 61, "61");
@@ -240,7 +240,7 @@ static void test_lists_of_a_server_that_was_restored(void **state)
 /* An answer that was late comes from before the restore. */
 static void test_a_note_from_before_a_restore(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     apply_write(store, "written", 60, "60");
@@ -256,7 +256,7 @@ static void test_a_note_from_before_a_restore(void **state)
 
 static void test_writes_while_a_list_is_on_its_way(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     put(store, "a", 1, "1");
@@ -279,7 +279,7 @@ static void test_writes_while_a_list_is_on_its_way(void **state)
 
 static void test_a_list_beside(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     put(store, "a", 15, "lost");
@@ -306,7 +306,7 @@ static void keep(struct store *store, const char *name, unsigned version)
 
 static void test_objects_that_cannot_be_read(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
 
     (void)state;
     put(store, "a", 1, "1");
@@ -344,7 +344,7 @@ static const char *next(struct store_walk *walk, size_t n)
 
 static void test_walks(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct store_walk walk, other;
 
     (void)state;
@@ -401,7 +401,7 @@ static const char *found(const struct store_index *index, const char *value)
 
 static void test_indexes(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct store_index *letters = store_add_index(store, by_letter);
     struct store_index *lengths = store_add_index(store, by_length);
 
@@ -454,7 +454,7 @@ static void record(void *ctx, struct kube_object *before, struct kube_object *af
 
 static void test_observers(void **state)
 {
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct history first = {.store = store}, second = {.store = store};
 
     (void)state;
@@ -507,7 +507,7 @@ static void wait_for_sync(struct task *self, void *arg)
 static void test_waits(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct waiter a1 = {store, "a", TIMER_NEVER, ""}, a2 = {store, "a", 500, ""},
                   b = {store, "b", 500, ""}, late = {store, "c", 100, ""},
                   cancelled = {store, "a", TIMER_NEVER, ""};
@@ -560,7 +560,7 @@ static void wait_for_value(struct task *self, void *arg)
 static void test_waits_for_what_an_index_has(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct finder finder = {.index = store_add_index(store, by_letter), .value = "1"};
     const struct {
         const char *key, *value; /* NULL: it goes */
@@ -589,7 +589,7 @@ static void test_waits_for_what_an_index_has(void **state)
 static void test_waiting_for_the_first_list(void **state)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
     struct waiter waits = {store, NULL, TIMER_NEVER, ""}, late = {store, NULL, 10, ""};
 
     (void)state;

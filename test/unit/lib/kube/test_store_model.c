@@ -257,7 +257,7 @@ static void run(uint64_t seed)
     struct world *world = mem_alloc(sizeof *world);
 
     world->random.state = seed;
-    world->store = store_new();
+    world->store = store_new(&NODES);
     world->by_value = store_add_index(world->store, by_value);
     store_observe(world->store, observe, world);
     while (world->newest < STEPS - BUMP) {

@@ -74,13 +74,12 @@ static void keeps_a_store_equal(struct task *self, struct stage *stage)
         {.verb = "list", .chance = 500, .status = 500},
         {.verb = "watch", .chance = 1000, .status = 429, .retry_after_s = 1},
     };
-    CLEANUP(store_freep) struct store *store = store_new();
+    CLEANUP(store_freep) struct store *store = store_new(&AZ_VOLUMES);
     struct kube_server_behaviour *behaviour = kube_server_behaviour(stage->server);
     struct random random = {.state = 7};
     struct task_group group;
     unsigned failures = 0;
     const struct reflector_config config = {.kube = stage->kube,
-                                            .resource = &AZ_VOLUMES,
                                             .store = store,
                                             .page_size = 7,
                                             .failed = count_failure,
