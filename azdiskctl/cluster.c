@@ -167,33 +167,22 @@ const char *attachment_stage(const struct kube_object *attachment)
                   {STATE_DETACHING, "detaching"},
                   {STATE_DETACHED, "detaching"},
                   {STATE_DETACHMENT_FAILED, "failed"}};
-    const char *state = attachment_state(attachment);
+    const char *state = attachment_state(as_attachment(attachment));
 
     for (size_t i = 0; i < COUNT_OF(stages); i++)
         if (strcmp(stages[i].state, state) == 0)
             return stages[i].stage;
     if (strcmp(state, STATE_ATTACHED) != 0)
         return "waiting";
-    if (object_is_deleting(attachment))
+    if (kube_is_deleting(attachment->metadata))
         return "detaching";
-    if (attachment_wants(attachment, ROLE_PRIMARY) && !attachment_is(attachment, ROLE_PRIMARY))
+    if (attachment_wants(as_attachment(attachment), ROLE_PRIMARY) &&
+        !attachment_is(as_attachment(attachment), ROLE_PRIMARY))
         return "promoting";
-    if (attachment_wants(attachment, ROLE_REPLICA) && attachment_is(attachment, ROLE_PRIMARY))
+    if (attachment_wants(as_attachment(attachment), ROLE_REPLICA) &&
+        attachment_is(as_attachment(attachment), ROLE_PRIMARY))
         return "demoting";
     return "attached";
-}
-
-bool node_is_ready(const struct kube_object *node)
-{
-    const Api__NodeStatus *status = KUBE_AS(Api__Node, node)->status;
-
-    for (size_t i = 0; status && i < status->n_conditions; i++) {
-        const Api__NodeCondition *condition = status->conditions[i];
-
-        if (condition->type && strcmp(condition->type, "Ready") == 0)
-            return condition->status && strcmp(condition->status, "True") == 0;
-    }
-    return false;
 }
 
 struct kube_object *find_object(const struct object_list *list, const char *key)

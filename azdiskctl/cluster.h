@@ -50,7 +50,6 @@ char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
 /* Where an attachment is, in a word: "waiting", "attaching", "attached", "promoting", "demoting",
  * "detaching", "failed". */
 const char *attachment_stage(const struct kube_object *attachment);
-bool node_is_ready(const struct kube_object *node);
 
 struct kube_object *find_object(const struct object_list *list, const char *key);
 /* The first that has this value; NULL if there is none. */

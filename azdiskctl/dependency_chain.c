@@ -39,7 +39,7 @@ static void find_volume_attachment(struct dependency_chain *chain)
 
     for (size_t i = 0; chain->pv && i < list->n; i++) {
         if (is_volume_attachment_of(chain, list->items[i]) &&
-            (!chain->volume_attachment || object_is_deleting(chain->volume_attachment)))
+            (!chain->volume_attachment || kube_is_deleting(chain->volume_attachment->metadata)))
             chain->volume_attachment = list->items[i];
     }
 }
@@ -60,7 +60,7 @@ static int worth(const struct dependency_chain *chain, const struct kube_object 
 
     if (node)
         return here && strcmp(node, here) == 0;
-    return attachment_wants(attachment, ROLE_PRIMARY) ? 2 : 1;
+    return attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? 2 : 1;
 }
 
 static void find_attachment(struct dependency_chain *chain)
@@ -79,13 +79,14 @@ static void find_rival(struct dependency_chain *chain)
 {
     const struct object_list *list = &chain->cluster->view.attachments;
 
-    if (!chain->volume || volume_takes_many_writers(chain->volume))
+    if (!chain->volume || volume_is_multi_node(as_volume(chain->volume)))
         return;
     for (size_t i = 0; i < list->n; i++) {
         const char *node = attachment_node(list->items[i]);
 
-        if (is_of_volume(chain, list->items[i]) && attachment_is(list->items[i], ROLE_PRIMARY) &&
-            node && chain->node_name && strcmp(node, chain->node_name) != 0)
+        if (is_of_volume(chain, list->items[i]) &&
+            attachment_is(as_attachment(list->items[i]), ROLE_PRIMARY) && node &&
+            chain->node_name && strcmp(node, chain->node_name) != 0)
             chain->rival = list->items[i];
     }
 }

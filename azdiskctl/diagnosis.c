@@ -7,6 +7,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/driver_node.h"
 
 /* ---- small questions ---- */
 
@@ -42,8 +43,8 @@ bool plugin_is_ready(const struct cluster *cluster, const struct kube_object *pl
         plugin ? KUBE_AS(Api__AzDriverNode, plugin)->status : NULL;
 
     return status && status->ready_for_volume_allocation &&
-           cluster->now_us - time_of_text(status->last_heartbeat_time) <=
-               (int64_t)cluster->heartbeat_limit_ms * 1000;
+           !heartbeat_is_stale(driver_node_heard_us(KUBE_AS(Api__AzDriverNode, plugin)),
+                               cluster->now_us, cluster->heartbeat_limit_ms);
 }
 
 static const struct cloud_slot *slot_of(const struct dependency_chain *chain)
@@ -110,7 +111,7 @@ static char *why_no_record(const struct dependency_chain *chain)
 
 static bool volume_going(const struct dependency_chain *chain)
 {
-    return chain->volume && object_is_deleting(chain->volume);
+    return chain->volume && kube_is_deleting(chain->volume->metadata);
 }
 
 static char *why_going(const struct dependency_chain *chain)
@@ -146,7 +147,7 @@ static char *why_node_gone(const struct dependency_chain *chain)
 static bool unused(const struct dependency_chain *chain)
 {
     return chain->volume && !chain->volume_attachment &&
-           !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
+           !(chain->attachment && attachment_wants(as_attachment(chain->attachment), ROLE_PRIMARY));
 }
 
 static char *why_unused(const struct dependency_chain *chain)
@@ -158,7 +159,7 @@ static char *why_unused(const struct dependency_chain *chain)
 
 static bool node_unready(const struct dependency_chain *chain)
 {
-    return chain->node && !node_is_ready(chain->node);
+    return chain->node && !node_is_ready(KUBE_AS(Api__Node, chain->node));
 }
 
 static char *why_node_unready(const struct dependency_chain *chain)
@@ -196,7 +197,7 @@ static char *why_held(const struct dependency_chain *chain)
 static bool not_asked(const struct dependency_chain *chain)
 {
     return chain->volume_attachment && !volume_attachment_is_attached(chain->volume_attachment) &&
-           !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
+           !(chain->attachment && attachment_wants(as_attachment(chain->attachment), ROLE_PRIMARY));
 }
 
 static char *why_not_asked(const struct dependency_chain *chain)
@@ -213,7 +214,7 @@ static char *why_not_asked(const struct dependency_chain *chain)
 static bool no_primary(const struct dependency_chain *chain)
 {
     return chain->volume_attachment &&
-           !(chain->attachment && attachment_wants(chain->attachment, ROLE_PRIMARY));
+           !(chain->attachment && attachment_wants(as_attachment(chain->attachment), ROLE_PRIMARY));
 }
 
 static char *why_no_primary(const struct dependency_chain *chain)
@@ -278,7 +279,7 @@ static char *why_machine_differs(const struct dependency_chain *chain)
 static bool not_mounted(const struct dependency_chain *chain)
 {
     return is_stage(chain, "attached") && chain->volume_attachment && chain->node &&
-           !node_uses_volume(chain->node, chain->cluster->view.driver_name,
+           !node_uses_volume(KUBE_AS(Api__Node, chain->node), chain->cluster->view.driver_name,
                              attachment_disk_id(chain->attachment));
 }
 
@@ -302,8 +303,9 @@ static char *why_in_order(const struct dependency_chain *chain)
     if (!chain->attachment)
         return mem_printf("node %s takes volumes", chain->node_name);
     return mem_printf("attached to node %s as %s at LUN %d", chain->node_name,
-                      attachment_is(chain->attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA,
-                      attachment_lun(chain->attachment));
+                      attachment_is(as_attachment(chain->attachment), ROLE_PRIMARY) ? ROLE_PRIMARY
+                                                                                    : ROLE_REPLICA,
+                      attachment_lun(as_attachment(chain->attachment)));
 }
 
 /* ---- the table ---- */

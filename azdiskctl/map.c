@@ -26,15 +26,15 @@ static struct kube_object **sorted(const struct object_list *list)
     return items;
 }
 
-static json_t *attachment_json(const struct kube_object *attachment)
+static json_t *json_of_attachment(const struct kube_object *attachment)
 {
-    json_t *json =
-        json_pack("{s:s?, s:s, s:s}", "node", attachment_node(attachment), "role",
-                  attachment_wants(attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA, "stage",
-                  attachment_stage(attachment));
-    int lun = attachment_lun(attachment);
+    json_t *json = json_pack(
+        "{s:s?, s:s, s:s}", "node", attachment_node(attachment), "role",
+        attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA,
+        "stage", attachment_stage(attachment));
+    int lun = attachment_lun(as_attachment(attachment));
 
-    if (lun != LUN_UNKNOWN)
+    if (lun != NO_LUN)
         json_object_set_new(json, "lun", json_integer(lun));
     return json;
 }
@@ -47,8 +47,8 @@ static json_t *attachments_json(const struct object_index *by_volume, const char
 
     for (int primary = 1; primary >= 0; primary--)
         for (size_t i = 0; i < found.n; i++)
-            if (attachment_wants(found.items[i], ROLE_PRIMARY) == (primary == 1))
-                json_array_append_new(list, attachment_json(found.items[i]));
+            if (attachment_wants(as_attachment(found.items[i]), ROLE_PRIMARY) == (primary == 1))
+                json_array_append_new(list, json_of_attachment(found.items[i]));
     return list;
 }
 
@@ -68,10 +68,10 @@ static json_t *volumes_json(const struct cluster *cluster)
         json_array_append_new(
             list, json_pack("{s:s, s:s?, s:s, s:s, s:i, s:o}", "name", volume->metadata->name,
                             "claim", claim, "zone", zones, "state",
-                            object_is_deleting(volume) ? "Deleting"
-                            : status && status->state  ? status->state
-                                                       : "Pending",
-                            "maxShares", (int)volume_shares(volume), "attachments",
+                            kube_is_deleting(volume->metadata) ? "Deleting"
+                            : status && status->state          ? status->state
+                                                               : "Pending",
+                            "maxShares", (int)volume_max_shares(as_volume(volume)), "attachments",
                             attachments_json(&by_volume, volume->metadata->name)));
     }
     return list;
@@ -88,10 +88,10 @@ static json_t *node_json(const struct cluster *cluster, const struct object_inde
     struct object_list found = object_index_find(by_node, name);
 
     for (size_t i = 0; i < found.n; i++)
-        primaries += attachment_wants(found.items[i], ROLE_PRIMARY);
+        primaries += attachment_wants(as_attachment(found.items[i]), ROLE_PRIMARY);
     json_t *json = json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone",
                              node ? kube_label(node->metadata, key) : NULL, "ready",
-                             node && node_is_ready(node), "pluginReady",
+                             node && node_is_ready(KUBE_AS(Api__Node, node)), "pluginReady",
                              status && status->ready_for_volume_allocation, "primaries", primaries,
                              "replicas", (int)found.n - primaries);
     if (status && status->slots && status->slots->has_limit)

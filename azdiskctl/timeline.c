@@ -94,7 +94,8 @@ static void tell_present(struct story *story, const struct kube_object *attachme
     const Api__AzVolumeAttachmentStatus *status =
         KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
     const Api__AzError *error = status ? status->error : NULL;
-    const char *role = attachment_wants(attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
+    const char *role =
+        attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
     char *text = error && error->message
                      ? mem_printf("%s, %s: %s", role, attachment_stage(attachment), error->message)
                      : mem_printf("%s, %s", role, attachment_stage(attachment));

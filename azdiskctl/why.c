@@ -41,7 +41,7 @@ static char *say_volume(const struct dependency_chain *chain)
 
     return mem_printf("%s, zone %s, maxShares %u",
                       status && status->state ? status->state : "Pending", zones,
-                      volume_shares(chain->volume));
+                      volume_max_shares(as_volume(chain->volume)));
 }
 
 static char *say_volume_attachment(const struct dependency_chain *chain)
@@ -55,18 +55,19 @@ static char *say_volume_attachment(const struct dependency_chain *chain)
 
 static char *say_attachment(const struct dependency_chain *chain)
 {
-    const char *role =
-        attachment_wants(chain->attachment, ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
-    int lun = attachment_lun(chain->attachment);
+    const char *role = attachment_wants(as_attachment(chain->attachment), ROLE_PRIMARY)
+                           ? ROLE_PRIMARY
+                           : ROLE_REPLICA;
+    int lun = attachment_lun(as_attachment(chain->attachment));
 
-    return lun == LUN_UNKNOWN
+    return lun == NO_LUN
                ? mem_printf("%s, %s", role, attachment_stage(chain->attachment))
                : mem_printf("%s, %s, LUN %d", role, attachment_stage(chain->attachment), lun);
 }
 
 static char *say_node(const struct dependency_chain *chain)
 {
-    return mem_strdup(node_is_ready(chain->node) ? "Ready" : "not Ready");
+    return mem_strdup(node_is_ready(KUBE_AS(Api__Node, chain->node)) ? "Ready" : "not Ready");
 }
 
 static char *say_plugin(const struct dependency_chain *chain)

@@ -13,6 +13,8 @@
 #include "lib/kube/workqueue.h"
 #include "lib/rpc/in_flight.h"
 #include "provisioner-lib/cloud.h"
+#include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/volume.h"
 
 enum publish_wait { PUBLISH_WAIT_CREATED, PUBLISH_WAIT_LUN, PUBLISH_WAIT_ATTACHED };
 enum on_unpublish { ON_UNPUBLISH_DEMOTE, ON_UNPUBLISH_DETACH };
@@ -96,18 +98,6 @@ workqueue_work_fn reconcile_limit;
 void attachment_forget_verified(struct controller *controller);
 
 /* ---- small things that several of them need ---- */
-
-const Api__AzVolume *as_volume(const struct kube_object *object);
-const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
-
-/* A note in status.annotation; NULL if it is not there. */
-const char *volume_annotation(const Api__AzVolume *volume, const char *name);
-/* The id of a disk that was there before the driver; NULL if the driver makes the disk. */
-const char *volume_adopted_id(const Api__AzVolume *volume);
-const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name);
-
-bool is_deleting(const struct kube_object *object);
-bool is_primary(const Api__AzVolumeAttachment *attachment); /* by what it is to be */
 
 /* Attachments of a volume, by the AzVolume's name. */
 struct kube_object *const *attachments_of_volume(const struct controller *controller,

@@ -1,13 +1,9 @@
 #include "node/attachment.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/alloc.h"
 #include "lib/kube/object.h"
-
-enum { MOST_LUN = 4095 };
 
 /* Failures that pass only when somebody does something about them. The controller tries these again
  * too, but seldom; whoever waits is better told at once, and comes again. */
@@ -28,12 +24,9 @@ static bool equal(const char *a, const char *b)
 
 static bool is_ready(const Api__AzVolumeAttachment *attachment)
 {
-    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-
-    return !attachment->metadata->deletion_timestamp && spec && equal(spec->role, ROLE_PRIMARY) &&
-           status && equal(status->state, STATE_ATTACHED) && status->detail &&
-           equal(status->detail->role, ROLE_PRIMARY);
+    return !kube_is_deleting(attachment->metadata) && attachment_wants(attachment, ROLE_PRIMARY) &&
+           attachment_is(attachment, ROLE_PRIMARY) &&
+           strcmp(attachment_state(attachment), STATE_ATTACHED) == 0;
 }
 
 /* The failure that nobody will try to mend; NULL if there is none. */
@@ -61,7 +54,7 @@ static struct err *not_ready_yet(const Api__AzVolumeAttachment *attachment)
     const Api__AzVolumeAttachmentDetail *detail = status ? status->detail : NULL;
     const Api__AzError *error = status ? status->error : NULL;
 
-    if (attachment->metadata->deletion_timestamp)
+    if (kube_is_deleting(attachment->metadata))
         return err_new(ERR_BUSY, "AzVolumeAttachment %s is being deleted",
                        attachment->metadata->name);
     if (error)
@@ -73,31 +66,24 @@ static struct err *not_ready_yet(const Api__AzVolumeAttachment *attachment)
                    or_unknown(detail ? detail->role : NULL));
 }
 
-static struct err *read_number(const Api__AzVolumeAttachmentDetail *detail, const char *key,
-                               uint64_t most, uint64_t *ret)
+static struct err *missing(const char *key)
 {
-    const char *text = KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, key);
-    char *end = NULL;
-
-    errno = 0;
-    uint64_t number = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-    if (!end || *end || errno || number > most)
-        return err_new(ERR_INTERNAL, "the attachment's publish_context has no %s that makes sense",
-                       key);
-    *ret = number;
-    return NULL;
+    return err_new(ERR_INTERNAL, "the attachment's publish_context has no %s that makes sense",
+                   key);
 }
 
-static struct err *read_place(const Api__AzVolumeAttachmentStatus *status,
+static struct err *read_place(const Api__AzVolumeAttachment *attachment,
                               struct attachment_place *ret)
 {
-    const char *record =
-        KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_FILESYSTEM);
-    struct attachment_place place = {.has_record = record != NULL};
-    uint64_t lun;
+    const char *record = attachment_annotation(attachment, ANNOTATION_FILESYSTEM);
+    struct attachment_place place = {.has_record = record != NULL,
+                                     .size = attachment_disk_size(attachment)};
+    int lun = attachment_lun(attachment);
 
-    TRY(read_number(status->detail, CONTEXT_LUN, MOST_LUN, &lun));
-    TRY(read_number(status->detail, CONTEXT_SIZE, INT64_MAX, &place.size));
+    if (lun == NO_LUN)
+        return missing(CONTEXT_LUN);
+    if (!place.size)
+        return missing(CONTEXT_SIZE);
     if (record)
         TRY(identity_parse(record, &place.record));
     place.lun = (unsigned)lun;
@@ -109,34 +95,12 @@ struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
                              struct attachment_place *ret)
 {
     if (is_ready(attachment))
-        return read_place(attachment->status, ret);
+        return read_place(attachment, ret);
     TRY(final_error(attachment->status));
     return not_ready_yet(attachment);
 }
 
-bool attachment_lun(const Api__AzVolumeAttachment *attachment, unsigned *ret)
-{
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-    uint64_t lun;
-
-    if (!status || !status->detail)
-        return false;
-    CLEANUP(err_freep) struct err *err = read_number(status->detail, CONTEXT_LUN, MOST_LUN, &lun);
-    if (err)
-        return false;
-    *ret = (unsigned)lun;
-    return true;
-}
-
-const char *attachment_running_job(const Api__AzVolumeAttachment *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_RUNNING_JOB)
-                  : NULL;
-}
-
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)
 {
-    return !attachment->status || !equal(attachment->status->state, STATE_DETACHED);
+    return strcmp(attachment_state(attachment), STATE_DETACHED) != 0;
 }

@@ -6,9 +6,8 @@
 
 #include <stdbool.h>
 
-#include "lib/api/azdisk.pb-c.h"
-#include "lib/api/names.h"
 #include "provisioner-lib/host/identity.h"
+#include "provisioner-lib/records/attachment.h"
 
 /* Where the volume's disk is and what it must be. */
 struct attachment_place {
@@ -22,11 +21,6 @@ struct attachment_place {
  * while that may still come; any other error is how the attachment has failed for good. */
 struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
                              struct attachment_place *ret) __attribute__((warn_unused_result));
-
-/* The LUN on record; false if there is none. */
-bool attachment_lun(const Api__AzVolumeAttachment *attachment, unsigned *ret);
-/* What is on record of a program that writes to the disk (running_job.h), borrowed; NULL: none. */
-const char *attachment_running_job(const Api__AzVolumeAttachment *attachment);
 
 /* Whether it takes one of the VM's places for disks. */
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment);

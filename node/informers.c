@@ -8,11 +8,6 @@
 
 enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may be on its way */
 
-static const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object)
-{
-    return KUBE_AS(Api__AzVolumeAttachment, object);
-}
-
 /* ---- the stores ---- */
 
 static void index_by_volume(const struct kube_object *object,

@@ -94,20 +94,20 @@ static struct err *check_over(struct task *self, struct node *node,
     CLEANUP(freep) char *boot_id = NULL;
     CLEANUP(freep) char *program = mem_strndup(text, strcspn(text, " "));
     const char *boot = strrchr(text, ' ');
-    unsigned lun;
-    bool has_lun = attachment_lun(KUBE_AS(Api__AzVolumeAttachment, attachment), &lun);
+    int recorded = attachment_lun(as_attachment(attachment));
+    unsigned lun = (unsigned)recorded;
 
     TRY(read_boot_id(&boot_id));
     if (boot && strcmp(boot + 1, boot_id) != 0)
         return NULL; /* the machine has been off since */
-    return host_check_idle(self, node->host, has_lun ? &lun : NULL, program);
+    return host_check_idle(self, node->host, recorded != NO_LUN ? &lun : NULL, program);
 }
 
 /* False if it has to be looked at again. A job that begins meanwhile changes the object. */
 static bool clear_one(struct task *self, struct node *node, struct kube_object *object)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
-    const char *text = attachment_running_job(KUBE_AS(Api__AzVolumeAttachment, attachment));
+    const char *text = attachment_annotation(as_attachment(attachment), ANNOTATION_RUNNING_JOB);
 
     if (!text || is_running(node, attachment))
         return true;

@@ -15,6 +15,6 @@ enum node_health {
     NODE_HEALTHY,
 };
 
-/* `status` NULL: nothing was heard. */
-enum node_health node_health_of(const Api__AzDriverNodeStatus *status, int64_t now_us,
+/* `node` NULL: nothing was heard. */
+enum node_health node_health_of(const Api__AzDriverNode *node, int64_t now_us,
                                 uint64_t heartbeat_limit_ms);

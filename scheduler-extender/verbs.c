@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/kube/pod_claim.h"
 #include "lib/kube/pv_source.h"
+#include "provisioner-lib/records/attachment.h"
 #include "scheduler-extender/informers.h"
 #include "scheduler-extender/node_health.h"
 #include "scheduler-extender/score.h"
@@ -84,20 +84,16 @@ static void find_disks(const struct extender *extender, const Api__Pod *pod, str
 
 enum presence attachment_presence(const Api__AzVolumeAttachment *attachment)
 {
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-    const char *state = status && status->state ? status->state : "";
+    const char *state = attachment_state(attachment);
 
-    if (attachment->metadata->deletion_timestamp)
+    if (kube_is_deleting(attachment->metadata))
         return PRESENCE_NONE;
     if (strcmp(state, STATE_ATTACHED) == 0)
         return PRESENCE_ATTACHED;
     if (strcmp(state, STATE_ATTACHING) == 0)
         return PRESENCE_ATTACHING;
     bool waiting = !state[0] || strcmp(state, "Pending") == 0;
-    bool placed = status && status->detail &&
-                  KUBE_MAP_GET(status->detail->publish__context, status->detail->n_publish__context,
-                               CONTEXT_LUN);
-    return waiting && placed ? PRESENCE_ATTACHING : PRESENCE_NONE;
+    return waiting && attachment_lun(attachment) != NO_LUN ? PRESENCE_ATTACHING : PRESENCE_NONE;
 }
 
 /* A node that has some of the disks. */
@@ -125,7 +121,7 @@ static void free_holders(struct holder **holders)
 
 static void add_holder(struct holder **holders, const struct kube_object *object)
 {
-    const Api__AzVolumeAttachment *attachment = KUBE_AS(Api__AzVolumeAttachment, object);
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const char *node = attachment->spec->node_name;
     enum presence presence = attachment_presence(attachment);
 
@@ -148,7 +144,7 @@ static enum node_health health_of(const struct extender *extender, const char *n
     size_t n;
     struct kube_object *const *found = store_find(extender->driver_nodes_by_node, node, &n);
 
-    return node_health_of(n ? KUBE_AS(Api__AzDriverNode, found[0])->status : NULL, now_us,
+    return node_health_of(n ? KUBE_AS(Api__AzDriverNode, found[0]) : NULL, now_us,
                           extender->settings.heartbeat_limit_ms);
 }
 

@@ -5,7 +5,6 @@
 
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
@@ -50,7 +49,8 @@ static bool is_in_use_elsewhere(const struct attachment_work *s)
 {
     STORE_FOREACH(s->controller->nodes, node)
         if (strcmp(node->metadata->name, node_of(s)) != 0 &&
-            node_uses_volume(node, s->controller->settings.driver_name, s->in.disk_id))
+            node_uses_volume(KUBE_AS(Api__Node, node), s->controller->settings.driver_name,
+                             s->in.disk_id))
             return true;
     return false;
 }
@@ -95,7 +95,8 @@ static struct err *ask_kubelet(struct task *self, const struct attachment_work *
         return NULL;
     }
     TRY(err);
-    *ret_uses = node_uses_volume(now, controller->settings.driver_name, s->in.disk_id);
+    *ret_uses =
+        node_uses_volume(KUBE_AS(Api__Node, now), controller->settings.driver_name, s->in.disk_id);
     return NULL;
 }
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NO_LUN = -1 };
+#include "provisioner-lib/records/attachment.h"
 
 /* An attachment on the same node. */
 struct neighbour {

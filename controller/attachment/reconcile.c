@@ -7,7 +7,6 @@
 #include "controller/attachment/disk_owner.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/status.h"
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "provisioner-lib/records/names.h"
@@ -175,7 +174,8 @@ static struct err *wait_deleting(struct task *self, struct controller *controlle
     uint64_t deadline = loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS;
     struct kube_object *now;
 
-    while ((now = store_get(controller->attachments, object->key)) && !is_deleting(now) &&
+    while ((now = store_get(controller->attachments, object->key)) &&
+           !kube_is_deleting(now->metadata) &&
            strcmp(now->metadata->uid, object->metadata->uid) == 0)
         TRY(store_wait(self, controller->attachments, object->key, deadline));
     return NULL;

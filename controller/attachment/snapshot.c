@@ -6,7 +6,6 @@
 
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
@@ -65,33 +64,15 @@ void attachment_work_fini(struct attachment_work *work)
     free(work->instance_id);
 }
 
-static enum attachment_role role_of(const char *role)
+typedef bool has_role_fn(const Api__AzVolumeAttachment *attachment, const char *role);
+
+/* The role that it is to have (attachment_wants), or has on record (attachment_is). */
+static enum attachment_role role_by(has_role_fn *has_role,
+                                    const Api__AzVolumeAttachment *attachment)
 {
-    if (role && strcmp(role, ROLE_PRIMARY) == 0)
+    if (has_role(attachment, ROLE_PRIMARY))
         return ROLE_IS_PRIMARY;
-    return role && strcmp(role, ROLE_REPLICA) == 0 ? ROLE_IS_REPLICA : ROLE_NONE;
-}
-
-static enum attachment_role recorded_role(const Api__AzVolumeAttachment *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-
-    return status && status->detail ? role_of(status->detail->role) : ROLE_NONE;
-}
-
-static const char *context_of(const Api__AzVolumeAttachment *attachment, const char *name)
-{
-    const Api__AzVolumeAttachmentDetail *detail =
-        attachment->status ? attachment->status->detail : NULL;
-
-    return detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, name) : NULL;
-}
-
-static int lun_of(const Api__AzVolumeAttachment *attachment)
-{
-    const char *lun = context_of(attachment, CONTEXT_LUN);
-
-    return lun ? (int)strtol(lun, NULL, 10) : NO_LUN;
+    return has_role(attachment, ROLE_REPLICA) ? ROLE_IS_REPLICA : ROLE_NONE;
 }
 
 /* What upstream's driver recorded as attached lacks what the node plug-in has to know: it is looked
@@ -106,11 +87,11 @@ static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
                  {STATE_ATTACHED, ATTACHMENT_ATTACHED},
                  {STATE_DETACHING, ATTACHMENT_DETACHING},
                  {STATE_DETACHMENT_FAILED, ATTACHMENT_DETACHING}};
-    const char *word = attachment->status ? attachment->status->state : NULL;
+    const char *word = attachment_state(attachment);
 
-    for (size_t i = 0; word && i < COUNT_OF(words); i++)
+    for (size_t i = 0; i < COUNT_OF(words); i++)
         if (strcmp(words[i].word, word) == 0)
-            return words[i].state == ATTACHMENT_ATTACHED && !context_of(attachment, CONTEXT_SIZE)
+            return words[i].state == ATTACHMENT_ATTACHED && !attachment_disk_size(attachment)
                        ? ATTACHMENT_NEW
                        : words[i].state;
     return ATTACHMENT_NEW;
@@ -134,14 +115,14 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
 
-    in->deleting = is_deleting(object);
+    in->deleting = kube_is_deleting(object->metadata);
     in->deleting_for_ms = deleting_for_ms(controller, object);
     in->has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_ATTACHMENT);
-    in->wanted = role_of(spec->role);
-    in->role = recorded_role(attachment);
+    in->wanted = role_by(attachment_wants, attachment);
+    in->role = role_by(attachment_is, attachment);
     in->published = kubernetes_has_replica(controller, attachment);
     in->state = state_of(attachment);
-    in->lun = lun_of(attachment);
+    in->lun = attachment_lun(attachment);
     in->detach_requested = attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL;
     in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
     in->verified = find_verified(controller, object->metadata->uid) != NULL;
@@ -164,7 +145,7 @@ struct publish_standing attachment_standing_of(const struct controller *controll
 {
     return (struct publish_standing){
         .phase = attachment_phase_of(controller, object),
-        .on_record = object && recorded_role(as_attachment(object)) == ROLE_IS_PRIMARY,
+        .on_record = object && attachment_is(as_attachment(object), ROLE_PRIMARY),
     };
 }
 
@@ -204,13 +185,13 @@ static void gather_volume(struct attachment_work *s)
     char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
     struct kube_object *object = store_get(s->controller->volumes, key);
 
-    s->in.volume_goes = !object || is_deleting(object) ||
+    s->in.volume_goes = !object || kube_is_deleting(object->metadata) ||
                         volume_annotation(as_volume(object), ANNOTATION_DELETE_REQUEST) != NULL;
     if (!object)
         return;
     s->volume_object = kube_object_ref(object);
     s->volume = as_volume(object);
-    s->in.volume_ready = !is_deleting(object) && volume_is_created(s->volume);
+    s->in.volume_ready = !kube_is_deleting(object->metadata) && volume_is_created(s->volume);
 }
 
 /* One that waits for its turn holds none yet; nor does one that failed before it had a LUN, for
@@ -220,7 +201,7 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
     enum attachment_state state = state_of(attachment);
 
     return state == ATTACHMENT_ATTACHED || state == ATTACHMENT_DETACHING ||
-           lun_of(attachment) != NO_LUN;
+           attachment_lun(attachment) != NO_LUN;
 }
 
 /* The other attachments of the same volume. */
@@ -238,8 +219,8 @@ static void gather_siblings(struct attachment_work *s)
         if (objects[i] == s->object || strcmp(objects[i]->key, s->object->key) == 0)
             continue;
         s->in.other_shares += holds_share(other);
-        s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;
-        if (!is_primary(other) || is_deleting(objects[i]))
+        s->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
+        if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
         if (state_of(other) == ATTACHMENT_ATTACHED)
             s->in.primary_attached = true;
@@ -267,13 +248,13 @@ static void gather_need(const struct controller *controller, const char *volume_
     size_t n;
     struct kube_object *const *objects = attachments_of_volume(controller, volume_name, &n);
 
-    if (volume && !is_deleting(volume) && as_volume(volume)->spec)
+    if (volume && !kube_is_deleting(volume->metadata) && as_volume(volume)->spec)
         wanted = (unsigned)as_volume(volume)->spec->max_mount_replica_count;
     for (size_t i = 0; i < n; i++) {
-        if (is_deleting(objects[i]))
+        if (kube_is_deleting(objects[i]->metadata))
             continue;
-        published |= is_primary(as_attachment(objects[i]));
-        replicas += !is_primary(as_attachment(objects[i]));
+        published |= attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY);
+        replicas += !attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY);
     }
     neighbour->needed = published && replicas <= wanted;
     neighbour->priority = pod_priority_of_volume(controller, volume_name);
@@ -284,11 +265,10 @@ static void gather_need(const struct controller *controller, const char *volume_
 static bool is_arriving(const struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
-    const char *state = attachment->status ? attachment->status->state : NULL;
 
-    return is_primary(attachment) && !is_deleting(object) &&
+    return attachment_wants(attachment, ROLE_PRIMARY) && !kube_is_deleting(object->metadata) &&
            state_of(attachment) != ATTACHMENT_ATTACHED &&
-           !(state && strcmp(state, STATE_ATTACHMENT_FAILED) == 0);
+           strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0;
 }
 
 static void add_neighbour(struct attachment_work *s, struct kube_object *object)
@@ -296,17 +276,17 @@ static void add_neighbour(struct attachment_work *s, struct kube_object *object)
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const char *since = object->metadata->creation_timestamp;
     size_t n = s->n_neighbours;
-    bool primary = is_primary(attachment);
+    bool primary = attachment_wants(attachment, ROLE_PRIMARY);
     struct neighbour neighbour = {
         .name = object->metadata->name,
         .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
-        .lun = lun_of(attachment),
+        .lun = attachment_lun(attachment),
         .published = primary || kubernetes_has_replica(s->controller, attachment),
         .since = since ? since : "",
     };
 
-    neighbour.waits = primary && !is_deleting(object) && neighbour.lun == NO_LUN;
-    neighbour.leaving = is_deleting(object) &&
+    neighbour.waits = primary && !kube_is_deleting(object->metadata) && neighbour.lun == NO_LUN;
+    neighbour.leaving = kube_is_deleting(object->metadata) &&
                         (!neighbour.published ||
                          attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)

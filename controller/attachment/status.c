@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "lib/rt/backoff.h"
@@ -68,16 +67,8 @@ struct err *attachment_set_finalizer(struct task *self, struct attachment_work *
 
 static json_t *detail_json(const struct attachment_work *s, const char *previous_role, int lun)
 {
-    CLEANUP(freep) char *lun_text = mem_printf("%d", lun);
-    CLEANUP(freep)
-    char *size = mem_printf("%lld", (long long)s->volume->status->detail->capacity__bytes);
-
-    json_t *detail = json_pack("{s:s, s:s}", "role", s->attachment->spec->role, "previous_role",
-                               previous_role ? previous_role : "");
-    if (lun != NO_LUN)
-        json_object_set_new(detail, "publish_context",
-                            json_pack("{s:s, s:s}", CONTEXT_LUN, lun_text, CONTEXT_SIZE, size));
-    return detail;
+    return attachment_detail_json(s->attachment->spec->role, previous_role, lun,
+                                  s->volume->status->detail->capacity__bytes);
 }
 
 static const char *current_role(const struct attachment_work *s)
@@ -218,9 +209,10 @@ struct err *status_set_displaced(struct task *self, struct controller *controlle
     struct reservation reservation = {.node = attachment->spec->node_name,
                                       .volume = attachment->spec->volume_name,
                                       .lun = NO_LUN,
-                                      .primary = is_primary(attachment)};
+                                      .primary = attachment_wants(attachment, ROLE_PRIMARY)};
 
-    if (!is_deleting(object) && strcmp(attachment_word(attachment), STATE_ATTACHED) == 0)
+    if (!kube_is_deleting(object->metadata) &&
+        strcmp(attachment_state(attachment), STATE_ATTACHED) == 0)
         tell_lost(controller, object);
     list_append(&controller->reservations, &reservation.link);
     struct err *err = take_lun_off(self, controller, object);

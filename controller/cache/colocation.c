@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "controller/scheduling/interpod_affinity.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod.h"
@@ -95,7 +94,7 @@ static void add_volume(void *ctx, const char *name)
     CLEANUP(freep) char *key = kube_key(search->controller->settings.namespace_, name);
     const struct kube_object *object = store_get(search->controller->volumes, key);
 
-    if (!object || is_deleting(object) || !volume_is_created(as_volume(object)) ||
+    if (!object || kube_is_deleting(object->metadata) || !volume_is_created(as_volume(object)) ||
         volume_is_multi_node(as_volume(object)) || group->n_volumes == MAX_COLOCATED_VOLUMES)
         return;
     for (size_t i = 0; i < group->n_volumes; i++)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
@@ -26,7 +25,8 @@ struct kube_object *node_attachment(const struct controller *controller, const c
     struct kube_object *found = NULL;
 
     for (size_t i = 0; i < n; i++)
-        if (is_of(objects[i], volume, node) && (!found || is_primary(as_attachment(objects[i]))))
+        if (is_of(objects[i], volume, node) &&
+            (!found || attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY)))
             found = objects[i];
     return found;
 }

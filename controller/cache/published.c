@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "controller/cache/node_attachment.h"
-#include "controller/cache/volume_view.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
@@ -87,7 +86,7 @@ static bool is_in_phase(const struct kube_object *pv, const char *phase)
 
 bool pv_is_bound(const struct kube_object *pv)
 {
-    return !is_deleting(pv) && is_in_phase(pv, "Bound");
+    return !kube_is_deleting(pv->metadata) && is_in_phase(pv, "Bound");
 }
 
 bool pv_is_released(const struct kube_object *pv)
@@ -202,7 +201,7 @@ const char *kubernetes_has_off_record(const struct controller *controller, const
     for (size_t i = 0; i < n; i++) {
         const char *there = as_volume_attachment(objects[i])->spec->node_name;
 
-        if (volume_attachment_is_attached(objects[i]) && !is_deleting(objects[i]) &&
+        if (volume_attachment_is_attached(objects[i]) && !kube_is_deleting(objects[i]->metadata) &&
             strcmp(there, node) != 0 && store_get(controller->nodes, there) &&
             !node_attachment(controller, volume_name, there))
             return there;
@@ -217,7 +216,8 @@ bool kubernetes_has_replica(const struct controller *controller,
     const Api__ObjectMeta *metadata = attachment->metadata;
     const char *change = KUBE_MAP_GET(metadata->labels, metadata->n_labels, LABEL_ROLE_CHANGE);
 
-    return spec && spec->volume_name && spec->node_name && !is_primary(attachment) &&
+    return spec && spec->volume_name && spec->node_name &&
+           !attachment_wants(attachment, ROLE_PRIMARY) &&
            !(change && strcmp(change, ROLE_CHANGE_DEMOTED) == 0) &&
            kubernetes_has_on_node(controller, spec->volume_name, spec->node_name);
 }
@@ -229,7 +229,7 @@ bool kubernetes_has_in_use(const struct controller *controller, const char *volu
     struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (!is_deleting(objects[i]))
+        if (!kube_is_deleting(objects[i]->metadata))
             return true;
     return false;
 }

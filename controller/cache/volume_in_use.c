@@ -1,7 +1,6 @@
 #include "controller/cache/volume_in_use.h"
 
 #include "controller/cache/node_attachment.h"
-#include "controller/cache/volume_view.h"
 #include "lib/api/names.h"
 #include "provisioner-lib/audit/cluster_view.h"
 
@@ -15,7 +14,7 @@ enum volume_in_use volume_in_use_of(const struct kube_object *node,
         return VOLUME_IN_USE_NO_NODE;
     if (node_is_out_of_service(KUBE_AS(Api__Node, node)))
         return VOLUME_NOT_IN_USE;
-    if (node_uses_volume(node, driver_name, volume_id))
+    if (node_uses_volume(KUBE_AS(Api__Node, node), driver_name, volume_id))
         return VOLUME_IN_USE_MOUNTED;
     if (attachment && attachment_annotation(as_attachment(attachment), ANNOTATION_RUNNING_JOB))
         return VOLUME_IN_USE_JOB;

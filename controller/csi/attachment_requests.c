@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "controller/cache/node_attachment.h"
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
@@ -32,14 +31,15 @@ struct err *csi_change_role(struct task *self, struct controller *controller,
                             const struct kube_object *object, const char *role)
 {
     return cached_patch(self, controller->kube, controller->attachments, object,
-                        attachment_role_json(object, role), NULL);
+                        if_unchanged(object, attachment_role_json(role)), NULL);
 }
 
 static struct err *note_detach_request(struct task *self, struct controller *controller,
                                        const struct kube_object *object)
 {
-    return cached_patch_status(self, controller->kube, controller->attachments, object,
-                               attachment_detach_request_json(object), NULL);
+    return cached_patch_status(
+        self, controller->kube, controller->attachments, object,
+        if_unchanged(object, attachment_detach_request_json(as_attachment(object))), NULL);
 }
 
 /* As it is now; the reconciler writes to it as well. */
@@ -70,7 +70,7 @@ struct err *csi_request_detach(struct task *self, struct controller *controller,
         err = note_detach_request(self, controller, object);
     }
     TRY(err);
-    if (is_deleting(object))
+    if (kube_is_deleting(object->metadata))
         return NULL;
     return kube_delete(self, controller->kube, &AZ_VOLUME_ATTACHMENTS,
                        controller->settings.namespace_, object->metadata->name,

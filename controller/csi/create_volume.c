@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "controller/csi/service.h"
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/persistent_volume.h"
@@ -221,7 +220,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
         TRY(cached_get(self, controller->kube, controller->volumes, namespace_, name, &object));
-        if (is_deleting(object))
+        if (kube_is_deleting(object->metadata))
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
@@ -28,7 +27,8 @@ static struct err *check_unused(const struct controller *controller, const char 
     struct kube_object *const *objects = attachments_of_volume(controller, name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (is_primary(as_attachment(objects[i])) && !is_deleting(objects[i]))
+        if (attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY) &&
+            !kube_is_deleting(objects[i]->metadata))
             return err_new(ERR_PRECONDITION, "volume %s is published to node %s", name,
                            as_attachment(objects[i])->spec->node_name);
     return NULL;
@@ -43,7 +43,7 @@ static struct err *request_deletion(struct task *self, struct controller *contro
                                 ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
 
     TRY(cached_patch_status(self, controller->kube, controller->volumes, object, changes, NULL));
-    if (is_deleting(object))
+    if (kube_is_deleting(object->metadata))
         return NULL;
     return kube_delete(self, controller->kube, &AZ_VOLUMES, object->metadata->namespace_,
                        object->metadata->name, object->metadata->uid);

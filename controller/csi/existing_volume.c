@@ -4,7 +4,6 @@
 
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
@@ -136,7 +135,7 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
             return err_new(ERR_NOT_FOUND, "volume %s is gone", key);
         kube_object_unref(*io);
         *io = kube_object_ref(object);
-        if (is_deleting(object))
+        if (kube_is_deleting(object->metadata))
             return err_new(ERR_PRECONDITION, "volume %s is being deleted", key);
         const Api__AzVolume *volume = as_volume(object);
         bool pending = volume_annotation(volume, ANNOTATION_LOOK_REQUEST) != NULL;

@@ -7,7 +7,6 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/csi/attachment_requests.h"
 #include "controller/csi/existing_volume.h"
 #include "controller/csi/service.h"
@@ -146,7 +145,7 @@ static bool is_far_enough(const struct controller *controller, const struct kube
     case PUBLISH_WAIT_LUN:
         return on_record && detail->n_publish__context > 0;
     case PUBLISH_WAIT_ATTACHED:
-        return on_record && strcmp(attachment_word(as_attachment(object)), STATE_ATTACHED) == 0;
+        return on_record && strcmp(attachment_state(as_attachment(object)), STATE_ATTACHED) == 0;
     }
     return true;
 }
@@ -160,7 +159,8 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
     for (;;) {
         struct kube_object *object = node_attachment(controller, volume->metadata->name, node);
 
-        if (!object || is_deleting(object) || !is_primary(as_attachment(object)))
+        if (!object || kube_is_deleting(object->metadata) ||
+            !attachment_wants(as_attachment(object), ROLE_PRIMARY))
             return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile",
                            volume->metadata->name, node);
         const Api__AzVolumeAttachment *attachment = as_attachment(object);
@@ -169,7 +169,7 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
             *ret = TAKE_PTR(seen);
             return NULL;
         }
-        if (strcmp(attachment_word(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
+        if (strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
             attachment->status->error)
             return az_error_take(attachment->status->error);
         struct verdict verdict = decide(controller, volume, seen, node);
@@ -184,7 +184,7 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
         }
         if (err)
             return err_wrap(err, "volume %s on node %s is \"%s\", and %s on record as the primary",
-                            volume->metadata->name, node, attachment_word(attachment),
+                            volume->metadata->name, node, attachment_state(attachment),
                             attachment_standing_of(controller, seen).on_record ? "is" : "not yet");
     }
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/cache/volume_view.h"
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"

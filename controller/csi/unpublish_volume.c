@@ -9,7 +9,6 @@
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_in_use.h"
-#include "controller/cache/volume_view.h"
 #include "controller/csi/attachment_requests.h"
 #include "controller/csi/service.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -39,7 +38,7 @@ static struct err *wait_detached(struct task *self, struct rpc_call *call, const
             return NULL;
         const Api__AzVolumeAttachmentStatus *status = as_attachment(object)->status;
         if (status && status->error &&
-            strcmp(attachment_word(as_attachment(object)), STATE_DETACHMENT_FAILED) == 0)
+            strcmp(attachment_state(as_attachment(object)), STATE_DETACHMENT_FAILED) == 0)
             return az_error_take(status->error);
         TRY(store_wait(self, controller->attachments, key, csi_wait_deadline(call)));
     }

@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/node.h"
+#include "provisioner-lib/records/driver_node.h"
 
 struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapshot *in)
 {
@@ -12,7 +13,7 @@ struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapsh
 
     if (in->node_ready)
         return (struct node_liveness_plan){0};
-    if (!in->heard_us || silence >= limit)
+    if (heartbeat_is_stale(in->heard_us, in->now_us, in->limit_ms))
         return (struct node_liveness_plan){.silent = true};
     return (struct node_liveness_plan){.again_ms = (uint64_t)(limit - silence) / 1000 + 1};
 }
@@ -46,7 +47,7 @@ static char *replicas_of(const struct controller *controller, const char *volume
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
 
-        if (is_primary(attachment) || is_deleting(objects[i]))
+        if (attachment_wants(attachment, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
         char *longer = mem_printf("%s%s%s", list, *list ? ", " : "", attachment->spec->node_name);
         free(list);
@@ -91,7 +92,7 @@ uint64_t node_liveness_report(const struct controller *controller, const struct 
     for (size_t i = 0; i < n && plan.silent; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
 
-        if (!is_primary(attachment) || !attachment->spec->volume_name)
+        if (!attachment_wants(attachment, ROLE_PRIMARY) || !attachment->spec->volume_name)
             continue;
         published++;
         tell_volume(controller, attachment->spec->volume_name, name, since);

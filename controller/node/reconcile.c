@@ -8,7 +8,6 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/node/liveness.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -46,7 +45,8 @@ static struct err *request_detach(struct task *self, struct controller *controll
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     TRY(cached_patch_status(self, controller->leader_kube, controller->attachments, *io,
-                            attachment_detach_request_json(*io), &written));
+                            if_unchanged(*io, attachment_detach_request_json(as_attachment(*io))),
+                            &written));
     kube_object_unref(*io);
     *io = TAKE_PTR(written);
     return NULL;
@@ -92,7 +92,7 @@ static bool has_primary(const struct controller *controller, const char *node)
     struct kube_object *const *found = store_find(controller->attachments_by_node, node, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (is_primary(as_attachment(found[i])))
+        if (attachment_wants(as_attachment(found[i]), ROLE_PRIMARY))
             return true;
     return false;
 }

@@ -9,7 +9,6 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/recovery/plan.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
@@ -95,7 +94,7 @@ static enum recovery_volume volume_of(const struct kube_object *object)
 {
     if (!object)
         return RECOVERY_NO_VOLUME;
-    if (is_deleting(object))
+    if (kube_is_deleting(object->metadata))
         return RECOVERY_VOLUME_DELETING;
     return volume_is_created(as_volume(object)) ? RECOVERY_VOLUME_READY : RECOVERY_VOLUME_UNREADY;
 }
@@ -112,7 +111,7 @@ static void add_node(struct view *s, struct kube_object *object)
     ARRAY_ADD(s->attachments, n) = attachment ? kube_object_ref(attachment) : NULL;
     ARRAY_ADD(s->nodes, s->in.n_nodes) = (struct recovery_node){
         .attached = volume_attachment_is_attached(object),
-        .leaving = is_deleting(object),
+        .leaving = kube_is_deleting(object->metadata),
         .node_exists = store_get(controller->nodes, node) != NULL,
         .standing = attachment_standing_of(controller, attachment),
         .detach_requested = attachment && attachment_annotation(as_attachment(attachment),
@@ -167,7 +166,7 @@ static bool still_holds(enum recovery_step step, const struct kube_object *now)
     case RECOVERY_WRITE_ATTACHED_VOLUME:
         return volume_attachment_is_attached(now);
     default:
-        return volume_attachment_is_attached(now) && !is_deleting(now);
+        return volume_attachment_is_attached(now) && !kube_is_deleting(now->metadata);
     }
 }
 
@@ -232,7 +231,7 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
 static struct err *promote(struct task *self, struct view *s, const struct kube_object *attachment)
 {
     return cached_patch(self, s->controller->leader_kube, s->controller->attachments, attachment,
-                        attachment_role_json(attachment, ROLE_PRIMARY), NULL);
+                        if_unchanged(attachment, attachment_role_json(ROLE_PRIMARY)), NULL);
 }
 
 static struct err *keep(struct task *self, struct view *s, const struct kube_object *attachment)

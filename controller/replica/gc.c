@@ -61,7 +61,8 @@ static struct replica_gc_snapshot gather(const struct controller *controller,
     };
 
     for (size_t i = 0; i < n; i++)
-        in.published |= is_primary(as_attachment(objects[i])) && !is_deleting(objects[i]);
+        in.published |= attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY) &&
+                        !kube_is_deleting(objects[i]->metadata);
     return in;
 }
 

@@ -1,8 +1,8 @@
 #include "controller/replica/node_selector.h"
 
-#include "controller/cache/volume_view.h"
 #include "lib/kube/selector.h"
 #include "lib/kube/selector_text.h"
+#include "provisioner-lib/records/volume.h"
 
 void replica_selector_of(const Api__AzVolume *volume, struct replica_selector *ret)
 {

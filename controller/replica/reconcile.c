@@ -6,7 +6,6 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
 #include "controller/cache/node_attachment.h"
-#include "controller/cache/volume_view.h"
 #include "controller/replica/gc.h"
 #include "controller/replica/snapshot.h"
 #include "controller/replica/unschedulable.h"
@@ -100,7 +99,7 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
     struct replica_plan plan;
     bool published;
 
-    if (!found || is_deleting(found) || !volume_is_created(as_volume(found))) {
+    if (!found || kube_is_deleting(found->metadata) || !volume_is_created(as_volume(found))) {
         unschedulable_remove(controller, key);
         return NULL; /* the volume's own reconciler takes care of its attachments */
     }

@@ -6,7 +6,6 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_in_use.h"
-#include "controller/cache/volume_view.h"
 #include "controller/replica/node_selector.h"
 #include "controller/scheduling/node_filter.h"
 #include "controller/scheduling/node_info.h"
@@ -25,8 +24,7 @@ void replica_view_fini(struct replica_view *view)
 
 static bool is_attached(const Api__AzVolumeAttachment *attachment)
 {
-    return attachment->status && attachment->status->state &&
-           strcmp(attachment->status->state, STATE_ATTACHED) == 0;
+    return strcmp(attachment_state(attachment), STATE_ATTACHED) == 0;
 }
 
 void replica_view_gather(const struct controller *controller, const struct kube_object *volume,
@@ -39,8 +37,8 @@ void replica_view_gather(const struct controller *controller, const struct kube_
     *ret = (struct replica_view){0};
     for (size_t i = 0; i < n && ret->n_attachments < MAX_ATTACHMENTS; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
-        bool leaving = is_deleting(objects[i]);
-        bool primary = is_primary(attachment) && !leaving;
+        bool leaving = kube_is_deleting(objects[i]->metadata);
+        bool primary = attachment_wants(attachment, ROLE_PRIMARY) && !leaving;
         bool published = primary || (!leaving && kubernetes_has_replica(controller, attachment));
 
         if (!attachment->spec || !attachment->spec->node_name)
@@ -213,8 +211,8 @@ static void gather_holds(struct scene *scene, size_t v)
     volume->holds = scene->holds[v];
     for (size_t i = 0; i < n && volume->n_holds < MAX_ATTACHMENTS; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
-        bool leaving = is_deleting(objects[i]);
-        bool primary = is_primary(attachment) && !leaving;
+        bool leaving = kube_is_deleting(objects[i]->metadata);
+        bool primary = attachment_wants(attachment, ROLE_PRIMARY) && !leaving;
 
         if (!attachment->spec || !attachment->spec->node_name)
             continue;
@@ -256,7 +254,7 @@ static void gather_volume(struct scene *scene, size_t v)
     struct placement_volume *ret = &scene->volumes[v];
     unsigned primaries = 0;
 
-    scene->zones[v] = volume_zone(scene->controller, volume);
+    scene->zones[v] = volume_zone(volume, scene->controller->settings.driver_name);
     ret->zone = scene->zones[v];
     gather_holds(scene, v);
     gather_assumed(scene, v);

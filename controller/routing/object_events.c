@@ -5,10 +5,10 @@
 
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/node.h"
 #include "provisioner-lib/records/names.h"
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -79,8 +79,8 @@ static void place_is_free(struct controller *controller, const char *node)
     struct kube_object *const *objects = store_find(controller->attachments_by_node, node, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (is_primary(as_attachment(objects[i])) &&
-            strcmp(attachment_word(as_attachment(objects[i])), STATE_ATTACHED) != 0)
+        if (attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY) &&
+            strcmp(attachment_state(as_attachment(objects[i])), STATE_ATTACHED) != 0)
             enqueue(controller, controller->attachment_queue, objects[i]->metadata->name);
 }
 

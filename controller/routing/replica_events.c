@@ -108,12 +108,14 @@ static void follow_unmounts(struct controller *controller, const struct kube_obj
                             const struct kube_object *after)
 {
     const char *driver_name = controller->settings.driver_name;
+    const Api__Node *was = before ? KUBE_AS(Api__Node, before) : NULL;
+    const Api__Node *is = after ? KUBE_AS(Api__Node, after) : NULL;
 
-    for (size_t i = 0; before && after && i < node_count_in_use(before); i++) {
-        const char *handle = node_volume_in_use(before, driver_name, i);
+    for (size_t i = 0; was && is && i < node_count_in_use(was); i++) {
+        const char *handle = node_volume_in_use(was, driver_name, i);
         CLEANUP(freep) char *volume = NULL;
 
-        if (!handle || node_uses_volume(after, driver_name, handle))
+        if (!handle || node_uses_volume(is, driver_name, handle))
             continue;
         CLEANUP(err_freep) struct err *err = volume_name_of_id(handle, &volume);
         if (err)
@@ -174,7 +176,8 @@ static void look_for_silence(void *ctx)
 
 static bool is_staying_replica(const struct kube_object *object)
 {
-    return object && !is_deleting(object) && !is_primary(as_attachment(object));
+    return object && !kube_is_deleting(object->metadata) &&
+           !attachment_wants(as_attachment(object), ROLE_PRIMARY);
 }
 
 /* A replica that comes or goes draws the pod's other volumes with it. */

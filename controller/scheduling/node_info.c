@@ -7,6 +7,8 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/driver_node.h"
 
 struct node_infos {
     struct loop *loop;
@@ -72,7 +74,7 @@ struct node_info *node_infos_find(const struct node_infos *table, const char *na
 
 static bool is_heard(const struct node_infos *table, const struct node_info *row)
 {
-    return loop_wall_us(table->loop) - row->heard_us < (int64_t)table->heartbeat_limit_ms * 1000;
+    return !heartbeat_is_stale(row->heard_us, loop_wall_us(table->loop), table->heartbeat_limit_ms);
 }
 
 bool node_info_is_ready(const struct node_infos *table, const struct node_info *row)
@@ -188,13 +190,10 @@ void node_infos_plugin_changed(struct node_infos *table, const struct kube_objec
     struct node_info *row = row_for(table, (after ? after : before)->metadata->name);
     const Api__AzDriverNodeStatus *status =
         after ? KUBE_AS(Api__AzDriverNode, after)->status : NULL;
-    int64_t heard = 0;
 
-    if (status && status->last_heartbeat_time)
-        err_free(timestamp_parse(status->last_heartbeat_time, &heard));
     row->has_plugin = after != NULL;
     row->plugin_ready = status && status->ready_for_volume_allocation;
-    row->heard_us = heard;
+    row->heard_us = after ? driver_node_heard_us(KUBE_AS(Api__AzDriverNode, after)) : 0;
     row->slots =
         status && status->slots && status->slots->limit > 0 ? (unsigned)status->slots->limit : 0;
     note_health(table, row);
@@ -203,14 +202,13 @@ void node_infos_plugin_changed(struct node_infos *table, const struct kube_objec
 
 static void count(struct node_infos *table, const struct kube_object *object, unsigned by)
 {
-    const Api__AzVolumeAttachmentSpec *spec =
-        object ? KUBE_AS(Api__AzVolumeAttachment, object)->spec : NULL;
+    const Api__AzVolumeAttachmentSpec *spec = object ? as_attachment(object)->spec : NULL;
 
     if (!spec || !spec->node_name)
         return;
     struct node_info *row = row_for(table, spec->node_name);
     row->attachments += by;
-    if (spec->role && strcmp(spec->role, ROLE_PRIMARY) == 0)
+    if (attachment_wants(as_attachment(object), ROLE_PRIMARY))
         row->primaries += by;
     drop_if_empty(table, row);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"

@@ -10,7 +10,8 @@ struct err *volume_release_attachments(struct task *self, struct controller *con
     struct kube_object *const *found = attachments_of_volume(controller, volume, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (is_deleting(found[i]) || is_primary(as_attachment(found[i])))
+        if (kube_is_deleting(found[i]->metadata) ||
+            attachment_wants(as_attachment(found[i]), ROLE_PRIMARY))
             continue;
         /* The list may change with the next yield: one at a time. */
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);

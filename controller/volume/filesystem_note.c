@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "controller/cache/volume_view.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "provisioner-lib/host/filesystem.h"
@@ -20,14 +19,6 @@ struct ignored_note {
 
 /* ---- which count ---- */
 
-static bool is_primary_on_record(const Api__AzVolumeAttachment *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status = attachment->status;
-    const char *role = status && status->detail ? status->detail->role : NULL;
-
-    return is_primary(attachment) && role && strcmp(role, ROLE_PRIMARY) == 0;
-}
-
 const char *filesystem_note_fault(const Api__AzVolume *volume,
                                   const Api__AzVolumeAttachment *attachment, const char *note)
 {
@@ -35,7 +26,7 @@ const char *filesystem_note_fault(const Api__AzVolume *volume,
     char uuid[UUID_SIZE];
     CLEANUP(err_freep) struct err *err = identity_parse(note, &identity);
 
-    if (!is_primary_on_record(attachment))
+    if (!attachment_wants(attachment, ROLE_PRIMARY) || !attachment_is(attachment, ROLE_PRIMARY))
         return "is that of a node that is not the primary";
     if (err)
         return "is not a file system's type and UUID";

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/volume/adoption.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/names.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "controller/cache/published.h"
-#include "controller/cache/volume_view.h"
 #include "controller/controller.h"
 #include "controller/volume/adoption.h"
 #include "controller/volume/attachments.h"
@@ -51,9 +50,9 @@ static void gather_attachments(struct subject *s)
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
 
-        if (is_deleting(objects[i]))
+        if (kube_is_deleting(objects[i]->metadata))
             in->leaving++;
-        else if (is_primary(attachment))
+        else if (attachment_wants(attachment, ROLE_PRIMARY))
             in->primaries++;
         else
             in->others++;
@@ -72,7 +71,7 @@ static bool gather(struct controller *controller, const char *key, struct subjec
     const struct kube_object *pv = kubernetes_pv(controller, object->metadata->name);
     int64_t goes_at = failed_creation_goes_at(ret->volume);
     ret->in = (struct volume_snapshot){
-        .deleting = is_deleting(object),
+        .deleting = kube_is_deleting(object->metadata),
         .has_finalizer = kube_has_finalizer(object->metadata, FINALIZER_VOLUME),
         .created = volume_is_created(ret->volume),
         .creating = is_in_state(ret->volume, "Creating"),

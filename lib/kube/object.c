@@ -67,6 +67,11 @@ const char *kube_annotation(const Api__ObjectMeta *metadata, const char *key)
     return KUBE_MAP_GET(metadata->annotations, metadata->n_annotations, key);
 }
 
+bool kube_is_deleting(const Api__ObjectMeta *metadata)
+{
+    return metadata->deletion_timestamp != NULL;
+}
+
 bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer)
 {
     for (size_t i = 0; i < metadata->n_finalizers; i++)

@@ -45,6 +45,7 @@ DEFINE_CLEANUP(struct kube_object, kube_object_unref)
 
 const char *kube_label(const Api__ObjectMeta *metadata, const char *key);
 const char *kube_annotation(const Api__ObjectMeta *metadata, const char *key);
+bool kube_is_deleting(const Api__ObjectMeta *metadata);
 bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer);
 
 /* "namespace/name"; `namespace_` may be NULL. free() it. */

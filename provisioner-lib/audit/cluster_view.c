@@ -3,13 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "lib/api/csi.pb-c.h"
-#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
-#include "provisioner-lib/parameters.h"
-
-#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
 /* ---- indexes ---- */
 
@@ -154,99 +149,7 @@ const char *volume_attachment_disk(const struct kube_object *object)
     return spec && spec->source ? pv_handle(spec->source->inline_volume_spec) : NULL;
 }
 
-/* ---- what objects say ---- */
-
-bool object_is_deleting(const struct kube_object *object)
-{
-    return object->metadata->deletion_timestamp != NULL;
-}
-
-static const char *volume_note_of(const struct kube_object *volume, const char *name)
-{
-    const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
-
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
-}
-
-unsigned volume_shares(const struct kube_object *volume)
-{
-    const Api__AzVolumeSpec *spec = KUBE_AS(Api__AzVolume, volume)->spec;
-
-    if (!spec)
-        return 1;
-    CLEANUP(freep)
-    struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
-    const char *shares = parameter_find(list, spec->n_parameters, "maxShares");
-    if (!shares || !*shares)
-        shares = volume_note_of(volume, ANNOTATION_DISK_MAX_SHARES);
-    unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
-
-    return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
-}
-
-#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
-
-bool volume_takes_many_writers(const struct kube_object *volume)
-{
-    const Api__AzVolumeSpec *spec = KUBE_AS(Api__AzVolume, volume)->spec;
-
-    for (size_t i = 0; spec && i < spec->n_volume_capability; i++) {
-        int mode = spec->volume_capability[i]->access__mode;
-
-        if (mode == MODE(MULTI_NODE_READER_ONLY) || mode == MODE(MULTI_NODE_SINGLE_WRITER) ||
-            mode == MODE(MULTI_NODE_MULTI_WRITER))
-            return true;
-    }
-    return false;
-}
-
-bool attachment_wants(const struct kube_object *attachment, const char *role)
-{
-    const char *wanted = spec_of(attachment)->role;
-
-    return wanted && strcmp(wanted, role) == 0;
-}
-
-static const Api__AzVolumeAttachmentDetail *detail_of(const struct kube_object *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status =
-        KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
-
-    return status ? status->detail : NULL;
-}
-
-bool attachment_is(const struct kube_object *attachment, const char *role)
-{
-    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
-
-    return detail && detail->role && strcmp(detail->role, role) == 0;
-}
-
-const char *attachment_state(const struct kube_object *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status =
-        KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
-
-    return status && status->state ? status->state : "";
-}
-
-int attachment_lun(const struct kube_object *attachment)
-{
-    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
-    const char *lun =
-        detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, CONTEXT_LUN)
-               : NULL;
-
-    return lun ? (int)strtol(lun, NULL, 10) : LUN_UNKNOWN;
-}
-
-const char *attachment_vm(const struct kube_object *attachment)
-{
-    const Api__AzVolumeAttachmentStatus *status =
-        KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
-
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_VM) : NULL;
-}
+/* ---- what a VolumeAttachment says ---- */
 
 bool volume_attachment_is_attached(const struct kube_object *object)
 {
@@ -260,43 +163,4 @@ const char *volume_attachment_node(const struct kube_object *object)
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
 
     return spec ? spec->node_name : NULL;
-}
-
-const char *node_volume_in_use(const struct kube_object *node, const char *driver_name, size_t i)
-{
-    static const char prefix[] = "kubernetes.io/csi/";
-    const char *name = KUBE_AS(Api__Node, node)->status->volumes_in_use[i];
-    size_t length = strlen(driver_name);
-
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
-        return NULL;
-    name += sizeof prefix - 1;
-    return strncmp(name, driver_name, length) == 0 && name[length] == '^' ? name + length + 1
-                                                                          : NULL;
-}
-
-size_t node_count_in_use(const struct kube_object *node)
-{
-    const Api__NodeStatus *status = KUBE_AS(Api__Node, node)->status;
-
-    return status ? status->n_volumes_in_use : 0;
-}
-
-bool node_uses_volume(const struct kube_object *node, const char *driver_name, const char *handle)
-{
-    for (size_t i = 0; i < node_count_in_use(node); i++) {
-        const char *used = node_volume_in_use(node, driver_name, i);
-
-        if (used && strcasecmp(used, handle) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool node_is_out_of_service(const Api__Node *node)
-{
-    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
-        if (node->spec->taints[i]->key && strcmp(node->spec->taints[i]->key, OUT_OF_SERVICE) == 0)
-            return true;
-    return false;
 }

@@ -7,7 +7,10 @@
 #pragma once
 
 #include "lib/api/azdisk.pb-c.h"
+#include "lib/kube/node.h"
 #include "lib/kube/object.h"
+#include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/volume.h"
 
 struct object_list {
     struct kube_object *const *items;
@@ -50,28 +53,7 @@ object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, atta
     persistent_volume_handle, volume_attachment_source,
     volume_attachment_disk; /* of a pod without a claim */
 
-/* ---- what they say ---- */
-
-enum { LUN_UNKNOWN = -1 };
-
-bool object_is_deleting(const struct kube_object *object);
-
-unsigned volume_shares(const struct kube_object *volume);         /* maxShares */
-bool volume_takes_many_writers(const struct kube_object *volume); /* RWX: several primaries */
-
-bool attachment_wants(const struct kube_object *attachment, const char *role); /* spec.role */
-bool attachment_is(const struct kube_object *attachment, const char *role);    /* status' role */
-const char *attachment_state(const struct kube_object *attachment); /* "" if it has none yet */
-int attachment_lun(const struct kube_object *attachment);           /* LUN_UNKNOWN */
-const char *attachment_vm(const struct kube_object *attachment); /* its resource id; NULL: none */
+/* ---- what a VolumeAttachment says ---- */
 
 bool volume_attachment_is_attached(const struct kube_object *object);
 const char *volume_attachment_node(const struct kube_object *object); /* NULL if it has none */
-
-/* The volumes that kubelet has mounted there, or is about to: how many, the handle of one of them
- * (NULL: it is another driver's), and whether one is among them. */
-size_t node_count_in_use(const struct kube_object *node);
-const char *node_volume_in_use(const struct kube_object *node, const char *driver_name, size_t i);
-bool node_uses_volume(const struct kube_object *node, const char *driver_name, const char *handle);
-/* An operator has seen to it that the machine is off: what kubelet said last holds no longer. */
-bool node_is_out_of_service(const Api__Node *node);

@@ -32,7 +32,7 @@ static void visit_volume(void *ctx, struct kube_object *volume)
     const struct comparison *comparison = ctx;
     const char *id = volume_disk_id(volume);
 
-    if (!id || object_is_deleting(volume))
+    if (!id || kube_is_deleting(volume->metadata))
         return;
     const struct cloud_disk *disk = disk_scan_find(comparison->scan, id);
     if (disk)

@@ -20,10 +20,10 @@ static void compare_attachment(struct kube_object *attachment, const struct kube
 {
     const char *disk = attachment_disk_id(attachment), *name = node->metadata->name;
     const struct cloud_slot *slot = slot_of(machine, disk);
-    int lun = attachment_lun(attachment);
+    int lun = attachment_lun(as_attachment(attachment));
 
-    if (strcmp(attachment_state(attachment), STATE_ATTACHED) != 0 || !disk ||
-        object_is_deleting(attachment))
+    if (strcmp(attachment_state(as_attachment(attachment)), STATE_ATTACHED) != 0 || !disk ||
+        kube_is_deleting(attachment->metadata))
         return;
     if (!machine)
         findings_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,

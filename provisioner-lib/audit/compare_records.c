@@ -93,8 +93,8 @@ static struct kube_object *attachment_to(const struct group *group, const char *
 
 static bool holds_share(const struct kube_object *attachment)
 {
-    return attachment_lun(attachment) != LUN_UNKNOWN ||
-           strcmp(attachment_state(attachment), STATE_ATTACHED) == 0;
+    return attachment_lun(as_attachment(attachment)) != NO_LUN ||
+           strcmp(attachment_state(as_attachment(attachment)), STATE_ATTACHED) == 0;
 }
 
 static void compare_roles(const struct group *group, struct kube_object *volume,
@@ -107,20 +107,20 @@ static void compare_roles(const struct group *group, struct kube_object *volume,
         const struct kube_object *attachment = group->attachments.items[i];
 
         shares += holds_share(attachment);
-        if (!attachment_is(attachment, ROLE_PRIMARY))
+        if (!attachment_is(as_attachment(attachment), ROLE_PRIMARY))
             continue;
         if (first)
             second = attachment_node(attachment);
         else
             first = attachment_node(attachment);
     }
-    if (second && !volume_takes_many_writers(volume))
+    if (second && !volume_is_multi_node(as_volume(volume)))
         findings_add(ret, TWO_PRIMARIES, &AZ_VOLUMES, volume, NULL,
                      "it is primary on node %s and on node %s", first, second);
-    if (shares > volume_shares(volume))
+    if (shares > volume_max_shares(as_volume(volume)))
         findings_add(ret, SHARES_EXCEEDED, &AZ_VOLUMES, volume, NULL,
                      "%u attachments hold a share, and the disk has %u", shares,
-                     volume_shares(volume));
+                     volume_max_shares(as_volume(volume)));
 }
 
 static void compare_primaries(const struct group *group, const struct kube_object *volume,
@@ -130,8 +130,8 @@ static void compare_primaries(const struct group *group, const struct kube_objec
         struct kube_object *attachment = group->attachments.items[i];
         const char *node = attachment_node(attachment);
 
-        if (node && attachment_wants(attachment, ROLE_PRIMARY) && !object_is_deleting(attachment) &&
-            !is_published(group, node))
+        if (node && attachment_wants(as_attachment(attachment), ROLE_PRIMARY) &&
+            !kube_is_deleting(attachment->metadata) && !is_published(group, node))
             findings_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
                          "no VolumeAttachment puts volume %s on node %s", volume->metadata->name,
                          node);
@@ -155,9 +155,9 @@ static void compare_volume_attachments(const struct group *group, struct finding
         const struct kube_object *attachment = attachment_to(group, node);
 
         if (!node || !is_ours(group->source, volume_attachment) ||
-            object_is_deleting(volume_attachment) ||
+            kube_is_deleting(volume_attachment->metadata) ||
             !volume_attachment_is_attached(volume_attachment) ||
-            (attachment && attachment_wants(attachment, ROLE_PRIMARY)))
+            (attachment && attachment_wants(as_attachment(attachment), ROLE_PRIMARY)))
             continue;
         findings_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, volume_attachment, NULL,
                      "%s %s counts as attached to node %s, and has no primary "
@@ -175,12 +175,12 @@ static void compare_replicas(const struct group *group, const char *disk, struct
         struct kube_object *attachment = group->attachments.items[i];
         const char *name = attachment_node(attachment);
 
-        if (!name || !attachment_wants(attachment, ROLE_REPLICA) ||
-            !attachment_is(attachment, ROLE_REPLICA) || is_published(group, name))
+        if (!name || !attachment_wants(as_attachment(attachment), ROLE_REPLICA) ||
+            !attachment_is(as_attachment(attachment), ROLE_REPLICA) || is_published(group, name))
             continue;
         const struct kube_object *node = source->ops->node(source, name);
         if (node && !node_is_out_of_service(KUBE_AS(Api__Node, node)) &&
-            node_uses_volume(node, source->driver_name, disk))
+            node_uses_volume(KUBE_AS(Api__Node, node), source->driver_name, disk))
             findings_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
                          "node %s says that it uses the volume, and it was not published there",
                          name);

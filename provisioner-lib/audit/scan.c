@@ -131,7 +131,7 @@ static void visit_node(void *ctx, struct kube_object *node)
 static void visit_attachment(void *ctx, struct kube_object *attachment)
 {
     struct machines *machines = ctx;
-    const char *id = attachment_vm(attachment);
+    const char *id = attachment_annotation(as_attachment(attachment), ANNOTATION_VM);
 
     if (id)
         ARRAY_ADD(machines->ids.items, machines->ids.n) = mem_strdup(id);

@@ -40,11 +40,9 @@ static void check_records(const struct kube_object *attachment, const struct kub
     const Api__AzVolumeAttachment *a = KUBE_AS(Api__AzVolumeAttachment, attachment);
     struct attachment_place place;
     struct volume_record record;
-    unsigned lun;
 
-    if (attachment_lun(a, &lun))
-        MUST(lun < 4096);
-    (void)attachment_running_job(a);
+    MUST(attachment_lun(a) == NO_LUN || (attachment_lun(a) >= 0 && attachment_lun(a) < 4096));
+    MUST(attachment_disk_size(a) <= INT64_MAX);
     (void)attachment_holds_place(a);
     if (!input_taken(attachment_check(a, &place)))
         return;

@@ -25,7 +25,7 @@ MUTANTS = [
            "verdict->gives_back ? csi", "verdict->gives_back && !here ? csi", "calm",
            "volume-attached-by-hand,api-network-bad,pod-move"),
     Mutant("promoted before the former primary is demoted", VIEW,
-           "s->in.role_taken |= single_writer && recorded_role(other) == ROLE_IS_PRIMARY;", ""),
+           "s->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);", ""),
     Mutant("promoted without looking at deletionTimestamp", "controller/attachment/states.c",
            "{ON_PUBLISH, PHASE_LEAVING, ANSWER_BUSY,", "{ON_PUBLISH, PHASE_LEAVING, ANSWER_PROMOTE,",
            "rolling", "pod-move,pod-restart"),

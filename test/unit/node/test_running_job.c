@@ -26,7 +26,7 @@ struct world {
     bool played;
 };
 
-static char *attachment_json(const char *uid, unsigned version, const char *job)
+static char *attachment_text(const char *uid, unsigned version, const char *job)
 {
     return mem_printf("{\"metadata\": {\"name\": \"" NAME "\", \"namespace\": \"ns\", \"uid\": "
                       "\"%s\", \"resourceVersion\": \"%u\"}, \"spec\": {\"volume_id\": \"/v\"}, "
@@ -45,7 +45,7 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
     json_array_append_new(world->patches, json_loadb(request->body, request->body_length, 0, NULL));
     if (world->away)
         return err_new(ERR_UNAVAILABLE, "connection reset");
-    *ret = (struct http_response){.status = 200, .body = attachment_json("u1", 900, NULL)};
+    *ret = (struct http_response){.status = 200, .body = attachment_text("u1", 900, NULL)};
     ret->body_length = strlen(ret->body);
     return NULL;
 }
@@ -54,7 +54,7 @@ static struct kube_object *put(struct world *world, const char *uid, unsigned ve
                                const char *job)
 {
     struct kube_object *object =
-        object_taken(&api__az_volume_attachment__descriptor, attachment_json(uid, version, job));
+        object_taken(&api__az_volume_attachment__descriptor, attachment_text(uid, version, job));
 
     store_put(world->node.attachments, object);
     return object;

@@ -14,8 +14,8 @@ static const struct {
     enum node_health health;
 } rows[] = {
     {"ready, just now", "2026-03-01T12:00:00Z", true, NODE_HEALTHY},
-    {"ready, at the limit", "2026-03-01T11:58:00Z", true, NODE_HEALTHY},
-    {"ready, beyond the limit", "2026-03-01T11:57:59Z", true, NODE_SILENT},
+    {"ready, just below the limit", "2026-03-01T11:58:00.001Z", true, NODE_HEALTHY},
+    {"ready, at the limit", "2026-03-01T11:58:00Z", true, NODE_SILENT},
     {"not ready, just now", "2026-03-01T12:00:00Z", false, NODE_NOT_READY},
     {"not ready, beyond the limit: old news", "2026-03-01T11:57:59Z", false, NODE_SILENT},
     {"a clock ahead of ours", "2026-03-01T12:10:00Z", true, NODE_HEALTHY},
@@ -34,12 +34,14 @@ static void test_table(void **state)
     (void)state;
     assert_ok(timestamp_parse("2026-03-01T12:00:00Z", &noon));
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Api__AzDriverNode node = API__AZ_DRIVER_NODE__INIT;
         Api__AzDriverNodeStatus status = API__AZ_DRIVER_NODE_STATUS__INIT;
 
+        node.status = &status;
         status.last_heartbeat_time = (char *)(uintptr_t)rows[i].heartbeat;
         status.has_ready_for_volume_allocation = rows[i].ready != ABSENT;
         status.ready_for_volume_allocation = rows[i].ready == true;
-        enum node_health health = node_health_of(&status, noon, 2 * 60 * 1000);
+        enum node_health health = node_health_of(&node, noon, 2 * 60 * 1000);
         if (health != rows[i].health)
             fail_msg("%s: expected %d, got %d", rows[i].why, (int)rows[i].health, (int)health);
     }

@@ -6,7 +6,6 @@
 
 #include "controller/cache/colocation.h"
 #include "controller/cache/indexes.h"
-#include "controller/cache/volume_view.h"
 #include "controller/scheduling/interpod_affinity.h"
 #include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"

@@ -1,4 +1,4 @@
-#include "controller/cache/volume_view.h"
+#include "provisioner-lib/records/volume.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,32 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/access_mode.h"
-#include "provisioner-lib/records/names.h"
+
+const Api__AzVolume *as_volume(const struct kube_object *object)
+{
+    return KUBE_AS(Api__AzVolume, object);
+}
+
+const char *volume_state(const Api__AzVolume *volume)
+{
+    return volume->status && volume->status->state ? volume->status->state : "";
+}
+
+const char *volume_annotation(const Api__AzVolume *volume, const char *name)
+{
+    const Api__AzVolumeStatus *status = volume->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
+}
+
+/* It is in the metadata from the first, and in the status, where upstream has it, a moment later:
+ * in that moment no disk may be made. */
+const char *volume_adopted_id(const Api__AzVolume *volume)
+{
+    const char *id = volume_annotation(volume, ANNOTATION_PRE_PROVISIONED);
+
+    return id ? id : kube_annotation(volume->metadata, ANNOTATION_PRE_PROVISIONED);
+}
 
 bool volume_is_created(const Api__AzVolume *volume)
 {
@@ -31,6 +56,9 @@ const char *volume_recorded_disk(const Api__AzVolume *volume)
 const char *volume_parameter(const Api__AzVolume *volume, const char *name)
 {
     const Api__AzVolumeSpec *spec = volume->spec;
+
+    if (!spec)
+        return NULL;
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
 
@@ -87,83 +115,23 @@ struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_par
 
 bool volume_is_multi_node(const Api__AzVolume *volume)
 {
-    for (size_t i = 0; i < volume->spec->n_volume_capability; i++)
-        if (access_mode_is_multi_node(volume->spec->volume_capability[i]->access__mode))
+    const Api__AzVolumeSpec *spec = volume->spec;
+
+    for (size_t i = 0; spec && i < spec->n_volume_capability; i++)
+        if (access_mode_is_multi_node(spec->volume_capability[i]->access__mode))
             return true;
     return false;
 }
 
 /* A zone-redundant disk lists several zones, a regional one the empty zone. */
-char *volume_zone(const struct controller *controller, const Api__AzVolume *volume)
+char *volume_zone(const Api__AzVolume *volume, const char *driver_name)
 {
     const Api__AzVolumeDetail *detail = volume->status->detail;
-    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, controller->settings.driver_name);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, driver_name);
 
     if (detail->n_accessible__topology != 1)
         return mem_strdup("");
     const Api__AzTopology *topology = detail->accessible__topology[0];
     const char *zone = KUBE_MAP_GET(topology->segments, topology->n_segments, key);
     return mem_strdup(zone ? zone : "");
-}
-
-json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role)
-{
-    const char *name = volume->metadata->name;
-    const Api__AzVolumeDetail *detail = volume->status->detail;
-    json_t *context = json_object();
-
-    for (size_t i = 0; i < detail->n_parameters; i++)
-        json_object_set_new(context, detail->parameters[i]->key,
-                            json_string(detail->parameters[i]->value));
-    return json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
-                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node, LABEL_VOLUME,
-                     name, LABEL_ROLE, role, "spec", "volumeName", name, "volume_id",
-                     detail->volume__id, "nodeName", node, "volume_context", context, "role", role);
-}
-
-json_t *attachment_role_json(const struct kube_object *attachment, const char *role)
-{
-    bool promoted = strcmp(role, ROLE_PRIMARY) == 0;
-
-    return json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:s}}", "metadata", "resourceVersion",
-                     attachment->metadata->resource_version, "labels", LABEL_ROLE, role,
-                     LABEL_ROLE_CHANGE, promoted ? ROLE_CHANGE_PROMOTED : ROLE_CHANGE_DEMOTED,
-                     "spec", "role", role);
-}
-
-const char *attachment_word(const Api__AzVolumeAttachment *attachment)
-{
-    return attachment->status && attachment->status->state ? attachment->status->state : "";
-}
-
-json_t *attachment_detach_request_json(const struct kube_object *attachment)
-{
-    return json_pack("{s:{s:s}, s:{s:s, s:{s:s}}}", "metadata", "resourceVersion",
-                     attachment->metadata->resource_version, "status", "state",
-                     attachment_word(as_attachment(attachment)), "annotation",
-                     ANNOTATION_DETACH_REQUEST, "crdProvisioner");
-}
-
-bool node_is_ready(const Api__Node *node)
-{
-    for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
-        const Api__NodeCondition *condition = node->status->conditions[i];
-
-        if (condition->type && strcmp(condition->type, "Ready") == 0)
-            return condition->status && strcmp(condition->status, "True") == 0;
-    }
-    return false;
-}
-
-bool node_is_schedulable(const Api__Node *node)
-{
-    if (!node->spec)
-        return true;
-    for (size_t i = 0; i < node->spec->n_taints; i++) {
-        const char *effect = node->spec->taints[i]->effect;
-
-        if (effect && strcmp(effect, "PreferNoSchedule") != 0)
-            return false;
-    }
-    return !node->spec->unschedulable;
 }

@@ -1,0 +1,67 @@
+#include "lib/kube/node.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
+bool node_is_ready(const Api__Node *node)
+{
+    for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
+        const Api__NodeCondition *condition = node->status->conditions[i];
+
+        if (condition->type && strcmp(condition->type, "Ready") == 0)
+            return condition->status && strcmp(condition->status, "True") == 0;
+    }
+    return false;
+}
+
+bool node_is_schedulable(const Api__Node *node)
+{
+    if (!node->spec)
+        return true;
+    for (size_t i = 0; i < node->spec->n_taints; i++) {
+        const char *effect = node->spec->taints[i]->effect;
+
+        if (effect && strcmp(effect, "PreferNoSchedule") != 0)
+            return false;
+    }
+    return !node->spec->unschedulable;
+}
+
+bool node_is_out_of_service(const Api__Node *node)
+{
+    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
+        if (node->spec->taints[i]->key && strcmp(node->spec->taints[i]->key, OUT_OF_SERVICE) == 0)
+            return true;
+    return false;
+}
+
+size_t node_count_in_use(const Api__Node *node)
+{
+    return node->status ? node->status->n_volumes_in_use : 0;
+}
+
+const char *node_volume_in_use(const Api__Node *node, const char *driver_name, size_t i)
+{
+    static const char prefix[] = "kubernetes.io/csi/";
+    const char *name = node->status->volumes_in_use[i];
+    size_t length = strlen(driver_name);
+
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return NULL;
+    name += sizeof prefix - 1;
+    return strncmp(name, driver_name, length) == 0 && name[length] == '^' ? name + length + 1
+                                                                          : NULL;
+}
+
+bool node_uses_volume(const Api__Node *node, const char *driver_name, const char *handle)
+{
+    for (size_t i = 0; i < node_count_in_use(node); i++) {
+        const char *used = node_volume_in_use(node, driver_name, i);
+
+        if (used && strcasecmp(used, handle) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,19 @@
+/* node.h - what a Node says of itself. Pure; for any program.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "lib/api/kubernetes.pb-c.h"
+
+bool node_is_ready(const Api__Node *node);
+/* Pods may be placed there: not cordoned, and no taint keeps them away. */
+bool node_is_schedulable(const Api__Node *node);
+/* An operator has seen to it that the machine is off: what kubelet said last holds no longer. */
+bool node_is_out_of_service(const Api__Node *node);
+
+/* The volumes that kubelet has mounted there, or is about to (status.volumesInUse): how many, the
+ * handle of one of them (NULL: it is another driver's), and whether one is among them. */
+size_t node_count_in_use(const Api__Node *node);
+const char *node_volume_in_use(const Api__Node *node, const char *driver_name, size_t i);
+bool node_uses_volume(const Api__Node *node, const char *driver_name, const char *handle);

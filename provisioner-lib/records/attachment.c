@@ -1,0 +1,124 @@
+#include "provisioner-lib/records/attachment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+
+/* Larger than any LUN that Linux gives a SCSI disk's address: what is above is no LUN. */
+enum { MOST_LUN = 4095 };
+
+const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object)
+{
+    return KUBE_AS(Api__AzVolumeAttachment, object);
+}
+
+/* ---- what it says ---- */
+
+bool attachment_wants(const Api__AzVolumeAttachment *attachment, const char *role)
+{
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
+
+    return spec && spec->role && strcmp(spec->role, role) == 0;
+}
+
+static const Api__AzVolumeAttachmentDetail *detail_of(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment->status ? attachment->status->detail : NULL;
+}
+
+bool attachment_is(const Api__AzVolumeAttachment *attachment, const char *role)
+{
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
+
+    return detail && detail->role && strcmp(detail->role, role) == 0;
+}
+
+const char *attachment_state(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment->status && attachment->status->state ? attachment->status->state : "";
+}
+
+const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name)
+{
+    const Api__AzVolumeAttachmentStatus *status = attachment->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
+}
+
+/* A number of the publish context; false if it has none of that name, or none up to `most`. */
+static bool read_number(const Api__AzVolumeAttachment *attachment, const char *name, uint64_t most,
+                        uint64_t *ret)
+{
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(attachment);
+    const char *text =
+        detail ? KUBE_MAP_GET(detail->publish__context, detail->n_publish__context, name) : NULL;
+    char *end = NULL;
+
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *ret = strtoull(text, &end, 10);
+    return !*end && !errno && *ret <= most;
+}
+
+int attachment_lun(const Api__AzVolumeAttachment *attachment)
+{
+    uint64_t lun;
+
+    return read_number(attachment, CONTEXT_LUN, MOST_LUN, &lun) ? (int)lun : NO_LUN;
+}
+
+uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment)
+{
+    uint64_t size;
+
+    return read_number(attachment, CONTEXT_SIZE, INT64_MAX, &size) ? size : 0;
+}
+
+/* ---- what is written ---- */
+
+json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role)
+{
+    const char *name = volume->metadata->name;
+    const Api__AzVolumeDetail *detail = volume->status->detail;
+    json_t *context = json_object();
+
+    for (size_t i = 0; i < detail->n_parameters; i++)
+        json_object_set_new(context, detail->parameters[i]->key,
+                            json_string(detail->parameters[i]->value));
+    return json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
+                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node, LABEL_VOLUME,
+                     name, LABEL_ROLE, role, "spec", "volumeName", name, "volume_id",
+                     detail->volume__id, "nodeName", node, "volume_context", context, "role", role);
+}
+
+json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size)
+{
+    CLEANUP(freep) char *lun_text = mem_printf("%d", lun);
+    CLEANUP(freep) char *size_text = mem_printf("%lld", (long long)size);
+    json_t *detail =
+        json_pack("{s:s, s:s}", "role", role, "previous_role", previous_role ? previous_role : "");
+
+    if (lun != NO_LUN)
+        json_object_set_new(
+            detail, "publish_context",
+            json_pack("{s:s, s:s}", CONTEXT_LUN, lun_text, CONTEXT_SIZE, size_text));
+    return detail;
+}
+
+json_t *attachment_role_json(const char *role)
+{
+    bool promoted = strcmp(role, ROLE_PRIMARY) == 0;
+
+    return json_pack("{s:{s:{s:s, s:s}}, s:{s:s}}", "metadata", "labels", LABEL_ROLE, role,
+                     LABEL_ROLE_CHANGE, promoted ? ROLE_CHANGE_PROMOTED : ROLE_CHANGE_DEMOTED,
+                     "spec", "role", role);
+}
+
+json_t *attachment_detach_request_json(const Api__AzVolumeAttachment *attachment)
+{
+    return json_pack("{s:{s:s, s:{s:s}}}", "status", "state", attachment_state(attachment),
+                     "annotation", ANNOTATION_DETACH_REQUEST, "crdProvisioner");
+}

@@ -1,0 +1,42 @@
+/* attachment.h - an AzVolumeAttachment: what it says, and what is written of it in more than one
+ * place.
+ *
+ * For all programs. Readers are pure; what they return is borrowed. A member that is not there, or
+ * cannot be read, is said not to be there.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/api/names.h"
+#include "lib/kube/object.h"
+
+enum { NO_LUN = -1 };
+
+const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
+
+/* ---- what it says ---- */
+
+bool attachment_wants(const Api__AzVolumeAttachment *attachment, const char *role); /* spec.role */
+/* The role on record, which a node goes by. */
+bool attachment_is(const Api__AzVolumeAttachment *attachment, const char *role);
+const char *attachment_state(const Api__AzVolumeAttachment *attachment); /* "" if it has none yet */
+/* A note in status.annotation; NULL if it is not there. */
+const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name);
+
+int attachment_lun(const Api__AzVolumeAttachment *attachment); /* NO_LUN: none on record */
+/* The disk's size when it was attached, in bytes; 0: none on record. Upstream's driver has none. */
+uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment);
+
+/* ---- what is written ---- */
+
+/* A new attachment of the volume, without its name (controller/cache/node_attachment.h). */
+json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
+/* The role on record, and where the disk is unless `lun` is NO_LUN: status.detail. `previous_role`
+ * may be NULL. */
+json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size);
+/* A patch that makes it a primary or a replica. */
+json_t *attachment_role_json(const char *role);
+/* A patch of its status: nobody has it published any more, and it goes when it is deleted. */
+json_t *attachment_detach_request_json(const Api__AzVolumeAttachment *attachment);

@@ -1,0 +1,48 @@
+/* volume.h - an AzVolume: what it says.
+ *
+ * For all programs. Pure; what is returned is borrowed. A member that is not there, or cannot be
+ * read, is said not to be there.
+ */
+#pragma once
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/api/names.h"
+#include "lib/kube/object.h"
+#include "provisioner-lib/parameters.h"
+
+const Api__AzVolume *as_volume(const struct kube_object *object);
+
+const char *volume_state(const Api__AzVolume *volume); /* "" if it has none yet */
+/* A note in status.annotation; NULL if it is not there. */
+const char *volume_annotation(const Api__AzVolume *volume, const char *name);
+/* A StorageClass's; NULL if it does not say. */
+const char *volume_parameter(const Api__AzVolume *volume, const char *name);
+
+/* ---- its disk ---- */
+
+bool volume_is_created(const Api__AzVolume *volume); /* its disk exists */
+/* The id of a disk that was there before the driver; NULL if the driver makes the disk. */
+const char *volume_adopted_id(const Api__AzVolume *volume);
+/* The id of the disk that is on record, or that it was written for; NULL if the driver is to make
+ * one. */
+const char *volume_recorded_disk(const Api__AzVolume *volume);
+/* What is known of it. */
+struct caching_disk volume_disk(const Api__AzVolume *volume);
+
+/* The zone in which it can be attached; "" if any. free() it. */
+char *volume_zone(const Api__AzVolume *volume, const char *driver_name)
+    __attribute__((warn_unused_result));
+
+/* ---- who may use it ---- */
+
+/* How many nodes may have the disk: what the parameters say, else what it was seen to have. */
+unsigned volume_max_shares(const Api__AzVolume *volume);
+/* More than one of them may be the primary at once. */
+bool volume_is_multi_node(const Api__AzVolume *volume);
+
+/* ---- its parameters: of a disk that is to be made, and of one that exists ---- */
+
+struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
+struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));

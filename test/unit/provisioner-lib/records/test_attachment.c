@@ -1,0 +1,115 @@
+/* What is read of an AzVolumeAttachment, line by line, and what is written of it. */
+#include "provisioner-lib/records/attachment.h"
+
+#include "test/unit/object.h"
+
+static struct kube_object *attachment(const char *members)
+{
+    return object_taken(&api__az_volume_attachment__descriptor,
+                        mem_printf("{'metadata':{'name':'a'}%s}", members));
+}
+
+/* ---- roles and states ---- */
+
+static const struct {
+    const char *members, *state;
+    bool wants_primary, is_primary;
+} roles[] = {
+    {"", "", false, false},
+    {",'spec':{},'status':{}", "", false, false},
+    {",'spec':{'role':'Primary'}", "", true, false},
+    {",'spec':{'role':'Replica'},'status':{'state':'Attached','detail':{'role':'Primary'}}",
+     "Attached", false, true},
+    {",'spec':{'role':'primary'},'status':{'detail':{'role':'Replica'}}", "", false, false},
+};
+
+static void test_roles_and_states(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(roles); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment(roles[i].members);
+        const Api__AzVolumeAttachment *a = as_attachment(object);
+
+        assert_int_equal(attachment_wants(a, ROLE_PRIMARY), roles[i].wants_primary);
+        assert_int_equal(attachment_is(a, ROLE_PRIMARY), roles[i].is_primary);
+        assert_string_equal(attachment_state(a), roles[i].state);
+    }
+}
+
+/* ---- where the disk is ---- */
+
+static const struct {
+    const char *lun, *size;
+    int wanted_lun;
+    uint64_t wanted_size;
+} places[] = {
+    {"0", "1073741824", 0, 1073741824},
+    {"63", "9223372036854775807", 63, INT64_MAX},
+    {"4095", "1", 4095, 1},
+    {"4096", "9223372036854775808", NO_LUN, 0},
+    {"-1", "-1", NO_LUN, 0},
+    {"3x", "4G", NO_LUN, 0},
+    {" 3", "", NO_LUN, 0},
+    {"", "+5", NO_LUN, 0},
+    {"4294967299", "99999999999999999999", NO_LUN, 0}, /* 3, of 32 bits */
+};
+
+static void test_where_the_disk_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        CLEANUP(freep)
+        char *members = mem_printf(",'status':{'detail':{'role':'Primary','publish_context':"
+                                   "{'LUN':'%s','diskSizeBytes':'%s'}}}",
+                                   places[i].lun, places[i].size);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment(members);
+
+        assert_int_equal(attachment_lun(as_attachment(object)), places[i].wanted_lun);
+        assert_int_equal(attachment_disk_size(as_attachment(object)), places[i].wanted_size);
+    }
+    CLEANUP(kube_object_unrefp) struct kube_object *none = attachment("");
+    assert_int_equal(attachment_lun(as_attachment(none)), NO_LUN);
+    assert_int_equal(attachment_disk_size(as_attachment(none)), 0);
+}
+
+static void test_what_is_written_is_read(void **state)
+{
+    (void)state;
+    for (int lun = NO_LUN; lun < 3; lun++) {
+        json_t *detail = attachment_detail_json(ROLE_REPLICA, NULL, lun, 4096);
+        CLEANUP(json_decrefp)
+        json_t *json =
+            json_pack("{s:{s:s}, s:{s:o}}", "metadata", "name", "a", "status", "detail", detail);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+        assert_ok(kube_object_decode(&api__az_volume_attachment__descriptor, json, &object));
+        assert_true(attachment_is(as_attachment(object), ROLE_REPLICA));
+        assert_int_equal(attachment_lun(as_attachment(object)), lun);
+        assert_int_equal(attachment_disk_size(as_attachment(object)), lun == NO_LUN ? 0 : 4096);
+    }
+}
+
+static void test_a_request_to_detach(void **state)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = attachment(",'status':{'state':'Attached'}");
+    CLEANUP(json_decrefp) json_t *request = attachment_detach_request_json(as_attachment(object));
+    const json_t *status = json_object_get(request, "status");
+
+    (void)state;
+    assert_string_equal(json_string_value(json_object_get(status, "state")), "Attached");
+    assert_non_null(
+        json_object_get(json_object_get(status, "annotation"), ANNOTATION_DETACH_REQUEST));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_roles_and_states),
+        cmocka_unit_test(test_where_the_disk_is),
+        cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_a_request_to_detach),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

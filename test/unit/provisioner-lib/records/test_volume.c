@@ -1,0 +1,113 @@
+/* What is read of an AzVolume, line by line. */
+#include "provisioner-lib/records/volume.h"
+
+#include "test/unit/object.h"
+
+static struct kube_object *volume(const char *members)
+{
+    return object_taken(&api__az_volume__descriptor,
+                        mem_printf("{'metadata':{'name':'v'}%s}", members));
+}
+
+#define PARAMETERS(text) ",'spec':{'parameters':{" text "}}"
+#define SEEN(shares) ",'status':{'annotation':{'" ANNOTATION_DISK_MAX_SHARES "':'" shares "'}}"
+
+static const struct {
+    const char *members;
+    unsigned shares;
+} rows[] = {
+    {"", 1},
+    {PARAMETERS(""), 1},
+    {PARAMETERS("'maxShares':'3'"), 3},
+    {PARAMETERS("'MAXSHARES':'3'"), 3},
+    {PARAMETERS("'maxShares':''"), 1},
+    {PARAMETERS("'maxShares':'0'"), 1},
+    {PARAMETERS("'maxShares':'many'"), 1},
+    {PARAMETERS("'maxShares':'99999'"), 1},
+    {PARAMETERS("") SEEN("5"), 5},
+    {PARAMETERS("'maxShares':''") SEEN("5"), 5},
+    {PARAMETERS("'maxShares':'2'") SEEN("5"), 2},
+    {SEEN("5"), 5},
+};
+
+static void test_max_shares(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(rows[i].members);
+
+        if (volume_max_shares(as_volume(object)) != rows[i].shares)
+            fail_msg("%s: %u", rows[i].members, volume_max_shares(as_volume(object)));
+    }
+}
+
+static const struct {
+    const char *capabilities;
+    bool multi_node;
+} modes[] = {
+    {"", false},
+    {"{'access_mode':1}", false},
+    {"{'access_mode':2}", false},
+    {"{'access_mode':3}", true},
+    {"{'access_mode':4}", true},
+    {"{'access_mode':5}", true},
+    {"{'access_mode':6}", false},
+    {"{'access_mode':7}", false},
+    {"{'access_mode':1},{'access_mode':5}", true},
+};
+
+static void test_how_many_nodes_use_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        CLEANUP(freep)
+        char *members = mem_printf(",'spec':{'volumeCapability':[%s]}", modes[i].capabilities);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(members);
+
+        assert_int_equal(volume_is_multi_node(as_volume(object)), modes[i].multi_node);
+    }
+    CLEANUP(kube_object_unrefp) struct kube_object *none = volume("");
+    assert_false(volume_is_multi_node(as_volume(none)));
+}
+
+#define ID "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/disks/d"
+#define CREATED ",'status':{'detail':{'volume_id':'" ID "'}}"
+
+static const struct {
+    const char *text, *recorded;
+    bool created;
+} disks[] = {
+    {"{'metadata':{'name':'v'}}", NULL, false},
+    {"{'metadata':{'name':'v'}" CREATED "}", ID, true},
+    {"{'metadata':{'name':'v'},'status':{'annotation':{'" ANNOTATION_PRE_PROVISIONED "':'" ID
+     "'}}}",
+     ID, false},
+    /* Upstream's driver says only that there is one. */
+    {"{'metadata':{'name':'v'},'status':{'annotation':{'" ANNOTATION_PRE_PROVISIONED "':'true'}}}",
+     NULL, false},
+    {"{'metadata':{'name':'v','annotations':{'" ANNOTATION_DISK "':'" ID "'}}}", ID, false},
+};
+
+static void test_its_disk(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(disks); i++) {
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = object_of(&api__az_volume__descriptor, disks[i].text);
+        const char *recorded = volume_recorded_disk(as_volume(object));
+
+        assert_int_equal(volume_is_created(as_volume(object)), disks[i].created);
+        assert_string_equal(recorded ? recorded : "", disks[i].recorded ? disks[i].recorded : "");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_max_shares),
+        cmocka_unit_test(test_how_many_nodes_use_it),
+        cmocka_unit_test(test_its_disk),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
