@@ -27,30 +27,31 @@ bool dangling_attach_decide(const struct dangling_snapshot *in, size_t *ret_owne
 
 /* ---- who uses it ---- */
 
-static const char *node_of(const struct attachment_work *s)
+static const char *node_of(const struct attachment_work *work)
 {
-    return s->attachment->spec->node_name;
+    return work->attachment->spec->node_name;
 }
 
-static bool is_published_elsewhere(const struct attachment_work *s)
+static bool is_published_elsewhere(const struct attachment_work *work)
 {
     size_t n;
     CLEANUP(freep)
     struct kube_object **volume_attachments =
-        volume_attachments_of(s->controller, s->attachment->spec->volume_name, &n);
+        volume_attachments_of(work->controller, work->attachment->spec->volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (strcmp(as_volume_attachment(volume_attachments[i])->spec->node_name, node_of(s)) != 0)
+        if (strcmp(as_volume_attachment(volume_attachments[i])->spec->node_name, node_of(work)) !=
+            0)
             return true;
     return false;
 }
 
-static bool is_in_use_elsewhere(const struct attachment_work *s)
+static bool is_in_use_elsewhere(const struct attachment_work *work)
 {
-    STORE_FOREACH(s->controller->nodes, node)
-        if (strcmp(node->metadata->name, node_of(s)) != 0 &&
-            node_uses_volume(KUBE_AS(Api__Node, node), s->controller->settings.driver_name,
-                             s->in.disk_id))
+    STORE_FOREACH(work->controller->nodes, node)
+        if (strcmp(node->metadata->name, node_of(work)) != 0 &&
+            node_uses_volume(KUBE_AS(Api__Node, node), work->controller->settings.driver_name,
+                             work->in.disk_id))
             return true;
     return false;
 }
@@ -78,10 +79,10 @@ static const struct kube_object *node_of_vm(const struct controller *controller,
 }
 
 /* What the VM's kubelet says now, which the cache may be behind. */
-static struct err *ask_kubelet(struct task *self, const struct attachment_work *s, const char *vm,
-                               bool *ret_uses)
+static struct err *ask_kubelet(struct task *self, const struct attachment_work *work,
+                               const char *vm, bool *ret_uses)
 {
-    struct controller *controller = s->controller;
+    struct controller *controller = work->controller;
     const struct kube_object *node = node_of_vm(controller, vm);
     CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
 
@@ -95,19 +96,19 @@ static struct err *ask_kubelet(struct task *self, const struct attachment_work *
         return NULL;
     }
     TRY(err);
-    *ret_uses =
-        node_uses_volume(KUBE_AS(Api__Node, now), controller->settings.driver_name, s->in.disk_id);
+    *ret_uses = node_uses_volume(KUBE_AS(Api__Node, now), controller->settings.driver_name,
+                                 work->in.disk_id);
     return NULL;
 }
 
 /* ---- who is on record ---- */
 
-static bool is_on_record(const struct attachment_work *s, const char *vm)
+static bool is_on_record(const struct attachment_work *work, const char *vm)
 {
     size_t n;
     struct kube_object *const *objects =
-        attachments_of_volume(s->controller, s->attachment->spec->volume_name, &n);
-    const struct kube_object *node = node_of_vm(s->controller, vm);
+        attachments_of_volume(work->controller, work->attachment->spec->volume_name, &n);
+    const struct kube_object *node = node_of_vm(work->controller, vm);
 
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
@@ -123,30 +124,31 @@ static bool is_on_record(const struct attachment_work *s, const char *vm)
 
 /* ---- ending it ---- */
 
-static void tell(const struct attachment_work *s, const char *vm)
+static void tell(const struct attachment_work *work, const char *vm)
 {
-    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
-                  "DanglingAttachEnded", "Attach",
+    events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
+                  EVENT_WARNING, "DanglingAttachEnded", "Attach",
                   "disk %s was attached to VM %s, of which there is no record; nobody uses it "
                   "there, and it has been detached, so that node %s can have it",
-                  s->in.disk_id, vm, node_of(s));
+                  work->in.disk_id, vm, node_of(work));
 }
 
-static bool find_owner(const struct attachment_work *s, const struct cloud_disk *disk, size_t *ret)
+static bool find_owner(const struct attachment_work *work, const struct cloud_disk *disk,
+                       size_t *ret)
 {
     CLEANUP(freep)
     struct dangling_owner *owners = mem_alloc((disk->n_instances + 1) * sizeof *owners);
 
     for (size_t i = 0; i < disk->n_instances; i++)
         owners[i] = (struct dangling_owner){
-            .here = strcasecmp(disk->instances[i], s->instance_id) == 0,
-            .on_record = is_on_record(s, disk->instances[i]),
+            .here = strcasecmp(disk->instances[i], work->instance_id) == 0,
+            .on_record = is_on_record(work, disk->instances[i]),
         };
     return dangling_attach_decide(
         &(struct dangling_snapshot){
-            .ours = !volume_adopted_id(s->volume),
-            .for_primary = s->in.wanted == ROLE_IS_PRIMARY && !s->in.deleting,
-            .used_elsewhere = is_published_elsewhere(s) || is_in_use_elsewhere(s),
+            .ours = !volume_adopted_id(work->volume),
+            .for_primary = work->in.wanted == ROLE_IS_PRIMARY && !work->in.deleting,
+            .used_elsewhere = is_published_elsewhere(work) || is_in_use_elsewhere(work),
             .max_shares = disk->max_shares,
             .owners = owners,
             .n_owners = disk->n_instances,
@@ -154,24 +156,25 @@ static bool find_owner(const struct attachment_work *s, const struct cloud_disk 
         ret);
 }
 
-struct err *dangling_attach_end(struct task *self, const struct attachment_work *s, bool *ret_ended)
+struct err *dangling_attach_end(struct task *self, const struct attachment_work *work,
+                                bool *ret_ended)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     size_t owner;
     bool uses;
 
     *ret_ended = false;
-    TRY(cloud->ops->disk_get(self, cloud, s->in.disk_id, &disk));
-    if (!find_owner(s, &disk, &owner))
+    TRY(cloud->ops->disk_get(self, cloud, work->in.disk_id, &disk));
+    if (!find_owner(work, &disk, &owner))
         return NULL;
-    TRY(informers_catch_up_volume_attachments(self, s->controller));
-    TRY(ask_kubelet(self, s, disk.instances[owner], &uses));
-    if (uses || !find_owner(s, &disk, &owner))
+    TRY(informers_catch_up_volume_attachments(self, work->controller));
+    TRY(ask_kubelet(self, work, disk.instances[owner], &uses));
+    if (uses || !find_owner(work, &disk, &owner))
         return NULL;
-    TRY(cloud->ops->disk_detach(self, cloud, disk.instances[owner], s->in.disk_id,
+    TRY(cloud->ops->disk_detach(self, cloud, disk.instances[owner], work->in.disk_id,
                                 CLOUD_IN_THE_WAY));
-    tell(s, disk.instances[owner]);
+    tell(work, disk.instances[owner]);
     *ret_ended = true;
     return NULL;
 }

@@ -22,21 +22,21 @@ enum {
 };
 
 /* The record knows better than the Node where the LUN is that it names. */
-static struct err *identify(struct attachment_work *s)
+static struct err *identify(struct attachment_work *work)
 {
-    const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
+    const char *recorded = attachment_annotation(work->attachment, ANNOTATION_VM);
 
-    if (s->instance_id)
+    if (work->instance_id)
         return NULL;
     if (!recorded)
-        return attachment_work_find_vm(s, &s->instance_id);
-    s->instance_id = mem_strdup(recorded);
+        return attachment_work_find_vm(work, &work->instance_id);
+    work->instance_id = mem_strdup(recorded);
     return NULL;
 }
 
-static enum cloud_urgency urgency_of(const struct attachment_work *s)
+static enum cloud_urgency urgency_of(const struct attachment_work *work)
 {
-    const struct attachment_snapshot *in = &s->in;
+    const struct attachment_snapshot *in = &work->in;
 
     if (!in->deleting)
         return in->wanted == ROLE_IS_PRIMARY ? CLOUD_FOR_PRIMARY : CLOUD_FOR_REPLICA;
@@ -49,22 +49,23 @@ static enum cloud_urgency urgency_of(const struct attachment_work *s)
 }
 
 /* Whether what is attached still is, nobody waits to know. */
-static enum cloud_urgency urgency_of_read(const struct attachment_work *s)
+static enum cloud_urgency urgency_of_read(const struct attachment_work *work)
 {
-    bool verifies = !s->in.deleting && s->in.state == ATTACHMENT_ATTACHED;
+    bool verifies = !work->in.deleting && work->in.state == ATTACHMENT_ATTACHED;
 
-    return verifies ? CLOUD_COLLECTION : urgency_of(s);
+    return verifies ? CLOUD_COLLECTION : urgency_of(work);
 }
 
-static struct err *read_vm(struct task *self, struct attachment_work *s, uint64_t max_age_ms,
+static struct err *read_vm(struct task *self, struct attachment_work *work, uint64_t max_age_ms,
                            bool *ret_found)
 {
-    struct controller *controller = s->controller;
+    struct controller *controller = work->controller;
 
-    cloud_instance_fini(&s->instance);
-    s->instance = (struct cloud_instance){0};
-    struct err *err = controller->cloud->ops->instance_get(
-        self, controller->cloud, s->instance_id, max_age_ms, urgency_of_read(s), &s->instance);
+    cloud_instance_fini(&work->instance);
+    work->instance = (struct cloud_instance){0};
+    struct err *err =
+        controller->cloud->ops->instance_get(self, controller->cloud, work->instance_id, max_age_ms,
+                                             urgency_of_read(work), &work->instance);
     *ret_found = !err;
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
@@ -77,14 +78,14 @@ static struct err *read_vm(struct task *self, struct attachment_work *s, uint64_
 
 /* What was asked for, as it was then. */
 struct attach_intent {
-    const struct attachment_work *s;
+    const struct attachment_work *work;
     bool swaps_out; /* for what was leaving */
 };
 
-static bool is_leaving(const struct attachment_work *s, const char *disk_id)
+static bool is_leaving(const struct attachment_work *work, const char *disk_id)
 {
-    for (size_t i = 0; i < s->n_neighbours; i++)
-        if (s->neighbours[i].leaving && strcmp(s->neighbours[i].disk_id, disk_id) == 0)
+    for (size_t i = 0; i < work->n_neighbours; i++)
+        if (work->neighbours[i].leaving && strcmp(work->neighbours[i].disk_id, disk_id) == 0)
             return true;
     return false;
 }
@@ -92,8 +93,9 @@ static bool is_leaving(const struct attachment_work *s, const char *disk_id)
 /* One that has left may have come back since, published. */
 static bool swap_holds(const struct attach_intent *intent, const struct attachment_work *now)
 {
-    for (size_t i = 0; intent->swaps_out && i < intent->s->n_neighbours; i++)
-        if (intent->s->neighbours[i].leaving && !is_leaving(now, intent->s->neighbours[i].disk_id))
+    for (size_t i = 0; intent->swaps_out && i < intent->work->n_neighbours; i++)
+        if (intent->work->neighbours[i].leaving &&
+            !is_leaving(now, intent->work->neighbours[i].disk_id))
             return false;
     return true;
 }
@@ -104,39 +106,39 @@ static bool swap_holds(const struct attach_intent *intent, const struct attachme
 static bool precondition(void *ctx, const struct cloud_instance *instance)
 {
     const struct attach_intent *intent = ctx;
-    const struct attachment_work *s = intent->s;
+    const struct attachment_work *work = intent->work;
     CLEANUP(attachment_work_fini) struct attachment_work now = {0};
 
-    if (!attachment_work_gather(s->controller, s->object->key, &now))
+    if (!attachment_work_gather(work->controller, work->object->key, &now))
         return false;
     now.in.vm_read = true; /* if nothing newer, the model by which it was decided */
-    now.in.instance = instance ? instance : s->in.instance;
-    return strcmp(now.object->metadata->uid, s->object->metadata->uid) == 0 &&
-           now.in.wanted == s->in.wanted && now.in.lun == s->in.lun &&
+    now.in.instance = instance ? instance : work->in.instance;
+    return strcmp(now.object->metadata->uid, work->object->metadata->uid) == 0 &&
+           now.in.wanted == work->in.wanted && now.in.lun == work->in.lun &&
            attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now);
 }
 
-static struct err *attach(struct task *self, struct attachment_work *s,
+static struct err *attach(struct task *self, struct attachment_work *work,
                           const struct attachment_plan *plan)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
-    const struct caching_disk disk = volume_disk(s->volume);
-    struct attach_intent intent = {s, plan->swaps_out};
+    const struct caching_disk disk = volume_disk(work->volume);
+    struct attach_intent intent = {work, plan->swaps_out};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
 
-    for (size_t i = 0; plan->swaps_out && i < s->n_neighbours && n_leaving < MAX_LUNS; i++)
-        if (s->neighbours[i].leaving)
-            leaving[n_leaving++] = s->neighbours[i].disk_id;
-    TRY(volume_parse_existing(s->volume, &parameters));
+    for (size_t i = 0; plan->swaps_out && i < work->n_neighbours && n_leaving < MAX_LUNS; i++)
+        if (work->neighbours[i].leaving)
+            leaving[n_leaving++] = work->neighbours[i].disk_id;
+    TRY(volume_parse_existing(work->volume, &parameters));
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
-                                       .instance_id = s->instance_id,
-                                       .disk_id = s->in.disk_id,
+                                       .instance_id = work->instance_id,
+                                       .disk_id = work->in.disk_id,
                                        .lun = plan->lun,
                                        .caching = caching_of(parameters.caching, &disk),
-                                       .urgency = urgency_of(s),
+                                       .urgency = urgency_of(work),
                                        .swap_out = leaving,
                                        .n_swap_out = n_leaving,
                                        .precondition = precondition,
@@ -144,21 +146,29 @@ static struct err *attach(struct task *self, struct attachment_work *s,
                                    });
 }
 
+static struct err *detach(struct task *self, const struct attachment_work *work)
+{
+    struct cloud *cloud = work->controller->cloud;
+
+    return cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id,
+                                   urgency_of(work));
+}
+
 /* What the node can take may have been a wrong guess, and is known by now. A disk that is in
  * somebody's way may be attached where nobody uses it; then it is tried again. */
-static struct err *learn_from_refusal(struct task *self, struct attachment_work *s,
+static struct err *learn_from_refusal(struct task *self, struct attachment_work *work,
                                       struct err *refusal)
 {
-    struct controller *controller = s->controller;
+    struct controller *controller = work->controller;
     bool ended = false;
 
     if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
-        enqueue(controller, controller->limit_queue, s->attachment->spec->node_name);
+        enqueue(controller, controller->limit_queue, work->attachment->spec->node_name);
     if (!refusal || err_kind(refusal) != ERR_BUSY)
         return refusal;
-    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, s, &ended);
+    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
     if (err)
-        log_warning("%s: who has the disk cannot be told: %s", s->object->key, err_message(err));
+        log_warning("%s: who has the disk cannot be told: %s", work->object->key, err_message(err));
     if (!ended)
         return refusal;
     err_free(refusal);
@@ -189,79 +199,79 @@ static struct err *release(struct task *self, struct controller *controller,
     return wait_deleting(self, controller, object);
 }
 
-static struct err *preempt(struct task *self, struct attachment_work *s, size_t victim)
+static struct err *preempt(struct task *self, struct attachment_work *work, size_t victim)
 {
-    const struct kube_object *object = s->neighbour_objects[victim];
+    const struct kube_object *object = work->neighbour_objects[victim];
 
-    TRY(release(self, s->controller, object));
-    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_NORMAL,
+    TRY(release(self, work->controller, object));
+    events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_NORMAL,
                   "ReplicaGaveWay", "Detach",
                   "node %s had no place for another disk; this replica gives its own to the "
                   "primary attachment of volume %s",
-                  s->attachment->spec->node_name, s->attachment->spec->volume_name);
+                  work->attachment->spec->node_name, work->attachment->spec->volume_name);
     return NULL;
 }
 
 /* The replica plan puts it elsewhere, by a limit of this node that is looked up anew. */
-static struct err *reschedule(struct task *self, struct attachment_work *s)
+static struct err *reschedule(struct task *self, struct attachment_work *work)
 {
-    struct controller *controller = s->controller;
+    struct controller *controller = work->controller;
     CLEANUP(freep)
-    char *node = kube_key(controller->settings.namespace_, s->attachment->spec->node_name);
+    char *node = kube_key(controller->settings.namespace_, work->attachment->spec->node_name);
 
     TRY(reconcile_limit(self, controller, node));
-    return release(self, controller, s->object);
+    return release(self, controller, work->object);
 }
 
-static struct err *unknown_vm(const struct attachment_work *s)
+static struct err *unknown_vm(const struct attachment_work *work)
 {
     return err_new(ERR_BUSY,
                    "disk %s is attached, perhaps to the VM of node %s: that Node is deleted, no "
                    "record names its VM, and an owner of the disk does not tell its host name. "
                    "Detach the disk from that VM, or delete the VM",
-                   s->in.disk_id, s->attachment->spec->node_name);
+                   work->in.disk_id, work->attachment->spec->node_name);
 }
 
-static struct err *no_slot(const struct attachment_work *s)
+static struct err *no_slot(const struct attachment_work *work)
 {
     unsigned published = 0;
 
-    for (size_t i = 0; i < s->n_neighbours; i++)
-        published += s->neighbours[i].published && s->neighbours[i].lun != NO_LUN;
+    for (size_t i = 0; i < work->n_neighbours; i++)
+        published += work->neighbours[i].published && work->neighbours[i].lun != NO_LUN;
     return err_new(ERR_EXHAUSTED,
                    "node %s: all %d places for data disks are taken, %u by volumes that are in use "
                    "there and none by a replica that could give way",
-                   s->attachment->spec->node_name, s->instance.max_disks, published);
+                   work->attachment->spec->node_name, work->instance.max_disks, published);
 }
 
-static void requeue(const struct attachment_work *s, uint64_t pause_ms)
+static void requeue(const struct attachment_work *work, uint64_t pause_ms)
 {
-    workqueue_add_at(s->controller->attachment_queue, s->object->key,
-                     loop_now(s->controller->loop) + pause_ms);
+    workqueue_add_at(work->controller->attachment_queue, work->object->key,
+                     loop_now(work->controller->loop) + pause_ms);
 }
 
 /* A step that nothing but an error comes of. */
-static struct err *cannot(const struct attachment_work *s, enum attachment_step step)
+static struct err *cannot(const struct attachment_work *work, enum attachment_step step)
 {
     switch (step) {
     case STEP_NO_SLOT:
-        requeue(s, FULL_REQUEUE_MS);
-        return no_slot(s);
+        requeue(work, FULL_REQUEUE_MS);
+        return no_slot(work);
     case STEP_UNKNOWN_VM:
-        return unknown_vm(s);
+        return unknown_vm(work);
     default:
-        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)", s->attachment->spec->node_name,
-                       s->instance_id);
+        return err_new(ERR_PRECONDITION, "node %s has no VM (%s)",
+                       work->attachment->spec->node_name, work->instance_id);
     }
 }
 
 /* ---- steps ---- */
 
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
-static struct err *take_step(struct task *self, struct attachment_work *s,
+static struct err *take_step(struct task *self, struct attachment_work *work,
                              const struct attachment_plan *plan, bool *ret_go_on)
 {
-    struct controller *controller = s->controller;
+    struct controller *controller = work->controller;
     struct cloud *cloud = controller->cloud;
 
     *ret_go_on = true;
@@ -274,50 +284,50 @@ static struct err *take_step(struct task *self, struct attachment_work *s,
         return NULL;
     case STEP_REQUEUE:
         *ret_go_on = false;
-        requeue(s, REQUEUE_MS);
+        requeue(work, REQUEUE_MS);
         return NULL;
     case STEP_ADD_FINALIZER:
-        return attachment_set_finalizer(self, s, true);
+        return attachment_set_finalizer(self, work, true);
     case STEP_REMOVE_FINALIZER:
         *ret_go_on = false;
-        attachment_set_verified(controller, s->object->metadata->uid, false);
-        return attachment_set_finalizer(self, s, false);
+        attachment_set_verified(controller, work->object->metadata->uid, false);
+        return attachment_set_finalizer(self, work, false);
     case STEP_RECORD_ATTACHING:
-        return status_set_attaching(self, s, plan->lun);
+        return status_set_attaching(self, work, plan->lun);
     case STEP_ATTACH:
-        return learn_from_refusal(self, s, attach(self, s, plan));
+        return learn_from_refusal(self, work, attach(self, work, plan));
     case STEP_REPAIR:
-        return cloud->ops->instance_repair(self, cloud, s->instance_id, urgency_of(s));
+        return cloud->ops->instance_repair(self, cloud, work->instance_id, urgency_of(work));
     case STEP_RECORD_ATTACHED:
-        return status_set_attached(self, s, plan->lun);
+        return status_set_attached(self, work, plan->lun);
     case STEP_RECORD_ROLE:
         *ret_go_on = false;
-        workqueue_add(controller->role_queue, s->object->key);
+        workqueue_add(controller->role_queue, work->object->key);
         return NULL;
     case STEP_RECORD_LOST:
-        return status_set_lost(self, s);
+        return status_set_lost(self, work);
     case STEP_RECORD_DISPLACED:
-        return status_set_displaced(self, controller, s->neighbour_objects[plan->victim]);
+        return status_set_displaced(self, controller, work->neighbour_objects[plan->victim]);
     case STEP_VERIFIED:
-        attachment_set_verified(controller, s->object->metadata->uid, true);
+        attachment_set_verified(controller, work->object->metadata->uid, true);
         return NULL;
     case STEP_RECORD_VM:
-        return status_set_vm(self, s);
+        return status_set_vm(self, work);
     case STEP_FORGET_VM:
-        return status_set_moved(self, s);
+        return status_set_moved(self, work);
     case STEP_RECORD_DETACHING:
-        return status_set_detaching(self, s);
+        return status_set_detaching(self, work);
     case STEP_DETACH:
-        return cloud->ops->disk_detach(self, cloud, s->instance_id, s->in.disk_id, urgency_of(s));
+        return detach(self, work);
     case STEP_PREEMPT:
-        return preempt(self, s, plan->victim);
+        return preempt(self, work, plan->victim);
     case STEP_RESCHEDULE:
         *ret_go_on = false;
-        return reschedule(self, s);
+        return reschedule(self, work);
     case STEP_NO_VM:
     case STEP_NO_SLOT:
     case STEP_UNKNOWN_VM:
-        return cannot(s, plan->step);
+        return cannot(work, plan->step);
     }
     abort();
 }
@@ -331,13 +341,14 @@ struct approach {
     char *instance_id; /* NULL: it is not on its way */
 };
 
-static void approach_begin(struct approach *approach, const struct attachment_work *s)
+static void approach_begin(struct approach *approach, const struct attachment_work *work)
 {
-    bool asks = s->in.deleting || s->in.lun == NO_LUN; /* else it looks at what has been done */
+    bool asks =
+        work->in.deleting || work->in.lun == NO_LUN; /* else it looks at what has been done */
 
     if (approach->instance_id || !asks)
         return;
-    approach->instance_id = mem_strdup(s->instance_id);
+    approach->instance_id = mem_strdup(work->instance_id);
     approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, true);
 }
 
@@ -351,82 +362,82 @@ static void approach_end(struct approach *approach)
 
 /* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
  * what is true now. False if the attachment is gone meanwhile. */
-static bool gather_again(struct attachment_work *s, bool found)
+static bool gather_again(struct attachment_work *work, bool found)
 {
     struct attachment_work fresh = {0};
 
-    if (!attachment_work_gather(s->controller, s->object->key, &fresh)) {
+    if (!attachment_work_gather(work->controller, work->object->key, &fresh)) {
         attachment_work_fini(&fresh);
         return false;
     }
-    fresh.instance_id = TAKE_PTR(s->instance_id);
-    fresh.instance = s->instance;
-    fresh.in.vm_read = s->in.vm_read;
-    fresh.in.vm_refreshed = s->in.vm_refreshed;
-    fresh.in.owner = s->in.owner;
-    s->instance = (struct cloud_instance){0};
-    attachment_work_fini(s);
-    *s = fresh;
-    s->in.instance = found ? &s->instance : NULL;
+    fresh.instance_id = TAKE_PTR(work->instance_id);
+    fresh.instance = work->instance;
+    fresh.in.vm_read = work->in.vm_read;
+    fresh.in.vm_refreshed = work->in.vm_refreshed;
+    fresh.in.owner = work->in.owner;
+    work->instance = (struct cloud_instance){0};
+    attachment_work_fini(work);
+    *work = fresh;
+    work->in.instance = found ? &work->instance : NULL;
     return true;
 }
 
 /* How old the VM's model may be. A fresh read for what leaves, or of where it was before, is not of
  * before the attachment was taken up. */
-static uint64_t model_age_ms(const struct attachment_work *s, const struct approach *approach,
+static uint64_t model_age_ms(const struct attachment_work *work, const struct approach *approach,
                              bool anew)
 {
-    bool arrives = !s->in.deleting && !s->in.vm_moved;
+    bool arrives = !work->in.deleting && !work->in.vm_moved;
 
     if (!anew)
         return MODEL_AGE_MS;
-    return arrives ? FULL_MODEL_AGE_MS : loop_now(s->controller->loop) - approach->began;
+    return arrives ? FULL_MODEL_AGE_MS : loop_now(work->controller->loop) - approach->began;
 }
 
 /* Reads the VM's model. */
-static struct err *read_and_gather(struct task *self, struct attachment_work *s,
+static struct err *read_and_gather(struct task *self, struct attachment_work *work,
                                    const struct approach *approach, bool anew, bool *ret_there)
 {
     bool found = false;
 
-    TRY(read_vm(self, s, model_age_ms(s, approach, anew), &found));
-    s->in.vm_read = true;
-    s->in.vm_refreshed = anew;
-    *ret_there = gather_again(s, found);
+    TRY(read_vm(self, work, model_age_ms(work, approach, anew), &found));
+    work->in.vm_read = true;
+    work->in.vm_refreshed = anew;
+    *ret_there = gather_again(work, found);
     return NULL;
 }
 
 /* Asks the disk which VM it is; that one is the work's from then on. */
-static struct err *ask_and_gather(struct task *self, struct attachment_work *s, bool *ret_there)
+static struct err *ask_and_gather(struct task *self, struct attachment_work *work, bool *ret_there)
 {
     char *id = NULL;
 
-    TRY(disk_owner_find(self, s->controller, s->in.disk_id, s->attachment->spec->node_name,
-                        &s->in.owner, &id));
+    TRY(disk_owner_find(self, work->controller, work->in.disk_id, work->attachment->spec->node_name,
+                        &work->in.owner, &id));
     if (id) {
-        free(s->instance_id);
-        s->instance_id = id;
+        free(work->instance_id);
+        work->instance_id = id;
     }
-    *ret_there = gather_again(s, s->in.instance != NULL);
+    *ret_there = gather_again(work, work->in.instance != NULL);
     return NULL;
 }
 
 /* What to do, by as many reads as it takes to know. */
-static struct err *decide(struct task *self, struct attachment_work *s, struct approach *approach,
-                          struct attachment_plan *ret, bool *ret_there)
+static struct err *decide(struct task *self, struct attachment_work *work,
+                          struct approach *approach, struct attachment_plan *ret, bool *ret_there)
 {
     *ret_there = true;
-    *ret = attachment_next(&s->in);
+    *ret = attachment_next(&work->in);
     while (ret->step == STEP_READ_VM || ret->step == STEP_REFRESH_VM ||
            ret->step == STEP_ASK_DISK) {
-        TRY(identify(s));
-        approach_begin(approach, s);
+        TRY(identify(work));
+        approach_begin(approach, work);
         TRY(ret->step == STEP_ASK_DISK
-                ? ask_and_gather(self, s, ret_there)
-                : read_and_gather(self, s, approach, ret->step == STEP_REFRESH_VM, ret_there));
+                ? ask_and_gather(self, work, ret_there)
+                : read_and_gather(self, work, approach, ret->step == STEP_REFRESH_VM, ret_there));
         if (!*ret_there)
             return NULL;
-        *ret = attachment_next(&s->in);
+        *ret = attachment_next(&work->in);
     }
     return NULL;
 }
@@ -434,19 +445,19 @@ static struct err *decide(struct task *self, struct attachment_work *s, struct a
 static struct err *one_step(struct task *self, struct controller *controller, const char *key,
                             struct approach *approach, bool *ret_go_on)
 {
-    CLEANUP(attachment_work_fini) struct attachment_work s = {0};
+    CLEANUP(attachment_work_fini) struct attachment_work work = {0};
     struct attachment_plan plan;
     bool there;
 
     *ret_go_on = false;
-    if (!attachment_work_gather(controller, key, &s))
+    if (!attachment_work_gather(controller, key, &work))
         return NULL;
-    struct err *err = decide(self, &s, approach, &plan, &there);
+    struct err *err = decide(self, &work, approach, &plan, &there);
     if (plan.step != STEP_RECORD_ATTACHING && plan.step != STEP_RECORD_DETACHING)
         approach_end(approach);
     if (!err && there)
-        err = take_step(self, &s, &plan, ret_go_on);
-    return err ? status_set_failure(self, &s, err) : NULL;
+        err = take_step(self, &work, &plan, ret_go_on);
+    return err ? status_set_failure(self, &work, err) : NULL;
 }
 
 struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
@@ -465,10 +476,11 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
 
 struct err *reconcile_role(struct task *self, void *ctx, const char *key)
 {
-    CLEANUP(attachment_work_fini) struct attachment_work s = {0};
+    CLEANUP(attachment_work_fini) struct attachment_work work = {0};
 
-    if (!attachment_work_gather(ctx, key, &s) || attachment_next(&s.in).step != STEP_RECORD_ROLE)
+    if (!attachment_work_gather(ctx, key, &work) ||
+        attachment_next(&work.in).step != STEP_RECORD_ROLE)
         return NULL;
-    struct err *err = status_set_role(self, &s);
-    return err ? status_set_failure(self, &s, err) : NULL;
+    struct err *err = status_set_role(self, &work);
+    return err ? status_set_failure(self, &work, err) : NULL;
 }

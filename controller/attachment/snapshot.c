@@ -166,32 +166,33 @@ struct err *attachment_work_find_vm(const struct attachment_work *work, char **r
                                                provider_id_of(controller, node), ret_id);
 }
 
-static void gather_vm(struct attachment_work *s)
+static void gather_vm(struct attachment_work *work)
 {
-    const char *recorded = attachment_annotation(s->attachment, ANNOTATION_VM);
-    bool told = provider_id_of(s->controller, s->attachment->spec->node_name) != NULL;
+    const char *recorded = attachment_annotation(work->attachment, ANNOTATION_VM);
+    bool told = provider_id_of(work->controller, work->attachment->spec->node_name) != NULL;
     CLEANUP(freep) char *id = NULL;
 
     if (told && recorded)
-        err_free(attachment_work_find_vm(s, &id));
-    s->in.vm_recorded = recorded != NULL;
-    s->in.vm_moved = id && strcasecmp(id, recorded) != 0;
-    s->in.vm_guessed = !recorded && !told;
+        err_free(attachment_work_find_vm(work, &id));
+    work->in.vm_recorded = recorded != NULL;
+    work->in.vm_moved = id && strcasecmp(id, recorded) != 0;
+    work->in.vm_guessed = !recorded && !told;
 }
 
-static void gather_volume(struct attachment_work *s)
+static void gather_volume(struct attachment_work *work)
 {
     CLEANUP(freep)
-    char *key = kube_key(s->controller->settings.namespace_, s->attachment->spec->volume_name);
-    struct kube_object *object = store_get(s->controller->volumes, key);
+    char *key =
+        kube_key(work->controller->settings.namespace_, work->attachment->spec->volume_name);
+    struct kube_object *object = store_get(work->controller->volumes, key);
 
-    s->in.volume_goes = !object || kube_is_deleting(object->metadata) ||
-                        volume_annotation(as_volume(object), ANNOTATION_DELETE_REQUEST) != NULL;
+    work->in.volume_goes = !object || kube_is_deleting(object->metadata) ||
+                           volume_annotation(as_volume(object), ANNOTATION_DELETE_REQUEST) != NULL;
     if (!object)
         return;
-    s->volume_object = kube_object_ref(object);
-    s->volume = as_volume(object);
-    s->in.volume_ready = !kube_is_deleting(object->metadata) && volume_is_created(s->volume);
+    work->volume_object = kube_object_ref(object);
+    work->volume = as_volume(object);
+    work->in.volume_ready = !kube_is_deleting(object->metadata) && volume_is_created(work->volume);
 }
 
 /* One that waits for its turn holds none yet; nor does one that failed before it had a LUN, for
@@ -205,35 +206,35 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
 }
 
 /* The other attachments of the same volume. */
-static void gather_siblings(struct attachment_work *s)
+static void gather_siblings(struct attachment_work *work)
 {
     size_t n;
     struct kube_object *const *objects =
-        attachments_of_volume(s->controller, s->attachment->spec->volume_name, &n);
+        attachments_of_volume(work->controller, work->attachment->spec->volume_name, &n);
 
-    bool single_writer = s->volume && !volume_is_multi_node(s->volume);
+    bool single_writer = work->volume && !volume_is_multi_node(work->volume);
 
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *other = as_attachment(objects[i]);
 
-        if (objects[i] == s->object || strcmp(objects[i]->key, s->object->key) == 0)
+        if (objects[i] == work->object || strcmp(objects[i]->key, work->object->key) == 0)
             continue;
-        s->in.other_shares += holds_share(other);
-        s->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
+        work->in.other_shares += holds_share(other);
+        work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
         if (state_of(other) == ATTACHMENT_ATTACHED)
-            s->in.primary_attached = true;
+            work->in.primary_attached = true;
         else
-            s->in.primary_waits = true;
+            work->in.primary_waits = true;
     }
-    LIST_FOREACH(&s->controller->reservations, link) {
+    LIST_FOREACH(&work->controller->reservations, link) {
         const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
-        if (strcmp(reservation->volume, s->attachment->spec->volume_name) != 0)
+        if (strcmp(reservation->volume, work->attachment->spec->volume_name) != 0)
             continue;
-        s->in.other_shares += reservation->lun != NO_LUN;
-        s->in.role_taken |= single_writer && reservation->primary;
+        work->in.other_shares += reservation->lun != NO_LUN;
+        work->in.role_taken |= single_writer && reservation->primary;
     }
 }
 
@@ -271,17 +272,17 @@ static bool is_arriving(const struct kube_object *object)
            strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0;
 }
 
-static void add_neighbour(struct attachment_work *s, struct kube_object *object)
+static void add_neighbour(struct attachment_work *work, struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     const char *since = object->metadata->creation_timestamp;
-    size_t n = s->n_neighbours;
+    size_t n = work->n_neighbours;
     bool primary = attachment_wants(attachment, ROLE_PRIMARY);
     struct neighbour neighbour = {
         .name = object->metadata->name,
         .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
         .lun = attachment_lun(attachment),
-        .published = primary || kubernetes_has_replica(s->controller, attachment),
+        .published = primary || kubernetes_has_replica(work->controller, attachment),
         .since = since ? since : "",
     };
 
@@ -290,32 +291,33 @@ static void add_neighbour(struct attachment_work *s, struct kube_object *object)
                         (!neighbour.published ||
                          attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
-        s->in.luns_taken[neighbour.lun] = true;
-    s->in.primary_arrives |= is_arriving(object);
+        work->in.luns_taken[neighbour.lun] = true;
+    work->in.primary_arrives |= is_arriving(object);
     if (!primary && attachment->spec->volume_name)
-        gather_need(s->controller, attachment->spec->volume_name, &neighbour);
-    ARRAY_ADD(s->neighbours, s->n_neighbours) = neighbour;
-    ARRAY_ADD(s->neighbour_objects, n) = kube_object_ref(object);
+        gather_need(work->controller, attachment->spec->volume_name, &neighbour);
+    ARRAY_ADD(work->neighbours, work->n_neighbours) = neighbour;
+    ARRAY_ADD(work->neighbour_objects, n) = kube_object_ref(object);
 }
 
 /* The other attachments on the node, and the LUNs that they have on record or are about to. */
-static void gather_neighbours(struct attachment_work *s)
+static void gather_neighbours(struct attachment_work *work)
 {
-    const char *node = s->attachment->spec->node_name;
+    const char *node = work->attachment->spec->node_name;
     size_t n;
-    struct kube_object *const *objects = store_find(s->controller->attachments_by_node, node, &n);
+    struct kube_object *const *objects =
+        store_find(work->controller->attachments_by_node, node, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (strcmp(objects[i]->key, s->object->key) != 0)
-            add_neighbour(s, objects[i]);
-    LIST_FOREACH(&s->controller->reservations, link) {
+        if (strcmp(objects[i]->key, work->object->key) != 0)
+            add_neighbour(work, objects[i]);
+    LIST_FOREACH(&work->controller->reservations, link) {
         const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
         if (reservation->lun != NO_LUN && strcmp(reservation->node, node) == 0)
-            s->in.luns_taken[reservation->lun] = true;
+            work->in.luns_taken[reservation->lun] = true;
     }
-    s->in.neighbours = s->neighbours;
-    s->in.n_neighbours = s->n_neighbours;
+    work->in.neighbours = work->neighbours;
+    work->in.n_neighbours = work->n_neighbours;
 }
 
 bool attachment_work_gather(struct controller *controller, const char *key,

@@ -44,15 +44,15 @@ static struct err *patch_object(struct task *self, struct controller *controller
     return err;
 }
 
-static struct err *patch_status(struct task *self, struct attachment_work *s, json_t *status)
+static struct err *patch_status(struct task *self, struct attachment_work *work, json_t *status)
 {
-    return patch_object(self, s->controller, s->object, status);
+    return patch_object(self, work->controller, work->object, status);
 }
 
-struct err *attachment_set_finalizer(struct task *self, struct attachment_work *s, bool present)
+struct err *attachment_set_finalizer(struct task *self, struct attachment_work *work, bool present)
 {
-    struct controller *controller = s->controller;
-    const Api__ObjectMeta *metadata = s->object->metadata;
+    struct controller *controller = work->controller;
+    const Api__ObjectMeta *metadata = work->object->metadata;
     json_t *finalizers = json_array();
 
     for (size_t i = 0; i < metadata->n_finalizers; i++)
@@ -61,19 +61,19 @@ struct err *attachment_set_finalizer(struct task *self, struct attachment_work *
     if (present)
         json_array_append_new(finalizers, json_string(FINALIZER_ATTACHMENT));
     json_t *changes = json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers);
-    return cached_patch(self, controller->leader_kube, controller->attachments, s->object,
-                        if_unchanged(s->object, changes), NULL);
+    return cached_patch(self, controller->leader_kube, controller->attachments, work->object,
+                        if_unchanged(work->object, changes), NULL);
 }
 
-static json_t *detail_json(const struct attachment_work *s, const char *previous_role, int lun)
+static json_t *detail_json(const struct attachment_work *work, const char *previous_role, int lun)
 {
-    return attachment_detail_json(s->attachment->spec->role, previous_role, lun,
-                                  s->volume->status->detail->capacity__bytes);
+    return attachment_detail_json(work->attachment->spec->role, previous_role, lun,
+                                  work->volume->status->detail->capacity__bytes);
 }
 
-static const char *current_role(const struct attachment_work *s)
+static const char *current_role(const struct attachment_work *work)
 {
-    const Api__AzVolumeAttachmentStatus *status = s->attachment->status;
+    const Api__AzVolumeAttachmentStatus *status = work->attachment->status;
 
     return status && status->detail ? status->detail->role : NULL;
 }
@@ -90,88 +90,88 @@ static void add_note(json_t *status, const char *name, const char *value)
 }
 
 /* A primary is told which file system its device must carry. */
-static void add_filesystem(const struct attachment_work *s, json_t *status)
+static void add_filesystem(const struct attachment_work *work, json_t *status)
 {
-    const char *filesystem = volume_annotation(s->volume, ANNOTATION_FILESYSTEM);
+    const char *filesystem = volume_annotation(work->volume, ANNOTATION_FILESYSTEM);
 
-    if (filesystem && s->in.wanted == ROLE_IS_PRIMARY)
+    if (filesystem && work->in.wanted == ROLE_IS_PRIMARY)
         add_note(status, ANNOTATION_FILESYSTEM, filesystem);
 }
 
 /* The same, while nobody else may record the LUN, or that it is the primary. */
-static struct err *patch_reserved(struct task *self, struct attachment_work *s, int lun,
+static struct err *patch_reserved(struct task *self, struct attachment_work *work, int lun,
                                   json_t *status)
 {
-    struct reservation reservation = {.node = s->attachment->spec->node_name,
-                                      .volume = s->attachment->spec->volume_name,
+    struct reservation reservation = {.node = work->attachment->spec->node_name,
+                                      .volume = work->attachment->spec->volume_name,
                                       .lun = lun,
-                                      .primary = s->in.wanted == ROLE_IS_PRIMARY};
+                                      .primary = work->in.wanted == ROLE_IS_PRIMARY};
 
-    list_append(&s->controller->reservations, &reservation.link);
-    struct err *err = patch_status(self, s, status);
+    list_append(&work->controller->reservations, &reservation.link);
+    struct err *err = patch_status(self, work, status);
     list_remove(&reservation.link);
     return err;
 }
 
-struct err *status_set_attached(struct task *self, struct attachment_work *s, int lun)
+struct err *status_set_attached(struct task *self, struct attachment_work *work, int lun)
 {
-    const char *role = current_role(s);
-    const char *previous = role && s->in.role != s->in.wanted ? role : NULL;
+    const char *role = current_role(work);
+    const char *previous = role && work->in.role != work->in.wanted ? role : NULL;
     json_t *status = json_pack("{s:s, s:o, s:n}", "state", STATE_ATTACHED, "detail",
-                               detail_json(s, previous, lun), "error");
+                               detail_json(work, previous, lun), "error");
 
-    add_filesystem(s, status);
-    add_note(status, ANNOTATION_VM, s->instance_id);
-    TRY(patch_reserved(self, s, NO_LUN, status));
-    attachment_set_verified(s->controller, s->object->metadata->uid, true);
+    add_filesystem(work, status);
+    add_note(status, ANNOTATION_VM, work->instance_id);
+    TRY(patch_reserved(self, work, NO_LUN, status));
+    attachment_set_verified(work->controller, work->object->metadata->uid, true);
     return NULL;
 }
 
-struct err *status_set_role(struct task *self, struct attachment_work *s)
+struct err *status_set_role(struct task *self, struct attachment_work *work)
 {
-    json_t *status =
-        json_pack("{s:o, s:n}", "detail", detail_json(s, current_role(s), s->in.lun), "error");
+    json_t *status = json_pack("{s:o, s:n}", "detail",
+                               detail_json(work, current_role(work), work->in.lun), "error");
 
-    add_filesystem(s, status);
-    TRY(patch_reserved(self, s, NO_LUN, status));
-    if (s->in.wanted == ROLE_IS_PRIMARY)
-        events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata,
+    add_filesystem(work, status);
+    TRY(patch_reserved(self, work, NO_LUN, status));
+    if (work->in.wanted == ROLE_IS_PRIMARY)
+        events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
                       EVENT_NORMAL, "PromotedToPrimary", "Promote",
                       "disk %s was attached to %s already and is its primary attachment now",
-                      s->attachment->spec->volume_name, s->attachment->spec->node_name);
+                      work->attachment->spec->volume_name, work->attachment->spec->node_name);
     return NULL;
 }
 
-struct err *status_set_attaching(struct task *self, struct attachment_work *s, int lun)
+struct err *status_set_attaching(struct task *self, struct attachment_work *work, int lun)
 {
     json_t *status =
-        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(s, NULL, lun));
+        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(work, NULL, lun));
 
-    add_note(status, ANNOTATION_VM, s->instance_id);
-    return patch_reserved(self, s, lun, status);
+    add_note(status, ANNOTATION_VM, work->instance_id);
+    return patch_reserved(self, work, lun, status);
 }
 
-struct err *status_set_vm(struct task *self, struct attachment_work *s)
+struct err *status_set_vm(struct task *self, struct attachment_work *work)
 {
     json_t *status = json_object();
 
-    add_note(status, ANNOTATION_VM, s->instance_id);
-    return patch_status(self, s, status);
+    add_note(status, ANNOTATION_VM, work->instance_id);
+    return patch_status(self, work, status);
 }
 
-struct err *status_set_moved(struct task *self, struct attachment_work *s)
+struct err *status_set_moved(struct task *self, struct attachment_work *work)
 {
-    const Api__AzVolumeAttachmentSpec *spec = s->attachment->spec;
+    const Api__AzVolumeAttachmentSpec *spec = work->attachment->spec;
 
-    attachment_set_verified(s->controller, s->object->metadata->uid, false);
-    TRY(patch_status(self, s,
+    attachment_set_verified(work->controller, work->object->metadata->uid, false);
+    TRY(patch_status(self, work,
                      json_pack("{s:s, s:{s:n}, s:{s:n}}", "state", "Pending", "detail",
                                "publish_context", "annotation", ANNOTATION_VM)));
-    events_record(s->controller->events, &AZ_VOLUME_ATTACHMENTS, s->object->metadata, EVENT_WARNING,
-                  "NodeIsAnotherVM", "Attach",
+    events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
+                  EVENT_WARNING, "NodeIsAnotherVM", "Attach",
                   "node %s is another VM by now; disk %s is not attached to the former one (%s) "
                   "any more and is attached again",
-                  spec->node_name, spec->volume_name, s->instance_id);
+                  spec->node_name, spec->volume_name, work->instance_id);
     return NULL;
 }
 
@@ -196,10 +196,10 @@ static void tell_lost(const struct controller *controller, const struct kube_obj
                   spec->volume_name, spec->node_name);
 }
 
-struct err *status_set_lost(struct task *self, struct attachment_work *s)
+struct err *status_set_lost(struct task *self, struct attachment_work *work)
 {
-    tell_lost(s->controller, s->object);
-    return take_lun_off(self, s->controller, s->object);
+    tell_lost(work->controller, work->object);
+    return take_lun_off(self, work->controller, work->object);
 }
 
 struct err *status_set_displaced(struct task *self, struct controller *controller,
@@ -225,17 +225,17 @@ struct err *status_set_displaced(struct task *self, struct controller *controlle
     return err;
 }
 
-struct err *status_set_detaching(struct task *self, struct attachment_work *s)
+struct err *status_set_detaching(struct task *self, struct attachment_work *work)
 {
-    return patch_status(self, s, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
+    return patch_status(self, work, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
 /* A transient error keeps the state, so that whoever waits goes on waiting. A failure to write it
  * down is less important than the failure itself. */
-struct err *status_set_failure(struct task *self, struct attachment_work *s, struct err *err)
+struct err *status_set_failure(struct task *self, struct attachment_work *work, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
-    const char *state = s->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;
+    const char *state = work->in.deleting ? STATE_DETACHMENT_FAILED : STATE_ATTACHMENT_FAILED;
 
     if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT) {
         json_decref(status);
@@ -243,8 +243,8 @@ struct err *status_set_failure(struct task *self, struct attachment_work *s, str
     }
     if (!err_is_transient(err))
         json_object_set_new(status, "state", json_string(state));
-    else if (!s->attachment->status || !s->attachment->status->state)
+    else if (!work->attachment->status || !work->attachment->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
-    err_free(patch_status(self, s, status));
+    err_free(patch_status(self, work, status));
     return err;
 }
