@@ -114,7 +114,8 @@ struct err *check_json(struct task *self, const struct check_config *config, jso
 
     TRY(prices_check(config->prices));
     if (*config->prices && !config->cloud)
-        return err_new(ERR_INVALID, "--prices needs --cloud-config, to look at disks in Azure");
+        return err_new(ERR_INVALID,
+                       "--prices needs --cloud-config, in order to read the disks in Azure");
     TRY(scan_twice(self, &check));
     *ret = json_pack("{s:O, s:b, s:i, s:i}", "differences", told, "azure", config->cloud != NULL,
                      "machines", (int)check.machines, "disks", (int)check.disks.disks.n);
@@ -147,7 +148,7 @@ static void write_scope(const json_t *check, size_t n, struct buffer *out)
                       (int)json_integer_value(json_object_get(check, "machines")),
                       (int)json_integer_value(json_object_get(check, "disks")));
     else
-        buffer_printf(out, "; not Azure, for want of --cloud-config\n");
+        buffer_printf(out, "; not compared: Azure (use --cloud-config)\n");
 }
 
 /* NULL: it is not about a disk that costs. */
@@ -158,11 +159,11 @@ static void write_price(const json_t *price, struct buffer *out)
 
     if (!price)
         return;
-    buffer_printf(out, "  price:  that of %s", text_of(price, "of"));
+    buffer_printf(out, "  price:  %s", text_of(price, "of"));
     if (units > 1)
         buffer_printf(out, ", %lld GiB", (long long)units);
     if (month)
-        buffer_printf(out, ": %.2f a month", json_real_value(month));
+        buffer_printf(out, ": %.2f per month", json_real_value(month));
     buffer_printf(out, "\n");
 }
 
@@ -181,9 +182,9 @@ static void write_prices(const json_t *list, struct buffer *out)
     }
     if (disks == unpriced)
         return;
-    buffer_printf(out, "disks without a volume: %.2f a month for %zu", sum, disks - unpriced);
+    buffer_printf(out, "disks without a volume: %.2f per month for %zu", sum, disks - unpriced);
     if (unpriced)
-        buffer_printf(out, ", %zu without a price", unpriced);
+        buffer_printf(out, ", not counting %zu without a price", unpriced);
     buffer_printf(out, "\n");
 }
 

@@ -244,7 +244,7 @@ struct err *dependency_chains_find(const struct cluster *cluster, const char *su
 
     if (!kind || !slash[1])
         return err_new(ERR_INVALID,
-                       "\"%s\" is not KIND/NAME with KIND pod, pvc, pv, azvolume, "
+                       "\"%s\" is not of the form KIND/NAME, where KIND is pod, pvc, pv, azvolume, "
                        "azvolumeattachment or node",
                        subject);
     const struct object_list *list =
@@ -253,7 +253,7 @@ struct err *dependency_chains_find(const struct cluster *cluster, const char *su
     const struct kube_object *object =
         kind->namespaced ? find_object(list, key) : find_by(list, key_name, slash + 1);
     if (!object)
-        return err_new(ERR_NOT_FOUND, "there is no %s %s", kind->names[0],
+        return err_new(ERR_NOT_FOUND, "%s %s does not exist", kind->names[0],
                        kind->namespaced ? key : slash + 1);
     if (kind->begin)
         kind->begin(add_chain(ret, cluster), object);

@@ -66,7 +66,7 @@ static bool pod_without_volume(const struct dependency_chain *chain)
 
 static char *why_without_volume(const struct dependency_chain *chain)
 {
-    return mem_printf("pod %s has no PersistentVolumeClaim that exists", chain->pod->key);
+    return mem_printf("pod %s uses no existing PersistentVolumeClaim", chain->pod->key);
 }
 
 static bool claim_unbound(const struct dependency_chain *chain)
@@ -79,8 +79,9 @@ static char *why_unbound(const struct dependency_chain *chain)
     char *warning = last_warning(chain->cluster, "PersistentVolumeClaim", chain->claim);
 
     return warning ? warning
-                   : mem_strdup("no PersistentVolume is bound to it; with WaitForFirstConsumer "
-                                "that begins when a pod with it has been placed on a node");
+                   : mem_strdup(
+                         "no PersistentVolume is bound to the claim; with WaitForFirstConsumer, "
+                         "provisioning starts when a pod that uses the claim has been scheduled");
 }
 
 static bool other_driver(const struct dependency_chain *chain)
@@ -93,7 +94,7 @@ static bool other_driver(const struct dependency_chain *chain)
 
 static char *why_other_driver(const struct dependency_chain *chain)
 {
-    return mem_printf("PersistentVolume %s is not of %s", chain->pv->metadata->name,
+    return mem_printf("PersistentVolume %s does not belong to driver %s", chain->pv->metadata->name,
                       chain->cluster->view.driver_name);
 }
 
@@ -105,8 +106,8 @@ static bool no_record(const struct dependency_chain *chain)
 static char *why_no_record(const struct dependency_chain *chain)
 {
     return chain->pv
-               ? mem_printf("there is no AzVolume for %s", persistent_volume_handle(chain->pv))
-               : mem_printf("there is no AzVolume %s", attachment_volume(chain->attachment));
+               ? mem_printf("no AzVolume exists for %s", persistent_volume_handle(chain->pv))
+               : mem_printf("AzVolume %s does not exist", attachment_volume(chain->attachment));
 }
 
 static bool volume_going(const struct dependency_chain *chain)
@@ -117,7 +118,7 @@ static bool volume_going(const struct dependency_chain *chain)
 static char *why_going(const struct dependency_chain *chain)
 {
     if (chain->attachment)
-        return mem_printf("AzVolumeAttachment %s has to go first",
+        return mem_printf("AzVolumeAttachment %s must be deleted first",
                           chain->attachment->metadata->name);
     return error_text(volume_status(chain) ? volume_status(chain)->error : NULL,
                       "Azure is deleting the disk");
@@ -131,7 +132,7 @@ static bool not_created(const struct dependency_chain *chain)
 static char *why_not_created(const struct dependency_chain *chain)
 {
     return error_text(volume_status(chain) ? volume_status(chain)->error : NULL,
-                      "Azure has not made the disk yet");
+                      "Azure has not created the disk yet");
 }
 
 static bool node_gone(const struct dependency_chain *chain)
@@ -141,7 +142,7 @@ static bool node_gone(const struct dependency_chain *chain)
 
 static char *why_node_gone(const struct dependency_chain *chain)
 {
-    return mem_printf("there is no Node %s", chain->node_name);
+    return mem_printf("Node %s does not exist", chain->node_name);
 }
 
 static bool unused(const struct dependency_chain *chain)
@@ -154,7 +155,7 @@ static char *why_unused(const struct dependency_chain *chain)
 {
     char *warning = last_warning(chain->cluster, "Pod", chain->pod);
 
-    return warning ? warning : mem_strdup("no VolumeAttachment wants it on a node");
+    return warning ? warning : mem_strdup("no VolumeAttachment requests the volume on a node");
 }
 
 static bool node_unready(const struct dependency_chain *chain)
@@ -178,10 +179,11 @@ static char *why_plugin_silent(const struct dependency_chain *chain)
         chain->plugin ? KUBE_AS(Api__AzDriverNode, chain->plugin)->status : NULL;
 
     if (!chain->plugin)
-        return mem_printf("there is no AzDriverNode %s", chain->node_name);
+        return mem_printf("AzDriverNode %s does not exist", chain->node_name);
     return mem_printf("AzDriverNode %s: last heartbeat %s, %s", chain->node_name,
                       status && status->last_heartbeat_time ? status->last_heartbeat_time : "never",
-                      status && status->ready_for_volume_allocation ? "ready then" : "not ready");
+                      status && status->ready_for_volume_allocation ? "ready at that time"
+                                                                    : "not ready");
 }
 
 static bool held_elsewhere(const struct dependency_chain *chain)
@@ -208,7 +210,7 @@ static char *why_not_asked(const struct dependency_chain *chain)
 
     return mem_strdup(error && error->message
                           ? error->message
-                          : "the driver has not been asked, or has not answered");
+                          : "the driver has not been called, or has not answered");
 }
 
 static bool no_primary(const struct dependency_chain *chain)
@@ -219,7 +221,7 @@ static bool no_primary(const struct dependency_chain *chain)
 
 static char *why_no_primary(const struct dependency_chain *chain)
 {
-    return mem_printf("VolumeAttachment %s says attached, and node %s has no primary",
+    return mem_printf("VolumeAttachment %s is attached, but node %s has no primary attachment",
                       chain->volume_attachment->metadata->name, chain->node_name);
 }
 
@@ -245,7 +247,7 @@ static bool waiting(const struct dependency_chain *chain)
 
 static char *why_state(const struct dependency_chain *chain)
 {
-    return error_text(error_of(chain), "nothing has failed so far");
+    return error_text(error_of(chain), "no error so far");
 }
 
 static char *why_attaching(const struct dependency_chain *chain)
@@ -255,14 +257,15 @@ static char *why_attaching(const struct dependency_chain *chain)
     if (error_of(chain))
         return why_state(chain);
     if (!chain->machine_known)
-        return mem_strdup("nothing has failed so far; --cloud-config shows Azure's side");
+        return mem_strdup("no error so far; use --cloud-config to see Azure's view");
     if (!chain->machine)
         return mem_printf("node %s has no VM in Azure", chain->node_name);
     if (!slot)
-        return mem_strdup("the VM's model does not have the disk yet");
-    return mem_printf("the VM's model has the disk at LUN %d%s", slot->lun,
-                      chain->machine->state == CLOUD_INSTANCE_SETTLED ? ""
-                                                                      : ", and is being changed");
+        return mem_strdup("the VM's model does not contain the disk yet");
+    return mem_printf("the VM's model contains the disk at LUN %d%s", slot->lun,
+                      chain->machine->state == CLOUD_INSTANCE_SETTLED
+                          ? ""
+                          : ", but the VM is still being updated");
 }
 
 static bool machine_differs(const struct dependency_chain *chain)
@@ -272,7 +275,7 @@ static bool machine_differs(const struct dependency_chain *chain)
 
 static char *why_machine_differs(const struct dependency_chain *chain)
 {
-    return mem_printf("the record says attached, and the VM of node %s does not have the disk",
+    return mem_printf("the disk is recorded as attached, but the VM of node %s does not have it",
                       chain->node_name);
 }
 
@@ -288,7 +291,7 @@ static char *why_not_mounted(const struct dependency_chain *chain)
     char *warning = last_warning(chain->cluster, "Pod", chain->pod);
 
     return warning ? warning
-                   : mem_printf("kubelet on node %s does not say that it uses the volume",
+                   : mem_printf("kubelet on node %s does not report the volume as in use",
                                 chain->node_name);
 }
 
@@ -301,7 +304,7 @@ static bool always(const struct dependency_chain *chain)
 static char *why_in_order(const struct dependency_chain *chain)
 {
     if (!chain->attachment)
-        return mem_printf("node %s takes volumes", chain->node_name);
+        return mem_printf("node %s accepts volumes", chain->node_name);
     return mem_printf("attached to node %s as %s at LUN %d", chain->node_name,
                       attachment_is(as_attachment(chain->attachment), ROLE_PRIMARY) ? ROLE_PRIMARY
                                                                                     : ROLE_REPLICA,
@@ -316,41 +319,44 @@ static const struct {
     char *(*cause)(const struct dependency_chain *chain);
     const char *next;
 } stages[] = {
-    {"no volume", pod_without_volume, why_without_volume, "kubectl describe the pod"},
+    {"no volume", pod_without_volume, why_without_volume, "run kubectl describe on the pod"},
     {"waiting for a volume", claim_unbound, why_unbound,
-     "kubectl describe the claim; look at its StorageClass and at the external-provisioner's log"},
+     "run kubectl describe on the claim; check its StorageClass and the log of "
+     "external-provisioner"},
     {"not a volume of this driver", other_driver, why_other_driver,
-     "ask the driver that it belongs to"},
+     "use the tools of the driver that the volume belongs to"},
     {"without a record", no_record, why_no_record,
-     "see that azdisk-controller runs and one of its replicas leads (kubectl get lease); it takes "
-     "over volumes when they are published"},
-    {"being deleted", volume_going, why_going, "wait; if it stays, azdiskctl check"},
+     "check that azdisk-controller is running and that one of its pods is the leader (kubectl get "
+     "lease); it creates the AzVolume when the volume is published"},
+    {"being deleted", volume_going, why_going, "wait; if it does not finish, run azdiskctl check"},
     {"being created", not_created, why_not_created,
-     "nothing, while Azure works; a wrong parameter or a quota has to be mended, and the "
-     "controller tries again by itself"},
+     "wait while Azure creates the disk; if the cause is a wrong parameter or a quota, fix it, and "
+     "the controller tries again automatically"},
     {"detaching", detaching, why_state,
-     "wait: Azure takes up to a minute; of a VM that does not run, longer"},
+     "wait: Azure takes up to a minute, or longer if the VM is not running"},
     {"node is gone", node_gone, why_node_gone, "delete the pod if it still exists"},
     {"not in use", unused, why_unused,
-     "see why no pod with it is placed: kubectl describe the pod"},
+     "find out why no pod that uses the volume is scheduled: run kubectl describe on the pod"},
     {"waiting for another node", held_elsewhere, why_held,
-     "the pod there must end first; if its node is off for certain, taint it "
-     "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"},
-    {"node does not answer", node_unready, why_node_unready, "kubectl describe the node"},
+     "the pod on that node must end first; only if the node is certainly powered off, taint it "
+     "with node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"},
+    {"node does not answer", node_unready, why_node_unready, "run kubectl describe on the node"},
     {"node plug-in does not answer", plugin_silent, why_plugin_silent,
-     "look at the pod azdisk-node on that node"},
+     "check the pod azdisk-node on that node"},
     {"waiting to be published", not_asked, why_not_asked,
-     "look at the logs of external-attacher and azdisk-controller"},
-    {"published without a primary", no_primary, why_no_primary, "azdiskctl check"},
+     "check the logs of external-attacher and azdisk-controller"},
+    {"published without a primary", no_primary, why_no_primary, "run azdiskctl check"},
     {"attach or detach failed", failed, why_state,
-     "the controller tries again by itself; mend what the cause names"},
+     "fix the cause; the controller tries again automatically"},
     {"changing its role", promoting, why_state,
-     "wait: it takes no call to Azure; if it stays, see that azdisk-controller leads"},
+     "wait: this takes no call to Azure; if it does not finish, check that a pod of "
+     "azdisk-controller is the leader"},
     {"being attached", waiting, why_attaching,
      "wait: Azure takes up to a minute; azuredisk_azure_budget_wait_seconds shows throttling"},
-    {"detached behind the driver's back", machine_differs, why_machine_differs, "azdiskctl check"},
+    {"detached behind the driver's back", machine_differs, why_machine_differs,
+     "run azdiskctl check"},
     {"being mounted", not_mounted, why_not_mounted,
-     "kubectl describe the pod; look at the log of azdisk-node on that node"},
+     "run kubectl describe on the pod; check the log of azdisk-node on that node"},
     {"in order", always, why_in_order, "nothing"},
 };
 

@@ -9,14 +9,15 @@
 
 static const char program[] = "azdiskctl";
 static const char about[] =
-    "Shows where every volume, replica and operation of the Azure disk driver is";
+    "Shows the state of every volume, replica and operation of the Azure disk driver";
 static const char commands[] =
     "\nCommands:\n"
-    "  map               Volumes by nodes, and nodes by their places for disks\n"
-    "  why KIND/NAME     Where it stands and what it waits for; KIND is pod, pvc, pv, azvolume,\n"
-    "                    azvolumeattachment, node\n"
-    "  timeline VOLUME   What has happened to a PersistentVolume or AzVolume, in order\n"
-    "  check             Differences between records, Kubernetes and Azure; status 1 if any\n";
+    "  map               On which nodes each volume is, and the disk slots of each node\n"
+    "  why KIND/NAME     State of an object and what it is waiting for; KIND is pod, pvc, pv,\n"
+    "                    azvolume, azvolumeattachment or node\n"
+    "  timeline VOLUME   Events of a PersistentVolume or AzVolume in chronological order\n"
+    "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
+    "                    if there are any\n";
 
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const outputs[] = {"text", "json", NULL};
@@ -36,25 +37,28 @@ static const struct option_row rows[] = {
      .type = OPTION_STRING,
      .target = &flags.kubeconfig,
      .environment = "KUBECONFIG",
-     .help = "Kubeconfig file; empty: ~/.kube/config, else the pod's own account"},
+     .help = "Kubeconfig file; empty: ~/.kube/config if it exists, otherwise the pod's service "
+             "account"},
     {.name = "namespace",
      .type = OPTION_STRING,
      .target = &flags.namespace_,
-     .help = "Namespace of the claim or pod that is asked about; also -n"},
+     .help = "Namespace of the claim or pod; short form -n"},
     {.name = "output",
      .type = OPTION_CHOICE,
      .target = &flags.output,
      .choices = outputs,
-     .help = "Form of what is printed; also -o"},
+     .help = "Output format; short form -o"},
     {.name = "cloud-config",
      .type = OPTION_STRING,
      .target = &flags.cloud_config,
      .environment = "AZURE_CREDENTIAL_FILE",
-     .help = "The azure.json file, to look at Azure as well; empty: the records only"},
+     .help = "Path of an azure.json file, with which Azure is read too; empty: only the records "
+             "are read"},
     {.name = "prices",
      .type = OPTION_STRING,
      .target = &flags.prices,
-     .help = "What disks cost a month, for check: P10_LRS=19.71,PremiumV2_LRS=0.08 (of a GiB)"},
+     .help = "For check, the monthly prices of disks, or of one GiB for kinds of disks that are "
+             "sold by size: P10_LRS=19.71,PremiumV2_LRS=0.08"},
     {.name = "object-namespace",
      .type = OPTION_STRING,
      .target = &flags.object_namespace,
@@ -73,7 +77,7 @@ static const struct option_row rows[] = {
      .type = OPTION_CHOICE,
      .target = &flags.log_format,
      .choices = log_formats,
-     .help = "Form of the log's lines"},
+     .help = "Format of the log lines"},
 };
 
 /* kubectl's short forms. */
@@ -132,7 +136,7 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
     int n;
 
     if (!split(argc, argv, flag_words, &n)) {
-        fprintf(stderr, "%s: one command at a time (see --help)\n", program);
+        fprintf(stderr, "%s: more than one command (see --help)\n", program);
         *ret_status = 2;
         return false;
     }

@@ -82,8 +82,8 @@ uint64_t heartbeat_limit_read(struct task *self, struct kube *kube, const char *
     if (ms)
         return ms;
     duration_format(DEFAULT_HEARTBEAT_LIMIT_MS, text);
-    log_warning("no Deployment of %s says its --heartbeat-limit, so that its default of %s is "
-                "taken%s%s",
-                program, text, err ? ": " : "", err ? err_message(err) : "");
+    log_warning(
+        "cannot read --heartbeat-limit from a Deployment of %s, assuming the default %s%s%s",
+        program, text, err ? ": " : "", err ? err_message(err) : "");
     return DEFAULT_HEARTBEAT_LIMIT_MS;
 }

@@ -117,16 +117,16 @@ static struct err *run_check(struct task *self, struct program *program, json_t 
 
 struct command {
     const char *name;
-    bool has_subject;
+    const char *subject; /* what has to follow the command; NULL: nothing may */
     struct err *(*run)(struct task *self, struct program *program, json_t **ret);
     void (*write)(const json_t *document, struct buffer *out);
 };
 
 static const struct command commands[] = {
-    {"map", false, run_map, map_text},
-    {"why", true, run_why, why_text},
-    {"timeline", true, run_timeline, timeline_text},
-    {"check", false, run_check, check_text},
+    {"map", NULL, run_map, map_text},
+    {"why", "KIND/NAME", run_why, why_text},
+    {"timeline", "VOLUME", run_timeline, timeline_text},
+    {"check", NULL, run_check, check_text},
 };
 
 /* NULL, with a line about it, if the command line has none. */
@@ -135,14 +135,18 @@ static const struct command *find_command(const struct flags *flags)
     for (size_t i = 0; flags->command && i < COUNT_OF(commands); i++) {
         if (strcmp(commands[i].name, flags->command) != 0)
             continue;
-        if (commands[i].has_subject == (flags->subject != NULL))
+        if (!commands[i].subject == !flags->subject)
             return &commands[i];
-        fprintf(stderr, "azdiskctl: %s %s (see --help)\n", flags->command,
-                commands[i].has_subject ? "of what?" : "takes no more words");
+        if (commands[i].subject)
+            fprintf(stderr, "azdiskctl: %s: missing %s (see --help)\n", flags->command,
+                    commands[i].subject);
+        else
+            fprintf(stderr, "azdiskctl: %s: unexpected argument \"%s\" (see --help)\n",
+                    flags->command, flags->subject);
         return NULL;
     }
     fprintf(stderr, "azdiskctl: %s (see --help)\n",
-            flags->command ? "no such command" : "which command?");
+            flags->command ? "unknown command" : "missing command");
     return NULL;
 }
 

@@ -171,8 +171,8 @@ static void write_volumes(const json_t *volumes, struct buffer *out)
 
 static void write_nodes(const json_t *nodes, struct buffer *out)
 {
-    static const char *const head[] = {"NODE",   "ZONE",      "READY",   "PLUG-IN",
-                                       "PLACES", "PRIMARIES", "REPLICAS"};
+    static const char *const head[] = {"NODE",  "ZONE",      "READY",   "PLUG-IN",
+                                       "SLOTS", "PRIMARIES", "REPLICAS"};
     struct text_table table = {.columns = COUNT_OF(head)};
 
     for (size_t i = 0; i < COUNT_OF(head); i++)

@@ -61,10 +61,10 @@ static void tell_object(struct story *story, const struct api_resource *resource
     const struct object_list *events = &story->cluster->events;
 
     tell(story, time_of_text(metadata->creation_timestamp), resource->kind, object, "Created",
-         mem_strdup("the object was created"));
+         mem_strdup("object created"));
     if (metadata->deletion_timestamp)
         tell(story, time_of_text(metadata->deletion_timestamp), resource->kind, object, "Deleted",
-             mem_strdup("its deletion was asked for"));
+             mem_strdup("deletion requested"));
     for (size_t i = 0; i < events->n; i++) {
         const Api__Event *event = KUBE_AS(Api__Event, events->items[i]);
 
@@ -85,7 +85,7 @@ static void tell_collection(struct story *story, const struct kube_object *volum
 
     if (us)
         tell(story, us, AZ_VOLUMES.kind, volume, "Collection",
-             mem_strdup("its replicas are detached, unless it is published before"));
+             mem_strdup("replicas will be detached unless the volume is published before"));
 }
 
 /* Nothing says since when, so it is told as of the moment of reading. */
@@ -156,7 +156,7 @@ struct err *timeline_json(const struct cluster *cluster, const char *name, json_
     const struct kube_object *pv = find_by(&view->persistent_volumes, key_name, name);
 
     if (!volume && !pv)
-        return err_new(ERR_NOT_FOUND, "there is neither a PersistentVolume nor an AzVolume \"%s\"",
+        return err_new(ERR_NOT_FOUND, "neither a PersistentVolume nor an AzVolume \"%s\" exists",
                        name);
     if (!volume)
         volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));

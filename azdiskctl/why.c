@@ -15,7 +15,8 @@ static char *say_pod(const struct dependency_chain *chain)
     const char *node = pod->spec ? pod->spec->node_name : NULL;
     const char *phase = pod->status && pod->status->phase ? pod->status->phase : "?";
 
-    return node ? mem_printf("%s, on node %s", phase, node) : mem_printf("%s, on no node", phase);
+    return node ? mem_printf("%s, on node %s", phase, node)
+                : mem_printf("%s, not on a node", phase);
 }
 
 static char *say_claim(const struct dependency_chain *chain)
@@ -78,7 +79,7 @@ static char *say_plugin(const struct dependency_chain *chain)
     const char *ready = plugin_is_ready(chain->cluster, chain->plugin) ? "ready" : "not ready";
 
     return status && status->slots && status->slots->has_free
-               ? mem_printf("%s, heartbeat %s, %d of %d places free", ready, beat,
+               ? mem_printf("%s, heartbeat %s, %d of %d disk slots free", ready, beat,
                             status->slots->free, status->slots->limit)
                : mem_printf("%s, heartbeat %s", ready, beat);
 }
@@ -86,10 +87,10 @@ static char *say_plugin(const struct dependency_chain *chain)
 static char *say_machine(const struct dependency_chain *chain)
 {
     static const char *const states[] = {[CLOUD_INSTANCE_SETTLED] = "settled",
-                                         [CLOUD_INSTANCE_CHANGING] = "being changed",
+                                         [CLOUD_INSTANCE_CHANGING] = "being updated",
                                          [CLOUD_INSTANCE_FAILED] = "failed"};
 
-    return mem_printf("%s, %zu of %d places taken", states[chain->machine->state],
+    return mem_printf("%s, %zu of %d disk slots taken", states[chain->machine->state],
                       chain->machine->n_slots, chain->machine->max_disks);
 }
 

@@ -38,7 +38,7 @@ static bool may_write(void *ctx)
 static void event_failed(void *ctx, const struct err *err)
 {
     (void)ctx;
-    log_warning("an event was not written: %s", err_message(err));
+    log_warning("writing an event failed: %s", err_message(err));
 }
 
 void app_connect_cluster(struct app *app, struct kube *kube, struct http_transport *http,
@@ -75,7 +75,7 @@ static struct err *read_cluster_id(struct task *self, struct app *app)
 
     while ((err = kube_cluster_id(self, controller->kube, &app->cluster_id)) &&
            err_kind(err) != ERR_CANCELED) {
-        log_warning("CSI is not served yet: %s", err_message(err));
+        log_warning("not serving CSI yet: %s", err_message(err));
         err_free(err);
         TRY(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
     }

@@ -45,14 +45,14 @@ static struct err *read_secret(struct task *self, struct kube *kube, const struc
     const Api__Secret *secret = KUBE_AS(Api__Secret, object);
     const char *encoded = KUBE_MAP_GET(secret->data, secret->n_data, SECRET_KEY);
     if (!encoded)
-        return err_new(ERR_INVALID, "it has no key " SECRET_KEY);
+        return err_new(ERR_INVALID, "missing key " SECRET_KEY);
     size_t length = strlen(encoded), padding = 0;
     while (padding < 2 && padding < length && encoded[length - padding - 1] == '=')
         padding++;
     CLEANUP(freep) unsigned char *text = mem_alloc(length / 4 * 3 + 4);
     int n = EVP_DecodeBlock(text, (const unsigned char *)encoded, (int)length);
     if (n < 0)
-        return err_new(ERR_INVALID, "its key " SECRET_KEY " is not base64");
+        return err_new(ERR_INVALID, "key " SECRET_KEY " is not valid base64");
     explicit_bzero((char *)(uintptr_t)encoded, length);
     *ret_length = (size_t)n - padding; /* which was decoded as zero bytes */
     *ret_text = (char *)TAKE_PTR(text);
@@ -85,7 +85,7 @@ static struct err *parse(struct task *self, char *text, size_t length, const cha
     if (parsing.err)
         return err_wrap(parsing.err, "%s", where);
     if (ret->unknown_keys)
-        log_warning("%s: not keys of the Azure cloud provider, so they do nothing: %s", where,
+        log_warning("%s: ignoring keys that the Azure cloud provider does not define: %s", where,
                     ret->unknown_keys);
     return NULL;
 }
@@ -101,10 +101,11 @@ static struct err *load_file(struct task *self, const struct flags *flags, struc
         return parse(self, text, length, where, ret);
     if (!flags->cloud_config_secret[0])
         return err_wrap(err, "--cloud-config");
-    return err_wrap(err,
-                    "no Secret %s/%s, and no file in its place (of the node's files a pod of the "
-                    "chart has only the one that controller.credentialFile names): --cloud-config",
-                    flags->cloud_config_namespace, flags->cloud_config_secret);
+    return err_wrap(
+        err,
+        "Secret %s/%s does not exist, and the file to use instead cannot be read (the chart mounts "
+        "only the file that controller.credentialFile names): --cloud-config",
+        flags->cloud_config_namespace, flags->cloud_config_secret);
 }
 
 struct err *cloud_config_load(struct task *self, struct kube *kube, const struct flags *flags,

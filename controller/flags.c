@@ -56,63 +56,73 @@ static struct flags flags = {
 
 static const struct option_row rows[] = {
     TEXT("endpoint", endpoint, "Unix socket on which CSI is served"),
-    TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's own account"),
+    TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's service account"),
     TEXT("driver-name", settings.driver_name, "Name of the CSI driver"),
     TEXT("object-namespace", settings.namespace_, "Namespace of the custom resources"),
     TEXT("cloud-config-secret-name", cloud_config_secret,
-         "Secret with key cloud-config, the azure.json; empty: read the file"),
-    TEXT("cloud-config-secret-namespace", cloud_config_namespace, "Namespace of that Secret"),
+         "Secret whose key cloud-config contains the azure.json; empty: only the file is read"),
+    TEXT("cloud-config-secret-namespace", cloud_config_namespace,
+         "Namespace of the Secret with the azure.json"),
     {.name = "cloud-config",
      .type = OPTION_STRING,
      .target = &flags.cloud_config_file,
      .environment = "AZURE_CREDENTIAL_FILE",
-     .help = "The azure.json file, used when there is no Secret"},
-    TEXT(
-        "cloud-cache", cloud_cache,
-        "File that keeps what Azure says of VMs and disks for the next start; empty: nothing does"),
+     .help = "Path of the azure.json file, which is used if there is no Secret"},
+    TEXT("cloud-cache", cloud_cache,
+         "File in which Azure's limits of VM sizes and disks are saved for the next start; empty: "
+         "they are not saved"),
     TEXT("health-address", health_address,
-         "Where /healthz and /readyz are served; unix:///csi/health.sock: on a Unix socket"),
+         "Address on which /healthz and /readyz are served: host:port, or a Unix socket such as "
+         "unix:///csi/health.sock"),
     TEXT("metrics-address", metrics_address,
-         "Where /metrics is served, as soon as no other process has the address"),
-    TEXT("leader-election-namespace", lease_namespace, "Namespace of the Lease"),
-    TEXT("leader-election-name", lease_name, "Name of the Lease"),
-    DURATION("lease-duration", lease_duration_ms, 1000, "How long others wait for a silent leader"),
+         "Address on which /metrics is served; while another process uses it, the controller waits "
+         "until it is free"),
+    TEXT("leader-election-namespace", lease_namespace,
+         "Namespace of the Lease with which a leader is elected"),
+    TEXT("leader-election-name", lease_name, "Name of the Lease with which a leader is elected"),
+    DURATION("lease-duration", lease_duration_ms, 1000,
+             "How long other controllers wait before they take over the Lease of a leader that no "
+             "longer renews it"),
     DURATION("lease-renew-deadline", renew_deadline_ms, 500,
-             "How long a leader goes on without renewing; less than the duration"),
-    DURATION("lease-retry-period", retry_period_ms, 100, "Between attempts to take or renew"),
+             "How long a leader that cannot renew its Lease remains the leader; less than "
+             "--lease-duration"),
+    DURATION("lease-retry-period", retry_period_ms, 100,
+             "Time between two attempts to acquire or renew the Lease"),
     {.name = "pod-name",
      .type = OPTION_STRING,
      .target = &flags.pod_name,
      .environment = "POD_NAME",
-     .help = "Name of the pod, for the Lease and for events; empty: the host's name"},
+     .help = "Name of the pod, which appears in the Lease and in events; empty: the host name"},
     CHOICE("publish-wait", settings.publish_wait, publish_waits,
            "What ControllerPublishVolume waits for"),
     CHOICE("on-unpublish", settings.on_unpublish, on_unpublish_ways,
-           "What happens to the attachment of a volume that keeps replicas; where the node still "
-           "uses the volume, it is detached"),
+           "What ControllerUnpublishVolume does with the disk of a volume that keeps replicas; a "
+           "disk that its node still uses is always detached"),
     DURATION("replica-gc-delay", settings.replica_gc_delay_ms, 0,
-             "How long replicas stay after the last unpublish"),
-    DURATION("heartbeat-limit", settings.heartbeat_limit_ms, 1000,
-             "A node plug-in that was silent for longer is not ready"),
+             "How long replicas stay attached after the volume's last unpublish"),
+    DURATION(
+        "heartbeat-limit", settings.heartbeat_limit_ms, 1000,
+        "Age of a node plug-in's last heartbeat from which the plug-in is considered not ready"),
     DURATION("audit-interval", settings.audit_interval_ms, 0,
-             "Between two scans of the audit, each about one call to Azure; 0: no audit"),
+             "Time between two scans of the audit, each of which takes about one call to Azure; 0: "
+             "no audit"),
     CHOICE("repair", settings.repair, repairs,
-           "What the audit puts right: safe is what Azure's own word decides; with none it only "
-           "counts and tells"),
+           "Which findings the audit repairs: safe (those that Azure's model proves) or none "
+           "(report only)"),
     {.name = "worker-threads",
      .type = OPTION_INT,
      .target = &flags.settings.worker_tasks,
      .least = 1,
      .most = 1000,
-     .help = "Objects of each kind that are reconciled at once; attachments, which wait for "
-             "Azure, are not counted"},
+     .help = "Number of objects of each kind that are reconciled concurrently; attachments are not "
+             "limited, because they mostly wait for Azure"},
     {.name = "v",
      .type = OPTION_INT,
      .target = &flags.verbosity,
      .least = 0,
      .most = 10,
      .help = "Log level: 0 warnings, 2 information, 5 debug"},
-    CHOICE("log-format", log_format, log_formats, "Form of the log's lines"),
+    CHOICE("log-format", log_format, log_formats, "Format of the log lines"),
 };
 
 bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)

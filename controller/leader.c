@@ -133,7 +133,8 @@ static void catch_up_and_start(struct task *self, void *arg)
     struct err *err;
 
     while ((err = informers_catch_up(self, controller)) && !task_is_cancelled(self)) {
-        log_warning("this process has the lease and reads what its predecessor wrote: %s",
+        log_warning("this process has acquired the lease, but reading what the previous leader "
+                    "wrote failed: %s",
                     err_message(err));
         err_free(err);
         err_free(task_sleep(self, backoff_next(&backoff, loop_random(controller->loop))));
@@ -180,7 +181,7 @@ static void acquired(void *ctx)
 {
     struct leader *leader = ctx;
 
-    log_info("this process leads now, as %s", leader->config.lease.identity);
+    log_info("started leading as %s", leader->config.lease.identity);
     group_init(&leader->reconcilers, leader->config.controller->loop);
     leader->acquired = true;
     group_spawn(&leader->reconcilers, "catch up", catch_up_and_start, leader);
@@ -190,7 +191,7 @@ static void lost(void *ctx)
 {
     struct leader *leader = ctx;
 
-    log_error("the lease %s was lost; this process ends", leader->config.lease.name);
+    log_error("lost the lease %s; exiting", leader->config.lease.name);
     leader->config.lost(leader->config.ctx);
 }
 

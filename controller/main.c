@@ -52,7 +52,7 @@ static void stop_program(struct program *program, bool failed)
 
 static void on_terminate(void *ctx)
 {
-    log_info("asked to end");
+    log_info("received a signal to terminate");
     stop_program(ctx, false);
 }
 
@@ -149,7 +149,9 @@ static struct err *is_ready(void *ctx)
 {
     const struct program *program = ctx;
 
-    return program->serving ? NULL : err_new(ERR_UNAVAILABLE, "the cluster has not been read yet");
+    return program->serving
+               ? NULL
+               : err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
 }
 
 static void refresh_metrics(void *ctx)

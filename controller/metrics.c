@@ -13,7 +13,7 @@ struct metric METRIC_CSI_OPERATIONS = {
 
 struct metric METRIC_RECONCILES = {
     .name = "azuredisk_reconcile_total",
-    .help = "Reconciles by kind of object and result.",
+    .help = "Reconciles, by kind of object and result.",
     .type = METRIC_COUNTER,
     .labels = {"kind", "result"},
 };
@@ -28,48 +28,48 @@ struct metric METRIC_RECONCILE_SECONDS = {
 
 struct metric METRIC_WATCH_FAILURES = {
     .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were begun again.",
+    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
     .type = METRIC_COUNTER,
     .labels = {"resource"},
 };
 
 struct metric METRIC_AUDIT_FINDINGS = {
     .name = "azuredisk_audit_differences",
-    .help = "What the audit found and what lasts, by kind of finding (docs/azdiskctl.md).",
+    .help = "Differences that the audit has found and that persist, by kind (docs/azdiskctl.md).",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
 };
 
 struct metric METRIC_AUDIT_SCANS = {
     .name = "azuredisk_audit_looks_total",
-    .help = "Scans of the audit by result.",
+    .help = "Scans of the audit, by result.",
     .type = METRIC_COUNTER,
     .labels = {"result"},
 };
 
 static struct metric queue_depth_gauge = {
     .name = "azuredisk_workqueue_depth",
-    .help = "Objects that wait for a reconcile.",
+    .help = "Objects that are waiting to be reconciled.",
     .type = METRIC_GAUGE,
     .labels = {"name"},
 };
 
 static struct metric leader_gauge = {
     .name = "azuredisk_leader",
-    .help = "1 while this process leads.",
+    .help = "1 while this process is the leader.",
     .type = METRIC_GAUGE,
 };
 
 static struct metric volumes_gauge = {
     .name = "azuredisk_volumes",
-    .help = "AzVolumes by state.",
+    .help = "AzVolumes, by state.",
     .type = METRIC_GAUGE,
     .labels = {"state"},
 };
 
 static struct metric attachments_gauge = {
     .name = "azuredisk_attachments",
-    .help = "AzVolumeAttachments by role and state.",
+    .help = "AzVolumeAttachments, by role and state.",
     .type = METRIC_GAUGE,
     .labels = {"role", "state"},
 };

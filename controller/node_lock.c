@@ -39,7 +39,8 @@ static void try_again(void *ctx)
     struct node_lock *lock = ctx;
 
     if (take(lock)) {
-        log_info("the other controller in this node's network has ended: the sidecars may work");
+        log_info("the other controller in this node's network has exited; this controller's "
+                 "sidecars may start");
         return;
     }
     loop_start_timer(lock->loop, &lock->retry, loop_deadline(lock->loop, RETRY_MS), try_again,
@@ -57,7 +58,8 @@ struct node_lock *node_lock_new(struct loop *loop, const char *name)
     snprintf(path + 1, sizeof lock->address.sun_path - 1, "azdisk-controller/%s", name);
     lock->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(path + 1));
     if (!take(lock)) {
-        log_info("another controller is in this node's network: the sidecars of this one wait");
+        log_info("another controller is running in this node's network; this controller's sidecars "
+                 "wait for it to exit");
         try_again(lock);
     }
     return lock;

@@ -68,8 +68,7 @@ static struct err *not_ready_yet(const Api__AzVolumeAttachment *attachment)
 
 static struct err *missing(const char *key)
 {
-    return err_new(ERR_INTERNAL, "the attachment's publish_context has no %s that makes sense",
-                   key);
+    return err_new(ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid %s", key);
 }
 
 static struct err *read_place(const Api__AzVolumeAttachment *attachment,

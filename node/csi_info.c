@@ -55,8 +55,8 @@ static struct err *await_limit(struct task *self, struct node *node, uint64_t de
 
         if (err && err_kind(err) == ERR_TIMEOUT)
             return err_new(ERR_UNAVAILABLE,
-                           "the controller has not written yet, into AzDriverNode %s, how many "
-                           "disks this node's VM can have",
+                           "the controller has not yet written to AzDriverNode %s how many disks "
+                           "can be attached to this node's VM",
                            node->settings.node_id);
         if (err)
             return TAKE_PTR(err);

@@ -91,10 +91,10 @@ static struct err *check_still_ours(const struct staging *s)
     struct attachment_place place;
 
     if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
-        return err_new(ERR_BUSY, "the volume was unpublished meanwhile");
+        return err_new(ERR_BUSY, "the volume was unpublished in the meantime");
     TRY(attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place));
     if (place.lun != s->place.lun)
-        return err_new(ERR_BUSY, "the disk's LUN has changed meanwhile");
+        return err_new(ERR_BUSY, "the LUN of the disk has changed in the meantime");
     return NULL;
 }
 
@@ -158,8 +158,9 @@ static struct err *prepare_filesystem(struct task *self, struct staging *s,
     if (!s->state.needs_check || s->state.mounted || s->access.read_only)
         return NULL;
     return check(self, s,
-                 s->state.has_errors ? "the kernel has noted errors"
-                                     : "it was not unmounted, and has no journal");
+                 s->state.has_errors
+                     ? "the kernel has recorded errors in the file system"
+                     : "the file system was not unmounted cleanly and has no journal");
 }
 
 /* Replaying the journal may bring errors to light that the kernel had noted in it. */
@@ -181,15 +182,17 @@ static struct err *mount_or_undo(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
     TRY(host_mount(self, s->node->host, &s->device, request));
-    struct err *err = task_is_cancelled(self) ? err_new(ERR_CANCELED, "the caller has given up")
-                                              : check_still_ours(s);
+    struct err *err = task_is_cancelled(self)
+                          ? err_new(ERR_CANCELED, "the caller has canceled the call")
+                          : check_still_ours(s);
     if (!err || s->state.mounted) {
         err_free(err);
         return NULL;
     }
     struct err *stays = host_unstage(self, s->node->host, s->path);
     if (stays)
-        log_error("volume %s stays mounted: %s", s->volume_id, err_message(stays));
+        log_error("volume %s stays mounted because unmounting it failed: %s", s->volume_id,
+                  err_message(stays));
     err_free(stays);
     return err;
 }
@@ -220,7 +223,8 @@ static struct err *mount(struct task *self, struct staging *s, const struct moun
     if (!damaged && !errors)
         return TAKE_PTR(err);
     TRY(check_still_ours(s));
-    TRY(check(self, s, err ? err_message(err) : "its journal has errors on record"));
+    TRY(check(self, s,
+              err ? err_message(err) : "the file system's journal contains recorded errors"));
     return mount_if_ours(self, s, request);
 }
 

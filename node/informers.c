@@ -98,18 +98,18 @@ static struct err *not_there(const struct node *node, uint64_t *absent_since)
     uint64_t now = loop_now(node->loop);
 
     if (!store_is_synced(node->attachments))
-        return err_new(ERR_BUSY, "the API server has not been read yet");
+        return err_new(ERR_BUSY, "the cluster's objects have not been read yet");
     if (*absent_since == 0)
         *absent_since = now;
-    return err_new(now - *absent_since < NEW_ATTACHMENT_MS ? ERR_BUSY : ERR_NOT_FOUND,
-                   "there is no AzVolumeAttachment of the volume for node %s: it has not been "
-                   "published to this node",
-                   node->settings.node_id);
+    return err_new(
+        now - *absent_since < NEW_ATTACHMENT_MS ? ERR_BUSY : ERR_NOT_FOUND,
+        "the volume has not been published to node %s: it has no AzVolumeAttachment for this node",
+        node->settings.node_id);
 }
 
 static struct err *too_late(const struct err *waiting)
 {
-    return err_new(ERR_TIMEOUT, "waited in vain: %s", err_message(waiting));
+    return err_new(ERR_TIMEOUT, "timed out: %s", err_message(waiting));
 }
 
 struct err *informers_await_attachment(struct task *self, struct node *node, const char *volume_id,

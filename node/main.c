@@ -48,7 +48,7 @@ static void on_terminate(void *ctx)
 {
     struct program *program = ctx;
 
-    log_info("asked to end");
+    log_info("received a signal to terminate");
     node_stop(&program->node, false);
 }
 

@@ -22,7 +22,8 @@ struct metric METRIC_STAGE_SECONDS = {
 
 struct metric METRIC_PROOFS = {
     .name = "azuredisk_disk_proofs_total",
-    .help = "Decisions about devices: mount, format, or refused because it may be the wrong disk.",
+    .help = "Decisions about devices: mount, format, or refused because the device may be the "
+            "wrong disk.",
     .type = METRIC_COUNTER,
     .labels = {"verdict"},
 };
@@ -36,27 +37,29 @@ struct metric METRIC_HEARTBEATS = {
 
 struct metric METRIC_WATCH_FAILURES = {
     .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were begun again.",
+    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
     .type = METRIC_COUNTER,
     .labels = {"resource"},
 };
 
 static struct metric heartbeat_age = {
     .name = "azuredisk_heartbeat_age_seconds",
-    .help = "Time since the last heartbeat that was written.",
+    .help = "Time since the last heartbeat was written.",
     .type = METRIC_GAUGE,
 };
 
 static struct metric slots = {
     .name = "azuredisk_slots",
-    .help = "Places for data disks on the VM: limit, and used by this driver's attachments.",
+    .help =
+        "Data disk slots of the VM: the limit, and the slots used by this driver's attachments.",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
 };
 
 static struct metric busy_workers = {
     .name = "azuredisk_busy_workers",
-    .help = "Calls to the kernel that have not returned; one that stays is a disk that hangs.",
+    .help =
+        "System calls that have not returned yet; one that never returns means that a disk hangs.",
     .type = METRIC_GAUGE,
 };
 

@@ -17,7 +17,7 @@ struct err *node_check_ready(const struct node *node)
     if (node->stopping)
         return err_new(ERR_UNAVAILABLE, "the plug-in is stopping");
     if (!store_is_synced(node->attachments) || !store_is_synced(node->driver_nodes))
-        return err_new(ERR_UNAVAILABLE, "the API server has not been read yet");
+        return err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
     if (!node->serving)
         return err_new(ERR_UNAVAILABLE, "CSI is not served yet");
     if (node->registration_error)

@@ -57,7 +57,7 @@ struct err *running_job_begin(struct task *self, struct node *node,
     if (!err)
         return NULL;
     running_job_leave(node, attachment); /* the write may have been made all the same */
-    return err_wrap(err, "recording that %s runs", program);
+    return err_wrap(err, "recording that %s is running", program);
 }
 
 void running_job_leave(struct node *node, const struct kube_object *attachment)
@@ -71,7 +71,8 @@ void running_job_end(struct task *self, struct node *node, const struct kube_obj
     CLEANUP(err_freep) struct err *err = write_note(self, node, attachment, NULL, false);
 
     if (err && err_kind(err) != ERR_NOT_FOUND)
-        log_warning("%s: the annotation " ANNOTATION_RUNNING_JOB " stays until the next try: %s",
+        log_warning("%s: cannot remove the annotation " ANNOTATION_RUNNING_JOB
+                    " yet, trying again later: %s",
                     attachment->metadata->name, err_message(err));
     running_job_leave(node, attachment);
 }
@@ -115,10 +116,10 @@ static bool clear_one(struct task *self, struct node *node, struct kube_object *
     if (!err)
         err = write_note(self, node, attachment, NULL, true);
     if (err)
-        log_debug("%s: \"%s\" stays on record: %s", attachment->metadata->name, text,
+        log_debug("%s: job \"%s\" stays recorded as running: %s", attachment->metadata->name, text,
                   err_message(err));
     else
-        log_info("%s: \"%s\" has ended", attachment->metadata->name, text);
+        log_info("%s: job \"%s\" is no longer running", attachment->metadata->name, text);
     return !err;
 }
 

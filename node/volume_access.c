@@ -38,7 +38,7 @@ static struct err *check_mode(const Csi__V1__VolumeCapability *capability, const
     int mode = capability->access_mode ? (int)capability->access_mode->mode : 0;
 
     if (mode <= 0 || (size_t)mode >= COUNT_OF(modes) || !modes[mode].name)
-        return err_new(ERR_INVALID, "volume_capability.access_mode %d is not known", mode);
+        return err_new(ERR_INVALID, "volume_capability.access_mode %d is unknown", mode);
     if (!modes[mode].multi_node)
         return NULL;
     if (capability->access_type_case == ACCESS(MOUNT))
@@ -47,9 +47,10 @@ static struct err *check_mode(const Csi__V1__VolumeCapability *capability, const
                        "on one node only",
                        modes[mode].name);
     if (strtol(max_shares, NULL, 10) < 2)
-        return err_new(ERR_INVALID,
-                       "volume_capability.access_mode %s needs parameter maxShares of 2 or more",
-                       modes[mode].name);
+        return err_new(
+            ERR_INVALID,
+            "volume_capability.access_mode %s requires parameter maxShares to be 2 or more",
+            modes[mode].name);
     return NULL;
 }
 
@@ -63,9 +64,10 @@ static struct err *choose_filesystem(const Csi__V1__VolumeCapability__MountVolum
     const struct filesystem *type = filesystem_find(name);
 
     if (!type)
-        return err_new(ERR_INVALID,
-                       "volume_capability.mount.fs_type \"%s\" is not supported: one of %s", wanted,
-                       FILESYSTEM_NAMES);
+        return err_new(
+            ERR_INVALID,
+            "volume_capability.mount.fs_type \"%s\" is not supported: it must be one of %s", wanted,
+            FILESYSTEM_NAMES);
     *ret = type;
     return NULL;
 }
@@ -92,7 +94,8 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
         return err_new(ERR_INVALID, "volume_capability is missing");
     if (capability->access_type_case != ACCESS(BLOCK) &&
         capability->access_type_case != ACCESS(MOUNT))
-        return err_new(ERR_INVALID, "volume_capability.access_type is missing: block or mount");
+        return err_new(ERR_INVALID,
+                       "volume_capability.access_type is missing: it must be block or mount");
     TRY(check_mode(capability, find(context, n_context, "maxshares")));
 
     access.raw = capability->access_type_case == ACCESS(BLOCK);

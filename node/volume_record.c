@@ -18,8 +18,8 @@ static struct err *check_disk(const Api__AzVolume *volume,
         return err_new(ERR_BUSY, "AzVolume %s has no disk on record yet", name);
     if (strcasecmp(detail->volume__id, volume_id) != 0)
         return err_new(ERR_PRECONDITION,
-                       "AzVolume %s has disk %s, AzVolumeAttachment %s names another", name,
-                       detail->volume__id, attachment->metadata->name);
+                       "AzVolume %s has disk %s, but AzVolumeAttachment %s names a different one",
+                       name, detail->volume__id, attachment->metadata->name);
     return NULL;
 }
 
@@ -29,8 +29,8 @@ static struct err *disagreement(const Api__AzVolume *volume,
                                 const Api__AzVolumeAttachment *attachment, const char *what)
 {
     return err_new(ERR_PRECONDITION,
-                   "the volume%s: AzVolumeAttachment %s and AzVolume %s disagree, so that one of "
-                   "them was not written by the controller; the device was not touched",
+                   "the volume%s: AzVolumeAttachment %s and AzVolume %s disagree, so one of them "
+                   "was not written by the controller; the device was not modified",
                    what, attachment->metadata->name, volume->metadata->name);
 }
 
@@ -43,7 +43,8 @@ static struct err *check_size(const Api__AzVolume *volume,
     if (place->size == size)
         return NULL;
     CLEANUP(freep)
-    char *what = mem_printf(" has %" PRIu64 " bytes by its attachment, %" PRIu64 " by its record",
+    char *what = mem_printf(" has %" PRIu64 " bytes according to its attachment, but %" PRIu64
+                            " according to its record",
                             place->size, size);
     return disagreement(volume, attachment, what);
 }
@@ -65,14 +66,15 @@ static struct err *check_filesystem(const Api__AzVolume *volume,
     CLEANUP(freep) char *said = identity_format(&place->record);
     if (!record)
         return err_new(ERR_BUSY,
-                       "the controller has not confirmed in AzVolume %s what AzVolumeAttachment %s "
-                       "says of the volume's file system, %s; where it never does, an event of the "
-                       "attachment says why",
+                       "AzVolume %s does not yet confirm what AzVolumeAttachment %s says about the "
+                       "volume's file system, %s; if the controller has rejected it, an event of "
+                       "the AzVolumeAttachment gives the reason",
                        volume->metadata->name, attachment->metadata->name, said);
     CLEANUP(freep) char *known = identity_format(record);
     CLEANUP(freep)
-    char *what =
-        mem_printf("'s file system is %s by its attachment, %s by its record", said, known);
+    char *what = mem_printf(
+        "'s file system is %s according to its attachment, but %s according to its record", said,
+        known);
     return disagreement(volume, attachment, what);
 }
 
@@ -115,7 +117,8 @@ struct err *volume_record_read(struct task *self, struct node *node,
         kube_get(self, node->kube, &AZ_VOLUMES, node->settings.namespace_, name, &volume);
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
-        return err_new(ERR_BUSY, "there is no AzVolume %s, or not yet again", name);
+        return err_new(ERR_BUSY, "AzVolume %s does not exist, or has not been created again yet",
+                       name);
     }
     if (err)
         return err_wrap(err, "AzVolume %s", name);

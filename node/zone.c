@@ -71,7 +71,7 @@ static struct err *ask_metadata(struct task *self, struct node *node, uint64_t d
         if (!err || err_kind(err) == ERR_CANCELED || loop_now(node->loop) >= deadline)
             return TAKE_PTR(err);
     }
-    return err_wrap(TAKE_PTR(err), "instance metadata");
+    return err_wrap(TAKE_PTR(err), "reading the instance metadata");
 }
 
 /* ---- the Node ---- */
@@ -93,7 +93,7 @@ static struct err *ask_cluster(struct task *self, struct node *node, char **ret_
 
     struct err *err = kube_get(self, node->kube, &NODES, NULL, node->settings.node_id, &object);
     if (err)
-        return err_wrap(err, "zone from the Node's labels");
+        return err_wrap(err, "reading the zone from the Node's labels");
     *ret_zone = zone_of_labels(object->metadata);
     return NULL;
 }
@@ -113,7 +113,7 @@ struct err *zone_find(struct task *self, struct node *node, uint64_t deadline, c
     } else if (err_kind(err) == ERR_CANCELED) {
         return TAKE_PTR(err);
     } else {
-        log_warning("%s; the zone is taken from the Node's labels", err_message(err));
+        log_warning("%s; using the zone in the Node's labels instead", err_message(err));
         TRY(ask_cluster(self, node, &zone));
     }
     *ret_zone = TAKE_PTR(zone);

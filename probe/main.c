@@ -1,4 +1,4 @@
-/* azdisk-probe: asks a program of its pod about its health, for kubelet's exec probes. */
+/* azdisk-probe: checks the health of another program in the pod, for kubelet's exec probes. */
 
 #include <stdio.h>
 
@@ -7,7 +7,8 @@
 #include "lib/http/exec_probe.h"
 
 static const char program[] = "azdisk-probe";
-static const char about[] = "asks a program of its pod about its health, for kubelet's exec probes";
+static const char about[] =
+    "checks the health of another program in the pod, for kubelet's exec probes";
 
 static const char *address = "unix:///csi/health.sock", *path = "/healthz";
 
@@ -15,11 +16,11 @@ static const struct option_row rows[] = {
     {.name = "address",
      .type = OPTION_STRING,
      .target = &address,
-     .help = "The --health-address of the program that is asked, a Unix socket"},
+     .help = "The --health-address of that program, a Unix socket"},
     {.name = "path",
      .type = OPTION_STRING,
      .target = &path,
-     .help = "What it is asked for; /healthz or /readyz"},
+     .help = "What to request: /healthz or /readyz"},
 };
 
 int main(int argc, char *argv[])

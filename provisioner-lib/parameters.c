@@ -53,63 +53,61 @@ static const struct row rows[] = {
     {"skuName", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS",
      "Kind of disk."},
     {"storageAccountType", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, NULL,
-     "Another name of skuName."},
+     "Alias of skuName."},
     {"maxShares", COUNT, LASTING, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT, "1",
-     "VMs to which the disk may be attached at once. 2 or more gives replicas. Azure's limit "
-     "depends on kind and size of the disk."},
+     "Number of VMs to which the disk can be attached at the same time. With 2 or more, the volume "
+     "gets replicas. Azure's limit depends on the kind and size of the disk."},
     {"maxMountReplicaCount", COUNT, LASTING, AT(max_mount_replica_count), NULL, 0,
      MAX_SHARES_LIMIT - 1, NULL,
-     "Replica attachments to keep beside the primary one; at most, and when not said, maxShares - "
-     "1. 0 for volumes that many nodes write."},
+     "Number of replica attachments in addition to the primary; at most maxShares - 1, which is "
+     "the default. 0 for volumes that several nodes write to."},
     {"replicaNodeSelector", SELECTOR, LASTING, AT(replica_node_selector), NULL, 0, 0, NULL,
-     "Only nodes with such labels get replicas; as for kubectl -l: key=value, key!=value, "
-     "key in (a,b), key notin (a,b), key, !key, with commas between. It does not say where pods "
-     "run. When not said all nodes on which the pod could run."},
+     "Label selector for the nodes that may get replicas, as for kubectl -l: key=value, "
+     "key!=value, key in (a,b), key notin (a,b), key, !key, separated by commas. It does not "
+     "affect where pods run. Default: all nodes on which the pod could run."},
     {"cachingMode", CACHING, LASTING, AT(caching), LIST("None", "ReadOnly", "ReadWrite"), 0, 0,
      NULL,
-     "Caching of the disk on its VM. When not said ReadOnly, or None where nothing else is "
-     "possible: with maxShares above 1, UltraSSD_LRS, PremiumV2_LRS and from 4 TiB on."},
+     "Caching of the disk on its VM. Default: ReadOnly, or None where caching is not possible: "
+     "with maxShares above 1, for UltraSSD_LRS and PremiumV2_LRS, and for disks of 4 TiB or more."},
     {"fsType", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, "ext4",
      "File system of a new volume."},
     {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
-     "The same by Kubernetes' name."},
+     "Kubernetes' name for fsType."},
     {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
-     "Region of the disk, which must be that of the VMs; when not said the cluster's."},
+     "Region of the disk, which must be that of the VMs. Default: the cluster's."},
     {"resourceGroup", GROUP, CREATION, AT(resource_group), NULL, 0, 0, NULL,
-     "Resource group of the disk, which must exist; when not said the cluster's."},
+     "Resource group of the disk, which must exist. Default: the cluster's."},
     {"subscriptionID", GUID, CREATION, AT(subscription), NULL, 0, 0, NULL,
-     "Subscription of the disk, which must be that of the VMs; when not said the cluster's."},
+     "Subscription of the disk, which must be that of the VMs. Default: the cluster's."},
     {"diskIOPSReadWrite", INTEGER, CREATION, AT(iops), NULL, 1, 400000, NULL,
-     "Operations per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's "
-     "choice."},
+     "Operations per second; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by Azure."},
     {"diskMBpsReadWrite", INTEGER, CREATION, AT(mbps), NULL, 1, 10000, NULL,
-     "Megabytes per second, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
+     "Megabytes per second; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by Azure."},
     {"logicalSectorSize", INTEGER, CREATION, AT(sector_size), LIST("512", "4096"), 512, 4096, NULL,
-     "Bytes of a sector, of UltraSSD_LRS and PremiumV2_LRS only; when not said Azure's choice."},
+     "Size of a sector in bytes; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by "
+     "Azure."},
     {"diskEncryptionSetID", TEXT, CREATION, AT(encryption_set), NULL, 0, 0, NULL,
-     "Resource id of the disk encryption set whose key is used; when not said the platform's key."},
+     "Resource id of the disk encryption set whose key is used. Default: the platform's key."},
     {"diskEncryptionType", TEXT, CREATION, AT(encryption_type),
      LIST("EncryptionAtRestWithPlatformKey", "EncryptionAtRestWithCustomerKey",
           "EncryptionAtRestWithPlatformAndCustomerKeys"),
-     0, 0, NULL, "How that key is used; needs diskEncryptionSetID."},
+     0, 0, NULL, "How the key of the disk encryption set is used; requires diskEncryptionSetID."},
     {"networkAccessPolicy", CHOICE, CREATION, AT(network_access),
      LIST("AllowAll", "DenyAll", "AllowPrivate"), 0, 0, NULL,
-     "From where the disk can be exported; when not said Azure's choice. AllowPrivate needs "
-     "diskAccessID."},
+     "From which networks the disk can be exported. Default: chosen by Azure. AllowPrivate "
+     "requires diskAccessID."},
     {"publicNetworkAccess", CHOICE, CREATION, AT(public_access), LIST("Enabled", "Disabled"), 0, 0,
-     NULL,
-     "Whether the disk can be exported through public networks; when not said Azure's choice."},
+     NULL, "Whether the disk can be exported through public networks. Default: chosen by Azure."},
     {"diskAccessID", TEXT, CREATION, AT(disk_access), NULL, 0, 0, NULL,
-     "Resource id of the disk access for networkAccessPolicy AllowPrivate."},
+     "Resource id of the disk access resource for networkAccessPolicy AllowPrivate."},
     {"enableBursting", TRUTH, CREATION, AT(bursting), NULL, 0, 0, NULL,
-     "Whether the disk may exceed its performance for a time; Premium_LRS and Premium_ZRS of more "
-     "than 512 GiB only, and maxShares 1; when not said false."},
+     "Whether the disk may temporarily exceed its performance; only for Premium_LRS and "
+     "Premium_ZRS disks of more than 512 GiB with maxShares 1. Default: false."},
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
-     "Whether a disk of 513 GiB or more gets a higher performance; when not said false."},
+     "Whether a disk of 513 GiB or more gets a higher performance. Default: false."},
     {"tags", TAGS, CREATION, 0, NULL, 0, 0, NULL,
-     "Tags of the disk: key=value[,key=value...], 44 at most beside the six that the driver "
-     "writes. "
-     "A slash in a key becomes a hyphen."},
+     "Tags of the disk: key=value[,key=value...], at most 44 in addition to the six that the "
+     "driver writes. A slash in a key becomes a hyphen."},
     {"csi.storage.k8s.io/pv/name", TEXT, CREATION, AT(pv_name), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"csi.storage.k8s.io/pvc/name", TEXT, CREATION, AT(pvc_name), NULL, 0, 0, NULL,
@@ -117,14 +115,14 @@ static const struct row rows[] = {
     {"csi.storage.k8s.io/pvc/namespace", TEXT, CREATION, AT(pvc_namespace), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"kind", FIXED, CREATION, 0, LIST("managed", "Managed"), 0, 0, NULL,
-     "All disks are managed ones."},
+     "All disks are managed disks."},
     {"perfProfile", FIXED, CREATION, 0, LIST("none", "None"), 0, 0, NULL,
-     "Device settings are left as they are."},
+     "Device settings are not changed."},
     {"device-setting/", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
-     "Device settings are left as they are: leave it out."},
+     "Device settings are not changed: omit the parameter."},
     {"diskName", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
-     "A disk has the name of its PersistentVolume: leave it out. For a disk that exists already "
-     "make a PersistentVolume with its id as volumeHandle."},
+     "A disk gets the name of its PersistentVolume: omit the parameter. To use an existing disk, "
+     "create a PersistentVolume with the disk's id as volumeHandle."},
     {"tagValueDelimiter", FIXED, CREATION, 0, LIST(","), 0, 0, NULL,
      "Tags are separated by commas."},
     {"writeAcceleratorEnabled", FIXED, CREATION, 0, LIST("false"), 0, 0, NULL,
@@ -132,13 +130,14 @@ static const struct row rows[] = {
     {"zoned", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: the zone follows from the node or the topology."},
     {"incremental", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
-     "Has no effect: it is about snapshots."},
+     "Has no effect: it concerns snapshots."},
     {"enableAsyncAttach", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
-     "Has no effect: --publish-wait of the controller says what is waited for."},
+     "Has no effect: --publish-wait of the controller determines what a publish waits for."},
     {"attachDiskInitialDelay", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
-     "Has no effect: what comes while a VM is being changed goes into its next change."},
+     "Has no effect: requests that arrive while a VM is being updated are combined into its next "
+     "update."},
     {"userAgent", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
-     "Has no effect: what is asked of Azure bears the driver's own name."},
+     "Has no effect: requests to Azure carry the driver's own name."},
 };
 
 const char *parameter_find(const struct parameter *parameters, size_t n, const char *name)
@@ -185,7 +184,7 @@ static struct err *choose(const struct row *row, const char *value, size_t *ret_
         free(list);
         list = longer;
     }
-    return err_new(ERR_INVALID, "\"%s\" is none of %s", value, list);
+    return err_new(ERR_INVALID, "\"%s\" is not one of %s", value, list);
 }
 
 static struct err *read_integer(const struct row *row, const char *value, int64_t *ret)
@@ -200,8 +199,8 @@ static struct err *read_integer(const struct row *row, const char *value, int64_
     if (errno || end == value || *end)
         return err_new(ERR_INVALID, "\"%s\" is not a whole number", value);
     if (number < row->least || number > row->most)
-        return err_new(ERR_INVALID, "%s is outside of %" PRId64 " to %" PRId64, value, row->least,
-                       row->most);
+        return err_new(ERR_INVALID, "%s is not in the range from %" PRId64 " to %" PRId64, value,
+                       row->least, row->most);
     *ret = number;
     return NULL;
 }
@@ -219,9 +218,9 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
             return err_new(ERR_INVALID, "\"%s\" is not of the form key=value[,key=value...]",
                            value);
         if (strstr(item, "${"))
-            return err_new(ERR_INVALID,
-                           "\"%s\": there are no templates; the disk's tags name its claim anyway",
-                           item);
+            return err_new(
+                ERR_INVALID,
+                "\"%s\": templates are not supported; the disk's tags always name its claim", item);
         if (ret->n_tags == MAX_TAGS)
             return err_new(ERR_INVALID, "more than %d tags", MAX_TAGS);
         *equals = '\0';
@@ -231,7 +230,8 @@ static struct err *read_tags(const char *value, struct volume_parameters *ret)
         if (disk_mark_has_tag(item))
             return err_new(
                 ERR_INVALID,
-                "tag %s: the driver itself writes it, to know its disks by: leave it out", item);
+                "tag %s is reserved: the driver writes it to identify its disks; omit the tag",
+                item);
         ARRAY_ADD(ret->tags, ret->n_tags) =
             (struct parameter){mem_strdup(item), mem_strdup(equals + 1)};
     }
@@ -243,7 +243,8 @@ static struct err *read_fixed(const struct row *row, const char *value)
     for (size_t i = 0; row->allowed[i]; i++)
         if (strcasecmp(row->allowed[i], value) == 0)
             return NULL;
-    return err_new(ERR_INVALID, "\"%s\" is not supported, leave it out. %s", value, row->help);
+    return err_new(ERR_INVALID, "\"%s\" is not supported; omit the parameter. %s", value,
+                   row->help);
 }
 
 /* Both become parts of URLs. */
@@ -254,13 +255,13 @@ static struct err *check_group(const char *value)
     for (size_t i = 0; i < length; i++)
         if (!isascii(value[i]) || (!isalnum(value[i]) && !strchr("_-.()", value[i])))
             return err_new(ERR_INVALID,
-                           "\"%s\" is not the name of a resource group: it may have letters, "
-                           "digits, _, -, ., ( and )",
+                           "\"%s\" is not the name of a resource group: only letters, digits, _, "
+                           "-, ., ( and ) are allowed",
                            value);
     if (length > LONGEST_GROUP || (length > 0 && value[length - 1] == '.'))
         return err_new(ERR_INVALID,
-                       "\"%s\" is not the name of a resource group: it has %d characters at most, "
-                       "and does not end in a dot",
+                       "\"%s\" is not the name of a resource group: it must have at most %d "
+                       "characters and must not end with a dot",
                        value, LONGEST_GROUP);
     return NULL;
 }
@@ -375,7 +376,7 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
     const struct row *row = find_row(parameter->name);
 
     if (!row)
-        return err_new(ERR_INVALID, "parameter %s is not known", parameter->name);
+        return err_new(ERR_INVALID, "parameter %s is unknown", parameter->name);
     if (row->type == REFUSED)
         return err_new(ERR_INVALID, "parameter %s is not supported. %s", parameter->name,
                        row->help);

@@ -14,15 +14,16 @@ static struct err *check_replicas(const struct volume_parameters *p, bool multi_
     if (p->max_shares > 1 && !disk_sku_is_shareable(p->sku))
         return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
     if (p->max_mount_replica_count > p->max_shares - 1)
-        return err_new(ERR_INVALID,
-                       "parameter maxMountReplicaCount: %d is outside of 0 to %d (maxShares - 1)",
-                       p->max_mount_replica_count, p->max_shares - 1);
+        return err_new(
+            ERR_INVALID,
+            "parameter maxMountReplicaCount: %d is not in the range from 0 to %d (maxShares - 1)",
+            p->max_mount_replica_count, p->max_shares - 1);
     if (p->replica_node_selector && p->max_shares < 2)
-        return err_new(ERR_INVALID, "parameter replicaNodeSelector: there are no replicas with "
-                                    "maxShares 1");
+        return err_new(ERR_INVALID, "parameter replicaNodeSelector requires maxShares to be 2 or "
+                                    "more: otherwise there are no replicas");
     if (multi_node && p->max_shares < 2)
         return err_new(ERR_INVALID,
-                       "parameter maxShares: access from several nodes needs 2 or more");
+                       "parameter maxShares: access from several nodes requires 2 or more");
     return NULL;
 }
 
@@ -33,8 +34,7 @@ static struct err *check_caching(const struct volume_parameters *p, int64_t size
 
     if (!obstacle || p->caching == CACHING_DEFAULT || p->caching == CACHING_NONE)
         return NULL;
-    return err_new(ERR_INVALID,
-                   "parameter cachingMode: \"%s\" is not possible with %s: only None is",
+    return err_new(ERR_INVALID, "parameter cachingMode: \"%s\" is not possible with %s; use None",
                    caching_mode_name(p->caching), obstacle);
 }
 
@@ -43,13 +43,13 @@ static struct err *check_performance(const struct volume_parameters *p)
     bool provisioned = disk_sku_is_provisioned(p->sku);
 
     if ((p->iops || p->mbps || p->sector_size) && !provisioned)
-        return err_new(ERR_INVALID,
-                       "parameter %s: not for %s disks, only for UltraSSD_LRS and "
-                       "PremiumV2_LRS",
-                       p->iops   ? "diskIOPSReadWrite"
-                       : p->mbps ? "diskMBpsReadWrite"
-                                 : "logicalSectorSize",
-                       p->sku);
+        return err_new(
+            ERR_INVALID,
+            "parameter %s is not possible with %s disks, only with UltraSSD_LRS and PremiumV2_LRS",
+            p->iops   ? "diskIOPSReadWrite"
+            : p->mbps ? "diskMBpsReadWrite"
+                      : "logicalSectorSize",
+            p->sku);
     return NULL;
 }
 
@@ -58,15 +58,16 @@ static struct err *check_access(const struct volume_parameters *p)
     bool private = p->network_access && strcmp(p->network_access, "AllowPrivate") == 0;
 
     if (p->encryption_type && !p->encryption_set)
-        return err_new(ERR_INVALID, "parameter diskEncryptionType needs diskEncryptionSetID");
+        return err_new(ERR_INVALID, "parameter diskEncryptionType requires diskEncryptionSetID");
     if (p->encryption_set && strncasecmp(p->encryption_set, "/subscriptions/", 15) != 0)
         return err_new(ERR_INVALID,
                        "parameter diskEncryptionSetID: \"%s\" does not begin with "
                        "/subscriptions/",
                        p->encryption_set);
     if (private != (p->disk_access != NULL))
-        return err_new(ERR_INVALID, "parameter diskAccessID belongs to networkAccessPolicy "
-                                    "AllowPrivate, and the reverse");
+        return err_new(
+            ERR_INVALID,
+            "parameter diskAccessID and networkAccessPolicy AllowPrivate must be set together");
     return NULL;
 }
 
@@ -100,8 +101,8 @@ static struct err *check_range(const struct volume_parameters *p, const char *na
     if (!value || !most || (value >= least && value <= most))
         return NULL;
     return err_new(ERR_INVALID,
-                   "parameter %s: %" PRId64 " is outside of the %" PRId64 " to %" PRId64
-                   " that a %s disk of %" PRId64 " GiB allows",
+                   "parameter %s: %" PRId64 " is not in the range from %" PRId64 " to %" PRId64
+                   " of a %s disk of %" PRId64 " GiB",
                    name, value, least, most, p->sku, size_gib);
 }
 
@@ -112,12 +113,13 @@ static struct err *check_bursting(const struct volume_parameters *p, int64_t siz
     if (!p->bursting)
         return NULL;
     if (strncmp(p->sku, "Premium_", 8) != 0)
-        return err_new(ERR_INVALID, "%s: not for %s disks, only for Premium_LRS and Premium_ZRS",
+        return err_new(ERR_INVALID,
+                       "%s is not possible with %s disks, only with Premium_LRS and Premium_ZRS",
                        name, p->sku);
     if (p->max_shares > 1)
         return err_new(ERR_INVALID, "%s is not possible with a disk with maxShares above 1", name);
     if (size_gib <= 512)
-        return err_new(ERR_INVALID, "%s needs more than 512 GiB, not %" PRId64, name, size_gib);
+        return err_new(ERR_INVALID, "%s requires more than 512 GiB, not %" PRId64, name, size_gib);
     return NULL;
 }
 
@@ -142,8 +144,7 @@ struct err *volume_parameters_check_size(const struct volume_parameters *p, int6
                     size_gib));
     if (p->performance_plus && size_gib < 513)
         return err_new(ERR_INVALID,
-                       "parameter enablePerformancePlus needs 513 GiB or more, not "
-                       "%" PRId64,
+                       "parameter enablePerformancePlus requires 513 GiB or more, not %" PRId64,
                        size_gib);
     return check_bursting(p, size_gib);
 }

@@ -87,7 +87,8 @@ static struct err *read_volumes(const struct json_piece *list, struct extender_a
         Api__Volume *volume = read_volume(&item, args->arena);
 
         if (volume && spec->n_volumes == EXTENDER_MAX_CLAIMS)
-            return err_new(ERR_EXHAUSTED, "more than %d volumes with claims", EXTENDER_MAX_CLAIMS);
+            return err_new(ERR_EXHAUSTED, "the pod has more than %d volumes with claims",
+                           EXTENDER_MAX_CLAIMS);
         if (volume)
             spec->volumes[spec->n_volumes++] = volume;
     }
@@ -99,7 +100,7 @@ static struct err *read_pod(const struct json_piece *pod, struct extender_args *
     struct json_piece metadata, spec, volumes;
 
     if (!pod->length)
-        return err_new(ERR_INVALID, "no Pod");
+        return err_new(ERR_INVALID, "Pod is missing");
     if (!json_piece_is_object(pod))
         return err_new(ERR_INVALID, "Pod is not an object");
     args->pod = arena_alloc(args->arena, sizeof *args->pod);

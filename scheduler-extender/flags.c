@@ -6,7 +6,7 @@
 #include "lib/base/alloc.h"
 
 static const char program[] = "azdisk-scheduler-extender";
-static const char about[] = "tells kube-scheduler which nodes have a pod's Azure disks attached";
+static const char about[] = "tells kube-scheduler to which nodes a pod's Azure disks are attached";
 
 static const char *const log_formats[] = {"text", "json", NULL};
 
@@ -31,34 +31,36 @@ static struct flags flags = {
     }
 
 static const struct option_row rows[] = {
-    TEXT("address", address, "Where kube-scheduler's calls are served"),
-    TEXT("metrics-address", metrics_address, "Where /healthz, /readyz and /metrics are served"),
+    TEXT("address", address, "Address on which kube-scheduler's calls are served"),
+    TEXT("metrics-address", metrics_address,
+         "Address on which /healthz, /readyz and /metrics are served"),
     TEXT("tls-cert-file", tls_cert_file,
          "Certificate (PEM, with its chain) of --address; empty: plain HTTP"),
     TEXT("tls-key-file", tls_key_file, "Private key (PEM) of the certificate"),
     TEXT("client-ca-file", client_ca_file,
-         "Authorities (PEM) of those who may call --address; a caller without a certificate of "
-         "theirs gets no answer; empty: anybody may call"),
+         "Authorities (PEM) that issue the certificates of callers of --address; a caller without "
+         "such a certificate gets no answer; empty: anyone may call"),
     {.name = "tls-reload-interval",
      .type = OPTION_DURATION,
      .target = &flags.tls_reload_interval_ms,
      .least = 100,
-     .help = "Between two looks whether these three files have changed; they are used anew then"},
+     .help = "Time between two checks whether the three TLS files have changed; changed files are "
+             "loaded without a restart"},
     {.name = "max-request-bytes",
      .type = OPTION_INT,
      .target = &flags.max_request_bytes,
      .least = 64 * 1024,
      .most = 128 * 1024 * 1024,
-     .help = "Largest call that is read; 2 MiB are the names of 15,000 nodes and more, whole nodes "
-             "(nodeCacheCapable: false) take some 15 kB each"},
-    TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's own account"),
+     .help = "Maximum size of a call; 2 MiB hold the names of more than 15,000 nodes, whole nodes "
+             "(nodeCacheCapable: false) take about 15 kB each"},
+    TEXT("kubeconfig", kubeconfig, "Kubeconfig file; empty: the pod's service account"),
     TEXT("driver-name", settings.driver_name, "Name of the CSI driver"),
     TEXT("object-namespace", settings.namespace_, "Namespace of the custom resources"),
     {.name = "heartbeat-limit",
      .type = OPTION_DURATION,
      .target = &flags.settings.heartbeat_limit_ms,
      .least = 1000,
-     .help = "A node whose plug-in was silent for longer scores 0"},
+     .help = "Age of a node plug-in's last heartbeat from which the node scores 0"},
     {.name = "v",
      .type = OPTION_INT,
      .target = &flags.verbosity,
@@ -69,7 +71,7 @@ static const struct option_row rows[] = {
      .type = OPTION_CHOICE,
      .target = &flags.log_format,
      .choices = log_formats,
-     .help = "Form of the log's lines"},
+     .help = "Format of the log lines"},
 };
 
 bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
@@ -77,12 +79,12 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
     if (!options_start(rows, COUNT_OF(rows), program, about, argc, argv, ret_status))
         return false;
     if (!flags.tls_cert_file[0] != !flags.tls_key_file[0]) {
-        fprintf(stderr, "%s: --tls-cert-file and --tls-key-file need each other\n", program);
+        fprintf(stderr, "%s: --tls-cert-file and --tls-key-file must be set together\n", program);
         *ret_status = 2;
         return false;
     }
     if (flags.client_ca_file[0] && !flags.tls_cert_file[0]) {
-        fprintf(stderr, "%s: --client-ca-file needs --tls-cert-file\n", program);
+        fprintf(stderr, "%s: --client-ca-file requires --tls-cert-file\n", program);
         *ret_status = 2;
         return false;
     }

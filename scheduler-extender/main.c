@@ -39,7 +39,7 @@ static void stop_program(struct program *program, bool failed)
 
 static void on_terminate(void *ctx)
 {
-    log_info("asked to end");
+    log_info("received a signal to terminate");
     stop_program(ctx, false);
 }
 
@@ -61,7 +61,7 @@ static struct err *is_ready(void *ctx)
 
     if (informers_is_synced(&program->extender))
         return NULL;
-    return err_new(ERR_UNAVAILABLE, "the cluster has not been read yet");
+    return err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
 }
 
 static void refresh_metrics(void *ctx)
@@ -94,7 +94,7 @@ static void serve_calls_again(void *arg)
     CLEANUP(err_freep) struct err *err = serve_calls(program);
 
     if (!err) {
-        log_info("the certificates have changed: serving with the new ones");
+        log_info("the certificates have changed; now serving with the new ones");
         return;
     }
     log_error("%s", err_message(err));
@@ -131,7 +131,7 @@ static void reload(struct task *self, void *arg)
         err_free(task_sleep(self, program->flags.tls_reload_interval_ms));
         CLEANUP(err_freep) struct err *err = credentials_read(&program->flags, &read);
         if (err)
-            log_warning("%s; the certificates read before stay in use", err_message(err));
+            log_warning("%s; continuing with the certificates read before", err_message(err));
         if (err || task_is_cancelled(self) || credentials_equal(&read, &program->credentials))
             continue;
         service_close(self, TAKE_PTR(program->service));

@@ -11,7 +11,7 @@ static const double upstream_buckets[] = {0.00001, 0.00002, 0.00004, 0.00008, 0.
 
 static struct metric request_seconds = {
     .name = "azuredisk_extender_request_duration_seconds",
-    .help = "Time to answer a call of the scheduler, from when it had arrived completely.",
+    .help = "Time to answer a call of the scheduler after the call has been received completely.",
     .type = METRIC_HISTOGRAM,
     .labels = {"verb"},
     .buckets = request_buckets,
@@ -19,21 +19,21 @@ static struct metric request_seconds = {
 
 static struct metric requests = {
     .name = "azuredisk_extender_requests_total",
-    .help = "Calls of the scheduler by result: ok, or the reason for which it was refused.",
+    .help = "Calls of the scheduler, by result: ok, or the reason for which the call was refused.",
     .type = METRIC_COUNTER,
     .labels = {"verb", "result"},
 };
 
 static struct metric index_objects = {
     .name = "azuredisk_extender_index_objects",
-    .help = "Objects in memory, from which calls are answered.",
+    .help = "Objects in memory that are used to answer calls.",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
 };
 
 struct metric METRIC_WATCH_FAILURES = {
     .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were begun again.",
+    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
     .type = METRIC_COUNTER,
     .labels = {"resource"},
 };

@@ -128,8 +128,8 @@ static void tell(const struct attachment_work *work, const char *vm)
 {
     events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
                   EVENT_WARNING, "DanglingAttachEnded", "Attach",
-                  "disk %s was attached to VM %s, of which there is no record; nobody uses it "
-                  "there, and it has been detached, so that node %s can have it",
+                  "Disk %s was attached to VM %s, but no record says so and nothing uses the disk "
+                  "there. It has been detached so that it can be attached to node %s",
                   work->in.disk_id, vm, node_of(work));
 }
 

@@ -168,7 +168,8 @@ static struct err *learn_from_refusal(struct task *self, struct attachment_work 
         return refusal;
     CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
     if (err)
-        log_warning("%s: who has the disk cannot be told: %s", work->object->key, err_message(err));
+        log_warning("%s: cannot find out which VM has the disk: %s", work->object->key,
+                    err_message(err));
     if (!ended)
         return refusal;
     err_free(refusal);
@@ -206,8 +207,8 @@ static struct err *preempt(struct task *self, struct attachment_work *work, size
     TRY(release(self, work->controller, object));
     events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_NORMAL,
                   "ReplicaGaveWay", "Detach",
-                  "node %s had no place for another disk; this replica gives its own to the "
-                  "primary attachment of volume %s",
+                  "Node %s had no free disk slot; this replica is being detached to make room for "
+                  "the primary attachment of volume %s",
                   work->attachment->spec->node_name, work->attachment->spec->volume_name);
     return NULL;
 }
@@ -225,11 +226,12 @@ static struct err *reschedule(struct task *self, struct attachment_work *work)
 
 static struct err *unknown_vm(const struct attachment_work *work)
 {
-    return err_new(ERR_BUSY,
-                   "disk %s is attached, perhaps to the VM of node %s: that Node is deleted, no "
-                   "record names its VM, and an owner of the disk does not tell its host name. "
-                   "Detach the disk from that VM, or delete the VM",
-                   work->in.disk_id, work->attachment->spec->node_name);
+    return err_new(
+        ERR_BUSY,
+        "disk %s may still be attached to the VM of node %s, which cannot be identified: the Node "
+        "is deleted, no record names its VM, and a VM that has the disk does not report its host "
+        "name. Detach the disk from that VM, or delete the VM",
+        work->in.disk_id, work->attachment->spec->node_name);
 }
 
 static struct err *no_slot(const struct attachment_work *work)
@@ -239,8 +241,8 @@ static struct err *no_slot(const struct attachment_work *work)
     for (size_t i = 0; i < work->n_neighbours; i++)
         published += work->neighbours[i].published && work->neighbours[i].lun != NO_LUN;
     return err_new(ERR_EXHAUSTED,
-                   "node %s: all %d places for data disks are taken, %u by volumes that are in use "
-                   "there and none by a replica that could give way",
+                   "node %s has no free disk slot: all %d are taken, %u of them by volumes in use "
+                   "on this node, and none by a replica that could be detached",
                    work->attachment->spec->node_name, work->instance.max_disks, published);
 }
 

@@ -28,35 +28,35 @@ enum attachment_phase {
 /* Seen from one node. */
 enum attachment_event {
     ON_PUBLISH,           /* ControllerPublishVolume for this node */
-    ON_PUBLISH_ELSEWHERE, /* ControllerPublishVolume for another node, of a disk with one writer */
+    ON_PUBLISH_ELSEWHERE, /* ControllerPublishVolume of a single-writer disk for another node */
     ON_UNPUBLISH_KEEPING, /* ControllerUnpublishVolume of a volume that keeps replicas */
-    ON_UNPUBLISH,         /* ControllerUnpublishVolume of any other, or of a node that may write */
-    ON_COLLECTION_DUE,    /* the volume is unpublished, and its replicas' time is over */
+    ON_UNPUBLISH,         /* ControllerUnpublishVolume otherwise, or if the node may still write */
+    ON_COLLECTION_DUE,    /* the volume is unpublished, and the delay for its replicas is over */
     ON_DELETE,            /* somebody deletes the AzVolumeAttachment */
     ON_VOLUME_DELETED,    /* the AzVolume is deleted */
     ON_PRIMARY_ATTACHED,  /* the primary on another node is attached */
-    ON_ROLE_FREE,         /* the primary on another node has stepped down */
-    ON_ATTACHED,          /* Azure has the disk attached here, whoever asked for it */
-    ON_ATTACH_FAILED,     /* Azure took the change of the VM and could not carry it out */
-    ON_DISK_GONE,         /* Azure no longer has the disk here, or never had */
+    ON_ROLE_FREE,         /* the primary on another node has been demoted */
+    ON_ATTACHED,          /* the disk is attached here in Azure, whoever requested it */
+    ON_ATTACH_FAILED,     /* Azure accepted the update of the VM but failed to complete it */
+    ON_DISK_GONE,         /* the disk is not attached here in Azure */
     ON_NODE_SILENT,       /* no heartbeat, and the Node is not ready */
-    ON_NODE_GONE,         /* the Node is deleted; Kubernetes is to unpublish what is there */
-    ON_NODE_GONE_UNPUBLISHED, /* the same, and there is no VolumeAttachment that says so */
-    ON_LEADER_CHANGED,        /* another controller leads */
+    ON_NODE_GONE,         /* the Node is deleted; Kubernetes has yet to unpublish its volumes */
+    ON_NODE_GONE_UNPUBLISHED, /* the Node is deleted, and there is no VolumeAttachment for it */
+    ON_LEADER_CHANGED,        /* another controller has become the leader */
     ATTACHMENT_EVENTS,
 };
 
 enum attachment_answer {
     ANSWER_NOTHING, /* nothing */
-    ANSWER_CREATE,  /* an AzVolumeAttachment is made, as the primary */
-    ANSWER_PROMOTE, /* it is to be the primary: `spec.role` */
-    ANSWER_DEMOTE,  /* it is to be a replica: `spec.role` */
-    ANSWER_WAIT,    /* the call waits like the first one */
-    ANSWER_BUSY,    /* the call is answered with ABORTED, and made again by its caller */
-    ANSWER_REFUSE, /* the call is answered with FAILED_PRECONDITION, and made again by its caller */
-    ANSWER_DETACH, /* a detach request goes on record, the object is deleted, a call waits */
+    ANSWER_CREATE,  /* an AzVolumeAttachment is created as the primary */
+    ANSWER_PROMOTE, /* `spec.role` becomes Primary */
+    ANSWER_DEMOTE,  /* `spec.role` becomes Replica */
+    ANSWER_WAIT,    /* the call waits for the same result as the first one */
+    ANSWER_BUSY,    /* the call is answered with ABORTED, and its caller tries again */
+    ANSWER_REFUSE,  /* the call is answered with FAILED_PRECONDITION; its caller tries again */
+    ANSWER_DETACH,  /* a detach request is recorded, the object is deleted, a call waits */
     ANSWER_RELEASE, /* the object is deleted, unless it has changed */
-    ANSWER_REPLACE, /* as soon as another node can have the replica, the object is deleted */
+    ANSWER_REPLACE, /* the object is deleted as soon as another node can take the replica */
 };
 
 struct attachment_transition {

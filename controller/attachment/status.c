@@ -137,7 +137,7 @@ struct err *status_set_role(struct task *self, struct attachment_work *work)
     if (work->in.wanted == ROLE_IS_PRIMARY)
         events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
                       EVENT_NORMAL, "PromotedToPrimary", "Promote",
-                      "disk %s was attached to %s already and is its primary attachment now",
+                      "Disk %s was already attached to node %s; this attachment is now the primary",
                       work->attachment->spec->volume_name, work->attachment->spec->node_name);
     return NULL;
 }
@@ -169,8 +169,8 @@ struct err *status_set_moved(struct task *self, struct attachment_work *work)
                                "publish_context", "annotation", ANNOTATION_VM)));
     events_record(work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata,
                   EVENT_WARNING, "NodeIsAnotherVM", "Attach",
-                  "node %s is another VM by now; disk %s is not attached to the former one (%s) "
-                  "any more and is attached again",
+                  "Node %s is now a different VM. Disk %s is no longer attached to the previous VM "
+                  "(%s) and is being attached to the new one",
                   spec->node_name, spec->volume_name, work->instance_id);
     return NULL;
 }
@@ -191,8 +191,8 @@ static void tell_lost(const struct controller *controller, const struct kube_obj
 
     events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, object->metadata, EVENT_WARNING,
                   "DiskDetachedElsewhere", "Attach",
-                  "disk %s is no longer attached to %s although nobody asked this driver to detach "
-                  "it; attaching it again",
+                  "Disk %s is no longer attached to node %s, but this driver did not detach it; it "
+                  "is being attached again",
                   spec->volume_name, spec->node_name);
 }
 
@@ -220,7 +220,7 @@ struct err *status_set_displaced(struct task *self, struct controller *controlle
     enqueue(controller, controller->attachment_queue, object->metadata->name);
     if (err && err_kind(err) == ERR_NOT_FOUND) { /* no failure of who found it */
         err_free(err);
-        return err_new(ERR_CONFLICT, "%s is gone", object->key);
+        return err_new(ERR_CONFLICT, "%s no longer exists", object->key);
     }
     return err;
 }

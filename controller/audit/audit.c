@@ -43,8 +43,8 @@ static bool is_repaired(const struct audit *audit, enum finding_kind kind)
 static const char *advice(const struct audit *audit, enum finding_kind kind)
 {
     if (FINDING_TABLE[kind].provable && !is_repaired(audit, kind))
-        return "The controller leaves it as it is (--repair=none); with --repair=safe it puts the "
-               "record right.";
+        return "The controller leaves the record as it is (--repair=none). Set --repair=safe to "
+               "let it correct such records.";
     return FINDING_TABLE[kind].advice;
 }
 
@@ -71,7 +71,7 @@ static void lasts(void *ctx, const struct finding *finding)
 static void went(void *ctx, const struct finding *finding)
 {
     (void)ctx;
-    log_info("audit: %s: %s: no longer", FINDING_TABLE[finding->kind].name, finding->subject);
+    log_info("audit: %s: %s: resolved", FINDING_TABLE[finding->kind].name, finding->subject);
 }
 
 static void forget_repairs(struct audit *audit)

@@ -47,7 +47,7 @@ struct err *volume_in_use_read(struct task *self, struct controller *controller,
     if (err && err_kind(err) == ERR_CANCELED)
         return TAKE_PTR(err);
     if (err)
-        return err_new(ERR_UNAVAILABLE, "whether node %s uses volume %s still is not known: %s",
+        return err_new(ERR_UNAVAILABLE, "cannot find out whether node %s still uses volume %s: %s",
                        node, volume_id, err_message(err));
     *ret = volume_in_use_of(object, attachment, controller->settings.driver_name, volume_id);
     return NULL;

@@ -52,7 +52,8 @@ static struct err *reread_same(struct task *self, struct controller *controller,
     TRY(cached_get(self, controller->kube, controller->attachments, object->metadata->namespace_,
                    object->metadata->name, &now));
     if (strcmp(now->metadata->uid, object->metadata->uid) != 0)
-        return err_new(ERR_CONFLICT, "%s is another one by now", object->key);
+        return err_new(ERR_CONFLICT, "%s has been replaced by another object of the same name",
+                       object->key);
     kube_object_unref(*io);
     *io = TAKE_PTR(now);
     return NULL;

@@ -25,15 +25,15 @@ static struct err *check_size(struct task *self, struct cloud *cloud,
     int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
 
     if (required < 0 || limit < 0)
-        return err_new(ERR_INVALID, "capacity_range is negative");
+        return err_new(ERR_INVALID, "capacity_range must not be negative");
     if (required > INT64_MAX - GIB)
         return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
                        required);
     int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
     if (limit && gib * GIB > limit)
         return err_new(ERR_OUT_OF_RANGE,
-                       "capacity_range: a disk has whole GiB, and %" PRId64 " GiB are more than "
-                       "limit_bytes %" PRId64,
+                       "capacity_range: disk sizes are whole GiB, and %" PRId64
+                       " GiB exceed limit_bytes %" PRId64,
                        gib, limit);
     TRY(cloud->ops->disk_limits(self, cloud, parameters, gib, &limits));
     return volume_parameters_check_size(parameters, gib, &limits);
@@ -53,7 +53,9 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
     if (request->n_volume_capabilities == 0)
         return err_new(ERR_INVALID, "volume_capabilities is missing");
     if (request->volume_content_source)
-        return err_new(ERR_INVALID, "volume_content_source: this driver makes empty disks only");
+        return err_new(
+            ERR_INVALID,
+            "volume_content_source is not supported: this driver creates only empty disks");
     TRY(volume_parameters_parse(list, request->n_parameters, multi_node, ret_parameters));
     TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
                            ret_parameters->max_shares));
@@ -174,11 +176,12 @@ static struct err *check_same(const Api__AzVolume *volume,
 
     if (has_bytes != bytes || has_limit != limit)
         return err_new(ERR_EXISTS,
-                       "volume %s exists with required_bytes %" PRId64 " and limit_bytes %" PRId64
-                       ", not %" PRId64 " and %" PRId64,
+                       "volume %s already exists with required_bytes %" PRId64
+                       " and limit_bytes %" PRId64 " instead of %" PRId64 " and %" PRId64,
                        request->name, has_bytes, has_limit, bytes, limit);
     if (!same_parameters(volume->spec, request))
-        return err_new(ERR_EXISTS, "volume %s exists with other parameters", request->name);
+        return err_new(ERR_EXISTS, "volume %s already exists with different parameters",
+                       request->name);
     return NULL;
 }
 

@@ -29,7 +29,7 @@ static struct err *check_unused(const struct controller *controller, const char 
     for (size_t i = 0; i < n; i++)
         if (attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY) &&
             !kube_is_deleting(objects[i]->metadata))
-            return err_new(ERR_PRECONDITION, "volume %s is published to node %s", name,
+            return err_new(ERR_PRECONDITION, "volume %s is still published to node %s", name,
                            as_attachment(objects[i])->spec->node_name);
     return NULL;
 }
@@ -94,10 +94,11 @@ static bool is_deletable(const struct controller *controller, const char *name, 
     if (adoption_is_deletable(pv, disk_origin_of(mark, &controller->creator)))
         return true;
     if (pv == ADOPTION_NO_PV)
-        log_warning("disk %s stays: it has neither an AzVolume nor a PersistentVolume, and %s", id,
-                    origin);
+        log_warning(
+            "disk %s is not deleted: it has neither an AzVolume nor a PersistentVolume, and %s", id,
+            origin);
     else
-        log_warning("disk %s stays: its PersistentVolume was made by hand", id);
+        log_warning("disk %s is not deleted: its PersistentVolume was created by hand", id);
     return false;
 }
 
@@ -131,11 +132,12 @@ static struct err *record_disk(struct task *self, struct controller *controller,
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
-        return err_new(ERR_BUSY, "AzVolume %s has just been written", name);
+        return err_new(ERR_BUSY, "AzVolume %s has just been created by another request", name);
     }
     TRY(err);
     events_record(controller->events, &AZ_VOLUMES, (*ret)->metadata, EVENT_NORMAL, "Adopted",
-                  "Delete", "the volume is to be deleted and was on no record; its disk is %s", id);
+                  "Delete",
+                  "This AzVolume was created to delete a volume that had none; its disk is %s", id);
     return NULL;
 }
 
@@ -160,7 +162,8 @@ static struct err *delete_volume(struct task *self, struct rpc_call *call, const
         return NULL;
     TRY(record_disk(self, controller, name, volume_id, &anew));
     TRY(delete_on_record(self, call, anew, &gone));
-    return gone ? err_new(ERR_BUSY, "AzVolume %s went before its disk was deleted", name) : NULL;
+    return gone ? err_new(ERR_BUSY, "AzVolume %s was removed before its disk was deleted", name)
+                : NULL;
 }
 
 struct err *csi_delete_volume(struct task *self, struct rpc_call *call, const void *message,

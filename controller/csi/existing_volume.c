@@ -113,7 +113,7 @@ static struct err *not_looked_at_yet(const struct kube_object *object, struct er
     const Api__AzVolumeStatus *status = as_volume(object)->status;
 
     if (err_kind(wait_err) != ERR_TIMEOUT || !status || !status->error)
-        return err_wrap(wait_err, "the disk of volume %s has not been looked at yet",
+        return err_wrap(wait_err, "waiting until the controller has read the disk of volume %s",
                         object->metadata->name);
     err_free(wait_err);
     return az_error_take(status->error);
@@ -132,7 +132,7 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
         struct kube_object *object = store_get(controller->volumes, key);
 
         if (!object)
-            return err_new(ERR_NOT_FOUND, "volume %s is gone", key);
+            return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
         kube_object_unref(*io);
         *io = kube_object_ref(object);
         if (kube_is_deleting(object->metadata))
@@ -164,7 +164,7 @@ struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
 
     if (err && err_kind(err) == ERR_INVALID) {
         err_free(err);
-        return err_new(ERR_NOT_FOUND, "there is no volume %s", request->volume_id);
+        return err_new(ERR_NOT_FOUND, "volume %s does not exist", request->volume_id);
     }
     TRY(err);
     if (!volume) {

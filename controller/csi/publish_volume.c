@@ -41,8 +41,8 @@ static struct err *check_node(struct task *self, struct controller *controller, 
     if (!err || err_kind(err) != ERR_NOT_FOUND)
         return err;
     err_free(err);
-    return err_new(ERR_NOT_FOUND, "the driver does not run on node %s (it has no AzDriverNode)",
-                   node);
+    return err_new(ERR_NOT_FOUND,
+                   "the driver is not running on node %s (the node has no AzDriverNode)", node);
 }
 
 /* ---- one writer ---- */
@@ -161,7 +161,7 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
 
         if (!object || kube_is_deleting(object->metadata) ||
             !attachment_wants(as_attachment(object), ROLE_PRIMARY))
-            return err_new(ERR_BUSY, "volume %s was unpublished from node %s meanwhile",
+            return err_new(ERR_BUSY, "volume %s was unpublished from node %s in the meantime",
                            volume->metadata->name, node);
         const Api__AzVolumeAttachment *attachment = as_attachment(object);
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
@@ -183,7 +183,8 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
             return az_error_take(attachment->status->error);
         }
         if (err)
-            return err_wrap(err, "volume %s on node %s is \"%s\", and %s on record as the primary",
+            return err_wrap(err,
+                            "volume %s on node %s is in state \"%s\" and %s the primary on record",
                             volume->metadata->name, node, attachment_state(attachment),
                             attachment_standing_of(controller, seen).on_record ? "is" : "not yet");
     }
@@ -201,7 +202,7 @@ static void withdraw(struct task *self, struct controller *controller, const cha
     if (!err && object)
         err = csi_request_detach(self, controller, object);
     if (err)
-        log_warning("volume %s on node %s: cannot be withdrawn: %s", volume, node,
+        log_warning("withdrawing the attachment of volume %s to node %s failed: %s", volume, node,
                     err_message(err));
 }
 

@@ -34,10 +34,10 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
         return NULL;
     return err_new(
         ERR_PRECONDITION,
-        "AzVolume %s is disk %s, so that disk %s cannot be used: one cluster cannot "
-        "have two disks of the same name. Copy one of them to a disk of another name; "
-        "or, if the first is no longer used in this cluster, delete its PersistentVolume, "
-        "or AzVolume %s if it has none: the disk stays",
+        "AzVolume %s belongs to disk %s, so disk %s cannot be used: a cluster cannot use two disks "
+        "of the same name. Copy one of them to a disk of another name; or, if the first disk is no "
+        "longer used in this cluster, delete its PersistentVolume (or AzVolume %s if it has none), "
+        "which does not delete the disk",
         object->metadata->name, disk, volume_id, object->metadata->name);
 }
 
@@ -123,7 +123,7 @@ struct err *csi_validate_volume_capabilities(struct task *self, struct rpc_call 
     if (unknown && err_kind(unknown) != ERR_INVALID)
         return TAKE_PTR(unknown);
     if (!volume)
-        return err_new(ERR_NOT_FOUND, "there is no volume %s", request->volume_id);
+        return err_new(ERR_NOT_FOUND, "volume %s does not exist", request->volume_id);
 
     CLEANUP(err_freep)
     struct err *err =

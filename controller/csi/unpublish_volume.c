@@ -47,7 +47,9 @@ static struct err *wait_detached(struct task *self, struct rpc_call *call, const
 /* Not by a detach: by somebody's hand, which leaves the disk attached. The next call finds out. */
 static struct err *record_lost(const struct kube_object *object)
 {
-    return err_new(ERR_BUSY, "%s is gone, and nobody had asked for its disk to be detached",
+    return err_new(ERR_BUSY,
+                   "AzVolumeAttachment %s was deleted although nothing had requested that its disk "
+                   "be detached",
                    object->key);
 }
 
@@ -71,19 +73,21 @@ static void tell(const struct controller *controller, const Api__AzVolume *volum
 {
     static const char *const why[] = {
         [VOLUME_IN_USE_MOUNTED] =
-            "still says that it has the volume mounted (status.volumesInUse), and "
-            "may write to it; with the taint node.kubernetes.io/out-of-service on "
-            "the node the disk would have stayed attached",
-        [VOLUME_IN_USE_JOB] = "may still format, check or mount the disk (" ANNOTATION_RUNNING_JOB
-                              " in the status of its AzVolumeAttachment)",
-        [VOLUME_IN_USE_NO_NODE] = "is gone from the cluster, and its VM may run still",
+            "still reports the volume as mounted (status.volumesInUse) and may write to it. With "
+            "the taint node.kubernetes.io/out-of-service on the node, the disk would have stayed "
+            "attached",
+        [VOLUME_IN_USE_JOB] =
+            "may still be formatting, checking or mounting the disk (" ANNOTATION_RUNNING_JOB
+            " in the status of its AzVolumeAttachment)",
+        [VOLUME_IN_USE_NO_NODE] =
+            "has been removed from the cluster, but its VM may still be running",
     };
 
-    events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
-                  "DetachedFromFormerNode", "Unpublish",
-                  "the disk is being detached from node %s before another node may have it: the "
-                  "node %s",
-                  node, why[former]);
+    events_record(
+        controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING, "DetachedFromFormerNode",
+        "Unpublish",
+        "The disk is being detached from node %s before another node may use it: the node %s", node,
+        why[former]);
 }
 
 /* Whether the disk stays with the node, as a replica. */
@@ -199,9 +203,10 @@ static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call
     bool stays;
 
     if (!volume || !volume_is_created(as_volume(volume)))
-        return err_new(ERR_UNAVAILABLE,
-                       "volume %s is attached to node %s, and not on record yet; it will be", name,
-                       node);
+        return err_new(
+            ERR_UNAVAILABLE,
+            "volume %s is attached to node %s but not on record yet; the controller will record it",
+            name, node);
     TRY(may_stay(self, controller, as_volume(volume), volume_id, node, &stays));
     TRY(node_attachment_create(self, controller, controller->kube, as_volume(volume), node,
                                ROLE_REPLICA, &object));

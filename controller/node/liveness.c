@@ -71,11 +71,11 @@ static void tell_volume(const struct controller *controller, const char *volume,
         events_record(
             controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING,
             "PublishedOnSilentNode", "Wait",
-            "node %s, which has the volume published, has not been heard of since %s; "
-            "its pod may still run there. Another node gets the volume when Kubernetes "
-            "releases this one: when the Node comes back, at once when it gets the taint "
-            "node.kubernetes.io/out-of-service (only if the machine is off), or 6 minutes "
-            "after the pod is deleted by force. Replicas are attached on: %s",
+            "Nothing has been heard since %s from node %s, to which the volume is published; its "
+            "pod may still be running there. Kubernetes releases the volume for another node when "
+            "the node comes back, immediately after the node gets the taint "
+            "node.kubernetes.io/out-of-service (set it only if the machine is off), or 6 minutes "
+            "after the pod is force-deleted. Replicas are attached on: %s",
             node, since, replicas);
 }
 
@@ -98,10 +98,10 @@ uint64_t node_liveness_report(const struct controller *controller, const struct 
         tell_volume(controller, attachment->spec->volume_name, name, since);
     }
     if (published)
-        events_record(controller->events, &NODES, node->metadata, EVENT_WARNING, "NodeSilent",
-                      "Wait",
-                      "neither kubelet nor the Azure disk plug-in has been heard of since %s; %u "
-                      "published volume%s no other node before Kubernetes releases this one",
-                      since, published, published == 1 ? " goes to" : "s go to");
+        events_record(
+            controller->events, &NODES, node->metadata, EVENT_WARNING, "NodeSilent", "Wait",
+            "Nothing has been heard from kubelet or the Azure disk plug-in on this node since %s; "
+            "%u published volume%s be attached to another node before Kubernetes releases this one",
+            since, published, published == 1 ? " cannot" : "s cannot");
     return plan.again_ms;
 }

@@ -186,17 +186,20 @@ static struct err *read_limit(struct task *self, struct controller *controller,
 static const struct {
     const char *status, *reason, *message;
 } conditions[] = {
-    [CLOUD_TOLD] = {"True", "SkuList", "Azure's list of VM sizes says so."},
-    [CLOUD_KEPT] = {"True", "KeptSkuList", "Azure's list of VM sizes, as it was kept, says so."},
+    [CLOUD_TOLD] = {"True", "SkuList", "The limit comes from Azure's list of VM sizes."},
+    [CLOUD_KEPT] = {"True", "KeptSkuList",
+                    "The limit comes from a saved copy of Azure's list of VM sizes."},
     [CLOUD_REFUSED] = {"True", "RefusedByAzure",
-                       "Azure has refused a VM of this size more data disks."},
-    [CLOUD_BUILT_IN] = {"False", "BuiltInTable",
-                        "Azure's list of VM sizes could not be read, or lacks the VM's size: what "
-                        "is built in counts for replicas and for the scheduler, and refuses no "
-                        "volume that a pod uses."},
+                       "The limit is known because Azure has refused to attach more data disks to "
+                       "a VM of this size."},
+    [CLOUD_BUILT_IN] =
+        {"False", "BuiltInTable",
+         "Azure's list of VM sizes could not be read or does not contain the VM's size. The limit "
+         "comes from a built-in table; it applies to replicas and to the scheduler, but no volume "
+         "that a pod uses is refused because of it."},
     [CLOUD_UNKNOWN] = {"False", "UnknownSize",
-                       "Neither Azure's list of VM sizes nor what is built in has the VM's size: "
-                       "no limit is claimed but that of the LUNs, of which there are 64."},
+                       "Neither Azure's list of VM sizes nor the built-in table contains the VM's "
+                       "size. The only limit that applies is the number of LUNs, 64."},
 };
 
 static const Api__AzDriverNodeSlotsCondition *find_condition(const Api__AzDriverNodeSlots *slots)

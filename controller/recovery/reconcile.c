@@ -204,10 +204,10 @@ static struct err *write_volume(struct task *self, struct view *s, size_t n)
 
     (void)parameters;
     TRY(adoption_write(self, controller, controller->leader_kube, s->name, &adoption, &written));
-    events_record(controller->events, &AZ_VOLUMES, written->metadata, EVENT_NORMAL, "Adopted",
-                  "Recover", "the volume of %s %s was on no record; its disk is %s",
-                  s->pv ? "PersistentVolume" : "VolumeAttachment", of->metadata->name,
-                  adoption.volume_id);
+    events_record(
+        controller->events, &AZ_VOLUMES, written->metadata, EVENT_NORMAL, "Adopted", "Recover",
+        "This AzVolume was created because the volume of %s %s had none; its disk is %s",
+        s->pv ? "PersistentVolume" : "VolumeAttachment", of->metadata->name, adoption.volume_id);
     return NULL;
 }
 
@@ -224,7 +224,9 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
                                node, ROLE_REPLICA, &created));
     events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, created->metadata, EVENT_NORMAL,
                   "Recovered", "Recover",
-                  "Kubernetes has volume %s published to %s, and no record said so", s->name, node);
+                  "This AzVolumeAttachment was created because Kubernetes has volume %s published "
+                  "to node %s, but there was no record of it",
+                  s->name, node);
     return NULL;
 }
 

@@ -51,9 +51,10 @@ void unschedulable_report(struct controller *controller, const struct kube_objec
                           const char *why)
 {
     if (unschedulable_add(controller, volume, why) && *why)
-        events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
-                      "ReplicaNotPlaced", "PlacingReplica",
-                      "%s. It is tried again when a node changes or a place becomes free.", why);
+        events_record(
+            controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING, "ReplicaNotPlaced",
+            "PlacingReplica",
+            "%s. The controller tries again when a node changes or a disk slot becomes free.", why);
 }
 
 void unschedulable_remove(struct controller *controller, const char *key)

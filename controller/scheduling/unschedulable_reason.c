@@ -6,20 +6,20 @@
 enum { LONGEST = 1000 };
 
 static const char *const words[N_UNSCHEDULABLE_REASONS] = {
-    [UNSCHEDULABLE_NONE] = "could take it",
-    [UNSCHEDULABLE_HAS_ATTACHMENT] = "already the volume's own",
+    [UNSCHEDULABLE_NONE] = "available",
+    [UNSCHEDULABLE_HAS_ATTACHMENT] = "already used by this volume",
     [UNSCHEDULABLE_NOT_READY] = "not ready",
-    [UNSCHEDULABLE_REPLICA_SELECTOR] = "not selected by replicaNodeSelector",
+    [UNSCHEDULABLE_REPLICA_SELECTOR] = "not matching replicaNodeSelector",
     [UNSCHEDULABLE_CORDONED] = "cordoned",
     [UNSCHEDULABLE_TAINT] = "with a taint that the pod does not tolerate",
-    [UNSCHEDULABLE_SELECTOR] = "not selected by the pod's node selector or affinity",
-    [UNSCHEDULABLE_ARCH] = "of another architecture or operating system",
-    [UNSCHEDULABLE_VOLUMES] = "where another volume of the pod cannot be used",
-    [UNSCHEDULABLE_AFFINITY] = "without the pods that the pod is to be with",
-    [UNSCHEDULABLE_ANTI_AFFINITY] = "with pods that the pod must not be with",
-    [UNSCHEDULABLE_IN_USE] = "where kubelet has not let go of the volume yet",
-    [UNSCHEDULABLE_ZONE] = "outside of the disk's zone",
-    [UNSCHEDULABLE_NO_SLOT] = "without a free place for a disk",
+    [UNSCHEDULABLE_SELECTOR] = "not matching the pod's node selector or affinity",
+    [UNSCHEDULABLE_ARCH] = "with a different architecture or operating system",
+    [UNSCHEDULABLE_VOLUMES] = "where another volume of the pod is not available",
+    [UNSCHEDULABLE_AFFINITY] = "without the pods that the pod's affinity requires",
+    [UNSCHEDULABLE_ANTI_AFFINITY] = "with pods that anti-affinity rules out",
+    [UNSCHEDULABLE_IN_USE] = "where kubelet has not released the volume yet",
+    [UNSCHEDULABLE_ZONE] = "outside the disk's zone",
+    [UNSCHEDULABLE_NO_SLOT] = "without a free disk slot",
 };
 
 char *unschedulable_reasons_text(const struct unschedulable_reasons *reasons)
@@ -31,7 +31,7 @@ char *unschedulable_reasons_text(const struct unschedulable_reasons *reasons)
     for (size_t i = 0; i < N_UNSCHEDULABLE_REASONS; i++)
         total += reasons->n[i];
     buffer_init(&text, LONGEST);
-    buffer_printf(&text, "%u/%u nodes", reasons->n[UNSCHEDULABLE_NONE], total);
+    buffer_printf(&text, "%u/%u nodes are available", reasons->n[UNSCHEDULABLE_NONE], total);
     for (size_t i = UNSCHEDULABLE_NONE + 1; i < N_UNSCHEDULABLE_REASONS; i++) {
         if (reasons->n[i] == 0)
             continue;

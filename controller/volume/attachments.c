@@ -33,6 +33,7 @@ struct err *volume_check_unattached(struct task *self, struct controller *contro
                        &(struct kube_query){.label_selector = label}, &list));
     size_t n = json_array_size(json_object_get(list, "items"));
     if (n > 0)
-        return err_new(ERR_CONFLICT, "volume %s: %zu attachments have just been made", volume, n);
+        return err_new(ERR_CONFLICT, "volume %s: %zu attachments have just been created", volume,
+                       n);
     return NULL;
 }

@@ -27,13 +27,15 @@ const char *filesystem_note_fault(const Api__AzVolume *volume,
     CLEANUP(err_freep) struct err *err = identity_parse(note, &identity);
 
     if (!attachment_wants(attachment, ROLE_PRIMARY) || !attachment_is(attachment, ROLE_PRIMARY))
-        return "is that of a node that is not the primary";
+        return "comes from a node that is not the primary";
     if (err)
-        return "is not a file system's type and UUID";
+        return "is not a file system type followed by a UUID";
     if (!filesystem_find(identity.type))
-        return "is of a file system that this driver does not make";
+        return "names a file system that this driver does not create";
     identity_derive(volume->status->detail->volume__id, uuid);
-    return strcasecmp(identity.uuid, uuid) == 0 ? NULL : "has another UUID than this volume's";
+    return strcasecmp(identity.uuid, uuid) == 0
+               ? NULL
+               : "does not have the UUID of this volume's file system";
 }
 
 /* ---- which were ignored ---- */
@@ -72,8 +74,8 @@ static void tell_ignored(struct controller *controller, const struct kube_object
     if (is_first(controller, attachment->metadata->uid))
         events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, attachment->metadata,
                       EVENT_WARNING, "FilesystemNoteIgnored", "RecordFilesystem",
-                      "the node's note of the volume's file system, \"%.100s\", %s; it is ignored, "
-                      "and the volume's record stays as it is",
+                      "The node's note about the volume's file system, \"%.100s\", is ignored "
+                      "because it %s. The volume's record is unchanged",
                       note, fault);
 }
 

@@ -137,6 +137,8 @@ struct err *volume_pv_check_gone(struct task *self, struct controller *controlle
     const char *handle = pv_handle(KUBE_AS(Api__PersistentVolume, pv)->spec);
     if ((uid && !same(uid, pv->metadata->uid)) || (disk && handle && strcasecmp(disk, handle) != 0))
         return NULL;
-    return err_new(ERR_CONFLICT, "volume %s: PersistentVolume %s is there, and the watch is late",
-                   volume->metadata->name, name);
+    return err_new(
+        ERR_CONFLICT,
+        "volume %s: PersistentVolume %s still exists; the watch has not delivered it yet",
+        volume->metadata->name, name);
 }

@@ -157,13 +157,14 @@ static struct err *adopt(struct task *self, struct subject *s)
     TRY(volume_parse_existing(s->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
     if (disk.max_shares < parameters.max_shares)
-        return err_new(ERR_INVALID, "parameter maxShares: %d is more than the %d of disk %s",
+        return err_new(ERR_INVALID,
+                       "parameter maxShares: %d is more than the maxShares %d of disk %s",
                        parameters.max_shares, disk.max_shares, id);
     if (volume_disk_is_another(s->volume, &disk))
         events_record(s->controller->events, &AZ_VOLUMES, s->object->metadata, EVENT_WARNING,
                       "DiskReplaced", "Adopt",
-                      "disk %s is not the one that was there before, but was made anew under its "
-                      "name; what was on record of its file system is forgotten",
+                      "Disk %s has been replaced by a new disk of the same name. The record of the "
+                      "previous disk's file system has been discarded",
                       id);
     return record_created(self, s, &disk);
 }

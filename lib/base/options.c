@@ -66,7 +66,7 @@ static struct err *set_choice(const struct option_row *row, const char *value)
             allowed = longer;
         }
     }
-    return err_new(ERR_INVALID, "\"%s\" is none of %s", value, allowed);
+    return err_new(ERR_INVALID, "\"%s\" is not one of %s", value, allowed);
 }
 
 static struct err *set_value(const struct option_row *row, const char *value)
@@ -175,7 +175,7 @@ void options_help(const struct option_row *rows, size_t n, const char *program, 
         printf("  --%s\n      %s (default ", rows[i].name, rows[i].help);
         print_default(&rows[i]);
         if (rows[i].environment)
-            printf("; also by %s", rows[i].environment);
+            printf("; environment variable %s", rows[i].environment);
         printf(")\n");
     }
     printf("  --help\n      Print this and exit\n  --version\n      Print the version and exit\n");

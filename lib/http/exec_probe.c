@@ -49,7 +49,7 @@ int exec_probe(const char *address, const char *path)
     CLEANUP(err_freep) struct err *err = NULL;
 
     if (strncmp(address, LISTEN_UNIX, strlen(LISTEN_UNIX)) != 0)
-        err = err_new(ERR_INVALID, "%s: only a Unix socket can be asked", address);
+        err = err_new(ERR_INVALID, "%s: the address must be a Unix socket", address);
     else
         err = ask(address, path, answer);
     if (err) {
@@ -58,6 +58,6 @@ int exec_probe(const char *address, const char *path)
     }
     const char *body = strstr(answer, "\r\n\r\n");
     sscanf(answer, "HTTP/%*s %d", &status);
-    printf("%s", body ? body + 4 : "no answer of HTTP\n");
+    printf("%s", body ? body + 4 : "the answer is not HTTP\n");
     return status == 200 ? 0 : 1;
 }

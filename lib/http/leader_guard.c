@@ -29,7 +29,7 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
     if (request->changes_nothing || !request->method || strcmp(request->method, "GET") == 0)
         return http_exchange(self, guard->inner, request, ret);
     if (!guard->allowed(guard->ctx))
-        return err_new(ERR_CANCELED, "%s is not sent: this process no longer leads",
+        return err_new(ERR_CANCELED, "%s was not sent: this process is no longer the leader",
                        request->method);
     /* And once more when it has a connection, which may take a while. */
     guarded.may_send = may_send;

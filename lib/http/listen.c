@@ -21,7 +21,8 @@ static struct err *split(const char *address, char **ret_host, char **ret_port)
     char *end = NULL;
 
     if (colon && isdigit((unsigned char)colon[1]) && strtoul(colon + 1, &end, 10) > UINT16_MAX)
-        return err_new(ERR_INVALID, "address \"%s\": a port is at most %d", address, UINT16_MAX);
+        return err_new(ERR_INVALID, "address \"%s\": the port must be at most %d", address,
+                       UINT16_MAX);
     if (!end || *end)
         return err_new(ERR_INVALID, "address \"%s\" is not of the form host:port", address);
 

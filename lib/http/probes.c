@@ -87,7 +87,7 @@ static void serve_patiently(void *ctx)
     CLEANUP(err_freep) struct err *err = serve(probes);
 
     if (!err) {
-        log_info("%s is free: serving there", probes->config.address);
+        log_info("%s is free now, serving on it", probes->config.address);
         return;
     }
     loop_start_timer(probes->loop, &probes->retry, loop_deadline(probes->loop, RETRY_MS),
@@ -103,7 +103,7 @@ struct err *probes_new(struct loop *loop, const struct probes_config *config,
     probes->config = *config;
     struct err *err = serve(probes);
     if (err && config->patient && err_kind(err) == ERR_BUSY) {
-        log_warning("%s; another process serves there, and this one waits for its end",
+        log_warning("%s; waiting until the other process that serves there has exited",
                     err_message(err));
         err_free(err);
         serve_patiently(probes);

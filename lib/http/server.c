@@ -163,7 +163,7 @@ static void handle(struct task *self, void *arg)
         route->handler(self, server->ctx, call, &exchange->reply);
     else
         http_reply_text(&exchange->reply, known_path ? 405 : 404, "%s %s: no such %s\n",
-                        call->method, call->path, known_path ? "method here" : "path");
+                        call->method, call->path, known_path ? "method for this path" : "path");
     exchange->answered = true;
     connections_await_reply(server->connections, exchange->place, exchange->reply.send_ms);
     MHD_resume_connection(exchange->connection); /* gives the exchange back */
@@ -334,7 +334,8 @@ static enum MHD_Result refuse(struct exchange *exchange)
         http_reply_text(&exchange->reply, 413, "the body is larger than %zu bytes\n",
                         exchange->server->max_body);
     else
-        http_reply_text(&exchange->reply, exchange->refused_status, "too many requests at once\n");
+        http_reply_text(&exchange->reply, exchange->refused_status,
+                        "too many concurrent requests\n");
     connections_await_reply(exchange->server->connections, exchange->place, 0);
     return send_reply(exchange);
 }
@@ -414,7 +415,7 @@ static struct err *start_daemon(struct http_server *server, const struct http_se
         MHD_OPTION_NOTIFY_COMPLETED, request_ends, NULL, MHD_OPTION_NOTIFY_CONNECTION,
         connection_changes, server, MHD_OPTION_CONNECTION_LIMIT, sockets, MHD_OPTION_END);
     if (!server->daemon)
-        return err_new(ERR_INTERNAL, "the HTTP server on %s does not start",
+        return err_new(ERR_INTERNAL, "cannot start the HTTP server on %s",
                        config->address ? config->address : "the given socket");
     return NULL;
 }

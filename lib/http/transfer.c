@@ -176,7 +176,7 @@ struct err *transfer_gave_up(const struct transfer *transfer, struct err *err)
     if (transfer->sent || err_kind(err) != ERR_TIMEOUT)
         return err;
     err_free(err);
-    return err_new(ERR_NOT_SENT, "not sent: there was no connection in time");
+    return err_new(ERR_NOT_SENT, "not sent: no connection was available in time");
 }
 
 static struct err *failure(const struct transfer *transfer)
@@ -185,11 +185,11 @@ static struct err *failure(const struct transfer *transfer)
         return err_new(ERR_EXHAUSTED, "the answer is larger than %zu bytes",
                        transfer->max_response);
     if (transfer->refused)
-        return err_new(ERR_CANCELED, "it was not sent, as it is no longer allowed");
+        return err_new(ERR_CANCELED, "not sent: the request is no longer permitted");
     /* libcurl does not mind an answer that ends within its headers. */
     if (transfer->result == CURLE_ABORTED_BY_CALLBACK ||
         (transfer->result == CURLE_OK && !transfer->response.status))
-        return err_new(ERR_UNAVAILABLE, "the connection broke before an answer came");
+        return err_new(ERR_UNAVAILABLE, "the connection was closed before an answer arrived");
     if (transfer->result == CURLE_OK)
         return NULL;
     const char *reason =

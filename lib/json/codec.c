@@ -97,7 +97,7 @@ static const char *type_name(const json_t *json)
         return "a string";
     case JSON_INTEGER:
     case JSON_REAL:
-        return "such a number";
+        return "this number";
     case JSON_TRUE:
     case JSON_FALSE:
         return "a boolean";

@@ -182,7 +182,8 @@ struct err *json_validate(const char *text, size_t length, struct json_piece *re
     bool valid = skip_value(&at, end);
 
     if (!valid || skip_space(at, end) != end)
-        return err_new(ERR_INVALID, "not JSON: wrong, cut off or too deep after byte %zu",
+        return err_new(ERR_INVALID,
+                       "not JSON: invalid, truncated or nested too deeply after byte %zu",
                        (size_t)(at - text));
     *ret = (struct json_piece){start, (size_t)(at - start)};
     return NULL;

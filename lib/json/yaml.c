@@ -88,9 +88,9 @@ static struct err *mapping(yaml_parser_t *parser, unsigned depth, json_t **ret_j
         if (key.type == YAML_MAPPING_END_EVENT)
             break;
         if (key.type != YAML_SCALAR_EVENT)
-            return fault(&key.start_mark, "a key that is not text");
+            return fault(&key.start_mark, "a key that is not a string");
         if (json_object_get(map, (const char *)key.data.scalar.value))
-            return fault(&key.start_mark, "a key that is there already");
+            return fault(&key.start_mark, "a duplicate key");
         TRY(next_event(parser, &event));
         TRY(value(parser, &event, depth + 1, &member));
         json_object_set_new(map, (const char *)key.data.scalar.value, member);

@@ -60,13 +60,13 @@ static struct err *load_account(const char *directory, struct kube_config *confi
 static const struct {
     const char *member, *instead;
 } unsupported[] = {
-    {"insecure-skip-tls-verify", "give certificate-authority-data"},
-    {"tls-server-name", "give a server whose certificate has its name"},
+    {"insecure-skip-tls-verify", "set certificate-authority-data"},
+    {"tls-server-name", "use a server name that is in the server's certificate"},
     {"proxy-url", "set HTTPS_PROXY"},
-    {"exec", "give a token or a client certificate"},
-    {"auth-provider", "give a token or a client certificate"},
-    {"username", "give a token or a client certificate"},
-    {"as", "give the credentials of that user"},
+    {"exec", "use a token or a client certificate"},
+    {"auth-provider", "use a token or a client certificate"},
+    {"username", "use a token or a client certificate"},
+    {"as", "use the credentials of that user"},
 };
 
 static struct err *check_supported(const json_t *object)
@@ -87,7 +87,7 @@ static struct err *text_of(const json_t *object, const char *member, const char 
     const json_t *value = json_object_get(object, member);
 
     if (value && !json_is_null(value) && !json_is_string(value))
-        return err_new(ERR_INVALID, "%s is not text; put it in quotes", member);
+        return err_new(ERR_INVALID, "%s is not a string; put it in quotes", member);
     *ret = json_string_value(value);
     return NULL;
 }
@@ -127,7 +127,7 @@ static struct err *from_base64(const char *member, const char *text, char **ret)
         if (!isspace((unsigned char)*text))
             packed[length++] = (unsigned char)*text;
     if (EVP_DecodeBlock(decoded, packed, (int)length) < 0)
-        return err_new(ERR_INVALID, "%s is not base64", member);
+        return err_new(ERR_INVALID, "%s is not valid base64", member);
     *ret = (char *)TAKE_PTR(decoded);
     return NULL;
 }
@@ -192,7 +192,7 @@ static struct err *load_user(const json_t *user, const char *path, struct kube_c
     TRY(pem_of(user, "client-certificate", path, &config->certificate_pem));
     TRY(pem_of(user, "client-key", path, &config->key_pem));
     if (!config->certificate_pem != !config->key_pem)
-        return err_new(ERR_INVALID, "client-certificate and client-key belong together");
+        return err_new(ERR_INVALID, "client-certificate and client-key must be set together");
     return NULL;
 }
 

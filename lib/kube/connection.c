@@ -19,7 +19,7 @@ struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *
                                       &ret->http);
     if (err)
         return kubeconfig && kubeconfig[0] ? err_wrap(err, "kubeconfig %s", kubeconfig)
-                                           : err_wrap(err, "the pod's own account");
+                                           : err_wrap(err, "the pod's service account");
     ret->kube = kube_new(loop, http_client_transport(ret->http), &config);
     ret->config = config;
     config = (struct kube_config){0};

@@ -133,8 +133,8 @@ static struct err *write_as_holder(struct task *self, struct lease *lease, bool 
     TRY(read_object(self, lease));
     if (is_ours(lease))
         return write_spec(self, lease, release);
-    return err_new(ERR_CONFLICT, "the lease was taken away, and is %s now",
-                   is_free(lease) ? "nobody's" : spec_of(lease)->holder_identity);
+    return err_new(ERR_CONFLICT, "the lease was taken over and now belongs to %s",
+                   is_free(lease) ? "nobody" : spec_of(lease)->holder_identity);
 }
 
 static void on_expiry(void *ctx)

@@ -84,12 +84,12 @@ static struct err *too_large(const struct kube_pages *pages, struct err *err)
     err_free(err);
     if (!pages->last)
         return err_new(ERR_EXHAUSTED,
-                       "the first of the %s is too large to be read (more than %d MiB): make it "
-                       "smaller or delete it",
+                       "the first of the %s is too large to read (more than %d MiB): reduce its "
+                       "size or delete it",
                        pages->resource->plural, KUBE_LARGEST_LIST >> 20);
     return err_new(ERR_EXHAUSTED,
-                   "the one of the %s that comes after %s, in the order of their names, is too "
-                   "large to be read (more than %d MiB): make it smaller or delete it",
+                   "the object among the %s that follows %s in the order of names is too large to "
+                   "read (more than %d MiB): reduce its size or delete it",
                    pages->resource->plural, pages->last, KUBE_LARGEST_LIST >> 20);
 }
 

@@ -116,7 +116,7 @@ static struct err *read_requirements(const char *at, Api__LabelSelector *selecto
         TRY(read_requirement(&at, requirement));
     } while (accept(&at, ","));
     skip_spaces(&at);
-    return *at ? err_new(ERR_INVALID, "\"%s\" is not understood", at) : NULL;
+    return *at ? err_new(ERR_INVALID, "\"%s\" is unexpected", at) : NULL;
 }
 
 struct err *label_selector_parse(const char *text, Api__LabelSelector **ret)
@@ -125,7 +125,7 @@ struct err *label_selector_parse(const char *text, Api__LabelSelector **ret)
 
     api__label_selector__init(selector);
     if (strlen(text) > SELECTOR_TEXT_MAX)
-        return err_new(ERR_INVALID, "a selector of more than %d characters", SELECTOR_TEXT_MAX);
+        return err_new(ERR_INVALID, "the selector has more than %d characters", SELECTOR_TEXT_MAX);
     struct err *err = read_requirements(text, selector);
     if (err)
         return err_wrap(err, "\"%s\" is not a label selector", text);

@@ -106,7 +106,7 @@ static struct err *unpack(struct call *call, ProtobufCMessage **ret_request)
     grpc_byte_buffer_reader reader;
 
     if (!call->request || !grpc_byte_buffer_reader_init(&reader, call->request))
-        return err_new(ERR_INVALID, "%s: no request came with the call", call->route->path);
+        return err_new(ERR_INVALID, "%s: the call contains no request", call->route->path);
 
     grpc_slice bytes = grpc_byte_buffer_reader_readall(&reader);
     grpc_byte_buffer_reader_destroy(&reader);
@@ -122,7 +122,7 @@ static struct err *pack(struct call *call, const ProtobufCMessage *response)
     size_t size = protobuf_c_message_get_packed_size(response);
 
     if (size > LARGEST_MESSAGE)
-        return err_new(ERR_EXHAUSTED, "%s: the answer has %zu bytes, at most %d can be sent",
+        return err_new(ERR_EXHAUSTED, "%s: the answer has %zu bytes, but at most %d can be sent",
                        call->route->path, size, LARGEST_MESSAGE);
 
     grpc_slice bytes = grpc_slice_malloc(size);
@@ -151,7 +151,7 @@ static struct err *serve(struct task *self, struct call *call)
     ProtobufCMessage *request = NULL, *response;
 
     if (call->is_refused)
-        return err_new(ERR_EXHAUSTED, "%u calls are under way, no more are taken",
+        return err_new(ERR_EXHAUSTED, "too many calls: %u are already in progress",
                        call->calls->max_calls);
     if (!route)
         return err_new(ERR_UNIMPLEMENTED, "unknown method %.*s",
@@ -161,7 +161,7 @@ static struct err *serve(struct task *self, struct call *call)
     while (!call->is_received)
         TRY(wait_for_change(self, &call->changed, TIMER_NEVER));
     if (!call->received.ok)
-        return err_new(ERR_CANCELED, "%s ended before its request came", route->path);
+        return err_new(ERR_CANCELED, "%s ended before its request arrived", route->path);
     TRY(unpack(call, &request));
     response = arena_alloc(call->seen.arena, route->response->sizeof_message);
     protobuf_c_message_init(route->response, response);
@@ -177,7 +177,8 @@ static struct err *explain(const struct call *call, struct err *err)
 
     CLEANUP(err_freep) struct err *cancelled = err;
     if (loop_now(call->calls->loop) >= call->seen.deadline)
-        return err_new(ERR_TIMEOUT, "the time for the call is over: %s", err_message(cancelled));
+        return err_new(ERR_TIMEOUT, "the deadline of the call has passed: %s",
+                       err_message(cancelled));
     if (call->calls->cancelled)
         return err_new(ERR_UNAVAILABLE, "the server is stopping: %s", err_message(cancelled));
     return TAKE_PTR(cancelled);

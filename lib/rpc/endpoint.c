@@ -30,7 +30,8 @@ struct err *endpoint_path(const char *endpoint, const char **ret_path)
                        "endpoint \"%s\": expected the path of a socket, as in unix:///csi/csi.sock",
                        endpoint);
     if (strlen(path) > longest)
-        return err_new(ERR_INVALID, "endpoint \"%s\": the path has %zu bytes, at most %zu fit",
+        return err_new(ERR_INVALID,
+                       "endpoint \"%s\": the path has %zu bytes, but at most %zu are possible",
                        endpoint, strlen(path), longest);
     *ret_path = path;
     return NULL;
@@ -43,11 +44,11 @@ static struct err *check_folder(const char *path)
     struct stat stat_of;
 
     if (stat(folder, &stat_of) < 0)
-        return err_new(ERR_UNAVAILABLE, "%s: folder %s: %s", path, folder, strerror(errno));
+        return err_new(ERR_UNAVAILABLE, "%s: directory %s: %s", path, folder, strerror(errno));
     if (!S_ISDIR(stat_of.st_mode))
-        return err_new(ERR_UNAVAILABLE, "%s: %s is not a folder", path, folder);
+        return err_new(ERR_UNAVAILABLE, "%s: %s is not a directory", path, folder);
     if (access(folder, W_OK | X_OK) < 0)
-        return err_new(ERR_UNAVAILABLE, "%s: cannot write to folder %s: %s", path, folder,
+        return err_new(ERR_UNAVAILABLE, "%s: cannot write to directory %s: %s", path, folder,
                        strerror(errno));
     return NULL;
 }
@@ -62,7 +63,7 @@ static struct err *check_unused(const char *path)
     if (fd < 0)
         return err_new(ERR_UNAVAILABLE, "%s: %s", path, strerror(errno));
     if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 || errno == EAGAIN)
-        return err_new(ERR_UNAVAILABLE, "%s: another process listens on it", path);
+        return err_new(ERR_UNAVAILABLE, "%s: another process is listening on it", path);
     if (errno != ECONNREFUSED && errno != ENOENT)
         return err_new(ERR_UNAVAILABLE, "%s: %s", path, strerror(errno));
     return NULL;

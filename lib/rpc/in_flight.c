@@ -22,7 +22,7 @@ static struct in_flight_key *find(const struct in_flight *set, const char *text)
 struct err *in_flight_begin(struct in_flight *set, const char *text)
 {
     if (find(set, text))
-        return err_new(ERR_BUSY, "an operation for %s is under way", text);
+        return err_new(ERR_BUSY, "an operation for %s is already in progress", text);
 
     struct in_flight_key *key = mem_alloc(sizeof *key);
     key->text = mem_strdup(text);

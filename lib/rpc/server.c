@@ -85,8 +85,8 @@ static struct err *listen_on(grpc_server *core, const char *endpoint)
     int port = grpc_server_add_http2_port(core, address, credentials);
     grpc_server_credentials_release(credentials);
     if (!port)
-        return err_new(ERR_UNAVAILABLE, "%s: gRPC cannot listen on it (-v=5 logs its reason)",
-                       path);
+        return err_new(ERR_UNAVAILABLE,
+                       "%s: gRPC cannot listen on it (run with -v=5 to log the reason)", path);
     if (chmod(path, 0660) < 0)
         return err_new(ERR_UNAVAILABLE, "%s: %s", path, strerror(errno));
     return NULL;

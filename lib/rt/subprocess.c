@@ -217,7 +217,7 @@ static struct err *run(struct task *self, const struct subprocess_request *reque
     if (err_kind(err) != ERR_TIMEOUT)
         return err_wrap(err, "%s", request->argv[0]);
     duration_format(request->timeout_ms, allowed);
-    return err_wrap(err, "%s (allowed %s)", request->argv[0], allowed);
+    return err_wrap(err, "%s (time limit %s)", request->argv[0], allowed);
 }
 
 struct err *subprocess_run(struct task *self, const struct subprocess_request *request,

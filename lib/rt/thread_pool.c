@@ -106,7 +106,7 @@ struct err *thread_pool_run(struct task *self, struct thread_pool *pool, void (*
 
     assert(loop_uv(pool->loop));
     if (pool->calls >= pool->max_threads + pool->max_queued)
-        return err_new(ERR_EXHAUSTED, "%u calls to the system are running and %u are waiting",
+        return err_new(ERR_EXHAUSTED, "too many system calls: %u are running and %u are waiting",
                        pool->max_threads, pool->max_queued);
     pool->calls++;
     if (pool->n_threads < pool->max_threads && pool->n_threads < pool->calls)

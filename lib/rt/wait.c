@@ -49,7 +49,7 @@ struct err *wait_for_change(struct task *self, struct waiters *waiters, uint64_t
     struct err *err = NULL;
 
     if (deadline <= loop_now(loop))
-        return err_new(ERR_TIMEOUT, "the time for it is over");
+        return err_new(ERR_TIMEOUT, "timed out");
     list_append(&waiters->tasks, &waiter.link);
     if (deadline != TIMER_NEVER)
         loop_start_timer(loop, &waiter.timer, deadline, on_deadline, &waiter);
@@ -62,7 +62,7 @@ struct err *wait_for_change(struct task *self, struct waiters *waiters, uint64_t
         err_free(err);
         return NULL;
     }
-    return err ? err : err_new(ERR_TIMEOUT, "the time for it is over");
+    return err ? err : err_new(ERR_TIMEOUT, "timed out");
 }
 
 void wait_uninterruptible(struct task *self, struct waiters *waiters)

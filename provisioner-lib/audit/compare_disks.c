@@ -20,10 +20,10 @@ static void compare_owners(const struct comparison *comparison, struct kube_obje
 
         if (foreign_vm && foreign_vm->exists)
             findings_add(comparison->ret, ATTACHED_OUTSIDE, &AZ_VOLUMES, volume, id,
-                         "the disk is attached to %s, which is no node", id);
+                         "The disk is attached to %s, which is not a node", id);
         else if (foreign_vm)
             findings_add(comparison->ret, OWNER_GONE, &AZ_VOLUMES, volume, id,
-                         "the disk names %s as an owner, which does not exist", id);
+                         "The disk names %s as an owner, but that VM does not exist", id);
     }
 }
 
@@ -39,7 +39,7 @@ static void visit_volume(void *ctx, struct kube_object *volume)
         compare_owners(comparison, volume, disk);
     else if (disk_scan_may_list(comparison->scan, id))
         findings_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
-                     "there is no disk %s", id);
+                     "Disk %s does not exist", id);
 }
 
 static bool has_persistent_volume(const struct cluster_source *source, const char *id)
@@ -78,8 +78,8 @@ static void tell_unknown(const struct cluster_source *source, const struct cloud
                        disk->sku, (long long)(disk->size_bytes >> 30), disk->n_instances,
                        origin == DISK_OWN
                            ? ""
-                           : "; perhaps of another cluster: an earlier version of the driver "
-                             "created it, whose mark does not say in which cluster");
+                           : "; it may belong to another cluster, because the earlier version of "
+                             "the driver that created it did not record the cluster");
 }
 
 static void tell_unlisted(const struct unlisted *unlisted, struct findings *ret)

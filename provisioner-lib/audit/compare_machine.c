@@ -27,15 +27,15 @@ static void compare_attachment(struct kube_object *attachment, const struct kube
         return;
     if (!machine)
         findings_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                     "node %s has no VM", name);
+                     "Node %s has no VM", name);
     else if (!slot || slot->leaving)
         findings_add(ret, DISK_NOT_ATTACHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                     slot ? "the VM of node %s is detaching the disk"
-                          : "the VM of node %s does not have the disk",
+                     slot ? "The VM of node %s is detaching the disk"
+                          : "The VM of node %s does not have the disk",
                      name);
     else if (slot->lun != lun)
         findings_add(ret, LUN_DIFFERS, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                     "the VM of node %s has the disk at LUN %d, and LUN %d is on record", name,
+                     "The VM of node %s has the disk at LUN %d, but LUN %d is on record", name,
                      slot->lun, lun);
 }
 
@@ -56,12 +56,11 @@ static void compare_slot(const struct cluster_source *source, struct kube_object
 
     if (volume)
         findings_add(ret, ATTACHED_WITHOUT_RECORD, &AZ_VOLUMES, volume, name,
-                     "the VM of node %s has the disk at LUN %d, and no AzVolumeAttachment says "
-                     "so",
+                     "The VM of node %s has the disk at LUN %d, but there is no AzVolumeAttachment",
                      name, slot->lun);
     else
         findings_add(ret, FOREIGN_DISK, &NODES, node, slot->disk_id,
-                     "LUN %d of its VM is taken by %s", slot->lun, slot->disk_id);
+                     "LUN %d of the node's VM is used by %s", slot->lun, slot->disk_id);
 }
 
 void compare_machine(const struct cluster_source *source, struct kube_object *node,

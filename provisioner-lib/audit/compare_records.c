@@ -116,10 +116,10 @@ static void compare_roles(const struct group *group, struct kube_object *volume,
     }
     if (second && !volume_is_multi_node(as_volume(volume)))
         findings_add(ret, TWO_PRIMARIES, &AZ_VOLUMES, volume, NULL,
-                     "it is primary on node %s and on node %s", first, second);
+                     "The volume is primary on node %s and on node %s", first, second);
     if (shares > volume_max_shares(as_volume(volume)))
         findings_add(ret, SHARES_EXCEEDED, &AZ_VOLUMES, volume, NULL,
-                     "%u attachments hold a share, and the disk has %u", shares,
+                     "%u attachments hold a share, but the disk has only %u", shares,
                      volume_max_shares(as_volume(volume)));
 }
 
@@ -133,8 +133,8 @@ static void compare_primaries(const struct group *group, const struct kube_objec
         if (node && attachment_wants(as_attachment(attachment), ROLE_PRIMARY) &&
             !kube_is_deleting(attachment->metadata) && !is_published(group, node))
             findings_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                         "no VolumeAttachment puts volume %s on node %s", volume->metadata->name,
-                         node);
+                         "There is no VolumeAttachment of volume %s for node %s",
+                         volume->metadata->name, node);
     }
 }
 
@@ -160,7 +160,7 @@ static void compare_volume_attachments(const struct group *group, struct finding
             (attachment && attachment_wants(as_attachment(attachment), ROLE_PRIMARY)))
             continue;
         findings_add(ret, PUBLISHED_WITHOUT_PRIMARY, &VOLUME_ATTACHMENTS, volume_attachment, NULL,
-                     "%s %s counts as attached to node %s, and has no primary "
+                     "%s %s is attached to node %s according to Kubernetes, but has no primary "
                      "AzVolumeAttachment there",
                      pv ? "PersistentVolume" : "disk",
                      pv ? pv : volume_attachment_disk(volume_attachment), node);
@@ -181,9 +181,10 @@ static void compare_replicas(const struct group *group, const char *disk, struct
         const struct kube_object *node = source->ops->node(source, name);
         if (node && !node_is_out_of_service(KUBE_AS(Api__Node, node)) &&
             node_uses_volume(KUBE_AS(Api__Node, node), source->driver_name, disk))
-            findings_add(ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
-                         "node %s says that it uses the volume, and it was not published there",
-                         name);
+            findings_add(
+                ret, REPLICA_IN_USE, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+                "Node %s reports the volume as in use, but the volume was not published to it",
+                name);
     }
 }
 
@@ -226,7 +227,7 @@ static void visit_attachment(void *ctx, struct kube_object *attachment)
 
     if (volume && !comparison->source->ops->volume(comparison->source, volume))
         findings_add(comparison->ret, ATTACHMENT_WITHOUT_VOLUME, &AZ_VOLUME_ATTACHMENTS, attachment,
-                     NULL, "there is no AzVolume %s", volume);
+                     NULL, "AzVolume %s does not exist", volume);
 }
 
 struct err *compare_records(struct task *self, const struct cluster_source *source,

@@ -355,7 +355,8 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
 
     TRY(arm_client_request(self, arm, request, &json, NULL));
     if (!json) /* a proxy's answer, perhaps; nothing is known of the object */
-        return wrap(err_new(ERR_UNAVAILABLE, "a success without a body"), request);
+        return wrap(err_new(ERR_UNAVAILABLE, "the answer reports success but has no body"),
+                    request);
     struct err *err = json_decode(type, json, arena, ret);
     return err ? wrap(err_as(err, ERR_UNAVAILABLE), request) : NULL;
 }
@@ -379,7 +380,7 @@ static struct err *interpret(const json_t *json, bool *ret_ended)
 
     *ret_ended = false;
     if (!status)
-        return err_new(ERR_INTERNAL, "an operation without a status");
+        return err_new(ERR_INTERNAL, "the operation has no status");
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
         if (strcasecmp(ends[i].status, status) != 0)
             continue;
@@ -431,7 +432,7 @@ static struct err *look(struct task *self, struct arm_client *arm,
     if (err_kind(err) != ERR_THROTTLED && ++*failures == POLL_FAILURES) {
         CLEANUP(err_freep) struct err *cause = err;
 
-        return err_new(ERR_UNAVAILABLE, "what became of the operation is unknown: %s",
+        return err_new(ERR_UNAVAILABLE, "the outcome of the operation is unknown: %s",
                        err_message(cause));
     }
     err_free(err);
@@ -448,7 +449,9 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
 
     /* A credential goes to Resource Manager and nowhere else. */
     if (!ended && !http_same_origin(operation->url, home))
-        return err_new(ERR_UNAVAILABLE, "the operation is to be followed outside of %s", home);
+        return err_new(ERR_UNAVAILABLE,
+                       "the operation's status is to be read outside %s, which is not permitted",
+                       home);
     while (!ended) {
         TRY(task_sleep(self, next_pause(arm, operation, began, retry_after)));
         TRY(look(self, arm, operation, &failures, &retry_after, &ended));
@@ -467,7 +470,7 @@ struct err *arm_client_next_page(const struct arm_client *arm, const char *link,
         return NULL;
     const char *path = strcasestr(link, "/subscriptions/");
     if (!http_same_origin(link, home) || !path)
-        return err_new(ERR_INTERNAL, "a list goes on outside of %s: %s", home, link);
+        return err_new(ERR_INTERNAL, "the next page of a list is outside %s: %s", home, link);
     *ret_path = mem_strdup(path);
     return NULL;
 }

@@ -256,6 +256,6 @@ struct err *arm_operation_error(const json_t *json)
     message = message ? message : "no reason given";
     /* Cancelled operations come without a code; a newer one took their place. */
     if (!code)
-        return err_new(ERR_BUSY, "the operation was cancelled: %s", message);
+        return err_new(ERR_BUSY, "the operation was canceled: %s", message);
     return make(kind_of(code, message, 0), 0, code, message);
 }

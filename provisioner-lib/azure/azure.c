@@ -93,7 +93,7 @@ static struct err *instance_id(struct cloud *cloud, const char *node, const char
     bool is_of_azure = strncasecmp(provider_id, scheme, strlen(scheme)) == 0;
     CLEANUP(err_freep) struct err *err = is_of_azure ? resource_id_check(id) : NULL;
     if (!is_of_azure || err)
-        return err_new(ERR_INVALID, "node %s: provider id \"%s\" is not of an Azure VM", node,
+        return err_new(ERR_INVALID, "node %s: provider id \"%s\" is not that of an Azure VM", node,
                        provider_id);
     *ret_id = mem_strdup(id);
     return NULL;
@@ -128,7 +128,7 @@ static struct err *check_subscriptions(const struct cloud_attach *attach)
 
     if (strncasecmp(a, b, length) == 0 && b[length] == '/')
         return NULL;
-    return err_new(ERR_INVALID, "disk %s is in another subscription than %s", b, a);
+    return err_new(ERR_INVALID, "disk %s is not in the same subscription as %s", b, a);
 }
 
 static struct err *attach(struct task *self, struct cloud *cloud, const struct cloud_attach *attach)

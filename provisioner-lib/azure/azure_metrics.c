@@ -4,8 +4,8 @@ static const double disks[] = {1, 2, 4, 8, 16, 32, 64, 0};
 
 struct metric METRIC_AZURE_REQUESTS = {
     .name = "azuredisk_azure_requests_total",
-    .help = "Requests to Azure Resource Manager by kind and result; Throttled are those refused "
-            "with 429.",
+    .help =
+        "Requests to Azure Resource Manager, by kind and result; Throttled means HTTP status 429.",
     .type = METRIC_COUNTER,
     .labels = {"kind", "result"},
 };
@@ -27,8 +27,8 @@ struct metric METRIC_AZURE_RETRIES = {
 
 struct metric METRIC_AZURE_GATE_SECONDS = {
     .name = "azuredisk_azure_budget_wait_seconds",
-    .help = "Time that requests waited for their turn: so as not to be throttled, and for a "
-            "connection.",
+    .help =
+        "Time that requests waited before they were sent, to avoid throttling or for a connection.",
     .type = METRIC_HISTOGRAM,
     .labels = {"kind"},
     .buckets = METRIC_SECONDS,
@@ -43,7 +43,8 @@ struct metric METRIC_AZURE_VM_UPDATE_DISKS = {
 
 struct metric METRIC_AZURE_VM_QUEUE_SECONDS = {
     .name = "azuredisk_azure_vm_queue_wait_seconds",
-    .help = "Time that an attach or detach waited for the update of its VM that carried it.",
+    .help = "Time that an attach or detach waited until the update of the VM that contains it was "
+            "sent.",
     .type = METRIC_HISTOGRAM,
     .labels = {"urgency"},
     .buckets = METRIC_SECONDS,
@@ -51,16 +52,16 @@ struct metric METRIC_AZURE_VM_QUEUE_SECONDS = {
 
 struct metric METRIC_AZURE_BUDGET_LEFT = {
     .name = "azuredisk_azure_budget_left",
-    .help = "Requests that Azure takes at once: of the subscription, of the VM that has least left "
-            "(scope resource), and of Resource Manager (scope method).",
+    .help = "Requests that Azure would accept now: for the subscription, for the VM with the "
+            "fewest left (scope resource), and for Resource Manager (scope method).",
     .type = METRIC_GAUGE,
     .labels = {"kind", "scope"},
 };
 
 struct metric METRIC_AZURE_SKU_SOURCE = {
     .name = "azuredisk_azure_sku_source",
-    .help = "1 for where the limits of VM sizes and kinds of disks come from: azure, cache or "
-            "built-in.",
+    .help =
+        "1 for the source of the limits of VM sizes and kinds of disks: azure, cache or built-in.",
     .type = METRIC_GAUGE,
     .labels = {"source"},
 };

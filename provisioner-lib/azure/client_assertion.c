@@ -58,9 +58,10 @@ static struct err *fault(const char *what)
 static struct err *read_pkcs12(PKCS12 *pkcs12, const char *password, struct certificate *ret)
 {
     if (!PKCS12_verify_mac(pkcs12, password, -1) && (password || !PKCS12_verify_mac(pkcs12, "", 0)))
-        return err_new(ERR_INVALID, password ? "the password is wrong" : "it needs a password");
+        return err_new(ERR_INVALID,
+                       password ? "the password is wrong" : "the file requires a password");
     if (!PKCS12_parse(pkcs12, password ? password : "", &ret->key, &ret->own, &ret->issuers))
-        return fault("it cannot be opened");
+        return fault("the file cannot be opened");
     return NULL;
 }
 
@@ -94,8 +95,10 @@ static struct err *read_pem(BIO *bio, const char *password, struct certificate *
 
     ret->key = PEM_read_bio_PrivateKey(bio, NULL, give_password, (void *)(uintptr_t)password);
     if (!ret->key)
-        return err_new(ERR_INVALID, "it is not PKCS#12, and has no PEM private key that opens %s",
-                       password ? "by the password" : "without a password");
+        return err_new(
+            ERR_INVALID,
+            "the file is not PKCS#12 and contains no PEM private key that can be read %s",
+            password ? "with the password" : "without a password");
     (void)BIO_reset(bio);
     while ((found = PEM_read_bio_X509(bio, NULL, NULL, NULL)))
         sort_certificate(ret, found);
@@ -106,11 +109,11 @@ static struct err *read_pem(BIO *bio, const char *password, struct certificate *
 static struct err *check(const struct certificate *certificate)
 {
     if (!certificate->key)
-        return err_new(ERR_INVALID, "it has no private key");
+        return err_new(ERR_INVALID, "the file contains no private key");
     if (!certificate->own)
-        return err_new(ERR_INVALID, "it has no certificate of its private key");
+        return err_new(ERR_INVALID, "the file contains no certificate for its private key");
     if (!EVP_PKEY_is_a(certificate->key, "RSA"))
-        return err_new(ERR_INVALID, "its key is not RSA");
+        return err_new(ERR_INVALID, "the private key is not an RSA key");
     return NULL;
 }
 
@@ -226,10 +229,10 @@ static struct err *sign(EVP_PKEY *key, const char *text, char **ret)
         EVP_PKEY_CTX_set_rsa_padding(padding, RSA_PKCS1_PSS_PADDING) <= 0 ||
         EVP_PKEY_CTX_set_rsa_pss_saltlen(padding, RSA_PSS_SALTLEN_DIGEST) <= 0 ||
         EVP_DigestSign(context, NULL, &length, (const unsigned char *)text, strlen(text)) <= 0)
-        return fault("its key cannot sign");
+        return fault("cannot sign with the private key");
     CLEANUP(freep) unsigned char *signature = mem_alloc(length);
     if (EVP_DigestSign(context, signature, &length, (const unsigned char *)text, strlen(text)) <= 0)
-        return fault("its key cannot sign");
+        return fault("cannot sign with the private key");
     *ret = base64url(signature, length);
     return NULL;
 }

@@ -36,7 +36,7 @@ static struct err *tidy_url(const char *key, char *url)
     if (strncmp(url, scheme, strlen(scheme)) != 0)
         return err_new(ERR_INVALID, "%s \"%s\" does not begin with %s", key, url, scheme);
     if (strspn(host, "/") == strlen(host))
-        return err_new(ERR_INVALID, "%s \"%s\" names no host", key, url);
+        return err_new(ERR_INVALID, "%s \"%s\" contains no host", key, url);
     for (char *end = url + strlen(url); end[-1] == '/'; end--)
         end[-1] = '\0';
     return NULL;
@@ -65,7 +65,8 @@ static struct err *take_file(struct azure_config *config, const json_t *json)
     const Arm__CloudFile *file = (const Arm__CloudFile *)decoded;
     const char *manager = file->resource_manager_endpoint, *audience = file->token_audience;
     if (!manager != !audience)
-        return err_new(ERR_INVALID, "resourceManagerEndpoint and tokenAudience need each other");
+        return err_new(ERR_INVALID,
+                       "resourceManagerEndpoint and tokenAudience must be set together");
     TRY(take_url("activeDirectoryEndpoint", file->active_directory_endpoint, &config->authority));
     if (config->resource_manager || !manager)
         return NULL;
@@ -100,8 +101,8 @@ static struct err *take_known(struct azure_config *config, const char *name)
         return take_url("", clouds[i].authority, &config->authority);
     }
     return err_new(ERR_INVALID,
-                   "cloud \"%s\" is not known; give resourceManagerEndpoint, or a file in "
-                   "AZURE_ENVIRONMENT_FILEPATH, for a cloud of your own",
+                   "cloud \"%s\" is not known; for another cloud, set resourceManagerEndpoint, or "
+                   "AZURE_ENVIRONMENT_FILEPATH to the path of a file",
                    name);
 }
 
@@ -146,11 +147,11 @@ struct err *cloud_endpoints_take(struct azure_config *config, const json_t *json
     const ProtobufCMessage *decoded;
 
     if (!entry)
-        return err_new(ERR_INTERNAL, "the cloud names no end points");
+        return err_new(ERR_INTERNAL, "the cloud's metadata contains no endpoints");
     TRY(json_decode(&arm__cloud_endpoints__descriptor, entry, arena, &decoded));
     const Arm__CloudAuthentication *found = ((const Arm__CloudEndpoints *)decoded)->authentication;
     if (!found || !found->login_endpoint || !*found->login_endpoint || !found->n_audiences)
-        return err_new(ERR_INTERNAL, "the cloud's end points lack authentication");
+        return err_new(ERR_INTERNAL, "the cloud's metadata contains no authentication endpoint");
     TRY(take_url("loginEndpoint", found->login_endpoint, &config->authority));
     if (!config->audience)
         config->audience = mem_strdup(found->audiences[0]);

@@ -124,9 +124,9 @@ static struct err *check_word(const struct config_key *key, const char *value)
         return NULL;
     for (const char *c = value; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr(key->characters, *c))
-            return err_new(ERR_INVALID, "%s \"%s\" has another character than letters, digits%s%s",
-                           key->name, value, *key->characters ? " and any of " : "",
-                           key->characters);
+            return err_new(
+                ERR_INVALID, "%s \"%s\" contains a character other than letters, digits%s%s",
+                key->name, value, *key->characters ? " and any of " : "", key->characters);
     return NULL;
 }
 
@@ -139,7 +139,7 @@ static struct err *check_vm_type(const struct azure_config *config)
     for (size_t i = 0; i < COUNT_OF(types); i++)
         if (strcasecmp(config->vm_type, types[i]) == 0)
             return NULL;
-    return err_new(ERR_INVALID, "vmType \"%s\" is none of standard, vmss, vmssflex",
+    return err_new(ERR_INVALID, "vmType \"%s\" is not one of standard, vmss, vmssflex",
                    config->vm_type);
 }
 
@@ -147,7 +147,8 @@ static struct err *check_identity_system(const struct azure_config *config)
 {
     if (!config->identity_system || strcasecmp(config->identity_system, "azure_ad") == 0)
         return NULL;
-    return err_new(ERR_INVALID, "identitySystem \"%s\" is not supported, only azure_ad is",
+    return err_new(ERR_INVALID,
+                   "identitySystem \"%s\" is not supported; the only supported one is azure_ad",
                    config->identity_system);
 }
 
@@ -155,8 +156,8 @@ static struct err *choose_workload_identity(struct azure_config *config)
 {
     config->identity = AZURE_WORKLOAD_IDENTITY;
     if (!config->client_id)
-        return err_new(ERR_INVALID, "useFederatedWorkloadIdentityExtension needs aadClientId, or "
-                                    "AZURE_CLIENT_ID in the environment");
+        return err_new(ERR_INVALID, "useFederatedWorkloadIdentityExtension requires aadClientId, "
+                                    "or environment variable AZURE_CLIENT_ID");
     if (!config->token_file)
         config->token_file = mem_strdup(USUAL_TOKEN_FILE);
     return NULL;
@@ -181,8 +182,8 @@ static struct err *choose_identity(struct azure_config *config)
     }
     if (!config->client_secret && !config->certificate_file)
         return err_new(ERR_INVALID,
-                       "none of useFederatedWorkloadIdentityExtension, useManagedIdentityExtension,"
-                       " aadClientSecret and aadClientCertPath is given");
+                       "none of useFederatedWorkloadIdentityExtension, "
+                       "useManagedIdentityExtension, aadClientSecret and aadClientCertPath is set");
     if (!config->client_id)
         return err_new(ERR_INVALID, "aadClientId is missing");
     if (!config->client_secret)

@@ -117,7 +117,7 @@ static struct err *failure_of(const struct credential *credential)
     const struct failure *failure = &credential->failure;
 
     if (!failure->message)
-        return err_new(ERR_CANCELED, "no token: this process ends");
+        return err_new(ERR_CANCELED, "no token: this process is shutting down");
     uint64_t now = now_of(credential);
     uint64_t rest = credential->rest > now ? credential->rest - now : 0;
     struct err *err = failure->kind == ERR_THROTTLED

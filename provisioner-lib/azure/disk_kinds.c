@@ -135,7 +135,7 @@ struct err *disk_kinds_from_json(struct disk_kinds *kinds, const json_t *json)
             struct disk_limits row;
 
             if (!row_from_json(item, &row) || !disk_kinds_add(kinds, name, &row))
-                return err_new(ERR_INVALID, "the limits of %s disks are none", name);
+                return err_new(ERR_INVALID, "the limits of %s disks are invalid", name);
         }
     }
     return NULL;

@@ -98,7 +98,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
         .size_bytes = size_of(properties),
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
-        .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "of no kind"),
+        .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "unknown kind"),
         .region = mem_strdup(disk->location ? disk->location : ""),
         .zone = disk->n_zones && disk->location
                     ? mem_printf("%s-%s", disk->location, disk->zones[0])
@@ -152,7 +152,7 @@ struct err *managed_disk_list(struct task *self, struct arm_client *arm, const c
         char *next = NULL;
 
         if (pages == ARM_MOST_PAGES)
-            return err_new(ERR_INTERNAL, "a list of more than %d pages", ARM_MOST_PAGES);
+            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
         TRY(take_page(self, arm, path, ret, &next));
         free(path);
         path = next;
@@ -237,10 +237,11 @@ static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_s
 
 static const char *what_to_do(enum disk_origin origin)
 {
-    return origin == DISK_OF_OTHERS
-               ? "give the volume another name, or another resource group (parameter resourceGroup)"
-               : "give the volume another name, or delete the disk if nobody needs it; to use the "
-                 "disk as it is, make a PersistentVolume with its id as volumeHandle";
+    return origin == DISK_OF_OTHERS ? "use another name for the volume, or another resource group "
+                                      "(parameter resourceGroup)"
+                                    : "use another name for the volume, or delete the disk if it "
+                                      "is no longer needed; to use the existing disk, create a "
+                                      "PersistentVolume with the disk's id as volumeHandle";
 }
 
 static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
@@ -250,7 +251,7 @@ static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_
     if (disk_is_for_volume(&mark, &spec->creator, spec->name))
         return NULL;
     CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
-    return err_new(ERR_EXISTS, "there is a disk %s already, and %s: %s", disk->id, creator,
+    return err_new(ERR_EXISTS, "disk %s already exists, and %s: %s", disk->id, creator,
                    what_to_do(disk_origin_of(&mark, &spec->creator)));
 }
 
@@ -264,15 +265,16 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
 
     TRY(check_created(disk, spec));
     if (properties->disk_size_gb != spec->size_gib)
-        return err_new(ERR_EXISTS, "disk %s has %" PRId64 " GiB, not %" PRId64, disk->id,
-                       properties->disk_size_gb, spec->size_gib);
+        return err_new(ERR_EXISTS, "disk %s already exists with %" PRId64 " GiB, not %" PRId64,
+                       disk->id, properties->disk_size_gb, spec->size_gib);
     if (!disk->sku || !disk->sku->name || strcasecmp(disk->sku->name, p->sku) != 0)
-        return err_new(ERR_EXISTS, "disk %s is of another kind than %s", disk->id, p->sku);
+        return err_new(ERR_EXISTS, "disk %s already exists and is not of kind %s", disk->id,
+                       p->sku);
     if (max_shares != p->max_shares)
-        return err_new(ERR_EXISTS, "disk %s has maxShares %d, not %d", disk->id, max_shares,
-                       p->max_shares);
+        return err_new(ERR_EXISTS, "disk %s already exists with maxShares %d, not %d", disk->id,
+                       max_shares, p->max_shares);
     if ((zone != NULL) != (disk->n_zones > 0) || (zone && strcmp(zone, disk->zones[0]) != 0))
-        return err_new(ERR_EXISTS, "disk %s is in another zone than %s", disk->id,
+        return err_new(ERR_EXISTS, "disk %s already exists in another zone than %s", disk->id,
                        zone ? spec->zone : "none");
     return NULL;
 }

@@ -43,7 +43,7 @@ struct err *resource_id_check(const char *text)
         size_t length = strcspn(++part, "/");
 
         if (!is_name(part, length))
-            return err_new(ERR_INVALID, "\"%s\": \"%.*s\" is not the name of anything in Azure",
+            return err_new(ERR_INVALID, "\"%s\": \"%.*s\" is not a valid name of an Azure resource",
                            text, (int)length, part);
         part += length;
     }

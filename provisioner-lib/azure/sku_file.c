@@ -35,9 +35,9 @@ static struct err *take_file(const json_t *json, const char *location, struct sk
     const json_t *kinds = json_object_get(json, "disks");
 
     if (!at || !whose || !json_is_object(sizes) || !json_is_object(kinds))
-        return err_new(ERR_INVALID, "it is no list of SKUs");
+        return err_new(ERR_INVALID, "the file is not a list of SKUs");
     if (strcasecmp(whose, location) != 0)
-        return err_new(ERR_INVALID, "it is about %s, not %s", whose, location);
+        return err_new(ERR_INVALID, "the file is for location %s, not %s", whose, location);
     TRY(vm_sizes_from_json(facts->sizes, sizes));
     TRY(disk_kinds_from_json(facts->kinds, kinds));
     return timestamp_parse(at, ret_at_us);

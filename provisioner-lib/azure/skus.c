@@ -133,7 +133,7 @@ static void take(struct sku_facts *facts, const Arm__ResourceSku *sku)
         struct disk_limits limits = limits_of(sku);
 
         if (!disk_kinds_add(facts->kinds, sku->name, &limits))
-            log_debug("the SKU list's limits of %s disks make no sense", sku->name);
+            log_debug("the SKU list contains invalid limits of %s disks", sku->name);
     }
 }
 
@@ -150,7 +150,7 @@ static struct err *ask_azure(struct task *self, struct skus *skus, struct sku_fa
         const ProtobufCMessage *decoded;
 
         if (pages == ARM_MOST_PAGES)
-            return err_new(ERR_INTERNAL, "a list of more than %d pages", ARM_MOST_PAGES);
+            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
         TRY(arm_client_get(self, skus->arm,
                            &(struct arm_request){.kind = ARM_SKU_READ, .path = path},
                            &arm__resource_skus_page__descriptor, arena, &decoded));
@@ -196,7 +196,7 @@ static void use_file(struct task *self, struct skus *skus)
     CLEANUP(err_freep)
     struct err *err = sku_file_read(self, skus->cache_file, location, &facts, &at_us);
     if (err) {
-        log_debug("no list of SKUs from the last time: %s", err_message(err));
+        log_debug("no saved list of SKUs: %s", err_message(err));
         return;
     }
     uint64_t age_ms = now_us > at_us ? (uint64_t)(now_us - at_us) / 1000 : 0;
@@ -213,7 +213,7 @@ static void keep(const struct skus *skus)
     struct err *err =
         sku_file_write(skus->cache_file, location, &skus->facts, loop_wall_us(skus->group->loop));
     if (err)
-        log_warning("the list of SKUs is not kept for the next start: %s", err_message(err));
+        log_warning("saving the list of SKUs for the next start failed: %s", err_message(err));
 }
 
 /* Never fails, except that the process is to end. */
@@ -233,9 +233,8 @@ static struct err *refresh(struct task *self, struct skus *skus)
         return err;
     use(skus, NULL, skus->source == SOURCE_NONE ? SOURCE_BUILT_IN : skus->source,
         now_of(skus) + RETRY_MS);
-    log_warning("Azure does not say what VMs and disks it has, so %s: %s",
-                skus->source == SOURCE_BUILT_IN ? "what is built in counts"
-                                                : "the last list counts",
+    log_warning("cannot read Azure's list of VM sizes and disks, using %s: %s",
+                skus->source == SOURCE_BUILT_IN ? "the built-in table" : "the last list",
                 err_message(err));
     err_free(err);
     return NULL;
@@ -265,7 +264,7 @@ static struct err *load_once(struct task *self, struct skus *skus)
         if (skus->source != SOURCE_NONE)
             return NULL;
         if (!skus->loading)
-            return err_new(ERR_CANCELED, "no list of SKUs: this process ends");
+            return err_new(ERR_CANCELED, "no list of SKUs: this process is shutting down");
         TRY(wait_for_change(self, &skus->changed, TIMER_NEVER));
     } while (skus->source == SOURCE_NONE);
     return NULL;
@@ -284,7 +283,7 @@ struct err *skus_max_data_disks(struct task *self, struct skus *skus, const char
     *ret_source = CLOUD_BUILT_IN;
     if (vm_sizes_built_in(vm_size, ret_count))
         return NULL;
-    return err_new(ERR_NOT_FOUND, "nothing is known of VM size %s", vm_size);
+    return err_new(ERR_NOT_FOUND, "VM size %s is unknown", vm_size);
 }
 
 void skus_note_refusal(struct skus *skus, const char *vm_size, int count)

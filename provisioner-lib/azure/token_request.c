@@ -66,7 +66,7 @@ static struct err *prove_by_workload(const struct azure_config *config, struct b
     if (length)
         return add_assertion(form, text);
     free(text);
-    return err_new(ERR_UNAVAILABLE, "%s: it is empty", config->token_file);
+    return err_new(ERR_UNAVAILABLE, "%s: the file is empty", config->token_file);
 }
 
 static struct err *prove_by_certificate(struct task *self, const struct azure_config *config,
@@ -290,7 +290,7 @@ static struct err *take_token(const json_t *json, struct token *ret)
     TRY(json_decode(&arm__token__descriptor, json, arena, &decoded));
     const Arm__Token *token = (const Arm__Token *)decoded;
     if (!token->access__token || !token->has_expires__in)
-        return err_new(ERR_INTERNAL, "it lacks access_token or expires_in");
+        return err_new(ERR_INTERNAL, "access_token or expires_in is missing");
     CLEANUP(buffer_fini) struct buffer authorization = {.limit = LONGEST_TOKEN};
     uint64_t lasts = milliseconds_of(&token->expires__in);
     size_t length = strlen(token->access__token);
@@ -299,7 +299,7 @@ static struct err *take_token(const json_t *json, struct token *ret)
         buffer_printf(&authorization, "Bearer %s", token->access__token);
     explicit_bzero(token->access__token, length);
     if (!fits)
-        return err_new(ERR_INTERNAL, "a token of %zu bytes is too long", length);
+        return err_new(ERR_INTERNAL, "the token is too long (%zu bytes)", length);
     *ret = (struct token){
         .authorization = buffer_take(&authorization),
         .lasts_ms = lasts,
@@ -324,5 +324,6 @@ struct err *token_request(struct task *self, struct token_source *source, const 
     }
     if (!err)
         err = take_token(json, ret);
-    return err ? err_wrap(err_as(err, ERR_UNAVAILABLE), "the token's answer") : NULL;
+    return err ? err_wrap(err_as(err, ERR_UNAVAILABLE), "reading the answer to the token request")
+               : NULL;
 }

@@ -76,9 +76,10 @@ static struct err *verify(const struct vm *vm, const struct vm_change *change)
     case VM_REPAIR:
         return vm->model.state == CLOUD_INSTANCE_SETTLED
                    ? NULL
-                   : err_new(ERR_BUSY, "%s is not settled yet", vm->id);
+                   : err_new(ERR_BUSY, "%s is still being updated", vm->id);
     case VM_DETACH:
-        return slot ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)
+        return slot ? err_new(ERR_BUSY, "disk %s is still being detached from %s", change->disk_id,
+                              vm->id)
                     : NULL;
     case VM_ATTACH:
         if (slot && !slot->leaving && slot->lun == change->lun)
@@ -108,8 +109,8 @@ static void answer_unwanted(struct vm *vm, const char *disk_id)
             continue;
         list_remove(&request->link);
         answer(vm, request,
-               err_new(ERR_CONFLICT, "disk %s is no longer to be attached to %s", change->disk_id,
-                       vm->id));
+               err_new(ERR_CONFLICT, "the request to attach disk %s to %s has been withdrawn",
+                       change->disk_id, vm->id));
     }
 }
 
@@ -165,8 +166,8 @@ static bool refuse_surplus(struct vm *vm)
             continue;
         list_remove(&request->link);
         answer(vm, request,
-               err_new(ERR_EXHAUSTED, "all %d places for disks on %s are taken",
-                       vm->model.max_disks, vm->id));
+               err_new(ERR_EXHAUSTED, "all %d disk slots of %s are taken", vm->model.max_disks,
+                       vm->id));
     }
     return found;
 }
@@ -342,7 +343,7 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
     if (err)
         note_refusal(vm, err);
     if (err && err_kind(err) == ERR_THROTTLED) {
-        log_info("%s: %zu changes wait: %s", vm->id, batch->n, err_message(err));
+        log_info("%s: %zu changes are waiting: %s", vm->id, batch->n, err_message(err));
         requeue(vm, batch, batch->requests[0]->max_batch, "throttled");
         return err_retry_after_ms(err);
     }
@@ -374,7 +375,8 @@ static void coalesce(struct task *self, struct vm *vm)
 
     while (!err && vm->expected > 0)
         err = wait_for_change(self, &vm->cache->changed, limit);
-    err_free(err); /* it has been long enough, or the process is ending, which the caller sees */
+    err_free(
+        err); /* it has been long enough, or the process is shutting down, which the caller sees */
 }
 
 /* Until a change may be sent. Whatever comes meanwhile goes with it. */
@@ -425,7 +427,7 @@ static void next_change(struct task *self, struct vm *vm)
 static void work(struct task *self, void *arg)
 {
     struct vm *vm = arg;
-    CLEANUP(err_freep) struct err *ending = err_new(ERR_CANCELED, "the process is ending");
+    CLEANUP(err_freep) struct err *ending = err_new(ERR_CANCELED, "the process is shutting down");
 
     while (!list_is_empty(&vm->pending) && !task_is_cancelled(self))
         next_change(self, vm);
@@ -484,7 +486,8 @@ struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,
     if (!vm->working) {
         vm->working = group_spawn(cache->group, "vm changes", work, vm);
         if (!vm->working) {
-            CLEANUP(err_freep) struct err *ending = err_new(ERR_CANCELED, "the process is ending");
+            CLEANUP(err_freep)
+            struct err *ending = err_new(ERR_CANCELED, "the process is shutting down");
 
             answer_pending(vm, ending);
         }

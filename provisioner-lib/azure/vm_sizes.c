@@ -135,7 +135,7 @@ struct err *vm_sizes_from_json(struct vm_sizes *sizes, const json_t *json)
         json_int_t n = json_integer_value(number);
 
         if (!json_is_integer(number) || n < 0 || n > MOST_DISKS)
-            return err_new(ERR_INVALID, "size %s has no number of disks", name);
+            return err_new(ERR_INVALID, "VM size %s has no valid number of disks", name);
         vm_sizes_set(sizes, name, (int)n);
     }
     return NULL;

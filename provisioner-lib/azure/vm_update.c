@@ -128,7 +128,7 @@ static struct err *by_list(struct task *self, struct arm_client *arm, const char
     /* What is not in the list that is written is detached, so a list that is not known is not
      * changed: a gateway may have answered, or half of the answer have come. */
     if (!json_is_array(disks))
-        return err_new(ERR_UNAVAILABLE, "GET %s: a VM without a list of disks", vm_id);
+        return err_new(ERR_UNAVAILABLE, "GET %s: the VM has no list of disks", vm_id);
     json_t *list = changed_list(disks, update, way);
     CLEANUP(json_decrefp)
     json_t *body = json_pack("{s:{s:{s:o}}}", "properties", "storageProfile", "dataDisks", list);

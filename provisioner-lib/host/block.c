@@ -36,7 +36,7 @@ struct err *block_open(const char *path, enum block_access access, int *ret_fd)
 
     if (fd < 0)
         return err_new(open_error_kind(errno), "%s: %s", path,
-                       errno == EBUSY ? "somebody else uses the device" : strerror(errno));
+                       errno == EBUSY ? "the device is in use" : strerror(errno));
     if (fstat(fd, &status) || !S_ISBLK(status.st_mode))
         return err_new(ERR_INTERNAL, "%s is not a block device", path);
     *ret_fd = fd;

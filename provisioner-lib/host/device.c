@@ -59,7 +59,7 @@ static void consider(struct search *search, const char *name)
     fstat(fd, &status);
     if (search->found.fd >= 0) {
         if (search->found.number != status.st_rdev)
-            search->err = err_new(ERR_PRECONDITION, "LUN %u is %s as well as %s (by %s)",
+            search->err = err_new(ERR_PRECONDITION, "LUN %u refers to both %s and %s (by %s)",
                                   search->lun, search->found.path, path, name);
         return;
     }

@@ -41,7 +41,7 @@ struct err *ext4_state_read(int fd, struct filesystem_state *ret)
 
     TRY(block_read(fd, SUPERBLOCK_AT, &super, sizeof super));
     if (le16toh(super.s_magic) != EXT2_SUPER_MAGIC)
-        return err_new(ERR_INTERNAL, "the device has no superblock of ext4");
+        return err_new(ERR_INTERNAL, "the device has no ext4 superblock");
 
     unsigned state = le16toh(super.s_state);
     bool journal = le32toh(super.s_feature_compat) & EXT3_FEATURE_COMPAT_HAS_JOURNAL;

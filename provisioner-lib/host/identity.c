@@ -55,7 +55,7 @@ struct err *identity_parse(const char *record, struct filesystem_identity *ret)
 
     if (length == 0 || length >= FILESYSTEM_NAME_SIZE || !record[length] ||
         !is_uuid(record + length + 1))
-        return err_new(ERR_INVALID, "\"%s\" is not a file system's type and UUID", record);
+        return err_new(ERR_INVALID, "\"%s\" is not a file system type followed by a UUID", record);
     memcpy(ret->type, record, length);
     ret->type[length] = '\0';
     memcpy(ret->uuid, record + length + 1, UUID_SIZE);

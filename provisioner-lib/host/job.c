@@ -35,15 +35,15 @@ static struct err *too_little(const struct job *job, const struct memory_limit *
 
     if (!limit->container)
         return err_new(ERR_EXHAUSTED,
-                       "%s needs about %" PRIu64 " MiB of memory, and this node has %" PRIu64
+                       "%s needs about %" PRIu64 " MiB of memory, but this node has only %" PRIu64
                        " MiB left",
                        job->program, needed, left);
-    return err_new(ERR_EXHAUSTED,
-                   "%s needs about %" PRIu64 " MiB of memory, and of the container's limit of "
-                   "%" PRIu64 " MiB it can have %" PRIu64 " MiB: raise the limit to %" PRIu64
-                   "Mi or more (linux.resources.azuredisk.limits.memory of the chart)",
-                   job->program, needed, limit->container / mib, left,
-                   needed + MEMORY_OF_PLUGIN / mib);
+    return err_new(
+        ERR_EXHAUSTED,
+        "%s needs about %" PRIu64 " MiB of memory, but of the container's limit of %" PRIu64
+        " MiB, only %" PRIu64 " MiB are available to it: raise the limit to %" PRIu64
+        "Mi or more (linux.resources.azuredisk.limits.memory of the chart)",
+        job->program, needed, limit->container / mib, left, needed + MEMORY_OF_PLUGIN / mib);
 }
 
 /* Whether the jobs of the same kind that run leave room for it. */

@@ -82,7 +82,8 @@ static struct err *set_option(struct making *making, const char *name, const cha
     if (!value && take_attribute(making, name))
         return NULL;
     if (strcmp(name, "source") == 0)
-        return err_new(ERR_INVALID, "mount option \"source\": the volume is the source");
+        return err_new(ERR_INVALID,
+                       "mount option \"source\" is not allowed: the source is always the volume");
     making->has_own_options = true;
     if (fsconfig(making->context, command, name, value, 0) == 0)
         return NULL;
@@ -132,7 +133,7 @@ static struct err *create(const struct making *making)
     int number = errno;
     take_reason(making->context, reason, strerror(number));
     if (number == EINVAL && making->has_own_options)
-        return err_new(ERR_INVALID, "the file system refuses its mount options: %s", reason);
+        return err_new(ERR_INVALID, "the file system rejects its mount options: %s", reason);
     struct err *err = err_new(number == EBUSY ? ERR_PRECONDITION : ERR_INTERNAL, "%s", reason);
     return strerrorname_np(number) ? err_with_code(err, strerrorname_np(number)) : err;
 }
@@ -162,7 +163,7 @@ struct err *mount_filesystem(const struct mount_request *request)
     struct making making = {.request = request, .context = context};
 
     if (context < 0)
-        return err_new(ERR_INTERNAL, "the kernel does not know %s: %s", request->type,
+        return err_new(ERR_INTERNAL, "the kernel does not support %s: %s", request->type,
                        strerror(errno));
     struct err *err = make_mount(&making);
     return err ? err_wrap(err, "mounting %s at %s", request->device, request->target) : NULL;

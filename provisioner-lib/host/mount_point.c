@@ -41,6 +41,7 @@ struct err *mount_point_remove(const char *path)
     if (S_ISDIR(status.st_mode))
         return rmdir(path) ? failed("removing", path) : NULL;
     if (!S_ISREG(status.st_mode) || status.st_size > 0)
-        return err_new(ERR_INTERNAL, "%s is neither a folder nor an empty file: not removed", path);
+        return err_new(ERR_INTERNAL, "%s is neither a directory nor an empty file: not removed",
+                       path);
     return unlink(path) ? failed("removing", path) : NULL;
 }

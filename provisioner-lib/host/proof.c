@@ -14,7 +14,7 @@ static char *describe(const struct disk_observation *found)
     case DISK_FILESYSTEM:
         return mem_printf("%s %s", found->type, found->uuid);
     case DISK_OTHER:
-        return mem_printf("%s, which is no file system", found->type);
+        return mem_printf("%s, which is not a file system", found->type);
     case DISK_AMBIGUOUS:
         return mem_strdup("several signatures at once");
     }
@@ -25,7 +25,7 @@ static struct err *refuse(const struct disk_observation *found, const char *why)
 {
     CLEANUP(freep) char *content = describe(found);
 
-    return err_new(ERR_PRECONDITION, "%s: found %s; the device was left as it is", why, content);
+    return err_new(ERR_PRECONDITION, "%s: found %s; the device was not modified", why, content);
 }
 
 static bool same_uuid(const char *a, const char *b)
@@ -39,7 +39,7 @@ static struct err *check_size(const struct disk_expectation *expected,
     if (found->size == expected->size || (found->size > expected->size && expected->may_be_larger))
         return NULL;
     return err_new(ERR_PRECONDITION,
-                   "wrong disk: the volume has %" PRIu64 " bytes, the device has %" PRIu64,
+                   "wrong disk: the volume has %" PRIu64 " bytes, but the device has %" PRIu64,
                    expected->size, found->size);
 }
 
@@ -51,7 +51,7 @@ static struct err *decide_raw(const struct disk_expectation *expected,
         same_uuid(found->uuid, expected->uuid) ||
         (expected->recorded && same_uuid(found->uuid, expected->recorded->uuid)))
         return NULL;
-    return refuse(found, "wrong disk: it carries the file system of another volume");
+    return refuse(found, "wrong disk: it contains the file system of another volume");
 }
 
 static struct err *decide_recorded(const struct disk_expectation *expected,
@@ -67,7 +67,7 @@ static struct err *decide_recorded(const struct disk_expectation *expected,
         return refuse(found, why);
     }
     if (strcmp(recorded->type, expected->type) != 0)
-        return err_new(ERR_PRECONDITION, "the volume's file system is %s, %s is asked for",
+        return err_new(ERR_PRECONDITION, "the volume's file system is %s, but %s was requested",
                        recorded->type, expected->type);
     return NULL;
 }
@@ -76,15 +76,15 @@ static struct err *decide_unrecorded(const struct disk_expectation *expected,
                                      const struct disk_observation *found, bool *ret_record_due)
 {
     if (found->content != DISK_FILESYSTEM)
-        return refuse(found, "the device is not empty and holds no file system");
+        return refuse(found, "the device is not empty and contains no file system");
     if (strcmp(found->type, expected->type) != 0) {
-        CLEANUP(freep) char *why = mem_printf("%s is asked for", expected->type);
+        CLEANUP(freep) char *why = mem_printf("%s was requested", expected->type);
 
         return refuse(found, why);
     }
     bool own = same_uuid(found->uuid, expected->uuid);
     if (!own && identity_has_mark(found->uuid))
-        return refuse(found, "wrong disk: it carries the file system of another volume");
+        return refuse(found, "wrong disk: it contains the file system of another volume");
     *ret_record_due = own;
     return NULL;
 }
@@ -111,7 +111,7 @@ struct err *proof_decide(const struct disk_expectation *expected,
     } else if (is_unfinished(expected, found) ||
                (found->content == DISK_UNSIGNED && found->blank)) {
         if (expected->read_only)
-            return refuse(found, "read-only access does not format");
+            return refuse(found, "a volume that is published read-only is not formatted");
         verdict = (struct disk_verdict){.format = true, .record_due = true};
     } else {
         TRY(decide_unrecorded(expected, found, &verdict.record_due));

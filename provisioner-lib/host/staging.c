@@ -28,10 +28,10 @@ static struct err *check_staged(const struct mount_entry *staged, const struct d
                                 const struct mount_request *request)
 {
     if (staged->device != device->number)
-        return err_new(ERR_PRECONDITION, "%s is taken: %s is mounted there, not %s",
+        return err_new(ERR_PRECONDITION, "%s is in use: %s is mounted there, not %s",
                        request->target, staged->source, device->path);
     if (staged->read_only != request->read_only)
-        return err_new(ERR_EXISTS, "the volume is staged at %s already, %s", request->target,
+        return err_new(ERR_EXISTS, "the volume is already staged at %s, %s", request->target,
                        staged->read_only ? "read-only" : "for writing");
     return NULL;
 }
@@ -64,7 +64,7 @@ struct err *staging_bind(const struct device *device, const char *path)
     if (staged.target && node_of(node) == device->number)
         return NULL;
     if (staged.target)
-        return err_new(ERR_PRECONDITION, "%s is taken: it is not %s", node, device->path);
+        return err_new(ERR_PRECONDITION, "%s is in use: it is not device %s", node, device->path);
     TRY(mount_point_make_folder(path));
     TRY(mount_point_make_file(node));
     return mount_bind(device->path, node, false);
@@ -88,7 +88,7 @@ static struct err *sync_filesystem(const char *path)
     CLEANUP(closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 || syncfs(fd))
-        return err_new(ERR_INTERNAL, "data of %s may be lost: %s", path, strerror(errno));
+        return err_new(ERR_INTERNAL, "data written to %s may be lost: %s", path, strerror(errno));
     return NULL;
 }
 
@@ -123,7 +123,7 @@ static struct err *flush_node(const char *node)
 
     TRY(block_open(node, BLOCK_READ, &fd));
     if (fsync(fd))
-        return err_new(ERR_INTERNAL, "data of %s may be lost: %s", node, strerror(errno));
+        return err_new(ERR_INTERNAL, "data written to %s may be lost: %s", node, strerror(errno));
     TRY(block_set_read_only(fd, false));
     return block_drop_caches(fd);
 }

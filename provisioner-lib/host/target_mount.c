@@ -41,10 +41,10 @@ struct err *target_mount_make(const struct target_mount *wanted)
         return err_new(ERR_PRECONDITION, "the volume is not staged at %s", staging);
     TRY(mount_table_at(target, &published));
     if (published.target && !same_mount(&published, &staged))
-        return err_new(ERR_PRECONDITION, "%s is taken: %s is mounted there", target,
+        return err_new(ERR_PRECONDITION, "%s is in use: %s is mounted there", target,
                        published.source);
     if (published.target && published.read_only != (wanted->read_only || staged.read_only))
-        return err_new(ERR_EXISTS, "the volume is published at %s already, %s", target,
+        return err_new(ERR_EXISTS, "the volume is already published at %s, %s", target,
                        published.read_only ? "read-only" : "for writing");
     if (published.target)
         return NULL;

@@ -34,9 +34,10 @@ static struct err *check(const Csi__V1__VolumeCapability *capability, int max_sh
     bool mount = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
 
     if (!block && !mount)
-        return err_new(ERR_INVALID, "volume_capability.access_type is missing: block or mount");
+        return err_new(ERR_INVALID,
+                       "volume_capability.access_type is missing: it must be block or mount");
     if (!is_known(mode))
-        return err_new(ERR_INVALID, "volume_capability.access_mode %d is not known", mode);
+        return err_new(ERR_INVALID, "volume_capability.access_mode %d is unknown", mode);
     if (!modes[mode].multi_node)
         return NULL;
     if (mount)
@@ -45,9 +46,10 @@ static struct err *check(const Csi__V1__VolumeCapability *capability, int max_sh
                        "be mounted on one node only; use volumeMode Block",
                        modes[mode].name);
     if (max_shares < 2)
-        return err_new(ERR_INVALID,
-                       "volume_capability.access_mode %s needs parameter maxShares of 2 or more",
-                       modes[mode].name);
+        return err_new(
+            ERR_INVALID,
+            "volume_capability.access_mode %s requires parameter maxShares to be 2 or more",
+            modes[mode].name);
     return NULL;
 }
 

@@ -79,7 +79,7 @@ static struct err *make_pair(const char *name, int days, struct pair *ret)
     ret->key = EVP_EC_gen("P-256");
     ret->certificate = X509_new();
     if (!ret->key || !ret->certificate || !fill(ret, name, days))
-        return openssl_failed("a certificate cannot be made");
+        return openssl_failed("cannot create a certificate");
     return NULL;
 }
 
@@ -95,7 +95,7 @@ static struct err *make_authority(struct pair *ret)
         !add_extension(certificate, &context, NID_key_usage, "critical,keyCertSign,cRLSign") ||
         !add_extension(certificate, &context, NID_subject_key_identifier, "hash") ||
         X509_sign(certificate, ret->key, EVP_sha256()) == 0)
-        return openssl_failed("the authority's certificate cannot be made");
+        return openssl_failed("cannot create the authority's certificate");
     return NULL;
 }
 
@@ -197,7 +197,7 @@ static struct err *read_pair(const char *certificate_path, const char *key_path,
     BIO_free(certificate_bio);
     BIO_free(key_bio);
     if (!ret->certificate || !ret->key || X509_check_private_key(ret->certificate, ret->key) != 1)
-        return err_new(ERR_INVALID, "%s and %s are no certificate and its key", certificate_path,
+        return err_new(ERR_INVALID, "%s and %s are not a certificate and its key", certificate_path,
                        key_path);
     return NULL;
 }

@@ -103,7 +103,7 @@ void behaviour_delete_fault(struct visit *visit)
     unsigned id = (unsigned)strtoul(visit->call->path + strlen("/azsim/faults/"), NULL, 10);
 
     if (!faults_remove(visit->model->faults, id)) {
-        visit_refuse(visit, 404, err_new(ERR_NOT_FOUND, "there is no fault %u", id));
+        visit_refuse(visit, 404, err_new(ERR_NOT_FOUND, "fault %u does not exist", id));
         return;
     }
     operations_release(visit->model, id);

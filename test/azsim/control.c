@@ -174,7 +174,7 @@ static struct vm *find_vm(struct visit *visit)
     struct vm *vm = vm_find_by_name(visit->model, visit->name);
 
     if (!vm)
-        visit_refuse(visit, 404, err_new(ERR_NOT_FOUND, "there is no VM \"%s\"", visit->name));
+        visit_refuse(visit, 404, err_new(ERR_NOT_FOUND, "VM \"%s\" does not exist", visit->name));
     return vm;
 }
 
@@ -214,7 +214,7 @@ static void post_power(struct visit *visit)
     }
     if (vm)
         visit_refuse(visit, 404,
-                     err_new(ERR_NOT_FOUND, "\"%s\" is none of start, powerOff and deallocate",
+                     err_new(ERR_NOT_FOUND, "\"%s\" is not one of start, powerOff and deallocate",
                              visit->verb));
 }
 
@@ -289,8 +289,9 @@ static void handle(void *arg)
     struct visit *visit = arg;
 
     if (!is_admitted(visit)) {
-        visit_refuse(visit, 401,
-                     err_new(ERR_DENIED, "the key of the state folder's control.key is wanted"));
+        visit_refuse(
+            visit, 401,
+            err_new(ERR_DENIED, "the key in control.key of the state directory is required"));
         return;
     }
     for (size_t i = 0; i < COUNT_OF(routes); i++)
@@ -299,8 +300,9 @@ static void handle(void *arg)
             routes[i].handle(visit);
             return;
         }
-    visit_refuse(visit, 404,
-                 err_new(ERR_NOT_FOUND, "no %s %s here", visit->call->method, visit->call->path));
+    visit_refuse(
+        visit, 404,
+        err_new(ERR_NOT_FOUND, "%s %s does not exist", visit->call->method, visit->call->path));
 }
 
 void control_handle(struct task *self, void *ctx, const struct http_call *call,

@@ -51,36 +51,38 @@ static struct {
 static const char *const log_formats[] = {"text", "json", NULL};
 
 static const struct option_row options[] = {
-    {"config", OPTION_STRING, &flags.config, "File that says what is in Azure at first", NULL, 0, 0,
-     NULL},
+    {"config", OPTION_STRING, &flags.config, "File that describes the initial contents of Azure",
+     NULL, 0, 0, NULL},
     {"state-dir", OPTION_STRING, &flags.state_dir,
-     "Folder for everything that outlives the program; made if it is missing", NULL, 0, 0, NULL},
-    {"address", OPTION_STRING, &flags.address, "host:port to serve HTTPS on", NULL, 0, 0, NULL},
+     "Directory for state that outlives the program; created if it does not exist", NULL, 0, 0,
+     NULL},
+    {"address", OPTION_STRING, &flags.address, "host:port on which HTTPS is served", NULL, 0, 0,
+     NULL},
     {"hosts", OPTION_STRING, &flags.hosts,
-     "Names and addresses that the server's certificate is for, beside the host of --address", NULL,
+     "Names and addresses in the server's certificate, in addition to the host of --address", NULL,
      0, 0, NULL},
     {"latency", OPTION_STRING, &flags.latency,
-     "kind=time, kind=least-most or kind=median/p95/p99, as often as wanted or as a list: "
+     "kind=time, kind=least-most or kind=median/p95/p99; may be repeated, or be a list: "
      "attach=10s/30s/90s,detach=4s-6s,create=1s",
      NULL, 0, 0, NULL},
     {"time-factor", OPTION_STRING, &flags.time_factor,
-     "What every latency is multiplied by, from 0.001 to 1000", NULL, 0, 0, NULL},
+     "Factor by which every latency is multiplied, from 0.001 to 1000", NULL, 0, 0, NULL},
     {"throttling", OPTION_STRING, &flags.throttling,
-     "on, off, or how many times as large Azure's buckets are to be", NULL, 0, 0, NULL},
-    {"faults", OPTION_STRING, &flags.faults, "File with the rules of faults that strike at first",
-     NULL, 0, 0, NULL},
-    {"page-size", OPTION_INT, &flags.page_size, "Items on a page of a list", NULL, 1,
+     "on, off, or a factor for the size of Azure's token buckets", NULL, 0, 0, NULL},
+    {"faults", OPTION_STRING, &flags.faults, "File with the initial fault rules", NULL, 0, 0, NULL},
+    {"page-size", OPTION_INT, &flags.page_size, "Number of items on a page of a list", NULL, 1,
      SETTINGS_MAX_PAGE_SIZE, NULL},
     {"retry-after", OPTION_INT, &flags.retry_after_s,
-     "Retry-After of unfinished operations, in seconds; 0 for none, as real disks have none", NULL,
-     0, 3600, NULL},
+     "Retry-After of unfinished operations, in seconds; 0: none, like real disks", NULL, 0, 3600,
+     NULL},
     {"token-lifetime", OPTION_DURATION, &flags.token_lifetime_ms,
-     "How long tokens are good; 0 for Azure's own times", NULL, 0, 0, NULL},
+     "How long tokens are valid; 0: as long as Azure's", NULL, 0, 0, NULL},
     {"remove-devices", OPTION_BOOL, &flags.remove_devices,
-     "Only detach the block devices of the state folder, and end", NULL, 0, 0, NULL},
-    {"v", OPTION_INT, &flags.verbosity, "Verbosity of the log, as of Kubernetes' programs", NULL, 0,
+     "Only detach the block devices of the state directory, and exit", NULL, 0, 0, NULL},
+    {"v", OPTION_INT, &flags.verbosity, "Log level: 0 warnings, 2 information, 5 debug", NULL, 0,
      10, NULL},
-    {"log-format", OPTION_CHOICE, &flags.log_format, "Form of the log", NULL, 0, 0, log_formats},
+    {"log-format", OPTION_CHOICE, &flags.log_format, "Format of the log lines", NULL, 0, 0,
+     log_formats},
 };
 
 struct program {
@@ -134,10 +136,11 @@ static struct err *check_flags(void)
 
     latencies_init(&latencies);
     if (!*flags.state_dir)
-        return err_new(ERR_INVALID, "--state-dir is missing: a folder");
+        return err_new(ERR_INVALID, "--state-dir is missing: it is the path of a directory");
     if (!*flags.config && !flags.remove_devices)
-        return err_new(ERR_INVALID,
-                       "--config is missing: a file that test/azsim/README.md describes");
+        return err_new(
+            ERR_INVALID,
+            "--config is missing: it is the path of a file that test/azsim/README.md describes");
     struct err *err = latencies_set(&latencies, flags.latency);
     if (err)
         return err_wrap(err, "--latency");
@@ -171,12 +174,12 @@ static struct err *open_key(const char *file, struct seal_key *ret)
         fclose(stream);
         text = base64url_decode(read_text, strcspn(read_text, "\n"), &length);
         if (!text || length != sizeof ret->bytes)
-            return err_new(ERR_INVALID, "%s: not a key of ours", path);
+            return err_new(ERR_INVALID, "%s: not a key that azsim has written", path);
         memcpy(ret->bytes, text, sizeof ret->bytes);
         return NULL;
     }
     if (getrandom(ret->bytes, sizeof ret->bytes, 0) != sizeof ret->bytes)
-        return err_new(ERR_INTERNAL, "no random bytes: %s", strerror(errno));
+        return err_new(ERR_INTERNAL, "cannot get random bytes: %s", strerror(errno));
     text = base64url_encode(ret->bytes, sizeof ret->bytes);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool done = fd >= 0 && dprintf(fd, "%s\n", text) > 0;

@@ -29,7 +29,7 @@ static struct err *read_line(struct store *store, const char *line, bool first, 
     CLEANUP(json_decrefp) json_t *json = json_loads(line, 0, &error);
 
     if (!json_is_object(json))
-        return err_new(ERR_INVALID, "%s: not one of ours: %s", store->path, error.text);
+        return err_new(ERR_INVALID, "%s: not written by azsim: %s", store->path, error.text);
     if (!first) {
         records_apply(snapshot, json);
         return NULL;
@@ -123,7 +123,7 @@ void store_commit(void *ctx, json_t *changes)
     else if (store->changes_size > LEAST_GROWTH && store->changes_size > store->snapshot_size)
         err = rewrite(store);
     if (err) {
-        log_error("the state cannot be kept: %s", err_message(err));
+        log_error("saving the state failed: %s", err_message(err));
         exit(1);
     }
 }

@@ -220,7 +220,7 @@ def test_settings(azsim, compute, disk):
     error = refusal(lambda: compute.virtual_machines.begin_update(GROUP, "vm2", {}))
     assert (error.status_code, error.error.code) == (409, "Conflict")
     first.result()
-    for change, text in (({"pageSize": 0}, "pageSize"), ({"x": 1}, "no setting"),
+    for change, text in (({"pageSize": 0}, "pageSize"), ({"x": 1}, "not a setting"),
                          ({"upperCaseGroups": "x"}, "upperCaseGroups"),
                          ({"concurrentUpdates": "x"}, "concurrentUpdates")):
         assert text in azsim.control("PATCH", "settings", change, expect=400)["error"]

@@ -269,7 +269,7 @@ def test_without_an_authority_of_clients_it_shows_none():
 def test_plain_http_is_told_to_whoever_installs_it():
     pod, entry = extender({})
     assert "tlsConfig" not in entry and entry["urlPrefix"].startswith("http://")
-    assert "answers everybody" in notes() and "answers everybody" not in notes(TLS)
+    assert "answers anyone" in notes() and "answers anyone" not in notes(TLS)
 
 
 def test_an_authority_of_clients_needs_a_certificate():

@@ -51,11 +51,11 @@ class Report:
             *_table(("", "maxShares 3", "maxShares 1"), rows),
             "",
             *_table(
-                ("what the storage took of it", "maxShares 3", "maxShares 1"),
+                ("of which storage took", "maxShares 3", "maxShares 1"),
                 [
-                    ("VolumeAttachment made -> NodeStageVolume answered",
+                    ("VolumeAttachment created to NodeStageVolume done",
                      f"{with_.storage_seconds:7.2f} s", f"{without.storage_seconds:7.2f} s"),
-                    ("of it without kubelet's looking for the volume",
+                    ("the same without the wait for kubelet",
                      f"{with_.driver_seconds:7.2f} s", f"{without.driver_seconds:7.2f} s"),
                     ("attach calls to Azure", f"{with_.attach_calls:7d}  ", f"{without.attach_calls:7d}  "),
                     ("detach calls to Azure", f"{with_.detach_calls:7d}  ", f"{without.detach_calls:7d}  "),

@@ -77,7 +77,7 @@ class PowerCut:
             "node is NotReady": timeline.first("Node", self.node, self.at, condition("Ready", "Unknown")),
             "pod is deleted": deleted,
             "pod has a new node": pod(lambda c: c.object["spec"].get("nodeName") == node),
-            "VolumeAttachment is made": attachment["created"],
+            "VolumeAttachment is created": attachment["created"],
             "VolumeAttachment is attached": attached,
             "kubelet looks for the volume": began,
             "volume is staged": staged,

@@ -5,13 +5,13 @@ from api.crd import Definition, Field, definitions
 from .markdown import code, codes, page, sentence, table
 
 HEAD = """\
-What the driver keeps in the cluster, in group `disk.csi.azure.com/v1beta2` and namespace `azure-disk-csi` (the chart's
-`driver.objectNamespace`). Names and meanings are those of the Azure Disk CSI driver V2. The objects are the record of
-what is wanted and of what was seen; Azure is the truth. Look at all of them with
+Custom resources of the driver, in group `disk.csi.azure.com/v1beta2` and namespace `azure-disk-csi` (the chart's
+`driver.objectNamespace`). Names and meanings are those of the Azure Disk CSI driver V2. The objects record the desired and
+the observed state; Azure is authoritative. To list all of them, run
 
     kubectl get azuredisk -n azure-disk-csi
 
-In the tables a field with * must be there; `[]` is every entry of a list.
+In the tables, a field marked with * is required, and `[]` stands for each entry of a list.
 """
 
 
@@ -36,14 +36,14 @@ def _row(field: Field) -> list[str]:
 
 def _section(definition: Definition) -> list[str]:
     short = codes(definition.names["shortNames"])
-    columns = [[column["name"], code(column["jsonPath"]), "wide only" if column.get("priority") else ""]
+    columns = [[column["name"], code(column["jsonPath"]), "only with `-o wide`" if column.get("priority") else ""]
                for column in definition.columns]
     return [
         f"## {definition.kind}\n",
-        f"{sentence(definition.schema['description'])} `kubectl get {definition.plural}`, or {short} for short.\n",
+        f"{sentence(definition.schema['description'])} Use `kubectl get {definition.plural}`, or {short} for short.\n",
         table(["field", "type", "values", "meaning"], map(_row, definition.fields().values())),
         "Columns of `kubectl get`:\n",
-        table(["column", "is", ""], columns),
+        table(["column", "field", ""], columns),
     ]
 
 

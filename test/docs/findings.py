@@ -8,10 +8,11 @@ from .markdown import code, page, table
 FILE = "provisioner-lib/audit/finding.c"
 
 HEAD = """\
-What the controller's audit and `azdiskctl check` ([azdiskctl.md](azdiskctl.md)) can find: the records (custom resources)
-against Kubernetes, the models of VMs and the disks in Azure. The name is the `kind` of the metric
-`azuredisk_audit_differences` and the reason of the event. Only what two scans in a row have shown is one. A *note* is worth
-knowing, and nothing is wrong; a *danger* is about data, or about a pod that runs.
+Differences that the controller's audit and `azdiskctl check` ([azdiskctl.md](azdiskctl.md)) can find when they compare
+the records (custom resources) with Kubernetes, and with the models of VMs and the disks in Azure. The name of a difference
+is the label `kind` of the metric `azuredisk_audit_differences` and the reason of the event. A difference is reported only
+if two consecutive scans have found it. A *note* is information and does not mean that anything is wrong; a *danger*
+concerns data, or a pod that is running.
 """
 
 
@@ -30,9 +31,9 @@ def kinds() -> list[Kind]:
 
 def _section(kind: Kind) -> str:
     severity = kind.severity.removeprefix("SEVERITY_").lower()
-    repair = "the controller, from Azure's own word, unless `--repair=none`" if kind.provable == "true" else "people"
-    rows = [("severity", severity), ("what a user loses, or could", kind.loss), ("what to do", kind.advice),
-            ("who puts it right", repair)]
+    repair = "the controller, from Azure's data, unless `--repair=none`" if kind.provable == "true" else "an administrator"
+    rows = [("severity", severity), ("actual or possible loss", kind.loss), ("what to do", kind.advice),
+            ("who repairs it", repair)]
     return f"## {code(kind.name)}\n\n{kind.meaning}\n\n{table(['', ''], rows)}"
 
 

@@ -12,10 +12,10 @@ PROGRAMS = {  # file, name of the table, other files whose metrics are in it
 UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_disks": "disks", "_total": "count"}
 
 HEAD = """\
-What the programs say at `/metrics`, in Prometheus' text format, at `--metrics-address`, and at `--health-address` where
-there is one. A series appears with its first value. Names follow Prometheus' conventions: they end in the unit, those of
-counters in `_total`. A histogram has the series `_bucket`, `_sum` and `_count`. Labels have closed sets of values: no
-name of a volume, a node or a pod is ever one.
+Metrics that the programs serve at `/metrics` in Prometheus' text format, on `--metrics-address`, and on
+`--health-address` if the program has that flag. A series appears with its first value. Names follow Prometheus'
+conventions: they end with the unit, and those of counters end with `_total`. A histogram has the series `_bucket`, `_sum`
+and `_count`. The set of values of each label is fixed: names of volumes, nodes or pods are never label values.
 """
 
 

@@ -11,11 +11,11 @@ PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "az
             "azsim")
 
 HEAD = """\
-Flags of every program, as its `--help` prints them. Spell them `--name=value` or `--name value`; one that is true or
-false may stand alone. The command line wins over environment variables. A duration is `300ms`, `30s`, `5m`, `1h30m`.
-A wrong flag, or a wrong value, ends the program with status 2 and a line that names it; what cannot be used at the
-start, such as a file that is missing, with status 1. The Helm chart sets the flags from its values
-([values.md](values.md)); `extraArgs` there adds more.
+Flags of every program, as printed by `--help`. Write a flag as `--name=value` or `--name value`; a boolean flag may be
+written without a value. Flags take precedence over environment variables. Durations are written as `300ms`, `30s`, `5m`
+or `1h30m`. If a flag or its value is invalid, the program names it and exits with status 2; if something that it needs to
+start is missing, such as a file, with status 1. The Helm chart sets the flags from its values ([values.md](values.md));
+use its value `extraArgs` to add flags.
 """
 
 
@@ -42,7 +42,7 @@ def _flag(name: str, text: str) -> Flag:
         help_, (default, *more) = found[1], found[2].split("; ")
         for part in more:
             choices = part.removeprefix("one of ") if part.startswith("one of ") else choices
-            environment = part.removeprefix("also by ") if part.startswith("also by ") else environment
+            environment = part.removeprefix("environment variable ") if part.startswith("environment variable ") else environment
     return Flag(name, help_, "" if default == '""' else default.strip('"'), choices.split(), environment)
 
 
@@ -51,7 +51,7 @@ def _meaning(flag: Flag) -> str:
     if flag.choices:
         words.append(f"One of {codes(flag.choices)}.")
     if flag.environment:
-        words.append(f"Also by environment variable {code(flag.environment)}.")
+        words.append(f"Can also be set by environment variable {code(flag.environment)}.")
     return " ".join(words)
 
 

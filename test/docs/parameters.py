@@ -9,9 +9,9 @@ from .markdown import code, codes, page, table
 FILE = "provisioner-lib/parameters.c"
 
 HEAD = """\
-Parameters of a StorageClass of this driver. Names and values are not case-sensitive, and an empty value says nothing. A
-parameter that is not known, or has a value that is not allowed, is refused: the claim gets an event that says which one,
-and what is allowed.
+Parameters of a StorageClass of this driver. Names and values are not case-sensitive, and an empty value has no effect. A
+StorageClass with an unknown parameter, or with a value that is not allowed, is refused: the claim gets an event that names
+the parameter and the allowed values.
 
 ```yaml
 apiVersion: storage.k8s.io/v1
@@ -26,9 +26,9 @@ reclaimPolicy: Delete
 volumeBindingMode: WaitForFirstConsumer
 ```
 
-A PersistentVolume for a disk that exists already takes the same names in `volumeAttributes`. Of those only what attaching
-and mounting need is looked at: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode and fsType. What else
-decides how the disk is attached follows from the disk itself.
+A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
+concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode and fsType. All other
+properties are those of the disk itself.
 """
 
 ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
@@ -85,8 +85,8 @@ def text() -> str:
     return page(
         "StorageClass parameters", HEAD, _table([p for p in found if p not in idle]),
         "## Without effect\n",
-        "Known, so that StorageClasses of the Azure Disk CSI driver go on working; refused where they would have had an\n"
-        "effect there that they do not have here. In a PersistentVolume for a disk that exists already they are not\n"
-        "looked at.\n",
+        "These parameters are accepted so that StorageClasses of the Azure Disk CSI driver continue to work. A value that\n"
+        "would have an effect in that driver, but not in this one, is refused. In a PersistentVolume for an existing disk,\n"
+        "these parameters are ignored.\n",
         _table(idle),
     )

@@ -9,18 +9,18 @@ from .markdown import code, page, table
 FILE = "controller/attachment/states.c"
 
 HEAD = """\
-An AzVolumeAttachment is one disk on one node: the *primary*, which a pod uses, or a *replica*, which is attached and never
-mounted, so that a pod finds it when it comes. This page says what happens to it at every event in each of its states.
-It is the table by which the controller acts, and a test walks it cell by cell.
+An AzVolumeAttachment is one disk on one node: either the *primary*, which a pod uses, or a *replica*, which is attached
+but not mounted, so that it is ready when a pod moves to the node. This page shows what each event does to an attachment in
+each of its states. The controller acts according to this table, and a test checks every cell.
 
-*Done* is what happens at once, by the call or by whoever notices. *Then* is the step that the controller takes next, and
-where that leads; it takes one step after the other until there is nothing left to do. Where nothing is done, what was
-going on goes on. Every step may fail or be cut off: it is decided anew from what is seen, so that a new leader goes on
-where the last one was, and nothing is remembered but what is on record and what Azure says.
+*Done* is the immediate effect of the event. *Then* is the controller's next step, and *leads to* is the state after it; the
+controller takes one step after another until there is nothing left to do. If nothing is done, the current operation
+continues. Every step may fail or be interrupted. The next step is always decided from the observed state, so a new leader
+continues where the previous one stopped: no state is kept except the records and what Azure reports.
 """
 
 RECORDS = {
-    "PENDING": "none or `Pending`",
+    "PENDING": "empty or `Pending`",
     "ATTACHING": "`Attaching`; `AttachmentFailed` until the next attempt",
     "ATTACHED": "`Attached`",
     "PROMOTING": "`Attached`, `spec.role` Primary, `status.detail.role` Replica",

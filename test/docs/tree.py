@@ -11,8 +11,8 @@ sys.path.insert(0, str(TREE / "test" / "lint"))
 from layers import BESIDE, LAYERS  # noqa: E402
 
 HEAD = """\
-The first sentence of every header and message file, and of the C files that have none, in the order of the layers: an include goes
-down this page and never up.
+The first sentence of every header and message file, and of the C files without a header, in the order of the layers: a
+file may include only files of its own folder or from further down this page.
 """
 FIRST_SENTENCE = re.compile(r"/\* (?:\S+\.h - )?(.*?)(?:\.\s|\.$|:\s*$|\*/)", re.DOTALL)
 

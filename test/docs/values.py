@@ -7,8 +7,8 @@ from chart.chart import SCHEMA, VALUES, Value
 from .markdown import code, page, table
 
 HEAD = """\
-Values of the Helm chart `charts/azuredisk-csi-driver`. `values.schema.json` in it says the same to Helm, which refuses
-a value that is not known, or is wrong, by its name.
+Values of the Helm chart `charts/azuredisk-csi-driver`. Helm checks them against the chart's `values.schema.json`, and
+refuses an unknown or invalid value with an error that names it.
 
     helm install azuredisk charts/azuredisk-csi-driver --namespace kube-system --set controller.replicas=3
 """

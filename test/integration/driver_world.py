@@ -229,7 +229,7 @@ class Controller:
         return "serving CSI" in self.said()
 
     def leads(self) -> bool:
-        return "leads now" in self.said()
+        return "started leading" in self.said()
 
     def said(self) -> str:
         """What it has logged since it was started last."""

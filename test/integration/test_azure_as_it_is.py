@@ -95,7 +95,7 @@ def test_where_limits_are_from_is_told(world):
         assert not [e for e in world.azure.journal(before) if e.get("kind") == "skus.list"]
     with Controller(world, "alone") as controller:
         until(lambda: condition(world) == ("False", "BuiltInTable"), "what is built in")
-        assert "what is built in counts: " in controller.said()
+        assert "the built-in table: " in controller.said()
 
 
 def test_a_size_that_nobody_knows_takes_what_azure_lets_it(world):

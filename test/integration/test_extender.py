@@ -268,17 +268,17 @@ def test_callers_learn_nothing_else(extender):
 
 
 REFUSED = [
-    ("POST", "/filter", b"nodes", 400, "not JSON: wrong, cut off or too deep after byte 0\n"),
-    ("POST", "/prioritize", b"", 400, "not JSON: wrong, cut off or too deep after byte 0\n"),
+    ("POST", "/filter", b"nodes", 400, "not JSON: invalid, truncated or nested too deeply after byte 0\n"),
+    ("POST", "/prioritize", b"", 400, "not JSON: invalid, truncated or nested too deeply after byte 0\n"),
     ("POST", "/prioritize", b"{}", 400, "no Pod\n"),
     ("POST", "/filter", b'{"Pod":{},"NodeNames":{}}', 400, "NodeNames is not a list\n"),
-    ("GET", "/filter", None, 405, "GET /filter: no such method here\n"),
+    ("GET", "/filter", None, 405, "GET /filter: no such method for this path\n"),
     (
         "PUT",
         "/azdiskschedulerextender/filter",
         b"{}",
         405,
-        "PUT /azdiskschedulerextender/filter: no such method here\n",
+        "PUT /azdiskschedulerextender/filter: no such method for this path\n",
     ),
     ("POST", "/bind", b"{}", 404, "POST /bind: no such path\n"),
 ]
@@ -336,7 +336,7 @@ def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
     )
     with Extender(tmp_path / "log", kubeconfig=kubeconfig) as extender:
         until(extender.listens, "listening")
-        unready = (503, b"the cluster has not been read yet\n")
+        unready = (503, b"the cluster's objects have not been read yet\n")
         assert extender.request("GET", "/readyz", port=extender.metrics_port) == unready
         assert extender.request("GET", "/healthz", port=extender.metrics_port) == (200, b"ok\n")
         assert extender.scores(["one"], NODES) == NEUTRAL
@@ -346,8 +346,8 @@ def test_neutral_while_the_cluster_cannot_be_read(tmp_path):
 START_FAULTS = [
     (["--adress=:1"], 2, "unknown flag --adress (see --help)"),
     (["--heartbeat-limit=0s"], 2, '--heartbeat-limit: "0s" is shorter than 1s'),
-    (["--tls-cert-file=x"], 2, "--tls-cert-file and --tls-key-file need each other"),
-    (["--client-ca-file=x"], 2, "--client-ca-file needs --tls-cert-file"),
+    (["--tls-cert-file=x"], 2, "--tls-cert-file and --tls-key-file must be set together"),
+    (["--client-ca-file=x"], 2, "--client-ca-file requires --tls-cert-file"),
     (["--kubeconfig=/nowhere"], 1, "/nowhere"),
     (["--tls-cert-file=/nowhere.crt", "--tls-key-file=/x"], 1, "/nowhere.crt"),
     (["--address=here"], 1, "here"),

@@ -103,7 +103,7 @@ def test_new_certificates_are_used(apiserver, objects, authority, stranger, tmp_
         extender.until_ready()
 
         key.write_text("not yet written")
-        until(lambda: "stay in use" in extender.log.read_text(), "a warning")
+        until(lambda: "continuing with the certificates read before" in extender.log.read_text(), "a warning")
         assert extender.scores(["one"], NODES) == [10, 0]
         shutil.copy(pair(authority, "extender")[1], key)
 

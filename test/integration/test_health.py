@@ -57,7 +57,7 @@ def metrics(port: int) -> str:
 def test_two_share_a_node(world):
     same = "--metrics-address=127.0.0.1:{}"
     with running(world, "first") as first, running(world, "second", same.format(first.metrics)) as second:
-        assert "another process serves there" in second.said()
+        assert "the other process that serves there" in second.said()
         assert probe(world, "second", "/healthz").stdout == "ok\n"
         assert sidecars_may_work(first) and not sidecars_may_work(second)
         first.end()
@@ -65,5 +65,5 @@ def test_two_share_a_node(world):
         assert done.returncode == 1 and "first-health.sock" in done.stdout
         assert probe(world, "second", "/healthz").returncode == 0
         until(lambda: sidecars_may_work(second), "its sidecars begin")
-        until(lambda: "is free: serving there" in second.said(), "it takes the port")
+        until(lambda: "is free now, serving on it" in second.said(), "it takes the port")
         assert "azuredisk_build_info" in metrics(first.metrics)

@@ -113,9 +113,9 @@ def test_a_replica_honours_a_node_selector_and_leaves_a_cordoned_node(world, con
     cordon(world, 4)  # now there is no place for it; it stays, and the volume's owner is told
     until(lambda: complaints(world), "an event")
     assert complaints(world) == [
-        "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes: 1 already the volume's own, 2 cordoned, "
-        "2 not selected by the pod's node selector or affinity. It is tried again when a node changes or a place "
-        "becomes free."]
+        "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes are available: 1 already used by this volume, "
+        "2 cordoned, 2 not matching the pod's node selector or affinity. The controller tries again when a node changes "
+        "or a disk slot becomes free."]
     assert replicas(world) == "e"
     label(world, 1, disk="fast")
     until_replicas(world, "b")
@@ -135,9 +135,9 @@ def test_a_replica_is_where_its_class_allows_and_follows_a_change_of_that(world,
     select("pool in other")  # what cannot be read moves nothing, and is told
     until(lambda: complaints(world), "an event")
     assert complaints(world) == [
-        "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes: 1 already the volume's own, 4 not selected by "
-        "replicaNodeSelector; replicaNodeSelector: \"pool in other\" is not a label selector: \"(\" is missing at "
-        "\"other\". It is tried again when a node changes or a place becomes free."]
+        "1 of 1 replicas of volume pvc-1 cannot be placed: 0/5 nodes are available: 1 already used by this volume, "
+        "4 not matching replicaNodeSelector; replicaNodeSelector: \"pool in other\" is not a label selector: \"(\" is "
+        "missing at \"other\". The controller tries again when a node changes or a disk slot becomes free."]
     assert replicas(world) == "d"
     select("!pool")
     until_replicas(world, "b")

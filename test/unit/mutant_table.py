@@ -24,7 +24,7 @@ MUTANTS = [
            '    write.if_match = json_string_value(json_object_get(vm, "etag"));\n', ""),
     Mutant("an answer without a list of disks is an empty list", AZURE + "vm_update.c",
            "    if (!json_is_array(disks))\n"
-           '        return err_new(ERR_UNAVAILABLE, "GET %s: a VM without a list of disks", vm_id);\n', ""),
+           '        return err_new(ERR_UNAVAILABLE, "GET %s: the VM has no list of disks", vm_id);\n', ""),
     Mutant("what is to leave a VM's list stays", AZURE + "vm_update.c",
            'json_object_set_new(copy, "toBeDetached", json_true());', "(void)copy;"),
     Mutant("other disks of a list lose their settings", AZURE + "vm_update.c",
@@ -60,7 +60,8 @@ MUTANTS = [
     Mutant("a disk at another LUN counts as attached", AZURE + "vm_queue.c",
            "if (slot && !slot->leaving && slot->lun == change->lun)", "if (slot && !slot->leaving)"),
     Mutant("a disk that is still there counts as detached", AZURE + "vm_queue.c",
-           'return slot ? err_new(ERR_BUSY, "disk %s is still leaving %s", change->disk_id, vm->id)\n'
+           'return slot ? err_new(ERR_BUSY, "disk %s is still being detached from %s", change->disk_id,\n'
+           "                              vm->id)\n"
            "                    : NULL;", "return NULL;"),
     Mutant("what is no longer wanted is sent", AZURE + "vm_queue.c",
            "    answer_unwanted(vm, NULL);\n", "", "vm_withdrawal"),
@@ -89,7 +90,7 @@ MUTANTS = [
     Mutant("a redirect counts as done", AZURE + "arm_client.c",
            "if (response->status >= 300)", "if (response->status >= 400)"),
     Mutant("an operation that cannot be followed has failed", AZURE + "arm_client.c",
-           'err_new(ERR_UNAVAILABLE, "what became of', 'err_new(ERR_INVALID, "what became of'),
+           'err_new(ERR_UNAVAILABLE, "the outcome of', 'err_new(ERR_INVALID, "the outcome of'),
     Mutant("a gateway's 404 means that the disk is gone", AZURE + "arm_error.c",
            "{404, ERR_UNAVAILABLE}", "{404, ERR_NOT_FOUND}"),
     Mutant("Retry-After is taken for milliseconds", AZURE + "arm_error.c",
@@ -266,7 +267,7 @@ MUTANTS = [
            'if (strcmp(name, "source") == 0)', "if (!*name)"),
     # ---- StorageClass parameters ----
     Mutant("a parameter that nobody knows is passed over", "provisioner-lib/parameters.c",
-           "    if (!row)\n        return err_new(ERR_INVALID, \"parameter %s is not known\", parameter->name);\n",
+           "    if (!row)\n        return err_new(ERR_INVALID, \"parameter %s is unknown\", parameter->name);\n",
            "    if (!row)\n        return NULL;\n"),
     Mutant("a resource group leads to another URL", "provisioner-lib/parameters.c",
            "if (!isascii(value[i]) || (!isalnum(value[i]) && !strchr(\"_-.()\", value[i])))",
@@ -347,7 +348,7 @@ MUTANTS = [
     Mutant("a name leads to another URL", KUBE + "client.c",
            "char *escaped = http_escape(name);", "char *escaped = mem_strdup(name);"),
     Mutant("TLS without verification is asked for and passed over", KUBE + "config.c",
-           '    {"insecure-skip-tls-verify", "give certificate-authority-data"},\n', "",),
+           '    {"insecure-skip-tls-verify", "set certificate-authority-data"},\n', "",),
     Mutant("an event of a watch has no end", KUBE + "reflector.c",
            "buffer_init(&reflector->line, LONGEST_LINE);", "buffer_init(&reflector->line, SIZE_MAX);"),
     Mutant("a watch that is silent is waited for", KUBE + "reflector.c",

@@ -95,7 +95,7 @@ static struct err *read_name(const struct member *member, const json_t *value, s
             fault->type = (enum fault_type)i;
             return NULL;
         }
-    return err_new(ERR_INVALID, "%s: \"%s\" is no fault; there are%s", member->name,
+    return err_new(ERR_INVALID, "%s: \"%s\" is not a fault; it must be one of%s", member->name,
                    name ? name : "", all_names);
 }
 
@@ -186,9 +186,9 @@ static struct err *check(const struct fault *fault)
     enum fault_needs needs = rows[fault->type].needs;
 
     if (needs == FAULT_NEEDS_CODE && !fault->code)
-        return err_new(ERR_INVALID, "code: missing; \"%s\" needs it", rows[fault->type].name);
+        return err_new(ERR_INVALID, "code: missing; \"%s\" requires it", rows[fault->type].name);
     if (needs == FAULT_NEEDS_TIME && !fault->time_ms)
-        return err_new(ERR_INVALID, "time: missing; \"%s\" needs it", rows[fault->type].name);
+        return err_new(ERR_INVALID, "time: missing; \"%s\" requires it", rows[fault->type].name);
     return NULL;
 }
 
@@ -201,7 +201,7 @@ struct err *fault_read(const json_t *json, struct fault **ret)
     if (!json_is_object(json))
         return err_new(ERR_INVALID, "a rule: expected an object");
     if (!json_object_get(json, "fault"))
-        return err_new(ERR_INVALID, "fault: missing; there are%s", all_names);
+        return err_new(ERR_INVALID, "fault: missing; it must be one of%s", all_names);
     fault->json = json_deep_copy(json);
     fault->random = mem_alloc(sizeof *fault->random);
     fault->random->state = 1;

@@ -75,9 +75,9 @@ static struct err *check(const struct latency *latency, const char *text)
 {
     for (unsigned i = 1; i < latency->n; i++)
         if (latency->ms[i] < latency->ms[i - 1])
-            return err_new(ERR_INVALID, "\"%s\": times go from the shortest to the longest", text);
+            return err_new(ERR_INVALID, "\"%s\": times must be in ascending order", text);
     if (latency->n == 3 && latency->ms[0] == 0)
-        return err_new(ERR_INVALID, "\"%s\": a median is more than 0", text);
+        return err_new(ERR_INVALID, "\"%s\": the median must be more than 0", text);
     return NULL;
 }
 
@@ -113,7 +113,8 @@ struct err *latency_set(struct latencies *latencies, const char *name, const cha
         struct err *err = read_latency(value, &latencies->of[kind]);
         return err ? err_wrap(err, "latency of %s", name) : NULL;
     }
-    return err_new(ERR_INVALID, "\"%s\" is no kind of latency; there are%s", name, all_names);
+    return err_new(ERR_INVALID, "\"%s\" is not a kind of latency; it must be one of%s", name,
+                   all_names);
 }
 
 struct err *latencies_set(struct latencies *latencies, const char *list)
@@ -140,7 +141,7 @@ struct err *latencies_set_time_factor(struct latencies *latencies, const char *t
     double factor = strtod(text, &end);
 
     if (end == text || *end || !(factor >= 0.001 && factor <= 1000))
-        return err_new(ERR_INVALID, "\"%s\" is no number from 0.001 to 1000", text);
+        return err_new(ERR_INVALID, "\"%s\" is not a number from 0.001 to 1000", text);
     latencies->time_factor = factor;
     return NULL;
 }

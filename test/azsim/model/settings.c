@@ -71,9 +71,10 @@ static struct err *change_one(struct model_settings *settings, const char *name,
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (strcmp(rows[i].name, name) == 0)
             return rows[i].read(settings, value);
-    return err_new(
-        ERR_INVALID,
-        "\"%s\" is no setting; there are concurrentUpdates, upperCaseGroups and pageSize", name);
+    return err_new(ERR_INVALID,
+                   "\"%s\" is not a setting; it must be one of concurrentUpdates, upperCaseGroups "
+                   "and pageSize",
+                   name);
 }
 
 struct err *settings_change(struct model_settings *settings, const json_t *json)

@@ -94,8 +94,8 @@ struct err *throttle_set(struct throttle *throttle, const char *text)
         factor = 0;
     else if (end == text || *end || !(factor >= LEAST_FACTOR && factor <= MOST_FACTOR))
         return err_new(ERR_INVALID,
-                       "throttling \"%s\": expected on, off, or how many times as large Azure's "
-                       "buckets are to be, such as 0.5",
+                       "throttling \"%s\": expected on, off, or a factor for the size of Azure's "
+                       "token buckets, such as 0.5",
                        text);
     free(throttle->text);
     throttle->text = mem_strdup(text);

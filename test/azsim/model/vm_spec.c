@@ -92,8 +92,8 @@ static struct err *read_size(const char *name, const char *path, const struct vm
 static struct err *check_zone(const char *zone, const char *path)
 {
     if (zone && (strlen(zone) > 1 || !strchr("123", zone[0])))
-        return err_new(ERR_INVALID, "%s.zone: \"%s\" is none of \"1\", \"2\", \"3\" and \"\"", path,
-                       zone);
+        return err_new(ERR_INVALID, "%s.zone: \"%s\" is not one of \"1\", \"2\", \"3\" and \"\"",
+                       path, zone);
     return NULL;
 }
 

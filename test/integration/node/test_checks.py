@@ -174,7 +174,7 @@ def test_errors_that_the_journal_brings_to_light(stopped, cloud, disk_of, fsck):
     journal_errors(v.disk)
     v.stage()
     assert fsck.runs() == [f"-f -p {v.disk.path}"]
-    assert "its journal has errors on record" in stopped.log.read_text()
+    assert "the file system's journal contains recorded errors" in stopped.log.read_text()
     assert_precious(v)
 
 

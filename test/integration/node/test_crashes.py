@@ -57,7 +57,7 @@ def test_mkfs_outlives_the_plugin(stopped, cloud, disk_of, mkfs):
     stopped.run()
     failure = refused(v.stage)
     assert failure.code() == Code.FAILED_PRECONDITION
-    assert "somebody else uses the device" in failure.details()
+    assert "the device is in use" in failure.details()
     mkfs.go_on()
     until_done(v.stage)
     assert mkfs.runs() == 1

@@ -51,11 +51,11 @@ REFUSALS = {
     "smaller": (leave_blank, {"size": SMALLEST_EXT4 + 512}, ANY, "wrong disk: the volume has"),
     "larger": (leave_blank, {"size": SMALLEST_EXT4 - 512}, ANY, "wrong disk: the volume has"),
     "data": (write_data, {}, ANY, "found data without a signature"),
-    "partitions": (partition, {}, ANY, "found dos, which is no file system"),
-    "swap": (lambda disk: disk.run("mkswap"), {}, ANY, "found swap, which is no file system"),
-    "another type": (make_xfs, {"size": SMALLEST_XFS}, ANY, "ext4 is asked for: found xfs"),
+    "partitions": (partition, {}, ANY, "found dos, which is not a file system"),
+    "swap": (lambda disk: disk.run("mkswap"), {}, ANY, "found swap, which is not a file system"),
+    "another type": (make_xfs, {"size": SMALLEST_XFS}, ANY, "ext4 was requested: found xfs"),
     "two signatures": (make_two, {"size": SMALLEST_XFS}, ANY, "several signatures"),
-    "another volume": (format_as(OTHER), {}, ANY, "wrong disk: it carries the file system of another"),
+    "another volume": (format_as(OTHER), {}, ANY, "wrong disk: it contains the file system of another"),
     "record, blank": (leave_blank, {"record": RECORD}, ANY, f"expected {RECORD}: found nothing"),
     "record, another": (format_as(OTHER), {"record": RECORD}, ANY, f"expected {RECORD}: found ext4 {OTHER}"),
     "record, another type": (
@@ -64,13 +64,14 @@ REFUSALS = {
     ),
     "record, another type is asked for": (
         format_as(FOREIGN), {"record": RECORD}, wish("xfs"),
-        "the volume's file system is ext4, xfs is asked for",
+        "the volume's file system is ext4, but xfs was requested",
     ),
     "record, partitions": (partition, {"record": RECORD}, ANY, f"expected {RECORD}: found dos"),
-    "blank, read-only": (leave_blank, {}, READ_ONLY, "read-only access does not format"),
-    "blank, mount flag ro": (leave_blank, {}, wish(flags=["ro"]), "read-only access does not format"),
+    "blank, read-only": (leave_blank, {}, READ_ONLY, "a volume that is published read-only is not formatted"),
+    "blank, mount flag ro": (leave_blank, {}, wish(flags=["ro"]),
+                             "a volume that is published read-only is not formatted"),
     "block, another volume": (
-        format_as(OTHER), {}, block(), "wrong disk: it carries the file system of another",
+        format_as(OTHER), {}, block(), "wrong disk: it contains the file system of another",
     ),
 }  # fmt: skip
 
@@ -96,9 +97,12 @@ def test_refused_and_left_as_it_is(plugin, cloud, disk_of, case):
 # ---- what a node that was taken over could have written ----
 
 FORGED = {
-    "size": ({"size": SMALLEST_EXT4 + MIB}, f"has {SMALLEST_EXT4 + MIB} bytes by its attachment, {SMALLEST_EXT4} by its"),
-    "file system": ({"record": f"ext4 {OTHER}"}, f"file system is ext4 {OTHER} by its attachment, {RECORD} by its"),
-    "type": ({"record": f"xfs {FOREIGN}"}, f"file system is xfs {FOREIGN} by its attachment, {RECORD} by its"),
+    "size": ({"size": SMALLEST_EXT4 + MIB},
+             f"has {SMALLEST_EXT4 + MIB} bytes according to its attachment, but {SMALLEST_EXT4} according to its"),
+    "file system": ({"record": f"ext4 {OTHER}"},
+                    f"file system is ext4 {OTHER} according to its attachment, but {RECORD} according to its"),
+    "type": ({"record": f"xfs {FOREIGN}"},
+             f"file system is xfs {FOREIGN} according to its attachment, but {RECORD} according to its"),
 }
 
 
@@ -122,7 +126,7 @@ def test_an_attachment_that_says_what_the_volume_does_not(plugin, cloud, disk_of
 def told(v: Volume) -> grpc.RpcError | None:
     """The refusal, once the plug-in has seen the attachment as it is now."""
     failure = refused(v.plugin.stage, v.id, v.staging)
-    return failure if "by its attachment" in failure.details() else None
+    return failure if "according to its attachment" in failure.details() else None
 
 
 def test_a_record_that_nobody_has_confirmed(plugin, cloud, disk_of):
@@ -131,7 +135,7 @@ def test_a_record_that_nobody_has_confirmed(plugin, cloud, disk_of):
     format_as(FOREIGN)(disk)
     v = Volume(plugin, cloud, "unconfirmed", disk).attach()
     cloud.attest(v.name, lun=v.lun, size=disk.size, record=RECORD)
-    refused_in_time(lambda: plugin.stage(v.id, v.staging), Code.ABORTED, "the controller has not confirmed")
+    refused_in_time(lambda: plugin.stage(v.id, v.staging), Code.ABORTED, "AzVolume unconfirmed does not yet confirm")
     assert plugin.machine.mounts(v.staging) == 0
     cloud.settle(v.name, disk.size, RECORD)
     v.stage()
@@ -151,7 +155,7 @@ def test_a_volume_without_a_record(volume, cloud):
     cloud.delete_volume(v.name)
     failure = refused(v.stage)
     assert failure.code() == Code.ABORTED
-    assert "there is no AzVolume data" in failure.details()
+    assert "AzVolume data does not exist" in failure.details()
 
 
 def test_two_devices_at_one_lun(volume, plugin, disk_of):
@@ -162,7 +166,7 @@ def test_two_devices_at_one_lun(volume, plugin, disk_of):
     (folder / "lun0").symlink_to(other.path)
     failure = refused(v.stage)
     assert failure.code() == Code.FAILED_PRECONDITION
-    assert f"LUN 0 is {other.path} as well as {v.disk.path}" in failure.details()
+    assert f"LUN 0 refers to both {other.path} and {v.disk.path}" in failure.details()
 
 
 def test_a_disk_that_was_made_elsewhere(plugin, cloud, disk_of):
@@ -228,7 +232,7 @@ def test_still_mounted_where_nobody_sees_it(volume, plugin):
     for _ in range(2):
         failure = refused(v.unstage)
         assert failure.code() == Code.FAILED_PRECONDITION
-        assert "somebody else uses the device" in failure.details()
+        assert "the device is in use" in failure.details()
     holder.kill()
     holder.wait()
     v.unstage()

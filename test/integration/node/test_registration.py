@@ -152,10 +152,10 @@ def test_a_start_without_an_api_server(stopped, cloud, installed):
     stopped.serve()
     stopped.unstage("v", stopped.folder / "nothing")
     stopped.register()
-    assert "the API server has not been read yet" in stopped.get("/readyz")[1]
+    assert "the cluster's objects have not been read yet" in stopped.get("/readyz")[1]
     refused_in_time(
         lambda: stopped.stage("v", stopped.folder / "staging", timeout=2),
-        Code.DEADLINE_EXCEEDED, "the API server has not been read yet",
+        Code.DEADLINE_EXCEEDED, "the cluster's objects have not been read yet",
     )  # fmt: skip
     installed.restart()
     until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
@@ -186,7 +186,7 @@ def test_limit_of_the_controller(stopped, cloud):
     stopped.run()
     refused_in_time(
         lambda: stopped.info(timeout=2),
-        Code.UNAVAILABLE, "the controller has not written yet, into AzDriverNode node-a",
+        Code.UNAVAILABLE, "the controller has not yet written to AzDriverNode node-a",
     )  # fmt: skip
     answer = stopped.later(stopped.info)
     time.sleep(1)
@@ -213,7 +213,7 @@ def test_zone_of_the_node(stopped, cloud, labels, zone):
     finally:
         cloud.core.delete_node(NODE)
     assert info.accessible_topology.segments["topology.disk.csi.azure.com/zone"] == zone
-    assert "the zone is taken from the Node's labels" in stopped.log.read_text()
+    assert "using the zone in the Node's labels" in stopped.log.read_text()
 
 
 # ---- the command line ----

@@ -89,7 +89,7 @@ def test_no_attachment(plugin, cloud):
     began = time.monotonic()
     failure = refused(plugin.stage, disk_id("unknown"), plugin.folder / "unknown")
     assert failure.code() == Code.NOT_FOUND
-    assert "there is no AzVolumeAttachment of the volume for node node-a" in failure.details()
+    assert "the volume has not been published to node node-a" in failure.details()
     assert 4 < time.monotonic() - began < 40
 
 

@@ -28,19 +28,18 @@ static void test_prices(void **state)
 {
     (void)state;
     assert_text("", "0 differences" SCOPE);
-    assert_text(DISK("{'of':'P1_LRS','units':1}"),
-                SAID "  price:  that of P1_LRS\n\n1 difference" SCOPE);
+    assert_text(DISK("{'of':'P1_LRS','units':1}"), SAID "  price:  P1_LRS\n\n1 difference" SCOPE);
     assert_text(DISK("{'of':'P1_LRS','units':1,'month':0.6}"),
-                SAID "  price:  that of P1_LRS: 0.60 a month\n\n"
-                     "disks without a volume: 0.60 a month for 1\n1 difference" SCOPE);
+                SAID "  price:  P1_LRS: 0.60 per month\n\n"
+                     "disks without a volume: 0.60 per month for 1\n1 difference" SCOPE);
     assert_text(DISK("{'of':'P1_LRS','units':1,'month':0.6}") "," DISK(
                     "{'of':'UltraSSD_LRS','units':8}") "," DISK("{'of':'PremiumV2_LRS','units':100,"
                                                                 "'month':8.0}"),
-                SAID "  price:  that of P1_LRS: 0.60 a month\n\n" SAID
-                     "  price:  that of UltraSSD_LRS, 8 GiB\n\n" SAID
-                     "  price:  that of PremiumV2_LRS, 100 GiB: 8.00 a month\n\n"
-                     "disks without a volume: 8.60 a month for 2, 1 without a price\n"
-                     "3 differences" SCOPE);
+                SAID
+                "  price:  P1_LRS: 0.60 per month\n\n" SAID "  price:  UltraSSD_LRS, 8 GiB\n\n" SAID
+                "  price:  PremiumV2_LRS, 100 GiB: 8.00 per month\n\n"
+                "disks without a volume: 8.60 per month for 2, not counting 1 without a price\n"
+                "3 differences" SCOPE);
 }
 
 int main(void)

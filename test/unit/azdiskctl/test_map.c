@@ -32,9 +32,9 @@ static void test_text(void **state)
                               "P b:2 promoting, R a:1 attaching, R c waiting\n"
                               "v3      -              -         Pending  0/1     -\n"
                               "\n"
-                              "NODE  ZONE  READY  PLUG-IN  PLACES  PRIMARIES  REPLICAS\n"
-                              "a     -     yes    ready    8       1          1\n"
-                              "b     -     no     no       8       1          1\n");
+                              "NODE  ZONE  READY  PLUG-IN  SLOTS  PRIMARIES  REPLICAS\n"
+                              "a     -     yes    ready    8      1          1\n"
+                              "b     -     no     no       8      1          1\n");
 }
 
 static void test_document(void **state)

@@ -27,16 +27,16 @@ static const char cluster_text[] =
 /* clang-format on */
 
 static const char expected[] =
-    "2025-12-31T23:59:00Z  PersistentVolumeClaim/claim  Created     the object was created\n"
-    "2026-01-01T00:00:00Z  AzVolume/v                   Created     the object was created\n"
-    "2026-01-01T00:00:01Z  PersistentVolume/pv          Created     the object was created\n"
-    "2026-01-01T00:00:02Z  AzVolumeAttachment/v-a       Created     the object was created\n"
-    "2026-01-01T00:00:03Z  VolumeAttachment/p           Created     the object was created\n"
+    "2025-12-31T23:59:00Z  PersistentVolumeClaim/claim  Created     object created\n"
+    "2026-01-01T00:00:00Z  AzVolume/v                   Created     object created\n"
+    "2026-01-01T00:00:01Z  PersistentVolume/pv          Created     object created\n"
+    "2026-01-01T00:00:02Z  AzVolumeAttachment/v-a       Created     object created\n"
+    "2026-01-01T00:00:03Z  VolumeAttachment/p           Created     object created\n"
     "2026-01-01T00:20:00Z  PersistentVolumeClaim/claim  R2          note 2\n"
     "2026-01-01T00:40:00Z  AzVolume/v                   R1          note 1 (3 times)\n"
     "2026-01-01T01:00:00Z  AzVolumeAttachment/v-a       Now         Primary, failed: no place\n"
     "2026-01-01T01:02:00Z  AzVolume/v                   Collection  "
-    "its replicas are detached, unless it is published before\n";
+    "replicas will be detached unless the volume is published before\n";
 
 static void test_text(void **state)
 {
@@ -63,7 +63,7 @@ static void test_a_volume_that_is_not_there(void **state)
 
     (void)state;
     assert_fails(timeline_json(&cluster, "x", &timeline), ERR_NOT_FOUND,
-                 "there is neither a PersistentVolume nor an AzVolume \"x\"");
+                 "neither a PersistentVolume nor an AzVolume \"x\" exists");
 }
 
 int main(void)

@@ -30,37 +30,37 @@ static const struct {
     const char *stage, *cause;
 } rows[] = {
     {"pod/pod", "{'pods':[" POD("") "]}", "no volume",
-     "pod default/pod has no PersistentVolumeClaim that exists"},
+     "pod default/pod uses no existing PersistentVolumeClaim"},
     {"pod/pod", "{'pods':[" POD(USES_CLAIM) "],'claims':[" CLAIM("") "]}", "waiting for a volume",
-     "no PersistentVolume is bound to it; with WaitForFirstConsumer that begins when a pod with it "
-     "has been placed on a node"},
+     "no PersistentVolume is bound to the claim; with WaitForFirstConsumer, provisioning starts when "
+     "a pod that uses the claim has been scheduled"},
     {"pvc/claim",
      "{'claims':[" CLAIM("") "],"
      "'events':[" WARNING("PersistentVolumeClaim", "claim", "no quota") "]}",
      "waiting for a volume", "Why: no quota"},
     {"PVC/claim", "{'claims':[" CLAIM("") "],'volumes':[{'metadata':{'name':'pvc-7'}}]}",
-     "being created", "Azure has not made the disk yet"},
+     "being created", "Azure has not created the disk yet"},
     {"pv/pv",
      "{'pvs':[{'metadata':{'name':'pv'},'spec':{'csi':{'driver':'other','volumeHandle':'x'}}}]}",
-     "not a volume of this driver", "PersistentVolume pv is not of " DRIVER},
+     "not a volume of this driver", "PersistentVolume pv does not belong to driver " DRIVER},
     {"pv/pv", "{'pvs':[" PV("pv", "v") "]}", "without a record",
-     "there is no AzVolume for " GROUP_DISKS "v"},
+     "no AzVolume exists for " GROUP_DISKS "v"},
     {"azvolume/v",
      "{'volumes':[{'metadata':{'name':'v','deletionTimestamp':'" NOW "'}}],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "]}",
-     "being deleted", "AzVolumeAttachment v-a has to go first"},
+     "being deleted", "AzVolumeAttachment v-a must be deleted first"},
     {"azvolume/v",
      "{'volumes':[{'metadata':{'name':'v'},"
      "'status':{'error':{'code':'RESOURCE_EXHAUSTED','message':'quota'}}}]}",
      "being created", "RESOURCE_EXHAUSTED: quota"},
     {"pvc/claim",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],'claims':[" BOUND "]}",
-     "not in use", "no VolumeAttachment wants it on a node"},
+     "not in use", "no VolumeAttachment requests the volume on a node"},
     {"pod/pod",
      "{'pods':[" POD(USES_CLAIM) "],'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
      "'claims':[" BOUND "],'events':[" WARNING("Pod", "pod", "0/3 nodes are available") "]}",
      "not in use", "Why: 0/3 nodes are available"},
-    {"pvc/claim", "{" PUBLISHED("false") "}", "node is gone", "there is no Node a"},
+    {"pvc/claim", "{" PUBLISHED("false") "}", "node is gone", "Node a does not exist"},
     {"pvc/claim",
      "{" PUBLISHED("false") "," HEALTHY ",'attachments':[" ATTACHED("v", "b", "Primary", "0") "]}",
      "waiting for another node", "the volume is primary on node b"},
@@ -70,11 +70,11 @@ static const struct {
      "{" PUBLISHED("false") ",'nodes':[" NODE("a", "True", "") "],"
      "'driverNodes':[" PLUGIN("a", "true", "2026-01-01T00:50:00Z") "]}",
      "node plug-in does not answer",
-     "AzDriverNode a: last heartbeat 2026-01-01T00:50:00Z, ready then"},
+     "AzDriverNode a: last heartbeat 2026-01-01T00:50:00Z, ready at that time"},
     {"pvc/claim", "{" PUBLISHED("false") "," HEALTHY "}", "waiting to be published",
-     "the driver has not been asked, or has not answered"},
+     "the driver has not been called, or has not answered"},
     {"pvc/claim", "{" PUBLISHED("true") "," HEALTHY "}", "published without a primary",
-     "VolumeAttachment p says attached, and node a has no primary"},
+     "VolumeAttachment p is attached, but node a has no primary attachment"},
     {"pvc/claim",
      "{" PUBLISHED("false") "," HEALTHY ",'attachments':["
      ATTACHMENT("v", "a", "Primary", "Primary", "AttachmentFailed", "0",
@@ -83,26 +83,26 @@ static const struct {
     {"pvc/claim",
      "{" PUBLISHED("false") "," HEALTHY ",'attachments':["
      ATTACHMENT("v", "a", "Primary", "Replica", "Attached", "0", "") "]}",
-     "changing its role", "nothing has failed so far"},
+     "changing its role", "no error so far"},
     {"azvolumeattachment/v-a",
      "{" PUBLISHED("false") "," HEALTHY ",'attachments':["
      ATTACHMENT("v", "a", "Primary", "Primary", "Attaching", "0", "") "]}",
-     "being attached", "nothing has failed so far; --cloud-config shows Azure's side"},
+     "being attached", "no error so far; use --cloud-config to see Azure's view"},
     {"azvolumeattachment/v-a",
      "{" HEALTHY ",'volumes':[" VOLUME("v", "1") "],'attachments':["
      ATTACHMENT("v", "a", "Primary", "Primary", "Detaching", "0", "") "]}",
-     "detaching", "nothing has failed so far"},
+     "detaching", "no error so far"},
     {"pvc/claim",
      "{" PUBLISHED("true") "," HEALTHY ",'attachments':[" ATTACHED("v", "a", "Primary", "4") "]}",
-     "being mounted", "kubelet on node a does not say that it uses the volume"},
+     "being mounted", "kubelet on node a does not report the volume as in use"},
     {"pvc/claim",
      "{" PUBLISHED("true") "," IN_USE_ON_A ",'attachments':["
      ATTACHED("v", "a", "Primary", "4") "]}",
      "in order", "attached to node a as Primary at LUN 4"},
     {"azvolumeattachment/v-a",
      "{" IN_USE_ON_A ",'attachments':[" ATTACHED("v", "a", "Primary", "4") "]}",
-     "without a record", "there is no AzVolume v"},
-    {"node/a", "{" HEALTHY "}", "in order", "node a takes volumes"},
+     "without a record", "AzVolume v does not exist"},
+    {"node/a", "{" HEALTHY "}", "in order", "node a accepts volumes"},
 };
 /* clang-format on */
 
@@ -137,11 +137,11 @@ static const struct {
     const char *stage, *cause;
 } looks[] = {
     {"Attaching", NULL, "being attached", "node a has no VM in Azure"},
-    {"Attaching", &empty, "being attached", "the VM's model does not have the disk yet"},
+    {"Attaching", &empty, "being attached", "the VM's model does not contain the disk yet"},
     {"Attaching", &full, "being attached",
-     "the VM's model has the disk at LUN 5, and is being changed"},
+     "the VM's model contains the disk at LUN 5, but the VM is still being updated"},
     {"Attached", &empty, "detached behind the driver's back",
-     "the record says attached, and the VM of node a does not have the disk"},
+     "the disk is recorded as attached, but the VM of node a does not have it"},
     {"Attached", &full, "in order", "attached to node a as Primary at LUN 0"},
 };
 
@@ -182,7 +182,7 @@ static void test_text(void **state)
     buffer_init(&out, 1 << 16);
     why_text(why, &out);
     CLEANUP(freep) char *text = buffer_take(&out);
-    assert_string_equal(text, "Pod                    pod    Pending, on no node\n"
+    assert_string_equal(text, "Pod                    pod    Pending, not on a node\n"
                               "PersistentVolumeClaim  claim  bound to pv\n"
                               "PersistentVolume       pv     " GROUP_DISKS "v\n"
                               "AzVolume               v      Created, zone eastus-1, maxShares 2\n"
@@ -190,7 +190,7 @@ static void test_text(void **state)
                               "AzVolumeAttachment     v-a    Primary, attached, LUN 4\n"
                               "Node                   a      Ready\n"
                               "AzDriverNode           a      ready, heartbeat " NOW
-                              ", 7 of 8 places free\n"
+                              ", 7 of 8 disk slots free\n"
                               "\nStage:  in order\nCause:  attached to node a as Primary at LUN 4\n"
                               "Next:   nothing\n");
 }
@@ -202,9 +202,9 @@ static void test_subjects_that_are_none(void **state)
 
     (void)state;
     assert_fails(dependency_chains_find(&cluster, "pvc/x", "default", &chains), ERR_NOT_FOUND,
-                 "there is no pvc default/x");
+                 "pvc default/x does not exist");
     assert_fails(dependency_chains_find(&cluster, "pv/x", "default", &chains), ERR_NOT_FOUND,
-                 "there is no pv x");
+                 "pv x does not exist");
     static const char *const wrong[] = {"pvc", "pvc/", "service/x"};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct err *err = dependency_chains_find(&cluster, wrong[i], "default", &chains);

@@ -109,22 +109,22 @@ static const struct {
 
     /* Ready, but without sense. */
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary'}}}",
-     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+     ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid LUN"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
      "'publish_context':{'LUN':'-1','diskSizeBytes':'1'}}}}",
-     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+     ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid LUN"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
      "'publish_context':{'LUN':'3x','diskSizeBytes':'1'}}}}",
-     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+     ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid LUN"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
      "'publish_context':{'LUN':'4294967299','diskSizeBytes':'1'}}}}", /* 3, of 32 bits */
-     ERR_INTERNAL, "the attachment's publish_context has no LUN that makes sense"},
+     ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid LUN"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached','detail':{'role':'Primary',"
      "'publish_context':{'LUN':'3','diskSizeBytes':'99999999999999999999'}}}}",
-     ERR_INTERNAL, "the attachment's publish_context has no diskSizeBytes that makes sense"},
+     ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid diskSizeBytes"},
     {"{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
      ",'annotation':{'disk.csi.azure.com/filesystem':'ext4'}}}",
-     ERR_INVALID, "\"ext4\" is not a file system's type and UUID"},
+     ERR_INVALID, "\"ext4\" is not a file system type followed by a UUID"},
 };
 
 static void test_not_ready(void **state)

@@ -78,10 +78,10 @@ static void test_the_life_of_a_node(void **state)
     char why[] = "too old";
 
     expect_heartbeat(node, false, "Driver node initializing.",
-                     "the API server has not been read yet", -1);
+                     "the cluster's objects have not been read yet", -1);
     list_driver_nodes(node); /* how many slots are taken is still unknown */
     expect_heartbeat(node, false, "Driver node initializing.",
-                     "the API server has not been read yet", -1);
+                     "the cluster's objects have not been read yet", -1);
     list_attachments(node);
     expect_heartbeat(node, false, "Driver node initializing.", "CSI is not served yet", 4);
     node->serving = true;

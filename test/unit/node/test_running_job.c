@@ -142,7 +142,7 @@ static void on_record(struct task *self, struct world *world)
     assert_ok(running_job_begin(self, node, object, "mkfs.ext4"));
     expect_patch(world, 1, "u1", "any", "mkfs.ext4 ");
     assert_fails(running_job_begin(self, node, object, "e2fsck"), ERR_BUSY,
-                 "an operation for u1 is under way");
+                 "an operation for u1 is already in progress");
     running_job_end(self, node, object);
     expect_patch(world, 2, "u1", "any", NULL);
     assert_ok(running_job_begin(self, node, object, "e2fsck"));
@@ -165,7 +165,7 @@ static void not_on_record(struct task *self, struct world *world)
     world->away = true;
     struct err *err = running_job_begin(self, &world->node, object, "mkfs.ext4");
     assert_non_null(err);
-    assert_non_null(strstr(err_message(err), "recording that mkfs.ext4 runs: "));
+    assert_non_null(strstr(err_message(err), "recording that mkfs.ext4 is running: "));
     err_free(err);
     world->away = false;
     assert_ok(running_job_begin(self, &world->node, object, "mkfs.ext4"));

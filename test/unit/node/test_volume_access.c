@@ -142,23 +142,23 @@ static void test_refused(void **state)
         const char *message;
     } rows[] = {
         {WISH(NONE, SINGLE_NODE_WRITER),
-         "volume_capability.access_type is missing: block or mount"},
-        {{.type = MOUNT, .mode = -1}, "volume_capability.access_mode 0 is not known"},
-        {WISH(MOUNT, UNKNOWN), "volume_capability.access_mode 0 is not known"},
-        {{.type = BLOCK, .mode = 99}, "volume_capability.access_mode 99 is not known"},
+         "volume_capability.access_type is missing: it must be block or mount"},
+        {{.type = MOUNT, .mode = -1}, "volume_capability.access_mode 0 is unknown"},
+        {WISH(MOUNT, UNKNOWN), "volume_capability.access_mode 0 is unknown"},
+        {{.type = BLOCK, .mode = 99}, "volume_capability.access_mode 99 is unknown"},
         {WISH(MOUNT, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "5"}),
          "volume_capability.access_mode MULTI_NODE_MULTI_WRITER: a file system on a disk can be "
          "mounted on one node only"},
         {WISH(BLOCK, MULTI_NODE_SINGLE_WRITER),
-         "volume_capability.access_mode MULTI_NODE_SINGLE_WRITER needs parameter maxShares of 2 or "
-         "more"},
+         "volume_capability.access_mode MULTI_NODE_SINGLE_WRITER requires parameter maxShares to "
+         "be 2 or more"},
         {WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxShares", "1"}),
-         "volume_capability.access_mode MULTI_NODE_READER_ONLY needs parameter maxShares of 2 or "
-         "more"},
+         "volume_capability.access_mode MULTI_NODE_READER_ONLY requires parameter maxShares to be "
+         "2 or more"},
         {WRITER(.fs_type = "btrfs"),
-         "volume_capability.mount.fs_type \"btrfs\" is not supported: one of ext4, xfs"},
+         "volume_capability.mount.fs_type \"btrfs\" is not supported: it must be one of ext4, xfs"},
         {WRITER(.context = {"fstype", "NTFS"}),
-         "volume_capability.mount.fs_type \"NTFS\" is not supported: one of ext4, xfs"},
+         "volume_capability.mount.fs_type \"NTFS\" is not supported: it must be one of ext4, xfs"},
     };
 
     (void)state;

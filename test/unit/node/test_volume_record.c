@@ -10,8 +10,8 @@
 #define DETAIL(size) "'detail':{'volume_id':'/subscriptions/S/data','capacity_bytes':" size "}"
 #define NOTE(text) "'annotation':{'disk.csi.azure.com/filesystem':'" text "'}"
 #define DISAGREE                                                                                   \
-    ": AzVolumeAttachment data-n1-attachment and AzVolume data disagree, so that one of them was " \
-    "not written by the controller; the device was not touched"
+    ": AzVolumeAttachment data-n1-attachment and AzVolume data disagree, so one of them was not "  \
+    "written by the controller; the device was not modified"
 
 static const struct {
     const char *volume, *said; /* by the attachment, of the file system; NULL: nothing */
@@ -27,28 +27,29 @@ static const struct {
      "1000 xfs " OWN, 0, NULL},
 
     {VOLUME(DETAIL("1000")), NULL, 1001, NULL, ERR_PRECONDITION,
-     "the volume has 1001 bytes by its attachment, 1000 by its record" DISAGREE},
+     "the volume has 1001 bytes according to its attachment, but 1000 according to its "
+     "record" DISAGREE},
     {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), "ext4 " OTHER, 1000, NULL, ERR_PRECONDITION,
-     "the volume's file system is ext4 " OTHER " by its attachment, ext4 " OWN
-     " by its record" DISAGREE},
+     "the volume's file system is ext4 " OTHER " according to its attachment, but ext4 " OWN
+     " according to its record" DISAGREE},
     {VOLUME(DETAIL("1000") "," NOTE("ext4 " OWN)), "xfs " OWN, 1000, NULL, ERR_PRECONDITION,
-     "the volume's file system is xfs " OWN " by its attachment, ext4 " OWN
-     " by its record" DISAGREE},
+     "the volume's file system is xfs " OWN " according to its attachment, but ext4 " OWN
+     " according to its record" DISAGREE},
     {VOLUME(DETAIL("1000")), "ext4 " OWN, 1000, NULL, ERR_BUSY,
-     "the controller has not confirmed in AzVolume data what AzVolumeAttachment data-n1-attachment "
-     "says of the volume's file system, ext4 " OWN
-     "; where it never does, an event of the attachment says why"},
+     "AzVolume data does not yet confirm what AzVolumeAttachment data-n1-attachment says about the "
+     "volume's file system, ext4 " OWN
+     "; if the controller has rejected it, an event of the AzVolumeAttachment gives the reason"},
     {VOLUME("'detail':{'volume_id':'/subscriptions/s/other','capacity_bytes':1000}"), NULL, 1000,
      NULL, ERR_PRECONDITION,
-     "AzVolume data has disk /subscriptions/s/other, AzVolumeAttachment data-n1-attachment names "
-     "another"},
+     "AzVolume data has disk /subscriptions/s/other, but AzVolumeAttachment data-n1-attachment "
+     "names a different one"},
     {VOLUME("'detail':{'capacity_bytes':1000}"), NULL, 1000, NULL, ERR_BUSY,
      "AzVolume data has no disk on record yet"},
     {VOLUME(DETAIL("0")), NULL, 0, NULL, ERR_BUSY, "AzVolume data has no disk on record yet"},
     {"{'metadata':{'name':'data'}}", NULL, 1000, NULL, ERR_BUSY,
      "AzVolume data has no disk on record yet"},
     {VOLUME(DETAIL("1000") "," NOTE("ext4")), NULL, 1000, NULL, ERR_INVALID,
-     "AzVolume data: \"ext4\" is not a file system's type and UUID"},
+     "AzVolume data: \"ext4\" is not a file system type followed by a UUID"},
 };
 
 static char *describe(const struct volume_record *record)

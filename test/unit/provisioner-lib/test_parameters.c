@@ -38,60 +38,62 @@ static const struct {
     {"skuName=;maxShares=;cachingMode=;fsType=;tags=;enableBursting=", false,
      "StandardSSD_LRS 1/0 ReadOnly ext4"},
 
-    {"maxShares=0", false, "parameter maxShares: 0 is outside of 1 to 15"},
-    {"maxShares=16", false, "parameter maxShares: 16 is outside of 1 to 15"},
+    {"maxShares=0", false, "parameter maxShares: 0 is not in the range from 1 to 15"},
+    {"maxShares=16", false, "parameter maxShares: 16 is not in the range from 1 to 15"},
     {"maxShares=two", false, "parameter maxShares: \"two\" is not a whole number"},
     {"maxMountReplicaCount=1", false,
-     "parameter maxMountReplicaCount: 1 is outside of 0 to 0 (maxShares - 1)"},
+     "parameter maxMountReplicaCount: 1 is not in the range from 0 to 0 (maxShares - 1)"},
     {"maxShares=3;maxMountReplicaCount=3", false,
-     "parameter maxMountReplicaCount: 3 is outside of 0 to 2 (maxShares - 1)"},
-    {"maxMountReplicaCount=-1", false, "parameter maxMountReplicaCount: -1 is outside of 0 to 14"},
+     "parameter maxMountReplicaCount: 3 is not in the range from 0 to 2 (maxShares - 1)"},
+    {"maxMountReplicaCount=-1", false,
+     "parameter maxMountReplicaCount: -1 is not in the range from 0 to 14"},
     {"skuName=premium", false,
-     "parameter skuName: \"premium\" is none of Standard_LRS, StandardSSD_LRS, "
+     "parameter skuName: \"premium\" is not one of Standard_LRS, StandardSSD_LRS, "
      "StandardSSD_ZRS, Premium_LRS, Premium_ZRS, UltraSSD_LRS, PremiumV2_LRS"},
     {"skuName=Standard_LRS;maxShares=2", false,
      "parameter maxShares: Standard_LRS disks cannot be shared"},
     {"replicaNodeSelector=pool", false,
-     "parameter replicaNodeSelector: there are no replicas with maxShares 1"},
+     "parameter replicaNodeSelector requires maxShares to be 2 or more: otherwise there are no "
+     "replicas"},
     {"maxShares=2;replicaNodeSelector=pool in db", false,
      "parameter replicaNodeSelector: \"pool in db\" is not a label selector: \"(\" is missing at "
      "\"db\""},
     {"cachingMode=some", false,
-     "parameter cachingMode: \"some\" is none of None, ReadOnly, ReadWrite"},
+     "parameter cachingMode: \"some\" is not one of None, ReadOnly, ReadWrite"},
     {"cachingMode=ReadOnly;maxShares=2", false,
-     "parameter cachingMode: \"ReadOnly\" is not possible with a disk with maxShares above 1: only "
-     "None is"},
+     "parameter cachingMode: \"ReadOnly\" is not possible with a disk with maxShares above 1; use "
+     "None"},
     {"cachingMode=ReadOnly;skuName=PremiumV2_LRS", false,
-     "parameter cachingMode: \"ReadOnly\" is not possible with PremiumV2_LRS: only None is"},
-    {"fsType=btrfs", false, "parameter fsType: \"btrfs\" is none of ext4, xfs"},
+     "parameter cachingMode: \"ReadOnly\" is not possible with PremiumV2_LRS; use None"},
+    {"fsType=btrfs", false, "parameter fsType: \"btrfs\" is not one of ext4, xfs"},
     {"diskIOPSReadWrite=100", false,
-     "parameter diskIOPSReadWrite: not for StandardSSD_LRS disks, only for UltraSSD_LRS and "
-     "PremiumV2_LRS"},
+     "parameter diskIOPSReadWrite is not possible with StandardSSD_LRS disks, only with "
+     "UltraSSD_LRS and PremiumV2_LRS"},
     {"logicalSectorSize=1024;skuName=UltraSSD_LRS", false,
-     "parameter logicalSectorSize: \"1024\" is none of 512, 4096"},
+     "parameter logicalSectorSize: \"1024\" is not one of 512, 4096"},
     {"enableBursting=maybe", false,
      "parameter enableBursting: \"maybe\" is neither true nor false"},
     {"tags=a", false, "parameter tags: \"a\" is not of the form key=value[,key=value...]"},
     {"tags==b", false, "parameter tags: \"=b\" is not of the form key=value[,key=value...]"},
     {"diskEncryptionType=EncryptionAtRestWithCustomerKey", false,
-     "parameter diskEncryptionType needs diskEncryptionSetID"},
+     "parameter diskEncryptionType requires diskEncryptionSetID"},
     {"diskEncryptionSetID=des", false,
      "parameter diskEncryptionSetID: \"des\" does not begin with /subscriptions/"},
     {"resourceGroup=My_group-1.(a)", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"resourceGroup=", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"resourceGroup=x/providers/y?", false,
-     "parameter resourceGroup: \"x/providers/y?\" is not the name of a resource group: it may have "
-     "letters, digits, _, -, ., ( and )"},
+     "parameter resourceGroup: \"x/providers/y?\" is not the name of a resource group: only "
+     "letters, digits, _, -, ., ( and ) are allowed"},
     {"resourceGroup=a%2e", false,
-     "parameter resourceGroup: \"a%2e\" is not the name of a resource group: it may have letters, "
-     "digits, _, -, ., ( and )"},
+     "parameter resourceGroup: \"a%2e\" is not the name of a resource group: only letters, digits, "
+     "_, -, ., ( and ) are allowed"},
     {"resourceGroup=..", false,
-     "parameter resourceGroup: \"..\" is not the name of a resource group: it has 90 characters at "
-     "most, and does not end in a dot"},
+     "parameter resourceGroup: \"..\" is not the name of a resource group: it must have at most 90 "
+     "characters and must not end with a dot"},
     {"resourceGroup=" NINETY, false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"resourceGroup=" NINETY "a", false,
-     "parameter resourceGroup: \"" NINETY "a\" is not the name of a resource group: it has 90 "
-     "characters at most, and does not end in a dot"},
+     "parameter resourceGroup: \"" NINETY "a\" is not the name of a resource group: it must have "
+     "at most 90 characters and must not end with a dot"},
     {"subscriptionID=01234567-89ab-cDEF-0123-456789abcdef", false,
      "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"subscriptionID=mine", false,
@@ -100,35 +102,37 @@ static const struct {
      "parameter subscriptionID: \"01234567-89ab-cDEF-0123-456789abcde/\" is not of the form "
      "00000000-0000-0000-0000-000000000000"},
     {"networkAccessPolicy=AllowPrivate", false,
-     "parameter diskAccessID belongs to networkAccessPolicy AllowPrivate, and the reverse"},
+     "parameter diskAccessID and networkAccessPolicy AllowPrivate must be set together"},
     {"tags=${pvc.metadata.name}=b", false,
-     "parameter tags: \"${pvc.metadata.name}=b\": there are no templates; the disk's tags name its "
-     "claim anyway"},
+     "parameter tags: \"${pvc.metadata.name}=b\": templates are not supported; the disk's tags "
+     "always name its claim"},
     {"tags=k8s-azure-created-by=me", false,
-     "parameter tags: tag k8s-azure-created-by: the driver itself writes it, to know its disks by: "
-     "leave it out"},
+     "parameter tags: tag k8s-azure-created-by is reserved: the driver writes it to identify its "
+     "disks; omit the tag"},
     {"tags=a=b,K8s-Azure-Created-By-Cluster=me", false,
-     "parameter tags: tag K8s-Azure-Created-By-Cluster: the driver itself writes it, to know its "
-     "disks by: leave it out"},
+     "parameter tags: tag K8s-Azure-Created-By-Cluster is reserved: the driver writes it to "
+     "identify its disks; omit the tag"},
     {"tags=k8s-azure-cluster-name=me", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"tagValueDelimiter=,;incremental=true;userAgent=x;enableAsyncAttach=true", false,
      "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"kind=dedicated", false,
-     "parameter kind: \"dedicated\" is not supported, leave it out. All disks are managed ones."},
+     "parameter kind: \"dedicated\" is not supported; omit the parameter. All disks are managed "
+     "disks."},
     {"perfProfile=basic", false,
-     "parameter perfProfile: \"basic\" is not supported, leave it out. Device settings are left as "
-     "they are."},
+     "parameter perfProfile: \"basic\" is not supported; omit the parameter. Device settings are "
+     "not changed."},
     {"writeAcceleratorEnabled=true", false,
-     "parameter writeAcceleratorEnabled: \"true\" is not supported, leave it out. The write "
+     "parameter writeAcceleratorEnabled: \"true\" is not supported; omit the parameter. The write "
      "accelerator is not used."},
     {"device-setting/queue/nr_requests=64", false,
-     "parameter device-setting/queue/nr_requests is not supported. Device settings are left as "
-     "they are: leave it out."},
+     "parameter device-setting/queue/nr_requests is not supported. Device settings are not "
+     "changed: omit the parameter."},
     {"DISKNAME=mine", false,
-     "parameter DISKNAME is not supported. A disk has the name of its PersistentVolume: leave it "
-     "out. For a disk that exists already make a PersistentVolume with its id as volumeHandle."},
-    {"maxShare=3", false, "parameter maxShare is not known"},
-    {"", true, "parameter maxShares: access from several nodes needs 2 or more"},
+     "parameter DISKNAME is not supported. A disk gets the name of its PersistentVolume: omit the "
+     "parameter. To use an existing disk, create a PersistentVolume with the disk's id as "
+     "volumeHandle."},
+    {"maxShare=3", false, "parameter maxShare is unknown"},
+    {"", true, "parameter maxShares: access from several nodes requires 2 or more"},
 };
 
 static size_t split(char *text, struct parameter *list)
@@ -247,29 +251,28 @@ static const struct {
     {"skuName=Premium_LRS", 32768, "a size of 32768 GiB: Premium_LRS disks have at most 32767"},
     {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3000", 1, NULL},
     {"skuName=PremiumV2_LRS;diskIOPSReadWrite=3001", 6,
-     "parameter diskIOPSReadWrite: 3001 is outside of the 3000 to 3000 that a PremiumV2_LRS "
-     "disk of 6 GiB allows"},
+     "parameter diskIOPSReadWrite: 3001 is not in the range from 3000 to 3000 of a PremiumV2_LRS "
+     "disk of 6 GiB"},
     {"skuName=PremiumV2_LRS;diskIOPSReadWrite=5000", 10, NULL},
     {"skuName=UltraSSD_LRS;diskIOPSReadWrite=4000", 4, NULL},
     {"skuName=UltraSSD_LRS;diskIOPSReadWrite=99", 4,
-     "parameter diskIOPSReadWrite: 99 is outside of the 100 to 4000 that a UltraSSD_LRS disk "
-     "of 4 GiB allows"},
+     "parameter diskIOPSReadWrite: 99 is not in the range from 100 to 4000 of a UltraSSD_LRS disk "
+     "of 4 GiB"},
     {"skuName=Premium_LRS;enableBursting=true", 513, NULL},
     {"skuName=Premium_LRS;enableBursting=true", 512,
-     "parameter enableBursting needs more than 512 GiB, not 512"},
+     "parameter enableBursting requires more than 512 GiB, not 512"},
     {"skuName=Premium_LRS;enableBursting=true;maxShares=2", 1024,
      "parameter enableBursting is not possible with a disk with maxShares above 1"},
     {"skuName=PremiumV2_LRS;enableBursting=true", 1024,
-     "parameter enableBursting: not for PremiumV2_LRS disks, only for Premium_LRS and "
+     "parameter enableBursting is not possible with PremiumV2_LRS disks, only with Premium_LRS and "
      "Premium_ZRS"},
     {"skuName=Premium_LRS", 4096, NULL},
     {"skuName=Premium_LRS;cachingMode=ReadOnly", 4095, NULL},
     {"skuName=Premium_LRS;cachingMode=ReadOnly", 4096,
-     "parameter cachingMode: \"ReadOnly\" is not possible with a disk of 4 TiB or more: only "
-     "None is"},
+     "parameter cachingMode: \"ReadOnly\" is not possible with a disk of 4 TiB or more; use None"},
     {"skuName=PremiumV2_LRS;diskMBpsReadWrite=2001", 10,
-     "parameter diskMBpsReadWrite: 2001 is outside of the 125 to 2000 that a PremiumV2_LRS "
-     "disk of 10 GiB allows"},
+     "parameter diskMBpsReadWrite: 2001 is not in the range from 125 to 2000 of a PremiumV2_LRS "
+     "disk of 10 GiB"},
 };
 
 static void test_sizes(void **state)

@@ -45,12 +45,13 @@ static const struct {
 static const struct {
     const char *request, *fault;
 } bad[] = {
-    {"", "not JSON: wrong, cut off or too deep after byte 0"},
-    {"nodes", "not JSON: wrong, cut off or too deep after byte 0"},
-    {"{\"Pod\":{},\"NodeNames\":[\"a\"", "not JSON: wrong, cut off or too deep after byte 23"},
-    {"[]", "no Pod"},
-    {"{}", "no Pod"},
-    {"{\"Pod\":null,\"NodeNames\":[\"a\"]}", "no Pod"},
+    {"", "not JSON: invalid, truncated or nested too deeply after byte 0"},
+    {"nodes", "not JSON: invalid, truncated or nested too deeply after byte 0"},
+    {"{\"Pod\":{},\"NodeNames\":[\"a\"",
+     "not JSON: invalid, truncated or nested too deeply after byte 23"},
+    {"[]", "Pod is missing"},
+    {"{}", "Pod is missing"},
+    {"{\"Pod\":null,\"NodeNames\":[\"a\"]}", "Pod is missing"},
     {"{\"Pod\":7,\"NodeNames\":[\"a\"]}", "Pod is not an object"},
     {"{\"Pod\":{\"spec\":{\"volumes\":{}}}}", "Pod.spec.volumes is not a list"},
     {"{\"Pod\":{},\"NodeNames\":\"a\"}", "NodeNames is not a list"},
@@ -175,7 +176,7 @@ static void test_nodes_and_claims_are_bounded(void **state)
     refuse_many("{\"Pod\":{},\"NodeNames\":[", "\"\"", EXTENDER_MAX_NODES, "]}",
                 "more than 20000 nodes");
     refuse_many("{\"Pod\":{\"spec\":{\"volumes\":[", "{\"ephemeral\":{}}", EXTENDER_MAX_CLAIMS,
-                "]}}}", "more than 1000 volumes with claims");
+                "]}}}", "the pod has more than 1000 volumes with claims");
 }
 
 /* What is passed over costs nothing, however much it is. */

@@ -573,8 +573,8 @@ static void test_why_not(void **state)
     struct placement_snapshot in = snapshot_of(&scene);
     placement_explain(&in, scene.found, 0, &reasons);
     CLEANUP(freep) char *text = unschedulable_reasons_text(&reasons);
-    assert_string_equal(text, "0/5 nodes: 1 already the volume's own, 1 cordoned, 1 outside of the "
-                              "disk's zone, 2 without a free place for a disk");
+    assert_string_equal(text, "0/5 nodes are available: 1 already used by this volume, 1 cordoned, "
+                              "1 outside the disk's zone, 2 without a free disk slot");
 }
 
 int main(void)

@@ -20,14 +20,14 @@ static const struct {
      "not the primary"},
     {"of one that was the primary", ROLE_REPLICA, ROLE_PRIMARY, "ext4 " OWN, "not the primary"},
     {"of one without a role", ROLE_PRIMARY, NULL, "ext4 " OWN, "not the primary"},
-    {"another volume's", ROLE_PRIMARY, ROLE_PRIMARY, "ext4 " OTHER, "another UUID"},
+    {"another volume's", ROLE_PRIMARY, ROLE_PRIMARY, "ext4 " OTHER, "not have the UUID"},
     {"not of this driver", ROLE_PRIMARY, ROLE_PRIMARY, "ext4 00000000-0000-0000-0000-000000000001",
-     "another UUID"},
-    {"no file system", ROLE_PRIMARY, ROLE_PRIMARY, "swap " OWN, "does not make"},
-    {"no type", ROLE_PRIMARY, ROLE_PRIMARY, OWN, "not a file system's type and UUID"},
+     "not have the UUID"},
+    {"no file system", ROLE_PRIMARY, ROLE_PRIMARY, "swap " OWN, "does not create"},
+    {"no type", ROLE_PRIMARY, ROLE_PRIMARY, OWN, "not a file system type followed by a UUID"},
     {"more than that", ROLE_PRIMARY, ROLE_PRIMARY, "ext4 " OWN " x",
-     "not a file system's type and UUID"},
-    {"nothing", ROLE_PRIMARY, ROLE_PRIMARY, "", "not a file system's type and UUID"},
+     "not a file system type followed by a UUID"},
+    {"nothing", ROLE_PRIMARY, ROLE_PRIMARY, "", "not a file system type followed by a UUID"},
 };
 
 static char *text(const char *constant)

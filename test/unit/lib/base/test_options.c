@@ -149,7 +149,7 @@ static void test_faults_name_the_flag_the_value_and_what_is_allowed(void **state
         {"--timeout=999ms", "--timeout: \"999ms\" is shorter than 1s"},
         {"--timeout=1m1ms", "--timeout: \"1m1ms\" is longer than 1m"},
         {"--timeout=10", "--timeout: \"10\" is not a duration such as 300ms, 30s, 5m or 1h30m"},
-        {"--format=xml", "--format: \"xml\" is none of text, json"},
+        {"--format=xml", "--format: \"xml\" is not one of text, json"},
         {"--colour=red", "unknown flag --colour (see --help)"},
         {"--work=1", "unknown flag --work (see --help)"},
         {"--", "unknown flag -- (see --help)"},
@@ -168,10 +168,10 @@ static void test_help_shows_every_row_with_its_default(void **state)
 {
     static const char expected[] =
         "program - does it\n\nUsage: program [--flag=value ...]\n\n"
-        "  --endpoint\n      Where to listen (default \"unix:///csi.sock\"; also by "
-        "TEST_ENDPOINT)\n"
+        "  --endpoint\n      Where to listen (default \"unix:///csi.sock\"; environment "
+        "variable TEST_ENDPOINT)\n"
         "  --fencing\n      Reserve disks (default false)\n"
-        "  --workers\n      Tasks at once (default 4; also by TEST_WORKERS)\n"
+        "  --workers\n      Tasks at once (default 4; environment variable TEST_WORKERS)\n"
         "  --offset\n      Added (default 0)\n"
         "  --timeout\n      Longest wait (default 30s)\n"
         "  --period\n      Between two (default 0s)\n"

@@ -219,7 +219,7 @@ static const struct {
      "transfer closed with outstanding read data remaining", ERR_UNAVAILABLE},
     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 0,
      "Illegal or missing hexadecimal sequence in chunked-encoding", ERR_UNAVAILABLE},
-    {"HTTP/1.1 200 OK\r\nContent-Le", 0, "the connection broke before an answer came",
+    {"HTTP/1.1 200 OK\r\nContent-Le", 0, "the connection was closed before an answer arrived",
      ERR_UNAVAILABLE},
 };
 

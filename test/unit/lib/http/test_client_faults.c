@@ -91,7 +91,7 @@ static void lose_an_answer(struct task *self, struct on_loop *env)
     struct raw_server *server = raw_server_start(serve_first_only, &dying);
     CLEANUP(http_response_finip) struct http_response first = {0}, second = {0};
     CLEANUP(freep)
-    char *fault = mem_printf("%s %s: the connection broke before an answer came", method,
+    char *fault = mem_printf("%s %s: the connection was closed before an answer arrived", method,
                              raw_server_url(server));
     struct http_request request = on_loop_request(env, NULL, raw_server_url(server), 5000);
 
@@ -175,7 +175,7 @@ static void ask_for_leave(struct task *self, struct on_loop *env)
     struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 5000);
     CLEANUP(freep)
     char *fault =
-        mem_printf("PUT %s: it was not sent, as it is no longer allowed", raw_server_url(server));
+        mem_printf("PUT %s: not sent: the request is no longer permitted", raw_server_url(server));
 
     times_asked = 0;
     request.may_send = first_time_only;
@@ -213,11 +213,11 @@ static void run_out_of_time(struct task *self, struct on_loop *env)
     struct raw_server *server = raw_server_start(serve_late, NULL);
     struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 100);
     CLEANUP(freep)
-    char *fault = mem_printf("PUT %s: the time for it is over", raw_server_url(server));
+    char *fault = mem_printf("PUT %s: timed out", raw_server_url(server));
 
     CLEANUP(freep)
     char *not_sent =
-        mem_printf("PUT %s: not sent: there was no connection in time", raw_server_url(server));
+        mem_printf("PUT %s: not sent: no connection was available in time", raw_server_url(server));
 
     assert_fails(http_exchange(self, env->transport, &request, &response), ERR_TIMEOUT, fault);
     assert_true(loop_now(env->loop) >= request.deadline);

@@ -53,9 +53,9 @@ static void body(struct task *self, void *arg)
         {NULL, NULL, false},
         {"GET", NULL, false},
         {"POST", NULL, true},
-        {"POST", "POST is not sent: this process no longer leads", false},
-        {"PATCH", "PATCH is not sent: this process no longer leads", false},
-        {"DELETE", "DELETE is not sent: this process no longer leads", false},
+        {"POST", "POST was not sent: this process is no longer the leader", false},
+        {"PATCH", "PATCH was not sent: this process is no longer the leader", false},
+        {"DELETE", "DELETE was not sent: this process is no longer the leader", false},
     };
 
     (void)arg;

@@ -348,7 +348,7 @@ static void hoard(struct task *self, struct on_loop *env)
         wait_uninterruptible(self, &scene.changed);
     assert_ok(post(self, &scene, MAX_BODY, &refused));
     assert_int_equal(refused.status, 503);
-    assert_string_equal(refused.body, "too many requests at once\n");
+    assert_string_equal(refused.body, "too many concurrent requests\n");
     scene.may_finish = true;
     waiters_wake(&scene.changed);
     close(holder);

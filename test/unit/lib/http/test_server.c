@@ -150,7 +150,7 @@ static const struct {
     {"DELETE", "/prefix/", "x", 201, "DELETE /prefix/ [] tested 1:x"},
     {"GET", "/", NULL, 200, ""},
     {"GET", "/both", NULL, 200, ""},
-    {"POST", "/both", NULL, 405, "POST /both: no such method here\n"},
+    {"POST", "/both", NULL, 405, "POST /both: no such method for this path\n"},
     {"DELETE", "/prefix", NULL, 404, "DELETE /prefix: no such path\n"},
     {"GET", "/none?x", NULL, 404, "GET /none: no such path\n"},
     {"GET", "/slow/er", NULL, 404, "GET /slow/er: no such path\n"},

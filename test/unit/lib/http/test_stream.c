@@ -171,8 +171,7 @@ static void read_pieces(struct task *self, struct on_loop *env)
     for (unsigned i = 0; i < 10; i++) {
         CLEANUP(freep) char *piece = mem_printf("piece %u", i);
 
-        assert_fails(read_stream(self, env, stream, 5, &data, &length), ERR_TIMEOUT,
-                     "the time for it is over");
+        assert_fails(read_stream(self, env, stream, 5, &data, &length), ERR_TIMEOUT, "timed out");
         sem_post(&pieces->wanted);
         assert_ok(read_stream(self, env, stream, 5000, &data, &length));
         assert_int_equal(length, 7);
@@ -426,7 +425,7 @@ static void wait_for_headers(struct task *self, struct on_loop *env)
     struct http_response response = {0};
     struct http_stream *stream = NULL;
     CLEANUP(freep)
-    char *fault = mem_printf("GET %s: the time for it is over", raw_server_url(server));
+    char *fault = mem_printf("GET %s: timed out", raw_server_url(server));
 
     assert_fails(open_stream(self, env, raw_server_url(server), 20, &response, &stream),
                  ERR_TIMEOUT, fault);

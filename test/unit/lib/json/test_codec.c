@@ -50,16 +50,14 @@ static const struct {
      "{'text':'Gr\xc3\xb6\xc3\x9f\x65 \xe2\x82\xac'}"},
 
     {"not an object", "[]", "document: expected an object, not a list"},
-    {"string", "{'text':1}", "text: expected a string, not such a number"},
+    {"string", "{'text':1}", "text: expected a string, not this number"},
     {"boolean", "{'flag':'true'}", "flag: expected a boolean, not a string"},
     {"32-bit integer", "{'child':{'small':'1'}}",
      "child.small: expected a 32-bit integer, not a string"},
-    {"32 bits above", "{'small':2147483648}",
-     "small: expected a 32-bit integer, not such a number"},
-    {"32 bits below", "{'small':-2147483649}",
-     "small: expected a 32-bit integer, not such a number"},
-    {"no fractions", "{'small':1.5}", "small: expected a 32-bit integer, not such a number"},
-    {"integer", "{'large':1.0}", "large: expected an integer, not such a number"},
+    {"32 bits above", "{'small':2147483648}", "small: expected a 32-bit integer, not this number"},
+    {"32 bits below", "{'small':-2147483649}", "small: expected a 32-bit integer, not this number"},
+    {"no fractions", "{'small':1.5}", "small: expected a 32-bit integer, not this number"},
+    {"integer", "{'large':1.0}", "large: expected an integer, not this number"},
     {"number", "{'real':true}", "real: expected a number, not a boolean"},
     {"object", "{'child':'x'}", "child: expected an object, not a string"},
     {"list", "{'names':{}}", "names: expected a list, not an object"},
@@ -70,7 +68,7 @@ static const struct {
      "children[1].children[0].small: expected a 32-bit integer, not a list"},
     {"value of a map", "{'labels':{'a':'b','c':[]}}", "labels.c: expected a string, not a list"},
     {"member of a value", "{'parts':{'p.q':{'flag':0}}}",
-     "parts.p.q.flag: expected a boolean, not such a number"},
+     "parts.p.q.flag: expected a boolean, not this number"},
 };
 
 static char *with_double_quotes(const char *text)

@@ -52,8 +52,8 @@ static void test_grammar(void **state)
         assert_ok(json_validate(good[i], strlen(good[i]), &piece));
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         CLEANUP(freep)
-        char *fault =
-            mem_printf("not JSON: wrong, cut off or too deep after byte %u", bad[i].after);
+        char *fault = mem_printf("not JSON: invalid, truncated or nested too deeply after byte %u",
+                                 bad[i].after);
 
         assert_fails(json_validate(bad[i].text, strlen(bad[i].text), &piece), ERR_INVALID, fault);
     }
@@ -87,7 +87,7 @@ static void test_depth_is_bounded(void **state)
     assert_ok(json_validate(text, 2 * half + 1, &piece));
     memset(text, '[', half + 1);
     assert_fails(json_validate(text, 2 * half + 1, &piece), ERR_INVALID,
-                 "not JSON: wrong, cut off or too deep after byte 64");
+                 "not JSON: invalid, truncated or nested too deeply after byte 64");
 }
 
 /* ---- cursors ---- */

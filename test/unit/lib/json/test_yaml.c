@@ -46,8 +46,8 @@ static const struct {
     const char *text, *fault;
 } faults[] = {
     {"a: &x 1\nb: *x\n", "line 2, column 4: aliases are not allowed"},
-    {"a: 1\nb: 2\na: 3\n", "line 3, column 1: a key that is there already"},
-    {"? [a]\n: 1\n", "line 1, column 3: a key that is not text"},
+    {"a: 1\nb: 2\na: 3\n", "line 3, column 1: a duplicate key"},
+    {"? [a]\n: 1\n", "line 1, column 3: a key that is not a string"},
     {"a: 1\n---\nb: 2\n", "line 3, column 1: a second document"},
     {"a: \"x\\0y\"\n", "line 1, column 4: text with a NUL character"},
     {"a: [1, 2\nb: 3\n", "line 2, column 2: did not find expected ',' or ']'"},

@@ -42,7 +42,7 @@ static struct err *wait_for_piece(struct task *self, struct scripted_stream *str
 
     if (until > now)
         TRY(task_sleep(self, until - now));
-    return stream->due <= deadline ? NULL : err_new(ERR_TIMEOUT, "the time for it is over");
+    return stream->due <= deadline ? NULL : err_new(ERR_TIMEOUT, "timed out");
 }
 
 static struct err *read_stream(struct http_stream *base, struct task *self, uint64_t deadline,

@@ -223,7 +223,7 @@ static const struct {
     {500, "{}", NULL, ERR_UNAVAILABLE, "no message (HTTP 500)", NULL, 0},
     {500, "[]", NULL, ERR_UNAVAILABLE, "\"[]\" (HTTP 500)", NULL, 0},
     {500, STATUS("'message':5"), NULL, ERR_UNAVAILABLE,
-     "message: expected a string, not such a number (HTTP 500)", NULL, 0},
+     "message: expected a string, not this number (HTTP 500)", NULL, 0},
 };
 
 static void check_failure(size_t i, struct err *err, const char *prefix)

@@ -364,7 +364,7 @@ static void test_somebody_takes_it_away(void **state)
     world_run(&world, 3 * SECOND);
     assert_int_equal(world.candidates[0].lost, 1);
     assert_string_equal(world.candidates[0].last_failure,
-                        "the lease was taken away, and is an operator now");
+                        "the lease was taken over and now belongs to an operator");
     world_run(&world, 10 * SECOND);
     assert_false(somebody_holds(&world));
     assert_true(world_run_until(&world, 10 * SECOND, second_holds)); /* which does not renew it */
@@ -383,7 +383,7 @@ static void test_somebody_deletes_the_object(void **state)
     world_run(&world, 3 * SECOND);
     assert_int_equal(world.candidates[0].lost, 1);
     assert_string_equal(world.candidates[0].last_failure,
-                        "the lease was taken away, and is nobody's now");
+                        "the lease was taken over and now belongs to nobody");
     assert_false(second_holds(&world));
     assert_true(world_run_until(&world, 30 * SECOND, second_holds));
     assert_in_range(world.now - deleted, 12 * SECOND, 18 * SECOND);

@@ -35,7 +35,7 @@ static void test_what_is_no_object(void **state)
     } rows[] = {
         {"{}", "Pod without metadata.name"},
         {"{\"metadata\":{}}", "Pod without metadata.name"},
-        {"{\"metadata\":{\"name\":1}}", "Pod: metadata.name: expected a string, not such a number"},
+        {"{\"metadata\":{\"name\":1}}", "Pod: metadata.name: expected a string, not this number"},
         {"[]", "Pod: document: expected an object, not a list"},
     };
 

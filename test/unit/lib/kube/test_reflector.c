@@ -215,10 +215,10 @@ static void test_an_object_that_is_too_large_by_itself(void **state)
     play_with(&scene, (struct reflector_config){.page_size = 2}, steps, COUNT_OF(steps), 0, MINUTE);
     assert_string_equal(scene.content, "a=1 b=11 ");
     assert_string_equal(scene.failures,
-                        "the first of the nodes is too large to be read (more than 64 MiB): make "
-                        "it smaller or delete it\n"
-                        "the one of the nodes that comes after a, in the order of their names, is "
-                        "too large to be read (more than 64 MiB): make it smaller or delete it\n");
+                        "the first of the nodes is too large to read (more than 64 MiB): reduce "
+                        "its size or delete it\n"
+                        "the object among the nodes that follows a in the order of names is too "
+                        "large to read (more than 64 MiB): reduce its size or delete it\n");
     assert_in_range(gap(&scene, 2), 800, 1210);
     assert_in_range(gap(&scene, 6), 1600, 2410);
 }

@@ -114,7 +114,7 @@ static void test_bad_calls(void **state)
     expect_status(bench, 2, 12, "");
     expect_status(bench, 3, 3, WORK ": the request is not a bench.Order");
     expect_status(bench, 4, 3, WORK ": the request is not a bench.Order");
-    expect_status(bench, 5, 3, WORK ": no request came with the call");
+    expect_status(bench, 5, 3, WORK ": the call contains no request");
     assert_int_equal(bench->n_finished, bench->n_replies);
 }
 
@@ -183,7 +183,7 @@ static void test_1000_at_once_and_no_more(void **state)
     struct bench *bench = *state;
 
     bench_run(bench, ask_1000_times);
-    expect_status(bench, 0, 8, "1000 calls are under way, no more are taken");
+    expect_status(bench, 0, 8, "too many calls: 1000 are already in progress");
     expect_report(bench, 1, "");
     assert_int_equal(bench->replies[2].status, 1000);
     assert_int_equal(bench->most_waiting, 1000);
@@ -207,7 +207,7 @@ static void test_a_smaller_limit(void **state)
 
     bench->max_calls = 1;
     bench_run(bench, ask_twice_at_once);
-    expect_status(bench, 0, 8, "1 calls are under way, no more are taken");
+    expect_status(bench, 0, 8, "too many calls: 1 are already in progress");
     expect_report(bench, 1, "");
 }
 
@@ -245,7 +245,7 @@ static void test_the_servers_limit_cancels(void **state)
 
     bench->max_duration_ms = 50;
     bench_run(bench, ask_patiently);
-    expect_status(bench, 0, 4, "the time for the call is over");
+    expect_status(bench, 0, 4, "the deadline of the call has passed");
     assert_int_equal(bench->n_cancelled, 1);
     assert_int_equal(bench->n_finished_by_kind[ERR_TIMEOUT], 1);
 }

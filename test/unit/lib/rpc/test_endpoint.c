@@ -120,10 +120,10 @@ static void test_socket_in_use(void **state)
     CLEANUP(freep) char *path = mem_printf("%s/s", (char *)*state);
     int server = make_socket(path, true);
 
-    expect_reason(path, "another process listens on it");
+    expect_reason(path, "another process is listening on it");
     /* That filled its queue; a listener that has no time is one all the same. */
-    expect_reason(path, "another process listens on it");
-    expect_reason(path, "another process listens on it");
+    expect_reason(path, "another process is listening on it");
+    expect_reason(path, "another process is listening on it");
     close(server);
     unlink(path);
 }
@@ -160,7 +160,7 @@ static void test_folder_is_a_file(void **state)
     CLEANUP(freep) char *path = mem_printf("%s/s", file);
 
     close(open(file, O_CREAT | O_WRONLY, 0600));
-    expect_reason(path, "is not a folder");
+    expect_reason(path, "is not a directory");
     unlink(file);
 }
 
@@ -173,7 +173,7 @@ static void test_folder_is_not_writable(void **state)
     assert_int_equal(chmod(*state, 0500), 0);
     if (uid == 0)
         assert_int_equal(setreuid(65534, (uid_t)-1), 0);
-    expect_reason(path, "cannot write to folder");
+    expect_reason(path, "cannot write to directory");
     assert_int_equal(setreuid(uid, (uid_t)-1), 0);
 }
 

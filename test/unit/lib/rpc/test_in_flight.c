@@ -10,9 +10,10 @@ static void test_one_operation_at_a_time_for_each(void **state)
     assert_ok(in_flight_begin(&set, "a"));
     assert_ok(in_flight_begin(&set, "b"));
     for (int i = 0; i < 2; i++)
-        assert_fails(in_flight_begin(&set, "a"), ERR_BUSY, "an operation for a is under way");
+        assert_fails(in_flight_begin(&set, "a"), ERR_BUSY,
+                     "an operation for a is already in progress");
     in_flight_end(&set, "a");
-    assert_fails(in_flight_begin(&set, "b"), ERR_BUSY, "an operation for b is under way");
+    assert_fails(in_flight_begin(&set, "b"), ERR_BUSY, "an operation for b is already in progress");
     assert_ok(in_flight_begin(&set, "a"));
     in_flight_end(&set, "b");
     in_flight_end(&set, "a");

@@ -179,7 +179,7 @@ static void start_a_second_server(void *arg)
 
     assert_int_equal(stat(bench->path, &stat_of), 0);
     assert_int_equal(stat_of.st_mode, S_IFSOCK | 0660);
-    expect_refusal(bench, endpoints, "another process listens on it");
+    expect_refusal(bench, endpoints, "another process is listening on it");
 }
 
 static void ask_after_that(struct bench *bench)

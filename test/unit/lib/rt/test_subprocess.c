@@ -114,7 +114,7 @@ static void test_it_is_killed_when_its_time_is_up(void **state)
 
     (void)state;
     run_alone(&run);
-    assert_fails(run.err, ERR_TIMEOUT, "sleep (allowed 20ms): the time for it is over");
+    assert_fails(run.err, ERR_TIMEOUT, "sleep (time limit 20ms): timed out");
     assert_int_equal(run.result.exit_status, 42); /* untouched */
 }
 
@@ -125,7 +125,7 @@ static void test_an_output_that_stays_open_is_not_waited_for(void **state)
 
     (void)state;
     run_alone(&run);
-    assert_fails(run.err, ERR_TIMEOUT, "sh (allowed 50ms): the time for it is over");
+    assert_fails(run.err, ERR_TIMEOUT, "sh (time limit 50ms): timed out");
 }
 
 struct canceller {

@@ -84,7 +84,7 @@ static void calls(struct task *self, void *arg)
     struct err *err = thread_pool_run(self, fixture->pool, pass, &fixture->gate);
 
     if (err) {
-        assert_fails(err, ERR_EXHAUSTED, "3 calls to the system are running and 2 are waiting");
+        assert_fails(err, ERR_EXHAUSTED, "too many system calls: 3 are running and 2 are waiting");
         fixture->refused++;
     } else {
         fixture->returned++;

@@ -23,7 +23,7 @@ static void waits(struct task *self, void *arg)
     waiting->outcome = !err ? WOKEN : err_kind(err) == ERR_TIMEOUT ? TIMED_OUT : CANCELLED;
     waiting->ended_at = loop_now(waiting->loop);
     if (waiting->outcome == TIMED_OUT)
-        assert_fails(TAKE_PTR(err), ERR_TIMEOUT, "the time for it is over");
+        assert_fails(TAKE_PTR(err), ERR_TIMEOUT, "timed out");
     if (waiting->outcome == CANCELLED)
         assert_fails(TAKE_PTR(err), ERR_CANCELED, "waiter was cancelled");
 }

@@ -317,7 +317,8 @@ static void test_a_disk_that_may_be_another_clusters(void **state)
         free(scan.by_id);
         assert_int_equal(found.n, origin != DISK_OF_OTHERS);
         if (found.n)
-            assert_int_equal(strstr(found.items[0].text, "perhaps of another cluster") != NULL,
+            assert_int_equal(strstr(found.items[0].text, "it may belong to another cluster") !=
+                                 NULL,
                              origin == DISK_OF_OLDER_DRIVER);
     }
 }

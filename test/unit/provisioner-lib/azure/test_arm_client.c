@@ -178,9 +178,9 @@ static void test_a_success_that_cannot_be_read(void **state)
     static const struct {
         const char *body, *complaint;
     } rows[] = {
-        {NULL, "a success without a body"},
+        {NULL, "the answer reports success but has no body"},
         {"{\"name\": \"d\"", "not JSON: line 1, column 12: '}' expected near end of file"},
-        {"{\"name\": 7}", "name: expected a string, not such a number"},
+        {"{\"name\": 7}", "name: expected a string, not this number"},
     };
 
     (void)state;
@@ -222,7 +222,7 @@ static const struct {
      NULL},
     {{{"operations/1", 0, 503, {NULL}, NULL}},
      ERR_UNAVAILABLE,
-     "what became of the operation is unknown: no code: no reason given (HTTP 503)"},
+     "the outcome of the operation is unknown: no code: no reason given (HTTP 503)"},
 };
 
 static void test_by_location_alone(void **state)
@@ -335,7 +335,8 @@ static void test_an_operation_elsewhere_is_not_followed(void **state)
 
         asking_begin(scripted, &asking);
         assert_fails(asking_end(&asking, MINUTE_MS), ERR_UNAVAILABLE,
-                     "the operation is to be followed outside of " HOME);
+                     "the operation's status is to be read outside " HOME
+                     ", which is not permitted");
         assert_int_equal(count(scripted, "operations/1"), 0);
         scripted_arm_free(scripted);
     }
@@ -356,7 +357,7 @@ static void test_a_list_goes_on_at_home(void **state)
     free(path);
     for (size_t i = 0; i < COUNT_OF(elsewhere); i++) {
         CLEANUP(freep)
-        char *fault = mem_printf("a list goes on outside of %s: %s", HOME, elsewhere[i]);
+        char *fault = mem_printf("the next page of a list is outside %s: %s", HOME, elsewhere[i]);
 
         assert_fails(arm_client_next_page(scripted->arm, elsewhere[i], &path), ERR_INTERNAL, fault);
     }

@@ -370,7 +370,7 @@ static void test_operations(void **state)
         {"{\"code\":\"OperationPreempted\",\"message\":\"m\"}", ERR_BUSY, "OperationPreempted: m"},
         {"{\"code\":\"AllocationFailed\",\"message\":\"m\"}", ERR_EXHAUSTED, "AllocationFailed: m"},
         {"{\"code\":\"\",\"message\":\"\"}", ERR_BUSY,
-         "the operation was cancelled: no reason given"},
+         "the operation was canceled: no reason given"},
         {"{\"code\":\"SomethingNew\",\"message\":\"m\"}", ERR_INTERNAL, "SomethingNew: m"},
     };
 

@@ -102,24 +102,24 @@ static const struct {
     {"{tenantId: t, subscriptionId: s}", "resourceGroup is missing"},
     {"{tenantId: t, subscriptionId: s, resourceGroup: g}", "location is missing"},
     {"{tenantId: 'a/b', subscriptionId: s, resourceGroup: g, location: x}",
-     "tenantId \"a/b\" has another character than letters, digits and any of -."},
+     "tenantId \"a/b\" contains a character other than letters, digits and any of -."},
     {"{tenantId: t, subscriptionId: 's?', resourceGroup: g, location: x}",
-     "subscriptionId \"s?\" has another character than letters, digits and any of -"},
+     "subscriptionId \"s?\" contains a character other than letters, digits and any of -"},
     {"{" BASE "aadClientId: c}",
      "none of useFederatedWorkloadIdentityExtension, useManagedIdentityExtension, aadClientSecret "
-     "and aadClientCertPath is given"},
+     "and aadClientCertPath is set"},
     {"{" BASE "aadClientSecret: hidden}", "aadClientId is missing"},
     {"{" BASE "useFederatedWorkloadIdentityExtension: true}",
-     "useFederatedWorkloadIdentityExtension needs aadClientId, or AZURE_CLIENT_ID in the "
-     "environment"},
+     "useFederatedWorkloadIdentityExtension requires aadClientId, or environment variable "
+     "AZURE_CLIENT_ID"},
     {"{" BASE "aadClientId: c, aadClientCertPath: /none}",
      "aadClientCertPath: /none: No such file or directory"},
-    {"{" BASE SECRET ", vmType: big}", "vmType \"big\" is none of standard, vmss, vmssflex"},
+    {"{" BASE SECRET ", vmType: big}", "vmType \"big\" is not one of standard, vmss, vmssflex"},
     {"{" BASE SECRET ", identitySystem: adfs}",
-     "identitySystem \"adfs\" is not supported, only azure_ad is"},
+     "identitySystem \"adfs\" is not supported; the only supported one is azure_ad"},
     {"{cloud: Moon, " BASE SECRET "}",
-     "cloud \"Moon\" is not known; give resourceManagerEndpoint, or a file in "
-     "AZURE_ENVIRONMENT_FILEPATH, for a cloud of your own"},
+     "cloud \"Moon\" is not known; for another cloud, set resourceManagerEndpoint, or "
+     "AZURE_ENVIRONMENT_FILEPATH to the path of a file"},
     {"{resourceManagerEndpoint: 'http://arm.local', " BASE SECRET "}",
      "resourceManagerEndpoint \"http://arm.local\" does not begin with https://"},
     {"{tenantId: 7}", "tenantId: expected a string"},
@@ -243,10 +243,10 @@ static void test_an_environment_file(void **state)
         {"{\"resourceManagerEndpoint\": \"https://m.stack/\", \"tokenAudience\": \"https://a\"}",
          "secret https://m.stack ?  client=c user=- token=- stack=1 unknown=-"},
         {"{\"resourceManagerEndpoint\": \"https://m.stack/\"}",
-         "resourceManagerEndpoint and tokenAudience need each other"},
+         "resourceManagerEndpoint and tokenAudience must be set together"},
         {"{\"resourceManagerEndpoint\": \"m\", \"tokenAudience\": \"a\"}",
          "resourceManagerEndpoint \"m\" does not begin with https://"},
-        {"{\"tokenAudience\": 3}", "tokenAudience: expected a string, not such a number"},
+        {"{\"tokenAudience\": 3}", "tokenAudience: expected a string, not this number"},
     };
 
     (void)state;
@@ -277,15 +277,15 @@ static void test_what_resource_manager_says(void **state)
          "[{\"name\":\"a\",\"authentication\":{\"loginEndpoint\":\"https://la/\",\"audiences\""
          ":[\"https://aa\"]}}]",
          "https://la https://aa"},
-        {"a", "[{\"name\":\"a\"}]", "the cloud's end points lack authentication"},
-        {"a", "[]", "the cloud names no end points"},
-        {"a", "{}", "the cloud names no end points"},
+        {"a", "[{\"name\":\"a\"}]", "the cloud's metadata contains no authentication endpoint"},
+        {"a", "[]", "the cloud's metadata contains no endpoints"},
+        {"a", "{}", "the cloud's metadata contains no endpoints"},
         {"a", "[{\"authentication\":{\"loginEndpoint\":\"http://x\",\"audiences\":[\"a\"]}}]",
          "loginEndpoint \"http://x\" does not begin with https://"},
         {"a", "[{\"authentication\":{\"loginEndpoint\":\"https:///\",\"audiences\":[\"a\"]}}]",
-         "loginEndpoint \"https:///\" names no host"},
+         "loginEndpoint \"https:///\" contains no host"},
         {"a", "[{\"authentication\":{\"loginEndpoint\":\"\",\"audiences\":[\"a\"]}}]",
-         "the cloud's end points lack authentication"},
+         "the cloud's metadata contains no authentication endpoint"},
     };
 
     (void)state;
@@ -349,7 +349,7 @@ static void test_certificates(void **state)
     key_pair_write_pkcs12(&one, path, "hidden1");
     expect_certificate(path, "hidden1", NULL);
     expect_certificate(path, "hidden2", "the password is wrong");
-    expect_certificate(path, NULL, "it needs a password");
+    expect_certificate(path, NULL, "the file requires a password");
     key_pair_write_pkcs12(&one, path, "");
     expect_certificate(path, NULL, NULL);
     key_pair_write_pem(&one, path, NULL);
@@ -357,22 +357,22 @@ static void test_certificates(void **state)
     key_pair_write_pem(&one, path, "hidden1");
     expect_certificate(path, "hidden1", NULL);
     expect_certificate(path, "hidden2",
-                       "it is not PKCS#12, and has no PEM private key that opens "
-                       "by the password");
+                       "the file is not PKCS#12 and contains no PEM private key that can be read "
+                       "with the password");
     free(write_file("certificate", one.certificate_pem));
     expect_certificate(path, NULL,
-                       "it is not PKCS#12, and has no PEM private key that opens "
+                       "the file is not PKCS#12 and contains no PEM private key that can be read "
                        "without a password");
     X509_free(one.certificate);
     one.certificate = X509_dup(two.certificate);
     key_pair_write_pem(&one, path, NULL);
-    expect_certificate(path, NULL, "it has no certificate of its private key");
+    expect_certificate(path, NULL, "the file contains no certificate for its private key");
     EVP_PKEY_free(one.key);
     one.key = EVP_EC_gen("P-256");
     X509_set_pubkey(one.certificate, one.key);
     assert_true(X509_sign(one.certificate, one.key, EVP_sha256()) > 0);
     key_pair_write_pem(&one, path, NULL);
-    expect_certificate(path, NULL, "its key is not RSA");
+    expect_certificate(path, NULL, "the private key is not an RSA key");
     key_pair_fini(&one);
     key_pair_fini(&two);
 }

@@ -180,8 +180,11 @@ static void test_refusals(void **state)
          ERR_THROTTLED,
          "slow_down",
          "(HTTP 429)"},
-        {{200, NULL, NULL, "{}"}, ERR_UNAVAILABLE, "", "lacks access_token"},
-        {{200, NULL, NULL, "not JSON"}, ERR_UNAVAILABLE, "", "the token's answer"},
+        {{200, NULL, NULL, "{}"}, ERR_UNAVAILABLE, "", "access_token or expires_in is missing"},
+        {{200, NULL, NULL, "not JSON"},
+         ERR_UNAVAILABLE,
+         "",
+         "reading the answer to the token request"},
         {{307, "Location", "https://elsewhere", ""}, ERR_DENIED, "", "(HTTP 307)"},
     };
 

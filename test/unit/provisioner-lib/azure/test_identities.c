@@ -109,7 +109,7 @@ static void test_a_new_workload_token_is_taken(void **state)
 
     assert_int_equal(truncate(token_file, 0), 0);
     login_advance_minutes(login, 61);
-    expect_failure(login, 1000, ERR_UNAVAILABLE, "", "it is empty");
+    expect_failure(login, 1000, ERR_UNAVAILABLE, "", "the file is empty");
     remove(token_file);
     login_advance_minutes(login, 2);
     expect_failure(login, 1000, ERR_NOT_FOUND, "", "No such file");

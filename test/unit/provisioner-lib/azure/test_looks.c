@@ -250,7 +250,7 @@ static void test_a_list_without_an_end(void **state)
                    "api-version=2024-03-02'}",
                    5000);
     take(&look);
-    assert_fails(look.err, ERR_INTERNAL, "a list of more than 1000 pages");
+    assert_fails(look.err, ERR_INTERNAL, "the list has more than 1000 pages");
     world_free(world);
 }
 

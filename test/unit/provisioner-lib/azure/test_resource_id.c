@@ -28,21 +28,23 @@ static void test_an_id_of_a_disk(void **state)
 static const struct {
     const char *id, *fault;
 } bad[] = {
-    {DISK "?api-version=1", "\"d.1?api-version=1\" is not the name of anything in Azure"},
-    {DISK "#", "\"d.1#\" is not the name of anything in Azure"},
-    {DISK "/", "\"\" is not the name of anything in Azure"},
-    {GROUP "/providers/Microsoft.Compute/disks/..", "\"..\" is not the name of anything in Azure"},
+    {DISK "?api-version=1", "\"d.1?api-version=1\" is not a valid name of an Azure resource"},
+    {DISK "#", "\"d.1#\" is not a valid name of an Azure resource"},
+    {DISK "/", "\"\" is not a valid name of an Azure resource"},
+    {GROUP "/providers/Microsoft.Compute/disks/..",
+     "\"..\" is not a valid name of an Azure resource"},
     {"/subscriptions/s/resourceGroups/../providers/Microsoft.Compute/disks/d",
-     "\"..\" is not the name of anything in Azure"},
+     "\"..\" is not a valid name of an Azure resource"},
     {"/subscriptions/./resourceGroups/rg/providers/Microsoft.Compute/disks/d",
-     "\".\" is not the name of anything in Azure"},
-    {GROUP "//providers/Microsoft.Compute/disks/d", "\"\" is not the name of anything in Azure"},
+     "\".\" is not a valid name of an Azure resource"},
+    {GROUP "//providers/Microsoft.Compute/disks/d",
+     "\"\" is not a valid name of an Azure resource"},
     {GROUP "/providers/Microsoft.Compute/disks/%2e%2e",
-     "\"%2e%2e\" is not the name of anything in Azure"},
+     "\"%2e%2e\" is not a valid name of an Azure resource"},
     {GROUP "/providers/Microsoft.Compute/disks/a b",
-     "\"a b\" is not the name of anything in Azure"},
+     "\"a b\" is not a valid name of an Azure resource"},
     {GROUP "/providers/Microsoft.Compute/disks/a@b",
-     "\"a@b\" is not the name of anything in Azure"},
+     "\"a@b\" is not a valid name of an Azure resource"},
 };
 
 static void test_what_is_no_id(void **state)

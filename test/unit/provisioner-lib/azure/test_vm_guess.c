@@ -76,7 +76,7 @@ static void test_the_table_refuses_nothing(void **state)
     assert_limit(world, VM("roomy"), 10, CLOUD_REFUSED);
     int asked = calls(world, CHANGES);
     assert_fails(attach(world, VM("roomy"), 10), ERR_EXHAUSTED,
-                 "all 10 places for disks on " VM("roomy") " are taken");
+                 "all 10 disk slots of " VM("roomy") " are taken");
     assert_int_equal(calls(world, CHANGES), asked);
     assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("roomy"), .disk = "d0"}));
     assert_ok(attach(world, VM("roomy"), 10));

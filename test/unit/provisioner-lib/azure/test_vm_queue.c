@@ -124,7 +124,7 @@ static void test_azures_word_is_not_enough(void **state)
         "disk " DISK("a") " is not at LUN 0 of " VM("vm1") " although the attach succeeded");
     answer_done(world);
     assert_fails(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}), ERR_BUSY,
-                 "disk " DISK("a") " is still leaving " VM("vm1"));
+                 "disk " DISK("a") " is still being detached from " VM("vm1"));
     world_free(world);
 }
 
@@ -250,7 +250,7 @@ static void look(struct world *world)
     cloud_instance_fini(&model);
 }
 
-#define FULL "all 8 places for disks on " VM("vm1") " are taken"
+#define FULL "all 8 disk slots of " VM("vm1") " are taken"
 
 static void test_a_change_has_no_more_disks_than_there_is_room(void **state)
 {
@@ -388,7 +388,7 @@ static void test_subscriptions_do_not_mix(void **state)
     make_disks(world, names, 1, 1);
     struct err *err = wish(world, a);
     assert_int_equal(err_kind(err), ERR_INVALID);
-    assert_non_null(strstr(err_message(err), "is in another subscription than"));
+    assert_non_null(strstr(err_message(err), "is not in the same subscription as"));
     err_free(err);
     assert_int_equal(calls(world, CHANGES), 0);
     world_free(world);

@@ -158,7 +158,7 @@ static void test_without_a_list_none_is_written(void **state)
         size_t n;
 
         assert_fails(send(scripted, VM, VM_UPDATE_BY_LIST), ERR_UNAVAILABLE,
-                     "GET " VM ": a VM without a list of disks");
+                     "GET " VM ": the VM has no list of disks");
         sent_to_vm(scripted, &n);
         assert_int_equal(n, 1);
         scripted_arm_free(scripted);

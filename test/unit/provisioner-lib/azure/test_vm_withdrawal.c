@@ -91,7 +91,7 @@ static void test_what_is_no_longer_wanted_ends_at_once_if_somebody_says_so(void 
     loop_advance(world->azure->loop, 0);
     assert_true(a.ended);
     assert_fails(a.err, ERR_CONFLICT,
-                 "disk " DISK("a") " is no longer to be attached to " VM("vm1"));
+                 "the request to attach disk " DISK("a") " to " VM("vm1") " has been withdrawn");
     world_free(world);
 }
 

@@ -233,7 +233,7 @@ static void test_contradictions(void **state)
     disk_node(machine->disks[1], below(machine->roots.dev, "sdd"));
     add_link(machine, "disk/azure/scsi1", "lun7", "../../../sdd");
     CLEANUP(freep)
-    char *message = mem_printf("LUN 7 is %s as well as %s (by %s)",
+    char *message = mem_printf("LUN 7 refers to both %s and %s (by %s)",
                                below(machine->roots.dev, "sdc"), below(machine->roots.dev, "sdd"),
                                below(machine->roots.dev, "disk/azure/scsi1/lun7"));
     assert_fails(device_find(&machine->roots, 7, &device), ERR_PRECONDITION, message);

@@ -78,7 +78,7 @@ static void test_something_else(void **state)
 
     (void)state;
     assert_fails(ext4_state_read(disk->fd, &found), ERR_INTERNAL,
-                 "the device has no superblock of ext4");
+                 "the device has no ext4 superblock");
 }
 
 int main(void)

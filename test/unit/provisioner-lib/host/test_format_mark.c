@@ -37,7 +37,7 @@ static void test_mark_of_a_device_in_use(void **state)
     CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
     const char *target = in_workplace("in-use");
     struct mount_request request = {.device = disk->path, .target = target, .type = "ext4"};
-    CLEANUP(freep) char *message = mem_printf("%s: somebody else uses the device", disk->path);
+    CLEANUP(freep) char *message = mem_printf("%s: the device is in use", disk->path);
 
     (void)state;
     RUN("mkfs.ext4", "-q", disk->path);

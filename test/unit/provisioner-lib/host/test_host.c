@@ -227,7 +227,7 @@ static void a_new_volume(struct task *self, struct scene *scene)
     assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
     assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
     assert_ok(host_mount(self, scene->host, &device, &request));
-    CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
+    CLEANUP(freep) char *in_use = mem_printf("%s: the device is in use", disk->path);
     assert_fails(host_check_unused(self, scene->host, 3), ERR_PRECONDITION, in_use);
     assert_ok(host_unstage(self, scene->host, staging));
     assert_ok(host_check_unused(self, scene->host, 3));
@@ -288,7 +288,7 @@ static void a_mount_elsewhere(struct task *self, struct scene *scene)
     }
     assert_int_equal(read(ends[0], &byte, 1), 1);
     assert_ok(host_unstage(self, scene->host, staging));
-    CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
+    CLEANUP(freep) char *in_use = mem_printf("%s: the device is in use", disk->path);
     assert_fails(host_check_unused(self, scene->host, 3), ERR_PRECONDITION, in_use);
     kill(other, SIGKILL);
     assert_int_equal(waitpid(other, NULL, 0), other);

@@ -70,7 +70,7 @@ static void test_bad_records(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct filesystem_identity identity;
         CLEANUP(freep)
-        char *message = mem_printf("\"%s\" is not a file system's type and UUID", rows[i]);
+        char *message = mem_printf("\"%s\" is not a file system type followed by a UUID", rows[i]);
 
         assert_fails(identity_parse(rows[i], &identity), ERR_INVALID, message);
     }

@@ -303,14 +303,14 @@ static void a_check_that_can_never_fit(struct task *self, struct scene *scene)
     static const struct {
         const char *limit, *message;
     } rows[] = {
-        {"104857600\n",
-         "e2fsck needs about 65 MiB of memory, and of the container's limit of 100 MiB it can have "
-         "36 MiB: raise the limit to 129Mi or more (linux.resources.azuredisk.limits.memory of the "
-         "chart)"},
-        {"33554432\n",
-         "e2fsck needs about 65 MiB of memory, and of the container's limit of 32 MiB it can have "
-         "0 MiB: raise the limit to 129Mi or more (linux.resources.azuredisk.limits.memory of the "
-         "chart)"},
+        {"104857600\n", "e2fsck needs about 65 MiB of memory, but of the container's limit of 100 "
+                        "MiB, only 36 MiB are available to it: raise the limit to 129Mi or more "
+                        "(linux.resources.azuredisk.limits.memory of the "
+                        "chart)"},
+        {"33554432\n", "e2fsck needs about 65 MiB of memory, but of the container's limit of 32 "
+                       "MiB, only 0 MiB are available to it: raise the limit to 129Mi or more "
+                       "(linux.resources.azuredisk.limits.memory of the "
+                       "chart)"},
     };
     CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_EXT4);
     const struct filesystem *ext4 = filesystem_find("ext4");
@@ -465,7 +465,7 @@ static void a_program_that_was_left_behind(struct task *self, struct scene *scen
 
     int held = open(disk->path, O_RDWR | O_EXCL | O_CLOEXEC);
     assert_true(held >= 0);
-    CLEANUP(freep) char *in_use = mem_printf("%s: somebody else uses the device", disk->path);
+    CLEANUP(freep) char *in_use = mem_printf("%s: the device is in use", disk->path);
     assert_fails(host_check_idle(self, scene->host, &lun, program), ERR_PRECONDITION, in_use);
     close(held);
 

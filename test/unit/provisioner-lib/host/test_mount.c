@@ -132,8 +132,9 @@ static void test_refused_options(void **state)
         {false, "bind", "mount option \"bind\": ext4: Unknown parameter 'bind'"},
         {false, "remount", "mount option \"remount\": ext4: Unknown parameter 'remount'"},
         {false, "noatime=1", "mount option \"noatime=1\": ext4: Unknown parameter 'noatime'"},
-        {false, "source=/dev/sda", "mount option \"source\": the volume is the source"},
-        {true, "logbufs=99", "the file system refuses its mount options: Invalid argument"},
+        {false, "source=/dev/sda",
+         "mount option \"source\" is not allowed: the source is always the volume"},
+        {true, "logbufs=99", "the file system rejects its mount options: Invalid argument"},
     };
     const char *target = in_workplace("refused");
 
@@ -172,7 +173,7 @@ static void test_what_cannot_be_mounted(void **state)
 
     request.type = "nosuchfs";
     assert_fails(mount_filesystem(&request), ERR_INTERNAL,
-                 "the kernel does not know nosuchfs: No such device");
+                 "the kernel does not support nosuchfs: No such device");
 }
 
 /* Mounted for writing, it cannot be mounted read-only as well. */

@@ -44,22 +44,23 @@ static const struct {
     /* A new volume. */
     {"blank", ASKED(), BLANK(), FORMAT, NULL},
     {"blank, read-only", ASKED(.read_only = true), BLANK(), REFUSE,
-     "read-only access does not format: found nothing; the device was left as it is"},
+     "a volume that is published read-only is not formatted: found nothing; the device was not "
+     "modified"},
     {"data without a signature", ASKED(), DATA(), REFUSE,
-     "the device is not empty and holds no file system: found data without a signature; the device "
-     "was left as it is"},
+     "the device is not empty and contains no file system: found data without a signature; the "
+     "device was not modified"},
 
     /* Size. */
     {"smaller",
      ASKED(),
      {.size = SIZE - 512, .blank = true},
      REFUSE,
-     "wrong disk: the volume has 1073741824 bytes, the device has 1073741312"},
+     "wrong disk: the volume has 1073741824 bytes, but the device has 1073741312"},
     {"larger",
      ASKED(),
      {.size = SIZE + 512, .blank = true},
      REFUSE,
-     "wrong disk: the volume has 1073741824 bytes, the device has 1073742336"},
+     "wrong disk: the volume has 1073741824 bytes, but the device has 1073742336"},
     {"larger, to be grown",
      ASKED(.may_be_larger = true),
      {.size = SIZE + 512, .blank = true},
@@ -69,12 +70,12 @@ static const struct {
      ASKED(.may_be_larger = true),
      {.size = SIZE - 512, .blank = true},
      REFUSE,
-     "wrong disk: the volume has 1073741824 bytes, the device has 1073741312"},
+     "wrong disk: the volume has 1073741824 bytes, but the device has 1073741312"},
     {"the recorded file system on a larger device",
      ASKED(.recorded = &recorded_own),
      {.size = SIZE + 512, .content = DISK_FILESYSTEM, .type = "ext4", .uuid = OWN},
      REFUSE,
-     "wrong disk: the volume has 1073741824 bytes, the device has 1073742336"},
+     "wrong disk: the volume has 1073741824 bytes, but the device has 1073742336"},
 
     /* On record. */
     {"as recorded", ASKED(.recorded = &recorded_own), HOLDS("ext4", OWN), MOUNT, NULL},
@@ -85,68 +86,68 @@ static const struct {
     {"as recorded, though not derived", ASKED(.recorded = &recorded_foreign),
      HOLDS("ext4", FOREIGN), MOUNT, NULL},
     {"recorded, blank", ASKED(.recorded = &recorded_own), BLANK(), REFUSE,
-     "wrong disk or lost data: expected ext4 " OWN ": found nothing; the device was left as it is"},
+     "wrong disk or lost data: expected ext4 " OWN ": found nothing; the device was not modified"},
     {"recorded, another volume", ASKED(.recorded = &recorded_own), HOLDS("ext4", OTHER), REFUSE,
      "wrong disk or lost data: expected ext4 " OWN ": found ext4 " OTHER
-     "; the device was left as it is"},
+     "; the device was not modified"},
     {"recorded, another type", ASKED(.recorded = &recorded_own), HOLDS("xfs", OWN), REFUSE,
      "wrong disk or lost data: expected ext4 " OWN ": found xfs " OWN
-     "; the device was left as it is"},
+     "; the device was not modified"},
     {"recorded, a partition table",
      ASKED(.recorded = &recorded_own),
      {.size = SIZE, .content = DISK_OTHER, .type = "gpt"},
      REFUSE,
      "wrong disk or lost data: expected ext4 " OWN
-     ": found gpt, which is no file system; the device was left as it is"},
+     ": found gpt, which is not a file system; the device was not modified"},
     {"recorded, several signatures",
      ASKED(.recorded = &recorded_own),
      {.size = SIZE, .content = DISK_AMBIGUOUS},
      REFUSE,
      "wrong disk or lost data: expected ext4 " OWN
-     ": found several signatures at once; the device was left as it is"},
+     ": found several signatures at once; the device was not modified"},
     {"recorded, unfinished", ASKED(.recorded = &recorded_own), DATA(.format_mark = OWN), REFUSE,
      "wrong disk or lost data: expected ext4 " OWN
-     ": found data without a signature; the device was left as it is"},
+     ": found data without a signature; the device was not modified"},
     {"another type is asked for than recorded", ASKED(.recorded = &recorded_xfs), HOLDS("xfs", OWN),
-     REFUSE, "the volume's file system is xfs, ext4 is asked for"},
+     REFUSE, "the volume's file system is xfs, but ext4 was requested"},
 
     /* Not on record. */
     {"ours, not recorded yet", ASKED(), HOLDS("ext4", OWN), MOUNT_AND_RECORD, NULL},
     {"ours, another type", ASKED(), HOLDS("xfs", OWN), REFUSE,
-     "ext4 is asked for: found xfs " OWN "; the device was left as it is"},
+     "ext4 was requested: found xfs " OWN "; the device was not modified"},
     {"another volume's", ASKED(), HOLDS("ext4", OTHER), REFUSE,
-     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
-     "; the device was left as it is"},
+     "wrong disk: it contains the file system of another volume: found ext4 " OTHER
+     "; the device was not modified"},
     {"made elsewhere", ASKED(), HOLDS("ext4", FOREIGN), MOUNT, NULL},
     {"made elsewhere, without a UUID", ASKED(), HOLDS("ext4", ""), MOUNT, NULL},
     {"made elsewhere, another type", ASKED(), HOLDS("btrfs", FOREIGN), REFUSE,
-     "ext4 is asked for: found btrfs " FOREIGN "; the device was left as it is"},
+     "ext4 was requested: found btrfs " FOREIGN "; the device was not modified"},
     {"a partition table",
      ASKED(),
      {.size = SIZE, .content = DISK_OTHER, .type = "dos"},
      REFUSE,
-     "the device is not empty and holds no file system: found dos, which is no file system; the "
-     "device was left as it is"},
+     "the device is not empty and contains no file system: found dos, which is not a file system; "
+     "the device was not modified"},
     {"several signatures",
      ASKED(),
      {.size = SIZE, .content = DISK_AMBIGUOUS},
      REFUSE,
-     "the device is not empty and holds no file system: found several signatures at once; the "
-     "device was left as it is"},
+     "the device is not empty and contains no file system: found several signatures at once; the "
+     "device was not modified"},
 
     /* A formatting that was cut off. */
     {"unfinished", ASKED(), DATA(.format_mark = OWN), FORMAT, NULL},
     {"unfinished, almost", ASKED(), HOLDS("xfs", OWN, .format_mark = OWN), FORMAT, NULL},
     {"unfinished, read-only", ASKED(.read_only = true), DATA(.format_mark = OWN), REFUSE,
-     "read-only access does not format: found data without a signature; the device was left as it "
-     "is"},
+     "a volume that is published read-only is not formatted: found data without a signature; the "
+     "device was not modified"},
     {"another volume's, unfinished", ASKED(), DATA(.format_mark = OTHER), REFUSE,
-     "the device is not empty and holds no file system: found data without a signature; the device "
-     "was left as it is"},
+     "the device is not empty and contains no file system: found data without a signature; the "
+     "device was not modified"},
     {"our mark under another's file system", ASKED(), HOLDS("ext4", OTHER, .format_mark = OWN),
      REFUSE,
-     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
-     "; the device was left as it is"},
+     "wrong disk: it contains the file system of another volume: found ext4 " OTHER
+     "; the device was not modified"},
 
     /* Raw volumes. */
     {"raw, blank", ASKED(.raw = true), BLANK(), MOUNT, NULL},
@@ -161,11 +162,11 @@ static const struct {
      ASKED(.raw = true),
      {.size = 2 * (uint64_t)SIZE, .blank = true},
      REFUSE,
-     "wrong disk: the volume has 1073741824 bytes, the device has 2147483648"},
+     "wrong disk: the volume has 1073741824 bytes, but the device has 2147483648"},
     {"raw, its own file system", ASKED(.raw = true), HOLDS("ext4", OWN), MOUNT, NULL},
     {"raw, another volume's file system", ASKED(.raw = true), HOLDS("ext4", OTHER), REFUSE,
-     "wrong disk: it carries the file system of another volume: found ext4 " OTHER
-     "; the device was left as it is"},
+     "wrong disk: it contains the file system of another volume: found ext4 " OTHER
+     "; the device was not modified"},
 };
 
 static enum outcome outcome_of(const struct disk_expectation *expected,

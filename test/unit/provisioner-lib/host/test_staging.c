@@ -125,11 +125,11 @@ static void test_read_only(void **state)
     assert_int_equal(errno, EROFS);
     CLEANUP(freep)
     char *published =
-        mem_printf("the volume is published at %s already, read-only", volume->target);
+        mem_printf("the volume is already published at %s, read-only", volume->target);
     assert_fails(target_mount_make(&writing), ERR_EXISTS, published);
 
     CLEANUP(freep)
-    char *staged = mem_printf("the volume is staged at %s already, for writing", volume->staging);
+    char *staged = mem_printf("the volume is already staged at %s, for writing", volume->staging);
     request.read_only = true;
     assert_fails(staging_mount(&volume->device, &request), ERR_EXISTS, staged);
     assert_ok(target_mount_remove(volume->target));
@@ -159,14 +159,14 @@ static void test_something_else_in_the_way(void **state)
 
     stage(volume);
     CLEANUP(freep)
-    char *staging_taken = mem_printf("%s is taken: %s is mounted there, not %s", volume->staging,
+    char *staging_taken = mem_printf("%s is in use: %s is mounted there, not %s", volume->staging,
                                      volume->disk->path, other->path);
     assert_fails(staging_mount(&device, &request), ERR_PRECONDITION, staging_taken);
 
     make_folder(volume->target);
     assert_int_equal(mount("tmpfs", volume->target, "tmpfs", 0, NULL), 0);
     CLEANUP(freep)
-    char *target_taken = mem_printf("%s is taken: tmpfs is mounted there", volume->target);
+    char *target_taken = mem_printf("%s is in use: tmpfs is mounted there", volume->target);
     assert_fails(target_mount_make(&writing), ERR_PRECONDITION, target_taken);
     assert_ok(target_mount_remove(volume->target));
     assert_ok(staging_remove(volume->staging));
@@ -213,14 +213,14 @@ static void test_nothing_but_what_is_empty_is_removed(void **state)
     assert_fails(target_mount_remove(volume->target), ERR_INTERNAL, folder);
 
     CLEANUP(freep)
-    char *file = mem_printf("%s is neither a folder nor an empty file: not removed",
+    char *file = mem_printf("%s is neither a directory nor an empty file: not removed",
                             below(volume->target, "file"));
     assert_fails(target_mount_remove(below(volume->target, "file")), ERR_INTERNAL, file);
     assert_true(exists(below(volume->target, "file")));
 
     write_file(below(volume->staging, "device"), "somebody's, too");
     CLEANUP(freep)
-    char *node = mem_printf("%s is neither a folder nor an empty file: not removed",
+    char *node = mem_printf("%s is neither a directory nor an empty file: not removed",
                             below(volume->staging, "device"));
     assert_fails(staging_remove(volume->staging), ERR_INTERNAL, node);
     assert_int_equal(unlink(below(volume->staging, "device")), 0);
@@ -246,7 +246,8 @@ static void test_a_disk_that_fails(void **state)
 {
     struct volume *volume = *state;
     CLEANUP(freep)
-    char *message = mem_printf("data of %s may be lost: Input/output error", volume->staging);
+    char *message =
+        mem_printf("data written to %s may be lost: Input/output error", volume->staging);
 
     RUN("mkfs.ext4", "-q", volume->disk->path);
     stage(volume);
@@ -332,7 +333,8 @@ static void test_raw_of_another_device(void **state)
     CLEANUP(disk_freep) struct disk *other = disk_new(MIB);
     struct device device = {other->path, other->number, other->fd};
     CLEANUP(freep)
-    char *message = mem_printf("%s/device is taken: it is not %s", volume->staging, other->path);
+    char *message =
+        mem_printf("%s/device is in use: it is not device %s", volume->staging, other->path);
 
     assert_ok(staging_bind(&volume->device, volume->staging));
     assert_fails(staging_bind(&device, volume->staging), ERR_PRECONDITION, message);

@@ -197,8 +197,8 @@ static const struct {
     {"{'fault': 'hangUp', 'for': '0s'}", "for: expected more than 0"},
     {"{'fault': 'stall', 'time': 'soon'}",
      "time: \"soon\" is not a duration such as 300ms, 30s, 5m or 1h30m"},
-    {"{'fault': 'stall'}", "time: missing; \"stall\" needs it"},
-    {"{'fault': 'refuse'}", "code: missing; \"refuse\" needs it"},
+    {"{'fault': 'stall'}", "time: missing; \"stall\" requires it"},
+    {"{'fault': 'refuse'}", "code: missing; \"refuse\" requires it"},
     {"{'fault': 'refuse', 'code': 'X', 'status': 200}",
      "status: expected a number from 300 to 599"},
     {"{'fault': 'throttle', 'retryAfter': '17'}", "retryAfter: expected a number from 0 to 86400"},
@@ -221,7 +221,7 @@ static void test_wrong_rules(void **state)
     }
     json_t *json = json_of("{'faults': [{'fault': 'hangUp'}, {'fault': 'stall'}]}");
     assert_fails(faults_add_all(faults, json), ERR_INVALID,
-                 "faults[1]: time: missing; \"stall\" needs it");
+                 "faults[1]: time: missing; \"stall\" requires it");
     json_decref(json);
     json = faults_json(faults);
     assert_int_equal(json_array_size(json_object_get(json, "faults")), 0);

@@ -65,9 +65,9 @@ static void test_a_time_factor(void **state)
     assert_ok(latencies_set_time_factor(&latencies, "0.01"));
     assert_int_equal(latency_draw(&latencies, LATENCY_ATTACH, &random), 300);
     assert_fails(latencies_set_time_factor(&latencies, "0"), ERR_INVALID,
-                 "\"0\" is no number from 0.001 to 1000");
+                 "\"0\" is not a number from 0.001 to 1000");
     assert_fails(latencies_set_time_factor(&latencies, "1x"), ERR_INVALID,
-                 "\"1x\" is no number from 0.001 to 1000");
+                 "\"1x\" is not a number from 0.001 to 1000");
     assert_int_equal(latency_draw(&latencies, LATENCY_ATTACH, &random), 300);
 }
 
@@ -95,14 +95,14 @@ static void test_faults_are_named_and_change_nothing(void **state)
     static const struct {
         const char *list, *message;
     } rows[] = {
-        {"attach=30s,atach=1s", "\"atach\" is no kind of latency; there are" LATENCY_KINDS(NAME)},
+        {"attach=30s,atach=1s",
+         "\"atach\" is not a kind of latency; it must be one of" LATENCY_KINDS(NAME)},
         {"attach", "\"attach\": expected kind=time, such as attach=30s"},
         {"attach=30",
          "latency of attach: \"30\" is not a duration such as 300ms, 30s, 5m or 1h30m"},
-        {"attach=3s-2s", "latency of attach: \"3s-2s\": times go from the shortest to the longest"},
-        {"attach=3s/2s/4s",
-         "latency of attach: \"3s/2s/4s\": times go from the shortest to the longest"},
-        {"attach=0s/2s/4s", "latency of attach: \"0s/2s/4s\": a median is more than 0"},
+        {"attach=3s-2s", "latency of attach: \"3s-2s\": times must be in ascending order"},
+        {"attach=3s/2s/4s", "latency of attach: \"3s/2s/4s\": times must be in ascending order"},
+        {"attach=0s/2s/4s", "latency of attach: \"0s/2s/4s\": the median must be more than 0"},
         {"attach=1s/2s", "latency of attach: \"1s/2s\"" FORM},
         {"attach=1s/2s/3s/4s", "latency of attach: \"1s/2s/3s/4s\"" FORM},
         {"attach=1s-2s-3s", "latency of attach: \"1s-2s-3s\"" FORM},

@@ -179,8 +179,8 @@ static void test_a_wrong_setting_changes_nothing(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         CLEANUP(freep)
-        char *message = mem_printf("throttling \"%s\": expected on, off, or how many times as "
-                                   "large Azure's buckets are to be, such as 0.5",
+        char *message = mem_printf("throttling \"%s\": expected on, off, or a factor for the size "
+                                   "of Azure's token buckets, such as 0.5",
                                    texts[i]);
 
         assert_fails(throttle_set(throttle, texts[i]), ERR_INVALID, message);

@@ -53,7 +53,7 @@ static void test_wrong_ones(void **state)
         {"{" ONE ", 'scaleSet': 'pool', 'instanceId': '3', 'resourceName': 'pool_3'}",
          "vm.resourceName: an instance of a uniform scale set is named by the scale set and its "
          "instanceId"},
-        {"{" ONE ", 'zone': '4'}", "vm.zone: \"4\" is none of \"1\", \"2\", \"3\" and \"\""},
+        {"{" ONE ", 'zone': '4'}", "vm.zone: \"4\" is not one of \"1\", \"2\", \"3\" and \"\""},
         {"{" ONE ", 'instanceId': '4'}", "vm.instanceId: it needs a scaleSet"},
         {"{" ONE ", 'identity': 'mine'}", "vm.identity: \"mine\" is not \"system\""},
         {"{" ONE ", 'deviceDirectory': 'a'}", "vm.deviceDirectory: \"a\" is not an absolute path"},
