@@ -106,7 +106,7 @@ def test_the_control_interface(tmp_path):
         assert azsim.control("GET", "latency")["create"] == "0s"
         changed = azsim.control("PATCH", "latency", {"attach": "1s-2s"})
         assert (changed["attach"], changed["create"]) == ("1s-2s", "0s")
-        for body, text in (({"attach": "soon"}, "not a duration"), ({"x": "1s"}, "no kind"),
+        for body, text in (({"attach": "soon"}, "not a duration"), ({"x": "1s"}, "not a kind"),
                            ({"attach": 1}, "expected a string"), ([], "expected an object")):
             assert text in azsim.control("PATCH", "latency", body, expect=400)["error"]
         assert azsim.control("GET", "latency") == changed

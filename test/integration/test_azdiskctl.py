@@ -246,7 +246,7 @@ def test_check_names_what_was_put_wrong_by_hand(world, in_use, azure_sdk):
     assert "--prices needs --cloud-config" in Azdiskctl(world).run("check", "--prices=P1_LRS=0.6", status=2)
     assert '"P1_LRS" is not of the form' in Azdiskctl(world, azure=True).run("check", "--prices=P1_LRS", status=2)
     text = Azdiskctl(world).run("check", status=1)
-    assert "danger: TwoPrimaries AzVolume/pvc-1\n" in text and "  to do:  Stop the pod" in text
+    assert "danger: TwoPrimaries AzVolume/pvc-1\n" in text and "  to do:  Immediately stop the pod" in text
 
 
 def test_a_note_is_no_failure(world, in_use, azure_sdk):

@@ -270,7 +270,7 @@ def test_callers_learn_nothing_else(extender):
 REFUSED = [
     ("POST", "/filter", b"nodes", 400, "not JSON: invalid, truncated or nested too deeply after byte 0\n"),
     ("POST", "/prioritize", b"", 400, "not JSON: invalid, truncated or nested too deeply after byte 0\n"),
-    ("POST", "/prioritize", b"{}", 400, "no Pod\n"),
+    ("POST", "/prioritize", b"{}", 400, "Pod is missing\n"),
     ("POST", "/filter", b'{"Pod":{},"NodeNames":{}}', 400, "NodeNames is not a list\n"),
     ("GET", "/filter", None, 405, "GET /filter: no such method for this path\n"),
     (

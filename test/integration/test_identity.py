@@ -89,6 +89,6 @@ def test_a_refusal_is_told_without_the_secret(world):
             create(controller, parameters={})
         text = written(world, controller)
         assert "AADSTS7000215" in text
-        assert f"Secret {world.namespace}/cloud: not keys of the Azure cloud provider" in text
-        assert "so they do nothing: extraKey" in text
+        assert f"Secret {world.namespace}/cloud: ignoring keys that the Azure cloud provider does not define" in text
+        assert "does not define: extraKey" in text
         check(text, secret)
