@@ -6,7 +6,7 @@ LINTS := layers banned shape format tidy cppcheck
 C_FILES := $(sort $(shell find . \( -name '.?*' -o -path ./build \) -prune -o \
     -name '*.[ch]' -printf '%P\n'))
 C_SOURCES := $(filter %.c,$(C_FILES))
-LINT_CFLAGS := $(filter-out -g -MMD -MP,$(COMMON_CFLAGS))
+LINT_CFLAGS := $(filter-out -g -MMD -MP,$(COMMON_CFLAGS)) $(WARNINGS) -Wno-unknown-warning-option
 
 .PHONY: $(LINTS:%=lint-%)
 lint-layers lint-banned lint-shape: lint-%:
@@ -15,10 +15,11 @@ lint-layers lint-banned lint-shape: lint-%:
 lint-format:
 	@clang-format-14 --dry-run -Werror $(C_FILES)
 
+# clang-tidy is the second compiler, too: what clang warns of is an error of the lint.
 # A file is looked at again when it, what it includes or the configuration is newer than its stamp.
 lint-tidy: $(C_SOURCES:%.c=$(BUILD)/lint/%.tidy)
 
-$(BUILD)/lint/%.tidy: %.c .clang-tidy | $(GENERATED_HEADERS)
+$(BUILD)/lint/%.tidy: %.c .clang-tidy mk/flags.mk | $(GENERATED_HEADERS)
 	@mkdir -p $(@D)
 	@clang-14 $(LINT_CFLAGS) -MM -MP -MT $@ -MF $@.d $<
 	@clang-tidy-14 --quiet $< -- $(LINT_CFLAGS) 2>/dev/null

@@ -109,6 +109,8 @@ BAD = [
     ("tidy", "lib/base/a.c", returning("lun - lun"), "misc-redundant-expression"),
     ("tidy", "lib/base/a.c", SOURCE.replace("lun", "number"), "readability-inconsistent-declaration"),
     ("tidy", "lib/base/a.c", function_of(61), "readability-function-size"),
+    ("tidy", "lib/base/a.c", SOURCE.replace("    return", "    int spare;\n    return"), "unused variable 'spare'"),
+    ("tidy", "lib/base/a.c", SOURCE.replace("int disk_size(", "int disk_sizes("), "no previous prototype"),
     ("cppcheck", "lib/base/a.c", returning("lun / 0"), "lib/base/a.c:5:16: error: Division by zero"),
 ]  # fmt: skip
 

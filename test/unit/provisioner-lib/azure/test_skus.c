@@ -117,13 +117,13 @@ static void test_azures_word_counts_more_than_what_is_built_in(void **state)
 static void test_limits_that_make_no_sense(void **state)
 {
     static const char *const wrong[] = {
-        "{'name': 'MaxSizeGiB', 'value': '65536'}, "
-        "{'name': 'MaxIOpsReadWrite', 'value': '9223372036854775807'}, "
-        "{'name': 'MaxIopsPerGiBReadWrite', 'value': '9223372036854775807'}",
+        ("{'name': 'MaxSizeGiB', 'value': '65536'}, "
+         "{'name': 'MaxIOpsReadWrite', 'value': '9223372036854775807'}, "
+         "{'name': 'MaxIopsPerGiBReadWrite', 'value': '9223372036854775807'}"),
         "{'name': 'MaxSizeGiB', 'value': '10'}, {'name': 'MinSizeGiB', 'value': '11'}",
         "{'name': 'MaxSizeGiB', 'value': '10'}, {'name': 'MinIOpsReadWrite', 'value': '-1'}",
-        "{'name': 'MaxSizeGiB', 'value': '10'}, "
-        "{'name': 'MaxValueOfMaxShares', 'value': '4294967297'}",
+        ("{'name': 'MaxSizeGiB', 'value': '10'}, "
+         "{'name': 'MaxValueOfMaxShares', 'value': '4294967297'}"),
     };
 
     (void)state;

@@ -112,7 +112,7 @@ static void test_snapshots_are_of_a_subscription(void **state)
 static void test_unknown_ones_are_refused(void **state)
 {
     static const char *const paths[] = {RG(UNKNOWN) "/disks/d", ALL(UNKNOWN) "/skus",
-                                        "/subscriptions/" UNKNOWN};
+                                        ("/subscriptions/" UNKNOWN)};
     struct azure *azure = azure_with_two();
 
     (void)state;
