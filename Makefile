@@ -1,4 +1,5 @@
 # make          everything, into build/
+# make setup    installs what is missing; PACKAGES=build only what that takes
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
 # make bench    calls, time and memory under load; BENCH=a only that scenario
@@ -17,9 +18,9 @@ VERSION ?= 0.1.0
 .DEFAULT_GOAL := all
 
 include mk/flags.mk
+include mk/python.mk
 include mk/setup.mk
 include mk/build.mk
-include mk/python.mk
 include mk/lint.mk
 include mk/test.mk
 include mk/install.mk

@@ -2,5 +2,5 @@
 # BENCH=bc only some of the scenarios a, b, c and d
 
 .PHONY: bench
-bench: $(PYTHON) programs
+bench: setup cluster-tools programs
 	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 BENCH=$(BENCH) $(PYTHON) -m bench

@@ -73,7 +73,7 @@ PROTOS := $(foreach f,$(FOLDERS) $(UNIT_FOLDERS),$(call protos,$(f)))
 VM_SIZES := $(BUILD)/gen/provisioner-lib/azure/vm_sizes.inc
 GENERATED_HEADERS := $(PROTOS:%.proto=$(BUILD)/gen/%.pb-c.h) $(VM_SIZES)
 
-$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(SETUP)
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto | $(call packages,build)
 	@mkdir -p $(BUILD)/gen
 	@protoc-c --proto_path=. --proto_path=/usr/include --c_out=$(BUILD)/gen $<
 
@@ -86,6 +86,11 @@ $(VM_SIZES): provisioner-lib/azure/vm_sizes.txt
 
 # ---- objects, archives and programs of a variant ----
 
+# What a variant's packages are for.
+NEEDS_plain := build
+NEEDS_checked := build test
+NEEDS_fuzz := build test
+
 # Other flags or another compiler make every object anew.
 define variant
 flags_$(1) := $(strip $(CC_$(1)) $(CFLAGS_$(1)) $(WARNINGS))
@@ -95,11 +100,11 @@ $$(shell mkdir -p $(BUILD)/$(1))
 $$(file >$(BUILD)/$(1)/flags,$$(flags_$(1)))
 endif
 
-$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
+$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(call packages,$(NEEDS_$(1)))
 	@mkdir -p $$(@D)
 	@$$(CC_$(1)) $$(CFLAGS_$(1)) -c $$< -o $$@
 
-$(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(SETUP)
+$(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(call packages,$(NEEDS_$(1)))
 	@echo "$(1) $$<"
 	@mkdir -p $$(@D)
 	@$$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) -c $$< -o $$@
@@ -138,6 +143,8 @@ $(BUILD)/bin/%: $(BUILD)/plain/bin/%
 # The simulation is no program for users: it runs from where it is linked.
 PROGRAM_NAMES := $(foreach p,$(BUILT_PROGRAMS),$(call program_name,$(p)))
 SIM := $(BUILD)/plain/bin/azdisk-sim
+
+$(SIM): | $(call packages,test)
 
 .PHONY: programs checked-programs
 programs: $(patsubst %,$(BUILD)/bin/%,$(filter-out $(notdir $(SIM)),$(PROGRAM_NAMES)))

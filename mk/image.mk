@@ -6,8 +6,8 @@ SIM_IMAGE ?= azdisk-sim:$(VERSION)
 WRITE_IMAGE = PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 python3 -m deployment.image
 
 .PHONY: image sim-image
-image: programs
+image: programs | $(call packages,image)
 	@$(WRITE_IMAGE) driver $(IMAGE) $(BUILD)/image.tar
 
-sim-image: programs $(SIM)
+sim-image: programs $(SIM) | $(call packages,image)
 	@$(WRITE_IMAGE) sim $(SIM_IMAGE) $(BUILD)/sim-image.tar

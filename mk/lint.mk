@@ -9,6 +9,8 @@ C_SOURCES := $(filter %.c,$(C_FILES))
 LINT_CFLAGS := $(filter-out -g -MMD -MP,$(COMMON_CFLAGS)) $(WARNINGS) -Wno-unknown-warning-option
 
 .PHONY: $(LINTS:%=lint-%)
+$(LINTS:%=lint-%): | $(call packages,lint)
+
 lint-layers lint-banned lint-shape: lint-%:
 	@python3 test/lint/$*.py
 
@@ -19,7 +21,7 @@ lint-format:
 # A file is looked at again when it, what it includes or the configuration is newer than its stamp.
 lint-tidy: $(C_SOURCES:%.c=$(BUILD)/lint/%.tidy)
 
-$(BUILD)/lint/%.tidy: %.c .clang-tidy mk/flags.mk | $(GENERATED_HEADERS)
+$(BUILD)/lint/%.tidy: %.c .clang-tidy mk/flags.mk | $(GENERATED_HEADERS) $(call packages,lint)
 	@mkdir -p $(@D)
 	@clang-14 $(LINT_CFLAGS) -MM -MP -MT $@ -MF $@.d $<
 	@clang-tidy-14 --quiet $< -- $(LINT_CFLAGS) 2>/dev/null

@@ -5,8 +5,5 @@
 VENV := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/azuredisk-csi/venv/$(shell sha256sum test/requirements.txt | cut -c1-16)
 PYTHON := $(VENV)/bin/python3
 
-$(PYTHON):
-	rm -rf $(VENV).partial
-	python3 -m venv $(VENV).partial
-	$(VENV).partial/bin/python3 -m pip install --quiet -r test/requirements.txt
-	mv $(VENV).partial $(VENV)
+MAKE_PYTHON := rm -rf $(VENV).partial && python3 -m venv $(VENV).partial && \
+    $(VENV).partial/bin/python3 -m pip install -r test/requirements.txt && mv $(VENV).partial $(VENV)

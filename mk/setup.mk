@@ -1,24 +1,31 @@
-# make setup   installs the Debian packages that are missing; nothing to do, nothing done
+# make setup                   installs what is missing: Debian packages, the Python of the tests
+# make setup PACKAGES=build    only what is for that: build, image, lint, test, cluster
 
-DEBIAN_PACKAGES = $(shell sed -n 's/^\([a-z][^ ]*\) .*/\1/p' mk/debian-packages.txt)
-SETUP := $(BUILD)/setup.stamp
+PURPOSES := build image lint test cluster
+PACKAGES := $(PURPOSES)
+demo bench: PACKAGES := build cluster
 
-.PHONY: setup
-setup: $(SETUP)
+# The goals that may install. Under any other, what is missing is named.
+INSTALLING := $(filter setup demo test bench,$(MAKECMDGOALS))
 
-$(SETUP): mk/debian-packages.txt
-	@installed=$$(dpkg-query -W -f '$${Package} $${db:Status-Status}\n' $(DEBIAN_PACKAGES) 2>/dev/null | \
-	    sed -n 's/ installed$$//p'); \
-	missing=; \
-	for package in $(DEBIAN_PACKAGES); do \
-	    echo "$$installed" | grep -qxF "$$package" || missing="$$missing $$package"; \
-	done; \
-	[ -z "$$missing" ] && exit 0; \
-	echo "installing$$missing"; \
-	if [ "$$(id -u)" = 0 ]; then as_root=env; \
-	elif command -v sudo >/dev/null; then as_root="sudo env"; \
-	else echo "setup: become root, or install sudo: these are missing:$$missing" >&2; exit 1; fi; \
-	$$as_root apt-get update -qq && \
-	$$as_root DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends -y $$missing
+.PHONY: setup install-packages cluster-tools
+setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))
+
+install-packages:
+	@mk/packages.sh install $(PACKAGES)
+
+# (purposes): an order-only prerequisite of what needs their packages, looked for once.
+packages = $(1:%=$(BUILD)/packages/%)
+
+$(call packages,$(PURPOSES)): $(BUILD)/packages/%: mk/debian-packages.txt | $(if $(INSTALLING),install-packages)
+	@CC='$(CC)' mk/packages.sh check $*
 	@mkdir -p $(@D)
 	@touch $@
+
+$(PYTHON): | $(if $(INSTALLING),install-packages)
+	@$(if $(INSTALLING),mk/step.sh "Python environment" sh -c '$(MAKE_PYTHON)', \
+	    echo 'The Python environment of the tests is missing: "make setup" makes it.' >&2; exit 1)
+
+# Kubernetes and what belongs to it, from source; minutes the first time.
+cluster-tools: $(PYTHON)
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build()'

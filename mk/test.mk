@@ -39,19 +39,16 @@ RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
 unit-programs: $(UNIT_TESTS)
 test-programs: unit-programs programs checked-programs $(SIM) $(PROBES) fuzz-programs
 
-test: setup $(PYTHON)
+test: setup cluster-tools
 	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \
 	    --units "$(UNIT_TESTS)" --suites --report $(BUILD)/reports/test.json
 
-unit:
+unit: | $(call packages,test)
 	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"
 
 # Whether the unit tests find what was broken on purpose, below UNIT or everywhere.
-unit-mutants: $(SETUP)
+unit-mutants: | $(call packages,test)
 	@PYTHONPATH=test $(RUN) python3 -m unit.mutants $(UNIT) --report $(BUILD)/reports/unit-mutants.json
 
-lint: $(SETUP)
+lint: | $(call packages,lint)
 	@$(RUN) python3 test/run.py --lints "$(LINTS)"
-
-# The environment needs packages that setup installs.
-$(PYTHON): | $(SETUP)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from .command import run
 
+TREE = Path(__file__).parents[2]
 MODULES = Path(__file__).parent / "tools"
 GO = "1.26.8"  # fetched only when the machine's own Go is older than 1.26
 FLAGS = ["-trimpath", "-buildvcs=false"]
@@ -87,19 +88,26 @@ def _build_all(home: Path) -> None:
     partial = home.with_name(home.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "bin").mkdir(parents=True)
+    print(f"Building {len(PROGRAMS)} programs of a cluster, once, into {home}", flush=True)
     compiler = go()
-    print(f"building {len(PROGRAMS)} programs with {compiler}, once, into {home}", flush=True)
-    environment = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
-    for program, (module, package) in PROGRAMS.items():
-        start = time.monotonic()
-        subprocess.run(
-            [compiler, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
-             "-o", partial / "bin" / program, package],
-            cwd=MODULES / module, check=True, env=os.environ | environment,
+    for number, (program, (module, package)) in enumerate(PROGRAMS.items(), 1):
+        _step(
+            f"{number}/{len(PROGRAMS)} {program}",
+            compiler, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
+            "-o", partial / "bin" / program, package,
+            folder=MODULES / module,
         )
-        print(f"  {program:<24} {time.monotonic() - start:6.1f} s", flush=True)
     os.sync()  # or the first etcd waits for these gigabytes to be written
     partial.rename(home)
+
+
+def _step(name: str, *command: str | Path, folder: Path = TREE) -> None:
+    """A line on the screen; all that the command prints is in build/logs/setup.log."""
+    subprocess.run([TREE / "mk" / "step.sh", name, *command], cwd=folder, check=True, env=_environment())
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=readonly"}
 
 
 def _linker_flags(module: Path, package: str) -> str:
@@ -126,9 +134,7 @@ def build_module(module: Path) -> Path:
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         partial = program.with_suffix(f".{os.getpid()}")
-        subprocess.run([go(), "build", *FLAGS, "-o", partial, "."], cwd=module, check=True,
-                       env=os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local",
-                                         "GOFLAGS": "-mod=readonly"})
+        subprocess.run([go(), "build", *FLAGS, "-o", partial, "."], cwd=module, check=True, env=_environment())
         partial.rename(program)
     return program
 
@@ -150,10 +156,14 @@ def go() -> str | Path:
 
 def _toolchain(old: str) -> Path:
     """Go's own distribution is a module; any Go can fetch it, checksum database included."""
-    module = f"golang.org/toolchain@v0.0.1-go{GO}.linux-amd64"
-    print(f"{old} is older than 1.26: fetching Go {GO}", flush=True)
-    answer = run(old, "mod", "download", "-json", module, env=os.environ | {"GOFLAGS": ""})
-    root = Path(json.loads(answer)["Dir"])
+    cache, architecture = run(old, "env", "GOMODCACHE", "GOARCH").split()
+    module = f"golang.org/toolchain@v0.0.1-go{GO}.linux-{architecture}"
+    root = Path(cache, module)
+    download = (old, "mod", "download", module)
+    if root.exists():
+        run(*download)  # completes what was interrupted
+    else:
+        _step(f"Go {GO}", *download)
     # Module archives carry no permissions; Go itself sets these bits when it switches toolchains.
     for directory in (root / "bin", root / "pkg" / "tool"):
         for path in directory.rglob("*"):
