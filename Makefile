@@ -1,4 +1,4 @@
-# make          everything, into build/
+# make          everything, into build/; DEVELOPER=1 makes warnings errors
 # make setup    installs what is missing; PACKAGES=build only what that takes
 # make test     all tests; ends with "N passed, N failed"
 # make demo     the main job on a real cluster; KEEP=1 leaves it up

@@ -91,7 +91,7 @@ NEEDS_plain := build
 NEEDS_checked := build test
 NEEDS_fuzz := build test
 
-# Other flags or another compiler make every object anew.
+# Other flags or another compiler make every object anew; not -Werror, with which they are the same.
 define variant
 flags_$(1) := $(strip $(CC_$(1)) $(CFLAGS_$(1)) $(WARNINGS))
 former_flags_$(1) := $$(strip $$(file <$(BUILD)/$(1)/flags))
@@ -107,7 +107,7 @@ $(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADER
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(call packages,$(NEEDS_$(1)))
 	@echo "$(1) $$<"
 	@mkdir -p $$(@D)
-	@$$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) -c $$< -o $$@
+	@$$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) $$(if $$(DEVELOPER),-Werror) -c $$< -o $$@
 
 $(foreach f,$(FOLDERS),$(call archive,$(1),$(f)))
 $(foreach p,$(BUILT_PROGRAMS), \

@@ -33,7 +33,7 @@ $(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 	@$(CC) $(LDFLAGS_checked) -o $@ $^ $(LIBS)
 
 # What is run is built by test/run.py, so that what does not compile is counted too.
-RUN := MAKEFLAGS='$(MAKEOVERRIDES)' PYTHONDONTWRITEBYTECODE=1
+RUN := MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=1 PYTHONDONTWRITEBYTECODE=1
 
 .PHONY: unit-programs test-programs test unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)

@@ -28,7 +28,7 @@ def tree(tmp_path):
         there.symlink_to(ROOT / name)
     for folder in ("bin", "lib/base", "test/unit"):
         (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "lib/base/disk.c").write_text("void disk(void);\nvoid disk(void)\n{\n}\n")
+    (tmp_path / "lib/base/disk.c").write_text("void disk(void);\nvoid disk(void)\n{\n    int spare;\n}\n")
     for name, script in PROGRAMS.items():
         stand_in(tmp_path, name, script)
     return tmp_path
@@ -114,3 +114,18 @@ def test_purposes_are_known(tree):
 def test_all_that_the_list_promises_is_here(purpose):
     done = subprocess.run([ROOT / "mk/packages.sh", "check", purpose], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_warning_is_an_error_for_developers_only(tree):
+    stand_in(tree, "pkg-config", "exit 0\n")
+    done = make(tree, OBJECT)
+    assert done.returncode == 0 and "unused variable" in done.stderr
+    (tree / OBJECT).unlink()
+    done = make(tree, OBJECT, "DEVELOPER=1")
+    assert done.returncode != 0 and "unused variable" in done.stderr
+
+
+@pytest.mark.parametrize("goal", ("test", "lint", "unit"))
+def test_the_tests_are_developers(tree, goal):
+    stand_in(tree, "dpkg-query", "printf installed\n")
+    assert "DEVELOPER=1" in make(tree, goal, "-n").stdout
