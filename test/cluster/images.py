@@ -1,110 +1,13 @@
-"""Container images made from files of this machine, without a daemon and without a registry.
+"""The images of a test cluster, but for the driver's own (image/driver.py)."""
 
-An image is files, the shared libraries that its programs need, and an entry point. The archive
-(docker-archive) depends on content alone: sorted, with fixed times and owners. Its id is the hash
-of its configuration, which holds the hash of its layer; the same id means the same image.
-"""
-
-import hashlib
-import io
-import json
-import re
-import subprocess
-import tarfile
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from image.archive import Image
 
 from .command import run
 from .node import PAUSE_IMAGE
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 BUSYBOX_IMAGE = "cluster.test/busybox:1"  # the first part has a dot, or docker.io goes before it
-ELF = b"\x7fELF"
-
-
-@dataclass
-class Image:
-    name: str
-    entrypoint: list[str]
-    files: dict[str, Path]  # path in the image: file or folder of this machine
-    links: dict[str, str] = field(default_factory=dict)  # path in the image: what it points at
-
-    def write(self, archive: Path) -> str:
-        """Writes the archive; returns the image's id."""
-        layer = archive.with_suffix(".layer")
-        self._write_layer(layer)
-        layer_id = hashlib.sha256(layer.read_bytes()).hexdigest()
-        configuration = {
-            "architecture": "amd64",
-            "os": "linux",
-            "config": {"Entrypoint": self.entrypoint, "Env": [f"PATH={PATH}"]},
-            "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer_id}"]},
-        }
-        content = json.dumps(configuration).encode()
-        manifest = {"Config": "config.json", "RepoTags": [self.name], "Layers": ["layer.tar"]}
-        with tarfile.open(archive, "w") as tar:
-            _add(tar, "config.json", content)
-            _add(tar, "layer.tar", layer.read_bytes())
-            _add(tar, "manifest.json", json.dumps([manifest]).encode())
-        layer.unlink()
-        return hashlib.sha256(content).hexdigest()
-
-    def _write_layer(self, path: Path) -> None:
-        files = _expanded(self.files)
-        for source in list(files.values()):
-            files |= {library: Path(library) for library in shared_libraries(source)}
-        names = (*files, *self.links, "/tmp/x", "/var/tmp/x")
-        folders = {str(parent) for name in names for parent in Path(name).parents}
-        with tarfile.open(path, "w") as tar:
-            for name in sorted(folders - {"/"}):
-                entry = _entry(name, 0o1777 if name.endswith("/tmp") else 0o755)
-                entry.type = tarfile.DIRTYPE
-                tar.addfile(entry)
-            for name, source in sorted(files.items()):
-                executable = source.stat().st_mode & 0o100
-                _add(tar, name, source.read_bytes(), 0o755 if executable else 0o644)
-            for name, target in sorted(self.links.items()):
-                entry = _entry(name, 0o777)
-                entry.type, entry.linkname = tarfile.SYMTYPE, target
-                tar.addfile(entry)
-
-
-def _entry(name: str, mode: int) -> tarfile.TarInfo:
-    entry = tarfile.TarInfo(name.lstrip("/"))  # time 0 and owner 0, as TarInfo has them
-    entry.mode = mode
-    return entry
-
-
-def _add(tar: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644) -> None:
-    entry = _entry(name, mode)
-    entry.size = len(content)
-    tar.addfile(entry, io.BytesIO(content))
-
-
-def _expanded(files: dict[str, Path]) -> dict[str, Path]:
-    """Folders replaced by the files in them; a link there is followed."""
-    expanded = {}
-    for name, source in files.items():
-        if source.is_dir():
-            inside = (path for path in source.rglob("*") if path.is_file())
-            expanded |= {f"{name}/{path.relative_to(source)}": path for path in inside}
-        else:
-            expanded[name] = source
-    return expanded
-
-
-def shared_libraries(program: Path) -> list[str]:
-    """All that the program is linked with, its interpreter included; none for a static one."""
-    with open(program, "rb") as file:
-        if file.read(4) != ELF:
-            return []
-    done = subprocess.run(["ldd", program], capture_output=True, text=True)
-    if done.returncode:  # static
-        return []
-    missing = re.findall(r"(\S+) => not found", done.stdout)
-    if missing:
-        raise RuntimeError(f"{program} needs {', '.join(missing)}, which this machine has not")
-    return re.findall(r"(/\S+) \(0x", done.stdout)
 
 
 def build_pause(program: Path) -> None:
@@ -127,16 +30,3 @@ def busybox() -> Image:
 def sidecar(tools: Path, program: str, name: str) -> Image:
     """csi-provisioner, csi-attacher: statically linked Go programs."""
     return Image(name, [f"/{program}"], {f"/{program}": tools / program})
-
-
-# What the node plug-in runs, with the configuration that mkfs.ext4 reads.
-NODE_TOOLS = ("/sbin/mkfs.ext4", "/sbin/e2fsck", "/sbin/mkfs.xfs", "/sbin/xfs_repair")
-MKE2FS_CONFIGURATION = "/etc/mke2fs.conf"
-CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-
-
-def azuredisk(name: str, programs: list[Path]) -> Image:
-    """The driver's own image: its programs in /bin, of which a pod's command names one."""
-    files = {f"/bin/{program.name}": program for program in programs}
-    files |= {path: Path(path) for path in (*NODE_TOOLS, MKE2FS_CONFIGURATION, CERTIFICATES)}
-    return Image(name, [f"/bin/{programs[0].name}"], files)

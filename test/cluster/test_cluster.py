@@ -5,9 +5,11 @@ import socket
 from pathlib import Path
 
 import pytest
+from image.archive import Image
+from image.driver import driver_image
 
 from .cluster import Cluster
-from .images import Image, azuredisk, busybox
+from .images import busybox
 from .node import Node
 from .objects import WEB_SERVER, pod, service, spec
 from .waiting import until_it_works
@@ -119,7 +121,8 @@ def test_the_host_keeps_its_kernel_settings(cluster):
 
 
 def test_the_drivers_image_carries_what_its_programs_need(cluster):
-    image = azuredisk("cluster.test/azuredisk:1", [Path("/bin/busybox")])
+    image = driver_image("cluster.test/azuredisk:1")
+    image.files["/bin/busybox"] = Path("/bin/busybox")
     cluster.load(image)
     tools = spec(
         "mkfs.ext4 -V; mkfs.xfs -V; e2fsck -V; xfs_repair -V; "

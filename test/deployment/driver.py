@@ -9,9 +9,9 @@ from cluster.authority import Authority
 from cluster.cluster import Cluster
 from cluster.machine import Machine
 from cluster.process import Process
+from image.driver import PROGRAMS, driver_image
 
 from .azure import Azure
-from .image import PROGRAMS, driver_image
 
 TREE = Path(__file__).parents[2]
 CHART = TREE / "charts" / "azuredisk-csi-driver"

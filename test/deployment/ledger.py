@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cluster.cluster import Cluster
 from cluster.command import run
-from cluster.images import Image
 from cluster.waiting import until
+from image.archive import Image
 
 IMAGE = "images.test/ledger:test"
 PORT = 7000

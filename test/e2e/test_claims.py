@@ -7,8 +7,8 @@ import pytest
 from cluster.waiting import until
 from deployment.driver import OBJECTS
 from deployment.failover import PowerCut
-from deployment.image import PROGRAMS
 from deployment.ledger import Ledger, only_on
+from image.driver import PROGRAMS
 
 ATTACH_SECONDS = 30  # in the failover
 RECORDS = 200  # that are to be acknowledged before the power cut

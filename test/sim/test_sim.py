@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from deployment.image import simulation_image
+from sim.sim_image import simulation_image
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAIN = ROOT / "build" / "plain" / "bin" / "azdisk-sim"

@@ -1,0 +1,1 @@
+"""Makes container images, without a daemon: the driver's (driver.py), and others of files (archive.py)."""
