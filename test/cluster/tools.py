@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from typing import IO
 
 from .command import run
 
@@ -77,11 +78,19 @@ def build() -> None:
     home = folder().parent
     home.parent.mkdir(parents=True, exist_ok=True)
     with open(home.parent / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # a second caller waits for the first one's build
+        _wait_for(lock)
         if not home.exists():
             _build_all(home)
             _remove_unused(home.parent)
     os.utime(home)
+
+
+def _wait_for(lock: IO) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("Waiting for somebody else, who is building the programs of a cluster", flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def _build_all(home: Path) -> None:
