@@ -9,6 +9,7 @@
 # make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
 # make fuzz     every reader of outside input under libFuzzer; TIME=60 seconds each, TARGET=yaml
+# make distributions  the programs, compiled in container roots of other releases of Debian
 # make crds     crds/ and its copy in the chart, from lib/api/azdisk.proto
 # make docs     the reference pages in docs/
 # make clean    removes build/
@@ -31,6 +32,7 @@ include mk/crds.mk
 include mk/docs.mk
 include mk/sim.mk
 include mk/fuzz.mk
+include mk/distributions.mk
 
 .PHONY: all clean
 all: programs

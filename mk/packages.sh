@@ -2,6 +2,7 @@
 # Debian packages by what they are for (debian-packages.txt).
 #
 #   packages.sh check build             names what is not there, and fails; installs nothing
+#   packages.sh names build ...         their names
 #   packages.sh install build lint ...  installs what dpkg does not know, as root or by sudo
 
 set -u
@@ -17,7 +18,7 @@ fail() {
 needed_for() {
     awk -v purpose="$1" '/^[a-z]/ && index("," $2 ",", "," purpose ",") { print $1, $3; any = 1 }
         END { exit !any }' "$here/debian-packages.txt" ||
-        fail "no packages are for \"$1\"; there are build, image, lint, test and cluster"
+        fail "no packages are for \"$1\"; there are build, image, lint, test, cluster and distributions"
 }
 
 installed() {
@@ -41,19 +42,21 @@ check() {
     done)
     [ -z "$missing" ] || fail "These Debian packages are missing, or what they bring is not found:
 $missing
-\"make setup PACKAGES=$1\" installs them; \"make setup\", all that builds and tests need."
+\"make setup PACKAGES=$1\" installs them; \"make setup\" installs all that the tests need, too."
+}
+
+names() {
+    for purpose in "$@"; do
+        rows=$(needed_for "$purpose") || exit 1
+        echo "$rows" | cut -d ' ' -f 1
+    done
 }
 
 install() {
-    missing=
-    for purpose in "$@"; do
-        rows=$(needed_for "$purpose") || exit 1
-        for package in $(echo "$rows" | cut -d ' ' -f 1); do
-            installed "$package" || missing="$missing$package
-"
-        done
-    done
-    missing=$(printf '%s' "$missing" | sort -u | tr '\n' ' ')
+    packages=$(names "$@") || exit 1
+    missing=$(for package in $(echo "$packages" | sort -u); do
+        installed "$package" || printf '%s ' "$package"
+    done)
     [ -n "$missing" ] || exit 0
     if [ "$(id -u)" = 0 ]; then
         as_root=env

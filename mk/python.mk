@@ -2,7 +2,8 @@
 # in it. It is made in a folder of another name, so what exists is complete. Depend on $(PYTHON) and
 # run modules by it ($(PYTHON) -m pytest); the scripts beside it do not know of the renaming.
 
-VENV := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/azuredisk-csi/venv/$(shell sha256sum test/requirements.txt | cut -c1-16)
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/azuredisk-csi
+VENV := $(CACHE)/venv/$(shell sha256sum test/requirements.txt | cut -c1-16)
 PYTHON := $(VENV)/bin/python3
 
 MAKE_PYTHON := rm -rf $(VENV).partial && python3 -m venv $(VENV).partial && \

@@ -1,8 +1,7 @@
 # make setup                   installs what is missing: Debian packages, the Python of the tests
-# make setup PACKAGES=build    only what is for that: build, image, lint, test, cluster
+# make setup PACKAGES=build    only what is for that: build, image, lint, test, cluster, distributions
 
-PURPOSES := build image lint test cluster
-PACKAGES := $(PURPOSES)
+PACKAGES := build image lint test cluster
 demo bench: PACKAGES := build cluster
 
 # The goals that may install. Under any other, what is missing is named.
@@ -17,7 +16,7 @@ install-packages:
 # (purposes): an order-only prerequisite of what needs their packages, looked for once.
 packages = $(1:%=$(BUILD)/packages/%)
 
-$(call packages,$(PURPOSES)): $(BUILD)/packages/%: mk/debian-packages.txt | $(if $(INSTALLING),install-packages)
+$(call packages,build image lint test cluster distributions): $(BUILD)/packages/%: mk/debian-packages.txt | $(if $(INSTALLING),install-packages)
 	@CC='$(CC)' mk/packages.sh check $*
 	@mkdir -p $(@D)
 	@touch $@

@@ -107,7 +107,7 @@ def test_a_step_that_fails_shows_the_end_of_its_log(tree, goal):
 def test_purposes_are_known(tree):
     done = make(tree, "setup", "PACKAGES=tset")
     assert done.returncode != 0
-    assert 'no packages are for "tset"; there are build, image, lint, test and cluster' in done.stderr
+    assert 'no packages are for "tset"; there are build, image, lint, test, cluster and distributions' in done.stderr
 
 
 @pytest.mark.parametrize("purpose", ("build", "image", "lint", "test", "cluster"))

@@ -197,7 +197,7 @@ void throttle_take(struct throttle *throttle, enum throttle_policy policy, const
                    const char *owner, uint64_t now_ms, struct throttle_charge *ret)
 {
     const struct limit *limits = policies[policy];
-    struct bucket *buckets[2];
+    struct bucket *buckets[2] = {0};
 
     *ret = (struct throttle_charge){0};
     if (throttle->factor == 0) {
