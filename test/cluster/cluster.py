@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from . import cgroup, images, machine, network, tools
+from . import cgroup, images, inotify, machine, network, tools
 from .authority import Authority
 from .command import run
 from .control_plane import ControlPlane
@@ -55,6 +55,7 @@ class Cluster:
     ) -> "Cluster":
         """Back when every node is Ready; if that fails, nothing is left. Steps are reported."""
         _check_names(nodes)
+        inotify.provide(len(nodes))
         tools.build()
         cluster = cls(State.create(directory, list(nodes)))
         try:
