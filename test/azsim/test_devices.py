@@ -4,9 +4,9 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 import pytest
+from cluster.waiting import until
 
 from .conftest import compute_client
 from .simulator import GROUP, LOCATION, Azsim, describe, disk_id
@@ -78,14 +78,6 @@ def read(path, length: int, offset=0) -> bytes:
     with open(path, "rb", buffering=0) as device:
         device.seek(offset)
         return device.read(length)
-
-
-def wait_until(condition):
-    for _ in range(200):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError("it did not come about within 10 s")
 
 
 def test_a_disk_appears_when_the_attach_ends_and_vanishes_on_detach(azsim, compute, tmp_path):
@@ -191,9 +183,9 @@ def test_a_device_in_use_goes_when_it_is_closed(azsim, compute, tmp_path):
         azsim.stop(signal.SIGKILL)  # the one that lingers is not taken for the one that is attached
         azsim.start()
         held.read(4096)
-        wait_until(lambda: len(devices(azsim)) == 2)
+        until(lambda: len(devices(azsim)) == 2, "two devices")
         assert str(by_lun(tmp_path, "vm1")[0].readlink()) in devices(azsim)
-    wait_until(lambda: len(devices(azsim)) == 1)
+    until(lambda: len(devices(azsim)) == 1, "one device")
     assert [str(by_lun(tmp_path, "vm1")[0].readlink())] == devices(azsim)
 
 
@@ -208,7 +200,7 @@ def test_devices_are_taken_over_after_a_crash(azsim, compute, tmp_path):
     change(compute, "vm1", detach=["b"])
     azsim.stop(signal.SIGKILL)
     azsim.start()
-    wait_until(lambda: len(devices(azsim)) == 2)
+    until(lambda: len(devices(azsim)) == 2, "two devices")
     del links["vm1"][1]
     assert links == {vm: {lun: str(link.readlink()) for lun, link in by_lun(tmp_path, vm).items()}
                      for vm in ("vm1", "vm2")}
@@ -247,7 +239,7 @@ def test_a_vm_that_is_deleted_leaves_no_devices(azsim, compute, tmp_path):
     make_disk(compute, "d")
     change(compute, "vm1", attach=[("d", 2)]).result()
     azsim.control("DELETE", "vms/vm1", expect=202)
-    wait_until(lambda: devices(azsim) == [])
+    until(lambda: not devices(azsim), "no device")
     assert by_lun(tmp_path, "vm1") == {}
     assert compute.disks.get(GROUP, "d").disk_state == "Unattached"
 

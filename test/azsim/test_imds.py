@@ -4,9 +4,9 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import pytest
+from cluster.waiting import until
 
 from .conftest import GivenToken, compute_client
 from .simulator import Azsim, describe
@@ -48,12 +48,7 @@ class Namespace:
         return json.loads(found.stdout)["compute"] if found.returncode == 0 else None
 
     def answers(self) -> dict:
-        for _ in range(100):
-            found = self.instance()
-            if found:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"no metadata service in {self.name} within 5 s")
+        return until(self.instance, f"a metadata service in {self.name}")
 
 
 @pytest.fixture
@@ -101,11 +96,7 @@ def test_a_vm_that_is_added_and_deleted(azsim, namespaces, tmp_path):
     assert late.answers()["name"] == "late"
     azsim.control("PATCH", "latency", {"delete": "0s"})
     azsim.control("DELETE", "vms/late", expect=202)
-    for _ in range(100):
-        if late.instance() is None:
-            return
-        time.sleep(0.05)
-    raise AssertionError("a VM that is gone still has a metadata service")
+    until(lambda: late.instance() is None, "no metadata service of a VM that is gone")
 
 
 def test_managed_identity_by_microsofts_sdk(azsim, namespaces):

@@ -39,7 +39,7 @@ def test_an_attach_goes_on_after_a_crash_and_ends_at_its_time(tmp_path):
         assert compute.virtual_machines.get(GROUP, "vm1").provisioning_state == "Updating"
         assert compute.disks.get(GROUP, "d").disk_state == "Unattached"
         profile = attaching.result()  # by the URLs, the token and the CA of before
-        assert 3 <= time.monotonic() - start < 6
+        assert 3 <= time.monotonic() - start < 30
         assert [disk.name for disk in profile.data_disks] == ["d"]
         assert compute.disks.get(GROUP, "d").disk_state == "Attached"
 

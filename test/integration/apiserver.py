@@ -6,6 +6,7 @@ long-lived one meet it sooner or later.
 """
 
 import json
+import random
 import shutil
 import signal
 import socket
@@ -19,10 +20,26 @@ from cluster.waiting import until
 from kubernetes import client, config
 
 
+# Below those that the kernel gives to the near end of a connection.
+PORTS = range(20000, 32000)
+_claims: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port of the loopback that is this process's until it ends: suites run side by side, and it
+    may be some time before a program listens there. The claim is a name that the kernel knows."""
+    while True:
+        port = random.choice(PORTS)
+        claim = socket.socket(socket.AF_UNIX)
+        with socket.socket() as listener:
+            try:
+                claim.bind(f"\0azdisk-test-port-{port}")
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                claim.close()
+                continue
+        _claims.append(claim)
+        return port
 
 
 class ApiServer:
