@@ -1,7 +1,10 @@
-"""Runs lints, unit tests and pytest suites, and counts them.
+"""Runs lints, unit tests and pytest suites, counts them and says what they cost.
 
-Prints a line for each program, then failures in full, then the sum as the last line. Every lint,
-every test function of a unit test and every pytest test counts as one. Exit status 1 if any failed.
+Prints a line for each program, then failures in full, then the slowest, then the sum as the last
+line. Every lint, every test function of a unit test and every pytest test counts as one. Exit
+status 1 if any failed. The report is written anew whenever something has ended, so that it is
+there however this program ends.
+
 Started by mk/test.mk; needs nothing but the standard library, and pytest for the suites.
 """
 
@@ -9,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -25,12 +29,22 @@ AT_ONCE = max(2, len(os.sched_getaffinity(0)))
 LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
-# Suites that take long begin first; those that bring up a cluster have the machine for themselves,
-# after all others.
-FIRST = ("integration", "sim", "node")
-LAST = ("cluster", "e2e")
+# Suites that wait most of the time, the longest first, and in how many processes their files run.
+# Beside them runs, at a lower priority, what computes most of the time. Suites that bring up a
+# cluster have the machine for themselves, after all others.
+WAITING = {"integration": 4, "node": 3, "azsim": 2, "sanity": 1}
+COMPUTING_FIRST = ("sim",)
+ALONE = ("cluster", "e2e")
+WAITING_AT_ONCE = 2
+PRIORITY = 5  # of nice(1)
+
+# How long a file of tests takes, where the last run's report does not say.
+LONG = {"test_audit": 300, "test_controller_faults": 300, "test_kube": 300, "test_dangling_attach": 100}
+BYTES_A_SECOND = 150
+SLOWEST = 10  # are named at the end
 
 running = set()  # processes
+spent = threading.local()  # .cpu: seconds, of what the thread's present job has run
 stopping = threading.Event()  # somebody interrupts this program; from now on nothing may run
 
 
@@ -38,6 +52,7 @@ class Result(NamedTuple):
     name: str
     outcome: str  # passed, failed, skipped
     output: str = ""
+    seconds: float = 0
 
 
 class Ran(NamedTuple):
@@ -45,46 +60,80 @@ class Ran(NamedTuple):
     output: str
 
 
-def interrupt(process):
-    """Asks the process group to end, and ends it."""
-    for number, seconds in ((signal.SIGINT, GRACE), (signal.SIGKILL, None)):
+class Process:
+    """A program in a process group of its own. Who has started it reaps it, and learns what it cost;
+    others may interrupt it."""
+
+    handle = -1
+
+    def __init__(self, command, priority, **options):
+        self.popen = subprocess.Popen(command, start_new_session=True, **options)
+        self.handle = os.pidfd_open(self.popen.pid)
+        if priority:
+            self._yield(priority)
+
+    def _yield(self, priority):
+        """Like nice(1), and for its whole session: a kernel that shares processors among sessions
+        (sched(7), autogroup) does not compare processes of different ones."""
         try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
+            os.setpriority(os.PRIO_PGRP, self.popen.pid, priority)
+            Path(f"/proc/{self.popen.pid}/autogroup").write_text(str(priority))
+        except OSError:  # it has ended, or the kernel does not share so
             pass
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            continue
+
+    def __del__(self):
+        if self.handle >= 0:
+            os.close(self.handle)
+
+    def ends(self, seconds=None):
+        """Whether it does within that time."""
+        return bool(select.select([self.handle], [], [], seconds)[0])
+
+    def interrupt(self):
+        """Asks the group to end, and ends it."""
+        for number, seconds in ((signal.SIGINT, GRACE), (signal.SIGKILL, None)):
+            try:
+                os.killpg(self.popen.pid, number)
+            except ProcessLookupError:
+                pass
+            if self.ends(seconds):
+                return
+
+    def reap(self):
+        """Its exit status, negative for a signal, and its seconds of CPU time, with those of its
+        descendants that were waited for."""
+        _, status, usage = os.wait4(self.popen.pid, 0)
+        self.popen.returncode = os.waitstatus_to_exitcode(status)
+        return self.popen.returncode, usage.ru_utime + usage.ru_stime
 
 
-def run(command, limit, folder=ROOT, **environment):
-    """Runs a program in a group of its own. Its output goes through a file: a pipe could be held
-    open by what it leaves behind."""
+def run(command, limit, folder=ROOT, computes=False, **environment):
+    """Its output goes through a file: a pipe could be held open by what it leaves behind."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
-        process = subprocess.Popen(
+        process = Process(
             command,
+            PRIORITY if computes else 0,
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
             env=os.environ | environment,
         )
         running.add(process)
         verdict = ""
         try:
-            process.wait(0 if stopping.is_set() else limit)
-        except subprocess.TimeoutExpired:
-            verdict = f"\nended after {limit} s, which is its limit\n"
+            if not process.ends(0 if stopping.is_set() else limit):
+                verdict = f"\nended after {limit} s, which is its limit\n"
         finally:
-            if process.poll() is None:
-                interrupt(process)
+            if not process.ends(0):
+                process.interrupt()
             running.discard(process)
-        if process.returncode < 0 and not verdict:
-            verdict = f"\nended by {signal.Signals(-process.returncode).name}\n"
+            status, cpu = process.reap()
+        spent.cpu = getattr(spent, "cpu", 0) + cpu
+        if status < 0 and not verdict:
+            verdict = f"\nended by {signal.Signals(-status).name}\n"
         output.seek(0)
-        return Ran(1 if verdict else process.returncode, output.read() + verdict)
+        return Ran(1 if verdict else status, output.read() + verdict)
 
 
 def build(target):
@@ -94,7 +143,8 @@ def build(target):
 
 
 def lint(name):
-    ran = run(["make", "-k", "-s", f"-j{AT_ONCE}", f"lint-{name}"], LIMITS["lint"])
+    command = ["make", "-k", "-s", f"-j{AT_ONCE}", f"lint-{name}"]
+    ran = run(command, LIMITS["lint"], computes=True)
     return [Result(f"lint {name}", "failed" if ran.status else "passed", ran.output)]
 
 
@@ -102,7 +152,7 @@ def unit(program, limit=LIMITS["unit"], folder=ROOT):
     """One cmocka program; each of its functions is a result. One that has begun and neither passed
     nor was skipped has failed, so a crash fails the function that it happened in."""
     name = re.sub(r".*/test/unit/", "", program)
-    ran = run([program], limit, folder, UBSAN_OPTIONS="print_stacktrace=1")
+    ran = run([program], limit, folder, computes=True, UBSAN_OPTIONS="print_stacktrace=1")
     results = []
     for section in re.split(r"^\[ RUN      \] ", ran.output, flags=re.MULTILINE)[1:]:
         function = section.split(maxsplit=1)[0]
@@ -116,15 +166,40 @@ def unit(program, limit=LIMITS["unit"], folder=ROOT):
     return results
 
 
-def suite(folder):
-    """The pytest files of one folder, in one process, so that they share fixtures."""
-    files = sorted(str(path) for path in folder.glob("test_*.py"))
+def suite(folder, last_time=None):
+    """The pytest files of one folder. Those of one process share its fixtures."""
+    shares = spread(folder, last_time or {})
+
+    def one(files):
+        spent.cpu = 0
+        return tests_of(folder, files), spent.cpu
+
+    results = []
+    with ThreadPoolExecutor(len(shares)) as pool:
+        for some, cpu in pool.map(one, shares):
+            results += some
+            spent.cpu = getattr(spent, "cpu", 0) + cpu
+    return results
+
+
+def spread(folder, last_time):
+    """The files, dealt out from the longest on, each to the process that has least to do."""
+    guessed = {f: f.stat().st_size / BYTES_A_SECOND for f in folder.glob("test_*.py")}
+    seconds = {f: last_time.get(f.stem, LONG.get(f.stem, guessed[f])) for f in guessed}
+    shares = [[] for _ in range(min(WAITING.get(folder.name, 1), len(seconds)))]
+    for file in sorted(seconds, key=lambda file: (-seconds[file], file)):
+        min(shares, key=lambda share: sum(seconds[f] for f in share)).append(file)
+    return [sorted(share) for share in shares]
+
+
+def tests_of(folder, files):
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch, "report.xml")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         ran = run(
-            [*command, f"--junitxml={report}", *files],
+            [*command, f"--rootdir={ROOT}", f"--junitxml={report}", *map(str, files)],
             LIMITS["suite"],
+            computes=computes(folder),
             PYTHONPATH=str(ROOT / "test"),
         )
         cases = ElementTree.parse(report).iter("testcase") if report.exists() else ()
@@ -141,21 +216,31 @@ def suite(folder):
 
 def case_result(case):
     name = f"{case.get('classname')}: {case.get('name')}"
+    seconds = float(case.get("time", 0))
     for tag, outcome in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
         parts = case.findall(tag)
         if parts:
             output = "\n".join(part.text or part.get("message") for part in parts)
             captured = [case.findtext(stream, "") for stream in ("system-out", "system-err")]
-            return Result(name, outcome, "\n".join([output, *filter(None, captured)]))
-    return Result(name, "passed")
+            whole = "\n".join([output, *filter(None, captured)])
+            return Result(name, outcome, whole, seconds)
+    return Result(name, "passed", seconds=seconds)
+
+
+def computes(folder):
+    return folder.name not in (*WAITING, *ALONE)
 
 
 def suites():
-    """Those that run two at once, and those that run alone, each in its order."""
-    folders = {path.parent for path in (ROOT / "test").rglob("test_*.py")}
-    alone = sorted((f for f in folders if f.name in LAST), key=lambda f: LAST.index(f.name))
-    long = sorted((f for f in folders if f.name in FIRST), key=lambda f: FIRST.index(f.name))
-    return long + sorted(folders - {*alone, *long}), alone
+    """Those that wait, those that compute and those that run alone, each in its order."""
+    folders = sorted({path.parent for path in (ROOT / "test").rglob("test_*.py")})
+
+    def ordered(names):
+        return [folder for name in names for folder in folders if folder.name == name]
+
+    first = ordered(COMPUTING_FIRST)
+    others = [folder for folder in folders if computes(folder) and folder not in first]
+    return ordered(WAITING), first + others, ordered(ALONE)
 
 
 def name_of(folder):
@@ -166,57 +251,137 @@ def count(results, outcome):
     return sum(result.outcome == outcome for result in results)
 
 
-def timed(name, job, *arguments):
-    """Runs a job and prints its line."""
-    begin = time.monotonic()
+def seconds_by_file(results):
+    """Of pytest files; what of their seconds is fixtures' of a process counts as the first test's."""
+    files = {}
+    for result in filter(lambda result: result.seconds, results):
+        file = result.name.partition(":")[0].rpartition(".")[2]
+        files[file] = round(files.get(file, 0) + result.seconds, 1)
+    return files
+
+
+def of_last_run(report):
+    """Suite: its seconds by file."""
+    try:
+        suites = json.loads(report.read_text())["suites"]
+        return {suite["suite"]: suite.get("files", {}) for suite in suites}
+    except (AttributeError, OSError, ValueError, KeyError):
+        return {}
+
+
+class Report:
+    """What has ended so far, in the order of its ends, printed and written."""
+
+    def __init__(self, path):
+        self.path = path
+        self.begin = time.monotonic()
+        self.results, self.suites = [], []
+        self.lock = threading.Lock()
+
+    def seconds(self):
+        return round(time.monotonic() - self.begin, 1)
+
+    def add(self, name, results, seconds, cpu):
+        sums = {outcome: count(results, outcome) for outcome in ("passed", "failed", "skipped")}
+        cost = {"seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1)}
+        with self.lock:
+            self.results += results
+            files = seconds_by_file(results)
+            self.suites.append(
+                {"suite": name} | cost | sums | ({"files": files} if files else {})
+            )
+            failed = sums["failed"]
+            print(
+                f"{'FAIL' if failed else 'ok':4} {sums['passed']:4} passed"
+                f" {f'{failed:3} failed' if failed else '':10} {seconds:7.1f} s  {name}",
+                flush=True,
+            )
+            for result in results:
+                if result.outcome == "failed":
+                    print(f"     failed: {result.name}", flush=True)
+            self.write(complete=False)
+
+    def failures(self):
+        return [result for result in self.results if result.outcome == "failed"]
+
+    def write(self, complete):
+        if not self.path:
+            return
+        content = {
+            "complete": complete,
+            "passed": count(self.results, "passed"),
+            "failed": len(self.failures()),
+            "skipped": count(self.results, "skipped"),
+            "seconds": self.seconds(),
+            "cpu_seconds": round(sum(suite["cpu_seconds"] for suite in self.suites), 1),
+            "suites": self.suites,
+            "failures": [{"name": r.name, "output": r.output} for r in self.failures()],
+        }
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(content, indent=1) + "\n")
+        fresh.rename(self.path)
+
+    def show(self):
+        for result in self.results:
+            if result.outcome == "skipped":
+                print(f"skipped: {result.name}: {result.output.strip()}")
+        for result in self.failures():
+            print(f"\n---- failed: {result.name}\n{result.output.strip()}")
+        print(f"\nThe slowest of {len(self.suites)} suites, in seconds and seconds of CPU time:")
+        slowest = sorted(self.suites, key=lambda suite: suite["seconds"], reverse=True)
+        for suite in slowest[:SLOWEST]:
+            print(f"{suite['seconds']:8.1f} {suite['cpu_seconds']:8.1f}  {suite['suite']}")
+        cpu = sum(suite["cpu_seconds"] for suite in self.suites)
+        print(f"{self.seconds():8.1f} {cpu:8.1f}  all of them")
+        print(f"\n{count(self.results, 'passed')} passed, {len(self.failures())} failed")
+
+
+def timed(report, name, job, *arguments):
+    """Runs a job and reports it, unless it was interrupted."""
+    begin, spent.cpu = time.monotonic(), 0
     results = job(*arguments)
-    failed = count(results, "failed")
-    print(
-        f"{'FAIL' if failed else 'ok':4} {count(results, 'passed'):4} passed"
-        f" {f'{failed:3} failed' if failed else '':10} {time.monotonic() - begin:7.1f} s  {name}",
-        flush=True,
-    )
-    for result in results:
-        if result.outcome == "failed":
-            print(f"     failed: {result.name}", flush=True)
-    return results
+    if not stopping.is_set():
+        report.add(name, results, time.monotonic() - begin, spent.cpu)
 
 
-def run_two_at_once(jobs):
-    with ThreadPoolExecutor(2) as pool:
-        try:
-            return [result for some in pool.map(lambda job: timed(*job), jobs) for result in some]
-        except KeyboardInterrupt:
-            stopping.set()
+def run_side_by_side(report, *lanes):
+    """Each lane is how many of its jobs run at once, and its jobs, which begin in their order."""
+    pools = [ThreadPoolExecutor(at_once) for at_once, _ in lanes]
+    try:
+        begun = [
+            pool.submit(timed, report, *job)
+            for pool, (_, jobs) in zip(pools, lanes, strict=True)
+            for job in jobs
+        ]
+        for job in begun:
+            job.result()
+    except BaseException:
+        stopping.set()
+        for pool in pools:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(running):
-                interrupt(process)
-            raise
+        for process in list(running):
+            process.interrupt()
+        raise
 
 
-def run_all(arguments):
-    results = timed("build", build, arguments.build) if arguments.build else []
-    jobs = [(f"lint {name}", lint, name) for name in arguments.lints.split()]
+def run_all(report, last_run, arguments):
+    if arguments.build:
+        timed(report, "build", build, arguments.build)
+    waiting, computing, alone = suites() if arguments.suites else ([], [], [])
+
+    def jobs(folders):
+        names = map(name_of, folders)
+        return [(n, suite, f, last_run.get(n)) for n, f in zip(names, folders, strict=True)]
+
+    computed = [(f"lint {name}", lint, name) for name in arguments.lints.split()]
     for program in arguments.units.split():
         if Path(ROOT, program).exists():
-            jobs.append((re.sub(r".*/test/unit/", "unit ", program), unit, program))
-    results += run_two_at_once(jobs)
-    if arguments.suites:
-        together, alone = suites()
-        results += run_two_at_once((name_of(folder), suite, folder) for folder in together)
-        for folder in alone:
-            results += timed(name_of(folder), suite, folder)
-    return results
-
-
-def show(results):
-    for result in results:
-        if result.outcome == "skipped":
-            print(f"skipped: {result.name}: {result.output.strip()}")
-    for result in results:
-        if result.outcome == "failed":
-            print(f"\n---- failed: {result.name}\n{result.output.strip()}")
-    print(f"\n{count(results, 'passed')} passed, {count(results, 'failed')} failed")
+            computed.append((re.sub(r".*/test/unit/", "unit ", program), unit, program))
+    run_side_by_side(
+        report, (WAITING_AT_ONCE, jobs(waiting)), (AT_ONCE, computed + jobs(computing))
+    )
+    run_side_by_side(report, (1, jobs(alone)))
 
 
 def main():
@@ -229,20 +394,13 @@ def main():
     arguments = parser.parse_args()
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    begin = time.monotonic()
-    results = run_all(arguments)
-    failures = [{"name": r.name, "output": r.output} for r in results if r.outcome == "failed"]
-    if arguments.report:
-        arguments.report.parent.mkdir(parents=True, exist_ok=True)
-        report = {
-            "passed": count(results, "passed"),
-            "failed": len(failures),
-            "seconds": round(time.monotonic() - begin, 1),
-            "failures": failures,
-        }
-        arguments.report.write_text(json.dumps(report, indent=1) + "\n")
-    show(results)
-    sys.exit(1 if failures else 0)
+    last_run = of_last_run(arguments.report)
+    report = Report(arguments.report)
+    report.write(complete=False)  # an older one says nothing of this run
+    run_all(report, last_run, arguments)
+    report.write(complete=True)
+    report.show()
+    sys.exit(1 if report.failures() else 0)
 
 
 if __name__ == "__main__":

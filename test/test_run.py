@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -111,16 +112,84 @@ def test_a_suite_that_cannot_run_is_a_failure(tmp_path, monkeypatch, content):
     assert [r.outcome for r in run.suite(tmp_path)] == ["failed"]
 
 
-def test_long_suites_begin_first_and_clusters_run_alone(tmp_path, monkeypatch):
+def test_suites_that_wait_run_beside_those_that_compute_and_clusters_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "ROOT", tmp_path)
-    for name in ("cluster", "azsim", "integration", "lint"):
+    for name in ("cluster", "azsim", "integration", "lint", "sim", "chart"):
         (tmp_path / "test" / name).mkdir(parents=True)
         (tmp_path / "test" / name / "test_s.py").touch()
     (tmp_path / "test/azsim/no_test.py").touch()
     (tmp_path / "test/test_run.py").touch()
-    together, alone = ([run.name_of(folder) for folder in folders] for folders in run.suites())
-    assert together == ["test/integration", "test", "test/azsim", "test/lint"]
+    waiting, computing, alone = ([run.name_of(folder) for folder in lane] for lane in run.suites())
+    assert waiting == ["test/integration", "test/azsim"]
+    assert computing == ["test/sim", "test", "test/chart", "test/lint"]
     assert alone == ["test/cluster"]
+
+
+def test_what_computes_yields_to_what_waits(tmp_path):
+    """Before it ends: this one waits for it."""
+    script = f"import os, time\nwhile os.nice(0) != {run.PRIORITY}: time.sleep(0.01)"
+    assert run.run([sys.executable, "-c", script], 60, tmp_path, computes=True).status == 0
+
+
+def test_files_are_spread_by_what_they_took(tmp_path, monkeypatch):
+    monkeypatch.setitem(run.WAITING, tmp_path.name, 2)
+    for name, size in {"a": 150, "b": 300, "c": 900, "d": 1500}.items():
+        (tmp_path / f"test_{name}.py").write_text("#" * size)
+
+    def stems(last_time):
+        return [[path.stem[-1] for path in files] for files in run.spread(tmp_path, last_time)]
+
+    assert stems({}) == [["d"], ["a", "b", "c"]]
+    assert stems({"test_a": 20, "test_d": 10}) == [["a"], ["b", "c", "d"]]
+    monkeypatch.setitem(run.WAITING, tmp_path.name, 9)
+    assert len(stems({})) == 4
+
+
+ONE_OF_TWO = """
+import os
+
+def test_one(): pass
+def test_two(): assert False, f"process {os.getpid()} of them"
+"""
+
+
+def test_files_run_in_processes_of_their_own(tmp_path, monkeypatch):
+    """The end of one of these is a failure, and the others go on."""
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setitem(run.WAITING, tmp_path.name, 3)
+    for name in "ab":
+        (tmp_path / f"test_{name}.py").write_text(ONE_OF_TWO)
+    (tmp_path / "test_c.py").write_text("import os\ndef test_three(): os.kill(os.getpid(), 9)\n")
+    results = run.suite(tmp_path)
+    assert sorted((r.name, r.outcome) for r in results[:-1]) == [
+        ("test_a: test_one", "passed"),
+        ("test_a: test_two", "failed"),
+        ("test_b: test_one", "passed"),
+        ("test_b: test_two", "failed"),
+    ]
+    assert results[-1].outcome == "failed" and "SIGKILL" in results[-1].output
+    said = [re.search(r"process \d+", result.output) for result in results]
+    assert len({found[0] for found in said if found}) == 2
+
+
+SPINS = """
+import subprocess, sys, time
+
+def spin():
+    while time.process_time() < 0.4: pass
+
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, __file__, "again"])
+    time.sleep(0.4)
+spin()
+"""
+
+
+def test_cpu_seconds_are_those_of_a_program_and_of_what_it_has_started(program):
+    run.spent.cpu = 0
+    begin = time.monotonic()
+    run.unit(program(SPINS, sys.executable))
+    assert 0.8 <= run.spent.cpu < time.monotonic() - begin
 
 
 def start(tree, *arguments):
@@ -158,14 +227,23 @@ def test_the_sum_is_last(tmp_path, program, build, lints, script, last, failures
     report = json.loads((tmp_path / "report.json").read_text())
     assert f"{report['passed']} passed, {report['failed']} failed" == last
     assert [failure["name"] for failure in report["failures"]] == failures
-    assert report["seconds"] >= 0
+    assert report["complete"]
+    costs = {suite["suite"]: suite for suite in report["suites"]}
+    assert {*costs} == {"build", *(f"lint {name}" for name in lints.split()), "unit test_x"}
+    for cost in costs.values():
+        assert 0 <= cost["cpu_seconds"] <= cost["seconds"] * os.cpu_count() + 0.1
+    for outcome in ("passed", "failed", "skipped"):
+        assert sum(cost[outcome] for cost in costs.values()) == report[outcome]
+    slowest = lines.index(f"The slowest of {len(costs)} suites, in seconds and seconds of CPU time:")
+    named = [line.split(maxsplit=2)[2] for line in lines[slowest + 1 : -2]]
+    assert sorted(named[:-1]) == sorted(costs) and named[-1] == "all of them"
 
 
 def test_interrupting_ends_what_runs(tmp_path, program):
     marker = tmp_path / "pid"
     marker.touch()
     hanging = f"import os, time\nopen('{marker}', 'w').write(str(os.getpid()))\ntime.sleep(1000)\n"
-    process = start(tmp_path, "--units", program(hanging, sys.executable))
+    process = start(tmp_path, "--build", "bad", "--units", program(hanging, sys.executable))
     while not marker.read_text():
         assert process.poll() is None
         time.sleep(0.01)
@@ -173,3 +251,7 @@ def test_interrupting_ends_what_runs(tmp_path, program):
     process.communicate()
     assert process.returncode != 0
     assert not Path("/proc", marker.read_text()).exists()
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert not report["complete"]
+    assert [suite["suite"] for suite in report["suites"]] == ["build"]
+    assert [failure["name"] for failure in report["failures"]] == ["build"]
