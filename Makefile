@@ -1,6 +1,7 @@
 # make          everything, into build/; DEVELOPER=1 makes warnings errors
 # make setup    installs what is missing; PACKAGES=build only what that takes
 # make test     all tests; ends with "N passed, N failed"
+# make nightly  what takes a night: many new seeds, all mutants, scale, bench, long fuzzing
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
 # make bench    calls, time and memory under load; BENCH=a only that scenario
 # make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
@@ -33,6 +34,7 @@ include mk/docs.mk
 include mk/sim.mk
 include mk/fuzz.mk
 include mk/distributions.mk
+include mk/nightly.mk
 
 .PHONY: all clean
 all: programs
