@@ -5,7 +5,7 @@ PACKAGES := build image lint test cluster
 demo bench: PACKAGES := build cluster
 
 # The goals that may install. Under any other, what is missing is named.
-INSTALLING := $(filter setup demo test bench,$(MAKECMDGOALS))
+INSTALLING := $(filter setup demo test bench nightly,$(MAKECMDGOALS))
 
 .PHONY: setup install-packages cluster-tools
 setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))
