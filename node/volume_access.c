@@ -6,23 +6,10 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/records/access_mode.h"
 
-#define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
 #define ACCESS(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_##name
 #define DEFAULT_FILESYSTEM "ext4"
-
-static const struct {
-    const char *name;
-    bool multi_node, read_only;
-} modes[] = {
-    [MODE(SINGLE_NODE_WRITER)] = {"SINGLE_NODE_WRITER", false, false},
-    [MODE(SINGLE_NODE_READER_ONLY)] = {"SINGLE_NODE_READER_ONLY", false, true},
-    [MODE(MULTI_NODE_READER_ONLY)] = {"MULTI_NODE_READER_ONLY", true, true},
-    [MODE(MULTI_NODE_SINGLE_WRITER)] = {"MULTI_NODE_SINGLE_WRITER", true, false},
-    [MODE(MULTI_NODE_MULTI_WRITER)] = {"MULTI_NODE_MULTI_WRITER", true, false},
-    [MODE(SINGLE_NODE_SINGLE_WRITER)] = {"SINGLE_NODE_SINGLE_WRITER", false, false},
-    [MODE(SINGLE_NODE_MULTI_WRITER)] = {"SINGLE_NODE_MULTI_WRITER", false, false},
-};
 
 /* Names of parameters do not differ by case. */
 static const char *find(context_entry *const *context, size_t n, const char *key)
@@ -31,27 +18,6 @@ static const char *find(context_entry *const *context, size_t n, const char *key
         if (strcasecmp(context[i]->key, key) == 0)
             return context[i]->value;
     return "";
-}
-
-static struct err *check_mode(const Csi__V1__VolumeCapability *capability, const char *max_shares)
-{
-    int mode = capability->access_mode ? (int)capability->access_mode->mode : 0;
-
-    if (mode <= 0 || (size_t)mode >= COUNT_OF(modes) || !modes[mode].name)
-        return err_new(ERR_INVALID, "volume_capability.access_mode %d is unknown", mode);
-    if (!modes[mode].multi_node)
-        return NULL;
-    if (capability->access_type_case == ACCESS(MOUNT))
-        return err_new(ERR_INVALID,
-                       "volume_capability.access_mode %s: a file system on a disk can be mounted "
-                       "on one node only",
-                       modes[mode].name);
-    if (strtol(max_shares, NULL, 10) < 2)
-        return err_new(
-            ERR_INVALID,
-            "volume_capability.access_mode %s requires parameter maxShares to be 2 or more",
-            modes[mode].name);
-    return NULL;
 }
 
 static struct err *choose_filesystem(const Csi__V1__VolumeCapability__MountVolume *mount,
@@ -92,14 +58,11 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
 
     if (!capability)
         return err_new(ERR_INVALID, "volume_capability is missing");
-    if (capability->access_type_case != ACCESS(BLOCK) &&
-        capability->access_type_case != ACCESS(MOUNT))
-        return err_new(ERR_INVALID,
-                       "volume_capability.access_type is missing: it must be block or mount");
-    TRY(check_mode(capability, find(context, n_context, "maxshares")));
+    const char *shares = find(context, n_context, "maxshares");
+    TRY(capability_check(capability, (int)strtol(shares, NULL, 10)));
 
     access.raw = capability->access_type_case == ACCESS(BLOCK);
-    access.read_only = modes[capability->access_mode->mode].read_only;
+    access.read_only = access_mode_is_read_only((int)capability->access_mode->mode);
     access.may_grow = strcasecmp(find(context, n_context, "resizerequired"), "true") == 0;
     if (!access.raw) {
         TRY(choose_filesystem(capability->mount, find(context, n_context, "fstype"),

@@ -16,7 +16,6 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/kube/cached_client.h"
-#include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- of an AzVolume ---- */
@@ -49,23 +48,11 @@ static struct err *request_deletion(struct task *self, struct controller *contro
                        object->metadata->name, object->metadata->uid);
 }
 
-/* Until the object with this uid is gone, or its deletion has failed. */
-static struct err *wait_gone(struct task *self, struct rpc_call *call, const char *key,
-                             const char *uid)
+static const Api__AzError *deletion_failure(const struct kube_object *object)
 {
-    struct controller *controller = call->ctx;
+    const Api__AzVolume *volume = as_volume(object);
 
-    for (;;) {
-        struct kube_object *object = store_get(controller->volumes, key);
-
-        if (!object || strcmp(object->metadata->uid, uid) != 0)
-            return NULL;
-        const Api__AzVolumeStatus *status = as_volume(object)->status;
-        if (status && status->state && strcmp(status->state, "DeletionFailed") == 0 &&
-            status->error)
-            return az_error_take(status->error);
-        TRY(store_wait(self, controller->volumes, key, csi_wait_deadline(call)));
-    }
+    return strcmp(volume_state(volume), "DeletionFailed") == 0 ? volume->status->error : NULL;
 }
 
 /* `ret_gone`: there was no such AzVolume any more, and nothing is known of its disk. */
@@ -80,7 +67,8 @@ static struct err *delete_on_record(struct task *self, struct rpc_call *call,
         return NULL;
     }
     TRY(err);
-    return wait_gone(self, call, object->key, object->metadata->uid);
+    struct controller *controller = call->ctx;
+    return csi_wait_gone(self, call, controller->volumes, object, deletion_failure);
 }
 
 /* ---- of a disk without one ---- */

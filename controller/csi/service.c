@@ -8,6 +8,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/access_mode.h"
+#include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
 enum { TIME_TO_ANSWER_MS = 200 };
@@ -15,6 +16,20 @@ enum { TIME_TO_ANSWER_MS = 200 };
 uint64_t csi_wait_deadline(const struct rpc_call *call)
 {
     return call->deadline > TIME_TO_ANSWER_MS ? call->deadline - TIME_TO_ANSWER_MS : 0;
+}
+
+struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct store *store,
+                          const struct kube_object *object, csi_failure_fn *failure)
+{
+    for (;;) {
+        const struct kube_object *now = store_get(store, object->key);
+
+        if (!now || strcmp(now->metadata->uid, object->metadata->uid) != 0)
+            return NULL;
+        if (failure(now))
+            return az_error_take(failure(now));
+        TRY(store_wait(self, store, object->key, csi_wait_deadline(call)));
+    }
 }
 
 static struct err *none_if_not_found(struct err *err)

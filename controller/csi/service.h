@@ -29,3 +29,10 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
 
 /* Until when a call may wait for something, so that there is time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);
+
+/* Waits until the object is gone from the store; the error on record once `failure` finds one that
+ * says that it stays. */
+typedef const Api__AzError *csi_failure_fn(const struct kube_object *object);
+struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct store *store,
+                          const struct kube_object *object, csi_failure_fn *failure)
+    __attribute__((warn_unused_result));

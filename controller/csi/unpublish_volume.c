@@ -14,7 +14,6 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
-#include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
 enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
@@ -26,22 +25,12 @@ static bool keeps_replicas(struct controller *controller, const Api__AzVolume *v
            volume->spec->max_mount_replica_count > 0;
 }
 
-static struct err *wait_detached(struct task *self, struct rpc_call *call, const char *key,
-                                 const char *uid)
+static const Api__AzError *detach_failure(const struct kube_object *object)
 {
-    struct controller *controller = call->ctx;
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    bool failed = strcmp(attachment_state(attachment), STATE_DETACHMENT_FAILED) == 0;
 
-    for (;;) {
-        struct kube_object *object = store_get(controller->attachments, key);
-
-        if (!object || strcmp(object->metadata->uid, uid) != 0)
-            return NULL;
-        const Api__AzVolumeAttachmentStatus *status = as_attachment(object)->status;
-        if (status && status->error &&
-            strcmp(attachment_state(as_attachment(object)), STATE_DETACHMENT_FAILED) == 0)
-            return az_error_take(status->error);
-        TRY(store_wait(self, controller->attachments, key, csi_wait_deadline(call)));
-    }
+    return failed ? attachment->status->error : NULL;
 }
 
 /* Not by a detach: by somebody's hand, which leaves the disk attached. The next call finds out. */
@@ -63,7 +52,8 @@ static struct err *detach(struct task *self, struct rpc_call *call, struct kube_
         return asked ? NULL : record_lost(object);
     }
     TRY(err);
-    return wait_detached(self, call, object->key, object->metadata->uid);
+    struct controller *controller = call->ctx;
+    return csi_wait_gone(self, call, controller->attachments, object, detach_failure);
 }
 
 /* ---- the node that had it ---- */

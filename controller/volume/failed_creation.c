@@ -13,8 +13,7 @@ enum { STAYS_MS = 10 * 60 * 1000 };
 
 bool creation_has_failed(const Api__AzVolume *volume)
 {
-    return volume->status && volume->status->state &&
-           strcmp(volume->status->state, "CreationFailed") == 0;
+    return strcmp(volume_state(volume), "CreationFailed") == 0;
 }
 
 static struct err *annotate(struct task *self, struct controller *controller, struct kube *kube,

@@ -37,7 +37,7 @@ static void subject_fini(struct subject *subject)
 
 static bool is_in_state(const Api__AzVolume *volume, const char *state)
 {
-    return volume->status && volume->status->state && strcmp(volume->status->state, state) == 0;
+    return strcmp(volume_state(volume), state) == 0;
 }
 
 static void gather_attachments(struct subject *s)

@@ -6,15 +6,15 @@
 
 static const struct {
     const char *name;
-    bool multi_node;
+    bool multi_node, read_only;
 } modes[] = {
-    [MODE(SINGLE_NODE_WRITER)] = {"SINGLE_NODE_WRITER", false},
-    [MODE(SINGLE_NODE_READER_ONLY)] = {"SINGLE_NODE_READER_ONLY", false},
-    [MODE(MULTI_NODE_READER_ONLY)] = {"MULTI_NODE_READER_ONLY", true},
-    [MODE(MULTI_NODE_SINGLE_WRITER)] = {"MULTI_NODE_SINGLE_WRITER", true},
-    [MODE(MULTI_NODE_MULTI_WRITER)] = {"MULTI_NODE_MULTI_WRITER", true},
-    [MODE(SINGLE_NODE_SINGLE_WRITER)] = {"SINGLE_NODE_SINGLE_WRITER", false},
-    [MODE(SINGLE_NODE_MULTI_WRITER)] = {"SINGLE_NODE_MULTI_WRITER", false},
+    [MODE(SINGLE_NODE_WRITER)] = {"SINGLE_NODE_WRITER", false, false},
+    [MODE(SINGLE_NODE_READER_ONLY)] = {"SINGLE_NODE_READER_ONLY", false, true},
+    [MODE(MULTI_NODE_READER_ONLY)] = {"MULTI_NODE_READER_ONLY", true, true},
+    [MODE(MULTI_NODE_SINGLE_WRITER)] = {"MULTI_NODE_SINGLE_WRITER", true, false},
+    [MODE(MULTI_NODE_MULTI_WRITER)] = {"MULTI_NODE_MULTI_WRITER", true, false},
+    [MODE(SINGLE_NODE_SINGLE_WRITER)] = {"SINGLE_NODE_SINGLE_WRITER", false, false},
+    [MODE(SINGLE_NODE_MULTI_WRITER)] = {"SINGLE_NODE_MULTI_WRITER", false, false},
 };
 
 static bool is_known(int mode)
@@ -27,7 +27,12 @@ bool access_mode_is_multi_node(int mode)
     return is_known(mode) && modes[mode].multi_node;
 }
 
-static struct err *check(const Csi__V1__VolumeCapability *capability, int max_shares)
+bool access_mode_is_read_only(int mode)
+{
+    return is_known(mode) && modes[mode].read_only;
+}
+
+struct err *capability_check(const Csi__V1__VolumeCapability *capability, int max_shares)
 {
     int mode = capability->access_mode ? (int)capability->access_mode->mode : 0;
     bool block = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_BLOCK;
@@ -59,7 +64,7 @@ struct err *capabilities_check(Csi__V1__VolumeCapability *const *capabilities, s
     if (n == 0)
         return err_new(ERR_INVALID, "volume_capabilities is missing");
     for (size_t i = 0; i < n; i++)
-        TRY(check(capabilities[i], max_shares));
+        TRY(capability_check(capabilities[i], max_shares));
     return NULL;
 }
 

@@ -10,9 +10,12 @@
 
 /* By the number that CSI and the custom resources give it. */
 bool access_mode_is_multi_node(int mode);
+bool access_mode_is_read_only(int mode);
 
-/* INVALID, naming the field, unless a disk that `max_shares` nodes can share serves every one of
- * the capabilities. */
+/* INVALID, naming the field, unless a disk that `max_shares` nodes can share serves the capability,
+ * or every one of the capabilities. */
+struct err *capability_check(const Csi__V1__VolumeCapability *capability, int max_shares)
+    __attribute__((warn_unused_result));
 struct err *capabilities_check(Csi__V1__VolumeCapability *const *capabilities, size_t n,
                                int max_shares) __attribute__((warn_unused_result));
 bool capabilities_are_multi_node(Csi__V1__VolumeCapability *const *capabilities, size_t n);

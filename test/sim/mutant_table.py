@@ -203,10 +203,13 @@ MUTANTS = [
            "if (in->claimed && !in->delete_requested)", "if (in->claimed && !in->delete_requested && false)",
            "busy", "volume-record-deleted-by-hand"),
     Mutant("deleted before the disk is gone", "controller/csi/delete_volume.c",
-           "return wait_gone(self, call, object->key, object->metadata->uid);",
-           "return wait_gone(self, call, object->key, \"\");"),
+           "return csi_wait_gone(self, call, controller->volumes, object, deletion_failure);",
+           "return controller && deletion_failure(object) ? csi_wait_gone(self, call, controller->volumes, object,"
+           " deletion_failure) : NULL;"),
     Mutant("unpublished before it is detached", "controller/csi/unpublish_volume.c",
-           "if (!object || strcmp(object->metadata->uid, uid) != 0)", "if (key && uid && object != call->ctx)"),
+           "return csi_wait_gone(self, call, controller->attachments, object, detach_failure);",
+           "return controller && detach_failure(object) ? csi_wait_gone(self, call, controller->attachments, object,"
+           " detach_failure) : NULL;"),
     Mutant("demoted where the node may still write", "controller/csi/unpublish_volume.c",
            "*ret = former == VOLUME_NOT_IN_USE;", "*ret = true;", "node-deaths"),
     Mutant("a running job is not asked for", "controller/cache/volume_in_use.c",

@@ -520,10 +520,7 @@ MUTANTS = [
            "if (!place->has_record || (record && same_filesystem(&place->record, record)))",
            "if (!place->has_record || !record || same_filesystem(&place->record, record))"),
     Mutant("a volume is mounted on several nodes", "node/volume_access.c",
-           "    if (capability->access_type_case == ACCESS(MOUNT))\n        return err_new(ERR_INVALID,\n"
-           '                       "volume_capability.access_mode %s: a file system',
-           "    if (capability->access_type_case == ACCESS(MOUNT) && !max_shares)\n        return err_new(ERR_INVALID,\n"
-           '                       "volume_capability.access_mode %s: a file system'),
+           "    TRY(capability_check(capability, (int)strtol(shares, NULL, 10)));\n", "    (void)shares;\n"),
     Mutant("the mount option ro mounts for writing", "node/volume_access.c",
            "        access.read_only |= mount_options_read_only(access.options, access.n_options);\n", ""),
     Mutant("a path that is not absolute is taken", "node/volume_access.c",

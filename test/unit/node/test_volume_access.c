@@ -148,7 +148,7 @@ static void test_refused(void **state)
         {{.type = BLOCK, .mode = 99}, "volume_capability.access_mode 99 is unknown"},
         {WISH(MOUNT, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "5"}),
          "volume_capability.access_mode MULTI_NODE_MULTI_WRITER: a file system on a disk can be "
-         "mounted on one node only"},
+         "mounted on one node only; use volumeMode Block"},
         {WISH(BLOCK, MULTI_NODE_SINGLE_WRITER),
          "volume_capability.access_mode MULTI_NODE_SINGLE_WRITER requires parameter maxShares to "
          "be 2 or more"},
