@@ -22,6 +22,7 @@ from .images import Image
 from .machine import Machine, Program
 from .node import Node
 from .state import State
+from .waiting import PATIENCE_S
 
 NODES = ("node-a", "node-b", "node-c")
 # Names that folders and namespaces of the cluster itself have.
@@ -83,7 +84,7 @@ class Cluster:
             node.install()
         self._on_each(self.nodes.values(), self._boot)
         # Nodes may be faster than the controllers; without this no pod is admitted.
-        self.kubectl("wait", "serviceaccount/default", "--for=create", "--timeout=60s")
+        self.kubectl("wait", "serviceaccount/default", "--for=create", f"--timeout={PATIENCE_S}s")
         step(f"{len(self.nodes)} nodes Ready")
 
     def down(self) -> None:
@@ -127,14 +128,14 @@ class Cluster:
         node.join()
         self.wait_ready(node.name)
 
-    def wait_ready(self, node: str, seconds: int = 60) -> None:
+    def wait_ready(self, node: str, seconds: int = PATIENCE_S) -> None:
         """Ready as of the node's present boot."""
         boot = self.nodes[node].machine.boot_id()
         rebooted = f"jsonpath={{.status.nodeInfo.bootID}}={boot}"
         for condition in ("create", rebooted, "condition=Ready"):
             self._wait(node, condition, seconds)
 
-    def wait_lost(self, node: str, seconds: int = 60) -> None:
+    def wait_lost(self, node: str, seconds: int = PATIENCE_S) -> None:
         """NotReady because nothing is heard of it."""
         self._wait(node, "condition=Ready=Unknown", seconds)
 

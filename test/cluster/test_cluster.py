@@ -12,7 +12,10 @@ from .cluster import Cluster
 from .images import busybox
 from .node import Node
 from .objects import WEB_SERVER, pod, service, spec
-from .waiting import until_it_works
+from .waiting import PATIENCE_S, until_it_works
+
+PATIENCE = f"--timeout={PATIENCE_S}s"
+READY = ("--for=condition=Ready", PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +26,7 @@ def web(cluster: Cluster) -> dict[str, str]:
         name = f"web-{node}"
         cluster.apply(pod(name, spec(WEB_SERVER, nodeName=node)), service(name))
     for node in nodes:
-        cluster.kubectl("wait", f"pod/web-{node}", "--for=condition=Ready", "--timeout=60s")
+        cluster.kubectl("wait", f"pod/web-{node}", *READY)
     return {node: cluster.get("service", f"web-{node}")["spec"]["clusterIP"] for node in nodes}
 
 
@@ -96,7 +99,7 @@ def test_a_mount_of_a_pod_is_seen_on_its_node_and_nowhere_else(cluster):
         {"name": "kubelet", "mountPath": "/kubelet", "mountPropagation": "Bidirectional"}
     )
     cluster.apply(pod("mounting", mounting))
-    cluster.kubectl("wait", "pod/mounting", "--for=condition=Ready", "--timeout=60s")
+    cluster.kubectl("wait", "pod/mounting", *READY)
     tables = {each.name: each.run("cat", "/proc/mounts") for each in cluster.machines()}
     counts = {name: table.count("seen ") for name, table in tables.items()}
     assert counts == {"cp": 0, "node-a": 0, "node-b": 0, "node-c": 1}
@@ -132,7 +135,7 @@ def test_the_drivers_image_carries_what_its_programs_need(cluster):
     tools["containers"][0]["image"] = image.name
     cluster.apply(pod("tools", tools))
     succeeded = "--for=jsonpath={.status.phase}=Succeeded"
-    cluster.kubectl("wait", "pod/tools", succeeded, "--timeout=60s")
+    cluster.kubectl("wait", "pod/tools", succeeded, PATIENCE)
     assert cluster.kubectl("logs", "tools").endswith("complete\n")
     cluster.kubectl("delete", "pod", "tools")
 

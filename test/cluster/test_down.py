@@ -31,7 +31,12 @@ def start_up(directory: Path, table: str, key: str) -> tuple[subprocess.Popen, s
     def known() -> bool:
         return file.exists() and key in json.loads(file.read_text())[table]
 
-    until(known, f"{table} {key}", interval=0.002)
+    try:
+        until(known, f"{table} {key}", interval=0.002)
+    except BaseException:
+        creator.terminate()  # it clears up itself
+        creator.wait()
+        raise
     return creator, json.loads(file.read_text())["id"]
 
 
