@@ -8,6 +8,7 @@ have in common. A copy stays in build/, so that the next time builds less.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -48,6 +49,7 @@ class Tree:
             if not there.exists() or there.read_bytes() != content:
                 there.parent.mkdir(parents=True, exist_ok=True)
                 there.write_bytes(content)
+                shutil.copymode(self.original / path, there)
 
     def build(self, *targets: str):
         command = ["make", f"-j{JOBS}", *targets]

@@ -84,6 +84,14 @@ def test_what_fails_without_a_mutant_finds_none(tests):
         tests.prepare([mutant])
 
 
+def test_what_runs_in_the_original_runs_in_the_copy(tests):
+    program = tests.tree.original / "x/b.sh"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    tests.tree.update()
+    assert (tests.tree.folder / "x/b.sh").stat().st_mode & 0o111
+
+
 def test_what_has_not_changed_is_not_copied_again(tests):
     there = tests.tree.folder / "x/a.sh"
     before = there.stat().st_mtime_ns
