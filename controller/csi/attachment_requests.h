@@ -1,5 +1,5 @@
 /* attachment_requests.h - what ControllerPublishVolume and ControllerUnpublishVolume write into
- * AzVolumeAttachments. What is written is in the mirror when a function returns.
+ * AzVolumeAttachments. What is written is in the cache when a function returns.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 /* Operations for one volume and one node come one after the other; free() it. */
 char *csi_operation_id(const char *volume_id, const char *node);
 
-/* The volume's attachment on a node, referenced; asks the API server if the mirror lacks it. NULL
+/* The volume's attachment on a node, referenced; asks the API server if the cache lacks it. NULL
  * if there is none. */
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)

@@ -47,7 +47,7 @@ static struct err *check_node(struct task *self, struct controller *controller, 
 
 /* ---- one writer ---- */
 
-/* By the mirror; the holder is borrowed. */
+/* By the cache; the holder is borrowed. */
 struct verdict {
     enum attachment_answer answer;
     const char *holder; /* of ANSWER_REFUSE: the node that has the volume */
@@ -109,7 +109,7 @@ static struct err *write_primary(struct task *self, struct controller *controlle
 
     TRY(csi_find_attachment(self, controller, name, node, &object));
     struct verdict verdict = decide(controller, volume, object, node);
-    if (verdict.answer == ANSWER_WAIT) { /* by the mirror: it may have been unpublished since */
+    if (verdict.answer == ANSWER_WAIT) { /* by the cache: it may have been unpublished since */
         kube_object_unref(TAKE_PTR(object));
         TRY(node_attachment_read(self, controller, name, node, &object));
         verdict = decide(controller, volume, object, node);

@@ -16,7 +16,7 @@ rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpubl
 
 /* ---- for these files ---- */
 
-/* The AzVolume with this id, referenced; asks the API server if the mirror does not have it. NULL
+/* The AzVolume with this id, referenced; asks the API server if the cache does not have it. NULL
  * if there is none; PRECONDITION if another disk of that name has it. */
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
                             struct kube_object **ret) __attribute__((warn_unused_result));

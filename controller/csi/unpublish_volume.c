@@ -99,7 +99,7 @@ static struct err *may_stay(struct task *self, struct controller *controller,
 
 /* ---- unpublishing ---- */
 
-/* Nothing to do, says the mirror, which may be behind. NULL in `io` if it is gone by now. */
+/* Nothing to do, says the cache, which may be behind. NULL in `io` if it is gone by now. */
 static struct err *read_again(struct task *self, struct controller *controller,
                               struct kube_object **io)
 {

@@ -7,7 +7,7 @@
  *
  * A node is silent when kubelet and the node plug-in both are. Kubelet's own Lease is not read: the
  * node lifecycle controller makes a stale one the condition Ready=Unknown, the Nodes are in the
- * mirror already, and the Leases would be an update of every node every ten seconds for the same
+ * cache already, and the Leases would be an update of every node every ten seconds for the same
  * fact.
  */
 #pragma once

@@ -97,7 +97,7 @@ static bool has_primary(const struct controller *controller, const char *node)
     return false;
 }
 
-/* The mirror may be behind: only the API server itself is believed that a node is gone. */
+/* The cache may be behind: only the API server itself is believed that a node is gone. */
 static struct err *is_gone(struct task *self, struct controller *controller, const char *node,
                            bool *ret_gone)
 {

@@ -2,7 +2,7 @@
  *
  * A pure function: it reads a snapshot and fills in a plan. It performs no I/O, has no clock and
  * cannot yield, so every situation that a volume can be in is one row of a test table
- * (test_replica_plan.c), and the simulation can call it millions of times. Gathering the snapshot
+ * (test_plan.c), and the simulation can call it millions of times. Gathering the snapshot
  * and carrying the plan out is the reconciler's business.
  *
  * Guarantees, for any input:

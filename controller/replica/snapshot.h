@@ -1,4 +1,4 @@
-/* snapshot.h - the replicas of one volume and where they belong, gathered from the mirror.
+/* snapshot.h - the replicas of one volume and where they belong, gathered from the cache.
  *
  * The view holds what it shows: it stays good through a yield, but then it is old.
  */

@@ -4,7 +4,7 @@
 
 #include "controller/controller.h"
 
-/* Deletes its replicas. They are gone when the mirror says so. */
+/* Deletes its replicas. They are gone when the cache says so. */
 struct err *volume_release_attachments(struct task *self, struct controller *controller,
                                        const char *volume) __attribute__((warn_unused_result));
 

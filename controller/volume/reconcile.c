@@ -314,7 +314,7 @@ static struct err *record_failure(struct task *self, struct controller *controll
     return s.in.has_disk && !s.in.created ? look_again(err) : err;
 }
 
-/* Nothing can be decided after it before the mirror has changed, or time has passed. */
+/* Nothing can be decided after it before the cache has changed, or time has passed. */
 static bool is_last(enum volume_step step)
 {
     return step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE ||
