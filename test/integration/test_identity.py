@@ -76,7 +76,7 @@ def test_neither_a_secret_nor_a_file_says_what_to_do(world):
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     [said] = [line for line in done.stderr.splitlines() if line.startswith("azdisk-controller: ")]
-    for part in (f"no Secret {world.namespace}/none", "/no/azure.json: No such file", "controller.credentialFile"):
+    for part in (f"Secret {world.namespace}/none does not exist", "/no/azure.json: No such file", "controller.credentialFile"):
         assert part in said
 
 

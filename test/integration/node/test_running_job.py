@@ -99,7 +99,7 @@ def test_left_behind_by_a_plugin_that_died(stopped, cloud, disk_of, mkfs):
     left = cloud.running_job(v.name)
     stopped.kill()
     stopped.run()
-    until(lambda: f'"{left}" stays on record' in stopped.log.read_text(), "a look at the program")
+    until(lambda: f'"{left}" stays recorded as running' in stopped.log.read_text(), "a look at the program")
     assert cloud.running_job(v.name) == left
     mkfs.go_on()
     until(lambda: cloud.running_job(v.name) is None, "the end of the job on record")

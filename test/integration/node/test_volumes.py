@@ -149,7 +149,7 @@ BAD_REQUESTS = [
     ("NodeStageVolume", ID | STAGING | {"volume_capability": MANY}, INVALID,
      "volume_capability.access_mode MULTI_NODE_MULTI_WRITER"),
     ("NodeStageVolume", ID | STAGING | {"volume_capability": wish("ntfs")}, INVALID,
-     'fs_type "ntfs" is not supported: one of ext4, xfs'),
+     'fs_type "ntfs" is not supported: it must be one of ext4, xfs'),
     ("NodeUnstageVolume", STAGING, INVALID, "volume_id is missing"),
     ("NodeUnstageVolume", ID, INVALID, "staging_target_path is missing"),
     ("NodePublishVolume", STAGING | TARGET, INVALID, "volume_id is missing"),
