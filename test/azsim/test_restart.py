@@ -113,8 +113,8 @@ def test_the_control_interface(tmp_path):
 
         assert "already" in azsim.control("POST", "vms", VMS[0], expect=409)["error"]
         assert "vm.size" in azsim.control("POST", "vms", {"name": "x"}, expect=400)["error"]
-        assert "no VM" in azsim.control("GET", "vms/x", expect=404)["error"]
-        assert "none of" in azsim.control("POST", "vms/vm1/explode", expect=404)["error"]
+        assert "does not exist" in azsim.control("GET", "vms/x", expect=404)["error"]
+        assert "is not one of" in azsim.control("POST", "vms/vm1/explode", expect=404)["error"]
         assert azsim.control("POST", "vms/vm1/powerOff")["power"] == "stopped"
         assert azsim.control("GET", "vms/vm1")["maxDataDisks"] == 8
         azsim.control("GET", "nothing", expect=404)
@@ -136,7 +136,7 @@ CONFIGS = [
     ({"clients": [{"secret": "y"}]}, "clients[0].secret: unknown member"),
     ({"vms": [{"name": "a"}]}, 'vms[0].size: "" is no known size; there are Standard_B1s '),
     ({"vms": [{"name": "a/b", "size": "Standard_B1s"}]}, 'vms[0].name: "a/b" is not a name of'),
-    ({"vms": [{"name": "a", "size": "Standard_B1s", "zone": "4"}]}, 'vms[0].zone: "4" is none of'),
+    ({"vms": [{"name": "a", "size": "Standard_B1s", "zone": "4"}]}, 'vms[0].zone: "4" is not one of'),
     ({"vms": [{"name": "a", "size": "Standard_B1s", "zone": 1}]}, "vms[0].zone: expected a string"),
     ({"vms": [{"name": "a", "size": "Standard_B1s", "identity": "user"}]},
      'vms[0].identity: "user" is not "system"'),
