@@ -411,12 +411,14 @@ void store_apply_write(struct store *store, struct kube_object *object)
 void store_tombstone(struct store *store, const struct kube_object *object)
 {
     struct store_entry *entry = find_entry(store, object->key);
+    const char *uid = object->metadata->uid;
     struct tombstone *tombstone;
 
-    if (!entry || strcmp(entry->object->metadata->uid, object->metadata->uid) != 0)
+    if (!entry || !uid || !entry->object->metadata->uid ||
+        strcmp(entry->object->metadata->uid, uid) != 0)
         return;
     tombstone = mem_alloc(sizeof *tombstone);
-    tombstone->uid = mem_strdup(object->metadata->uid);
+    tombstone->uid = mem_strdup(uid);
     tombstone->version = entry->object->version;
     tombstone->generation = store->generation;
     HASH_ADD_KEYPTR(hh, store->tombstones, tombstone->uid, strlen(tombstone->uid), tombstone);

@@ -275,7 +275,7 @@ def test_a_primary_takes_the_place_of_a_replica(tmp_path, apiserver):
         until(lambda: all(world.roles(f"pvc-{i}") == {"a": "Primary Attached"} for i in range(4)),
               "the replicas are gone, the primaries of the first node are not", 90)
         one_more = create(controller, "pvc-x", shared).volume_id
-        with refused("RESOURCE_EXHAUSTED", second, "4 places", "4 by volumes"):
+        with refused("RESOURCE_EXHAUSTED", second, "all 4 are taken", "4 of them by volumes"):
             publish(controller, one_more, second)
         for vm in world.azure.control("GET", "vms")["vms"]:
             assert len(vm["attached"]) == 4

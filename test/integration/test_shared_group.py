@@ -79,7 +79,7 @@ def test_a_disk_without_any_record_that_is_not_marked_as_own_stays(world, contro
     disk = make_disk(azure_sdk, "data", tags)
     delete(controller, disk)
     assert disks(world) == ["data"]
-    until(lambda: f"disk {disk} stays" in controller.said(), "the log says so")
+    until(lambda: f"disk {disk} is not deleted" in controller.said(), "the log says so")
     assert not world.objects("azvolumes")
 
 

@@ -140,6 +140,23 @@ static void test_what_is_not_found(void **state)
     assert_string_equal(content(store), "b=2 ");
 }
 
+/* A server gives every object a uid; one without can be no other's predecessor. */
+static void test_what_has_no_uid_has_no_tombstone(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
+    CLEANUP(kube_object_unrefp) struct kube_object *bare = node_of("a", 1, "1");
+    CLEANUP(kube_object_unrefp) struct kube_object *known = a_with_uid("1", 2);
+
+    (void)state;
+    store_put(store, bare);
+    store_tombstone(store, bare);
+    store_tombstone(store, known);
+    assert_string_equal(content(store), "a=1 ");
+    store_put(store, known);
+    store_tombstone(store, bare);
+    assert_string_equal(content(store), "a=2 ");
+}
+
 /* Events come later than the answer, and tell of what was before. */
 static void test_what_has_a_tombstone_does_not_come_back(void **state)
 {
@@ -614,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_notes),
         cmocka_unit_test(test_what_is_not_found),
+        cmocka_unit_test(test_what_has_no_uid_has_no_tombstone),
         cmocka_unit_test(test_what_has_a_tombstone_does_not_come_back),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_lists_of_a_server_that_was_restored),
