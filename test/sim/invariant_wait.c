@@ -10,8 +10,10 @@ enum {
     LOOK_MS = 1000,
     CALM_MS = 8 * 60 * 1000, /* after trouble: pauses grow to five minutes, tokens come first */
     MOST_MS = 15 * 1000,
-    MOST_LEAVING_MS = 60 * 1000, /* half of it for a primary that takes its place */
-    CATCH_UP_MS = 60 * 1000,     /* after trouble: watches are there again */
+    TOKENS_MS = 60 * 1000, /* until Azure lets a VM be changed again, once others' changes of it,
+                            * that were refused, have used up what it allows */
+    MOST_LEAVING_MS = 60 * 1000 + TOKENS_MS, /* 30 s of it for a primary that takes its place */
+    CATCH_UP_MS = 60 * 1000,                 /* after trouble: watches are there again */
 };
 
 /* ---- what it would wait for ---- */
