@@ -67,7 +67,7 @@ MUTANTS = [
            "    answer_unwanted(vm, NULL);\n", "", "vm_withdrawal"),
     Mutant("disks are let go although nobody knows what became of them", AZURE + "vm_queue.c",
            "    if (unknown)\n        see_it_end(self, vm, urgency);\n",
-           "    (void)unknown, (void)see_it_end;\n", "vm_withdrawal"),
+           "    if (unknown)\n        (void)see_it_end;\n", "vm_withdrawal"),
     Mutant("a LUN that has become free does not rest", AZURE + "vm_cache.c",
            "    vm->freed |= freed;\n", "", "vm_queue"),
     Mutant("a model that could not be read is known", AZURE + "vm_cache.c",
