@@ -92,7 +92,7 @@ static struct err *check_still_ours(const struct staging *s)
 
     if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
         return err_new(ERR_BUSY, "the volume was unpublished in the meantime");
-    TRY(attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place));
+    TRY(attachment_check(as_attachment(object), &place));
     if (place.lun != s->place.lun)
         return err_new(ERR_BUSY, "the LUN of the disk has changed in the meantime");
     return NULL;
@@ -334,9 +334,8 @@ static struct err *unstage(struct task *self, struct node *node,
     TRY(host_unstage(self, node->host, request->staging_target_path));
     const struct kube_object *object = informers_find_attachment(node, request->volume_id);
     CLEANUP(err_freep)
-    struct err *not_attached =
-        object ? attachment_check(KUBE_AS(Api__AzVolumeAttachment, object), &place)
-               : err_new(ERR_NOT_FOUND, "no attachment");
+    struct err *not_attached = object ? attachment_check(as_attachment(object), &place)
+                                      : err_new(ERR_NOT_FOUND, "no attachment");
     if (!not_attached)
         TRY(host_check_unused(self, node->host, place.lun));
     log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);

@@ -106,7 +106,7 @@ struct err *volume_record_read(struct task *self, struct node *node,
                                const struct attachment_place *place, const char *volume_id,
                                struct volume_record *ret)
 {
-    const Api__AzVolumeAttachment *message = KUBE_AS(Api__AzVolumeAttachment, attachment);
+    const Api__AzVolumeAttachment *message = as_attachment(attachment);
     const char *name = message->spec->volume_name;
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 

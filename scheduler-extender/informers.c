@@ -5,6 +5,7 @@
 #include "lib/base/log.h"
 #include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
+#include "provisioner-lib/records/attachment.h"
 #include "scheduler-extender/metrics.h"
 
 /* ---- what is kept of each object: there are many, and most of them say much ---- */
@@ -40,7 +41,7 @@ static const char *const kept_of_driver_nodes[] = {
 static void index_by_disk(const struct kube_object *object,
                           void (*emit)(void *ctx, const char *value), void *ctx)
 {
-    const Api__AzVolumeAttachmentSpec *spec = KUBE_AS(Api__AzVolumeAttachment, object)->spec;
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
 
     if (!spec || !spec->volume__id)
         return;

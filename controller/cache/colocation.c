@@ -142,7 +142,7 @@ static void add_pod(void *ctx, const Api__Pod *pod)
 
 static bool is_leaving(const Api__Pod *pod)
 {
-    return pod->metadata->deletion_timestamp != NULL;
+    return kube_is_deleting(pod->metadata);
 }
 
 /* A pod that ends has a say only as long as no other has come in its place. */

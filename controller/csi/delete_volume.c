@@ -36,10 +36,9 @@ static struct err *check_unused(const struct controller *controller, const char 
 static struct err *request_deletion(struct task *self, struct controller *controller,
                                     const struct kube_object *object)
 {
-    const Api__AzVolumeStatus *status = as_volume(object)->status;
-    json_t *changes = json_pack("{s:{s:s, s:n, s:{s:s}}}", "status", "state",
-                                status && status->state ? status->state : "", "error", "annotation",
-                                ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
+    json_t *changes =
+        json_pack("{s:{s:s, s:n, s:{s:s}}}", "status", "state", volume_state(as_volume(object)),
+                  "error", "annotation", ANNOTATION_DELETE_REQUEST, "cloud-delete-volume");
 
     TRY(cached_patch_status(self, controller->kube, controller->volumes, object, changes, NULL));
     if (kube_is_deleting(object->metadata))

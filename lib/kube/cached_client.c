@@ -11,7 +11,7 @@ static void forget_if_gone(struct store *store, const struct kube_object *before
 /* One that was only kept by the finalizers that it has lost is gone; the watch will say so. */
 static bool is_gone(const struct kube_object *object)
 {
-    return object->metadata->deletion_timestamp && object->metadata->n_finalizers == 0;
+    return kube_is_deleting(object->metadata) && object->metadata->n_finalizers == 0;
 }
 
 static void keep(struct store *store, struct kube_object *object, struct kube_object **ret)

@@ -102,7 +102,7 @@ const char *key_name(const struct kube_object *object)
 
 const char *volume_disk_id(const struct kube_object *object)
 {
-    const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, object)->status;
+    const Api__AzVolumeStatus *status = as_volume(object)->status;
 
     return status && status->detail ? status->detail->volume__id : NULL;
 }
@@ -110,7 +110,7 @@ const char *volume_disk_id(const struct kube_object *object)
 static const Api__AzVolumeAttachmentSpec *spec_of(const struct kube_object *attachment)
 {
     static const Api__AzVolumeAttachmentSpec none = API__AZ_VOLUME_ATTACHMENT_SPEC__INIT;
-    const Api__AzVolumeAttachmentSpec *spec = KUBE_AS(Api__AzVolumeAttachment, attachment)->spec;
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(attachment)->spec;
 
     return spec ? spec : &none;
 }

@@ -316,7 +316,7 @@ MUTANTS = [
            "if (before && err_kind(err) == ERR_NOT_FOUND)",
            "if (before && err_kind(err) == ERR_NOT_FOUND && !store)"),
     Mutant("what has lost its last finalizer comes back into the store", KUBE + "cached_client.c",
-           "return object->metadata->deletion_timestamp && object->metadata->n_finalizers == 0;",
+           "return kube_is_deleting(object->metadata) && object->metadata->n_finalizers == 0;",
            "return !object->metadata;"),
     Mutant("a write is made over another one", KUBE + "cached_client.c",
            'return with_metadata(changes, "resourceVersion", object->metadata->resource_version);',
