@@ -150,14 +150,16 @@ static void check_published(struct invariants *invariants, const publish_request
                          volume, node, lun, record->lun);
 }
 
-/* Published elsewhere, which is on record: then it is not to be published here any more. A
- * controller that has not heard of that record does not know. */
+/* Published elsewhere, which is on record: then it is not to be published here any more, but for a
+ * block volume, which several nodes may have. A controller that has not heard of that record does
+ * not know. */
 static void check_refused(const struct invariants *invariants, const publish_request *request)
 {
     const char *volume = name_of_id(request->volume_id), *node = request->node_id;
     const struct record *record = record_find(invariants->sim, volume, node);
+    const struct volume *published = volume_of_disk(invariants->sim, volume);
 
-    if (!record || !record->primary || record->deleting ||
+    if ((published && published->wish.block) || !record || !record->primary || record->deleting ||
         may_be_behind(invariants, loop_now(invariants->sim->loop)))
         return;
     LIST_FOREACH(&record->volume->attachments, link) {
