@@ -17,7 +17,8 @@ enum { PAUSE_MS = 5 * 1000 };
 struct check {
     const struct check_config *config;
     struct finding_tracker *tracker;
-    json_t *told;
+    json_t *findings;
+    json_t *differences;    /* deprecated copy; 0.2.0 removes it (docs/upgrading.md) */
     struct disk_scan disks; /* these two are of the last scan */
     size_t machines;
 };
@@ -67,7 +68,10 @@ static void tell(void *ctx, const struct finding *finding)
         json_object_set_new(
             item, "price",
             price_json(check->config->prices, disk_scan_find(&check->disks, finding->subject)));
-    json_array_append_new(check->told, item);
+    json_t *former = json_copy(item);
+    json_object_set_new(former, "kind", json_string(finding_former_name(finding->kind)));
+    json_array_append_new(check->findings, item);
+    json_array_append_new(check->differences, former);
 }
 
 static void ignore(void *ctx, const struct finding *finding)
@@ -109,16 +113,19 @@ static struct err *scan_twice(struct task *self, struct check *check)
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
 {
     CLEANUP(finding_tracker_freep) struct finding_tracker *tracker = finding_tracker_new();
-    CLEANUP(json_decrefp) json_t *told = json_array();
-    CLEANUP(check_fini) struct check check = {.config = config, .tracker = tracker, .told = told};
+    CLEANUP(json_decrefp) json_t *findings = json_array(), *differences = json_array();
+    CLEANUP(check_fini)
+    struct check check = {
+        .config = config, .tracker = tracker, .findings = findings, .differences = differences};
 
     TRY(prices_check(config->prices));
     if (*config->prices && !config->cloud)
         return err_new(ERR_INVALID,
                        "--prices needs --cloud-config, in order to read the disks in Azure");
     TRY(scan_twice(self, &check));
-    *ret = json_pack("{s:O, s:b, s:i, s:i}", "differences", told, "azure", config->cloud != NULL,
-                     "machines", (int)check.machines, "disks", (int)check.disks.disks.n);
+    *ret = json_pack("{s:O, s:O, s:b, s:i, s:i}", "findings", findings, "differences", differences,
+                     "azure", config->cloud != NULL, "machines", (int)check.machines, "disks",
+                     (int)check.disks.disks.n);
     return NULL;
 }
 
@@ -129,7 +136,7 @@ static const char *text_of(const json_t *json, const char *member)
 
 bool check_found(const json_t *check)
 {
-    const json_t *list = json_object_get(check, "differences");
+    const json_t *list = json_object_get(check, "findings");
 
     for (size_t i = 0; i < json_array_size(list); i++)
         if (strcmp(text_of(json_array_get(list, i), "severity"), severity_name(SEVERITY_NOTE)) != 0)
@@ -141,7 +148,7 @@ bool check_found(const json_t *check)
 
 static void write_scope(const json_t *check, size_t n, struct buffer *out)
 {
-    buffer_printf(out, "%zu difference%s; compared: custom resources, VolumeAttachments, Nodes", n,
+    buffer_printf(out, "%zu finding%s; compared: custom resources, VolumeAttachments, Nodes", n,
                   n == 1 ? "" : "s");
     if (json_is_true(json_object_get(check, "azure")))
         buffer_printf(out, ", %d VMs and %d disks in Azure\n",
@@ -190,7 +197,7 @@ static void write_prices(const json_t *list, struct buffer *out)
 
 void check_text(const json_t *check, struct buffer *out)
 {
-    const json_t *list = json_object_get(check, "differences");
+    const json_t *list = json_object_get(check, "findings");
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);

@@ -17,8 +17,8 @@ struct check_config {
     const char *prices; /* as price.h has them */
 };
 
-/* `ret` has "differences", "machines", "disks" and "azure": whether Azure was looked at. INVALID if
- * the prices are, or have no effect. */
+/* `ret` has "findings" (and a deprecated copy, "differences": docs/upgrading.md), "machines",
+ * "disks" and "azure": whether Azure was read. INVALID if the prices are, or have no effect. */
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
     __attribute__((warn_unused_result));
 /* A finding is in it that is more than a note. */

@@ -34,15 +34,29 @@ struct metric METRIC_WATCH_FAILURES = {
 };
 
 struct metric METRIC_AUDIT_FINDINGS = {
-    .name = "azuredisk_audit_differences",
-    .help = "Differences that the audit has found and that persist, by kind (docs/azdiskctl.md).",
+    .name = "azuredisk_audit_findings",
+    .help = "Findings of the audit that persist, by kind (docs/findings.md).",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
 };
 
 struct metric METRIC_AUDIT_SCANS = {
-    .name = "azuredisk_audit_looks_total",
+    .name = "azuredisk_audit_scans_total",
     .help = "Scans of the audit, by result.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+struct metric METRIC_AUDIT_DIFFERENCES = {
+    .name = "azuredisk_audit_differences",
+    .help = "Deprecated name of azuredisk_audit_findings (docs/upgrading.md).",
+    .type = METRIC_GAUGE,
+    .labels = {"kind"},
+};
+
+struct metric METRIC_AUDIT_LOOKS = {
+    .name = "azuredisk_audit_looks_total",
+    .help = "Deprecated name of azuredisk_audit_scans_total (docs/upgrading.md).",
     .type = METRIC_COUNTER,
     .labels = {"result"},
 };
@@ -88,6 +102,8 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_WATCH_FAILURES,
     &METRIC_AUDIT_FINDINGS,
     &METRIC_AUDIT_SCANS,
+    &METRIC_AUDIT_DIFFERENCES,
+    &METRIC_AUDIT_LOOKS,
     &queue_depth_gauge,
     &leader_gauge,
     &volumes_gauge,

@@ -9,6 +9,10 @@
 extern struct metric METRIC_CSI_OPERATIONS, METRIC_RECONCILES, METRIC_RECONCILE_SECONDS,
     METRIC_WATCH_FAILURES, METRIC_AUDIT_FINDINGS, METRIC_AUDIT_SCANS;
 
+/* Deprecated names of METRIC_AUDIT_FINDINGS and METRIC_AUDIT_SCANS, with the same values; 0.2.0
+ * removes them (docs/upgrading.md). */
+extern struct metric METRIC_AUDIT_DIFFERENCES, METRIC_AUDIT_LOOKS;
+
 extern struct metric *const CONTROLLER_METRICS[];
 extern const size_t N_CONTROLLER_METRICS;
 

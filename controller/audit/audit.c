@@ -88,9 +88,12 @@ static void take(struct audit *audit, const char *scope, struct findings *seen)
     finding_tracker_update(audit->tracker, scope, seen,
                            &(struct finding_callbacks){
                                .appeared = appeared, .lasts = lasts, .went = went, .ctx = audit});
-    for (int kind = 0; kind < FINDING_KINDS; kind++)
-        metric_set(&METRIC_AUDIT_FINDINGS, (double)finding_tracker_count(audit->tracker, kind),
-                   FINDING_TABLE[kind].name);
+    for (int kind = 0; kind < FINDING_KINDS; kind++) {
+        double n = (double)finding_tracker_count(audit->tracker, kind);
+
+        metric_set(&METRIC_AUDIT_FINDINGS, n, FINDING_TABLE[kind].name);
+        metric_set(&METRIC_AUDIT_DIFFERENCES, n, finding_former_name(kind));
+    }
 }
 
 /* The reconciler decides by the model that is kept, which must be what was seen here, or newer. */
@@ -233,7 +236,9 @@ static void run(struct task *self, void *arg)
         drop_nodes(audit);
         CLEANUP(freep) char *scope = next_scope(audit);
         CLEANUP(err_freep) struct err *err = scan(self, audit, scope);
-        metric_add(&METRIC_AUDIT_SCANS, 1, err ? err_kind_reason(err_kind(err)) : "ok");
+        const char *result = err ? err_kind_reason(err_kind(err)) : "ok";
+        metric_add(&METRIC_AUDIT_SCANS, 1, result);
+        metric_add(&METRIC_AUDIT_LOOKS, 1, result);
         if (err && err_kind(err) != ERR_CANCELED)
             log_warning("audit: %s: %s", scope, err_message(err));
         forget_repairs(audit);

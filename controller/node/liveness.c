@@ -70,7 +70,7 @@ static void tell_volume(const struct controller *controller, const char *volume,
     if (object)
         events_record(
             controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING,
-            "PublishedOnSilentNode", "Wait",
+            "PublishedOnUnreachableNode", "Wait",
             "Nothing has been heard since %s from node %s, to which the volume is published; its "
             "pod may still be running there. Kubernetes releases the volume for another node when "
             "the node comes back, immediately after the node gets the taint "
@@ -99,7 +99,7 @@ uint64_t node_liveness_report(const struct controller *controller, const struct 
     }
     if (published)
         events_record(
-            controller->events, &NODES, node->metadata, EVENT_WARNING, "NodeSilent", "Wait",
+            controller->events, &NODES, node->metadata, EVENT_WARNING, "NodeUnreachable", "Wait",
             "Nothing has been heard from kubelet or the Azure disk plug-in on this node since %s; "
             "%u published volume%s be attached to another node before Kubernetes releases this one",
             since, published, published == 1 ? " cannot" : "s cannot");

@@ -132,7 +132,7 @@ static void compare_primaries(const struct group *group, const struct kube_objec
 
         if (node && attachment_wants(as_attachment(attachment), ROLE_PRIMARY) &&
             !kube_is_deleting(attachment->metadata) && !is_published(group, node))
-            findings_add(ret, PRIMARY_WITHOUT_PUBLICATION, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
+            findings_add(ret, PRIMARY_NOT_PUBLISHED, &AZ_VOLUME_ATTACHMENTS, attachment, NULL,
                          "There is no VolumeAttachment of volume %s for node %s",
                          volume->metadata->name, node);
     }

@@ -49,8 +49,8 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
          "The pod's disk may be detached, or promoted on another node, while it is in use.",
          "Nothing, if the AzVolumeAttachment was deleted by hand: the controller creates it again "
          "immediately. Otherwise, azdiskctl why names the pod and the cause."},
-    [PRIMARY_WITHOUT_PUBLICATION] =
-        {"PrimaryWithoutPublication", SEVERITY_WARNING, false,
+    [PRIMARY_NOT_PUBLISHED] =
+        {"PrimaryNotPublished", SEVERITY_WARNING, false,
          "A primary attachment is recorded, but Kubernetes has no VolumeAttachment for it.",
          "The disk stays attached although nothing uses it, and cannot become primary on another "
          "node.",
@@ -91,6 +91,11 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
          "Nothing; but a disk that is missing, or that nothing uses, is not noticed there.",
          "Grant the driver's identity Microsoft.Compute/disks/read on the resource group."},
 };
+
+const char *finding_former_name(enum finding_kind kind)
+{
+    return kind == PRIMARY_NOT_PUBLISHED ? "PrimaryWithoutPublication" : FINDING_TABLE[kind].name;
+}
 
 const char *severity_name(enum severity severity)
 {

@@ -17,7 +17,7 @@ enum finding_kind {
     REPLICA_IN_USE,
     SHARES_EXCEEDED,
     PUBLISHED_WITHOUT_PRIMARY,
-    PRIMARY_WITHOUT_PUBLICATION,
+    PRIMARY_NOT_PUBLISHED,
     ATTACHMENT_WITHOUT_VOLUME,
     VOLUME_WITHOUT_DISK,
     DISK_WITHOUT_VOLUME,
@@ -44,6 +44,9 @@ struct finding_kind_row {
 };
 
 extern const struct finding_kind_row FINDING_TABLE[FINDING_KINDS];
+/* The kind's name in the deprecated metric and JSON member, which 0.2.0 removes
+ * (docs/upgrading.md). */
+const char *finding_former_name(enum finding_kind kind);
 const char *severity_name(enum severity severity);
 
 struct finding {

@@ -43,13 +43,13 @@ def series(controller: Controller, metric: str) -> dict[str, int]:
     return {label: int(n) for label, n in re.findall(rf'^{metric}{{\w+="(\w+)"}} (\d+)$', text, re.MULTILINE)}
 
 
-def counts(controller: Controller) -> dict[str, int]:
-    """The kinds of differences that there are."""
-    return {kind: n for kind, n in series(controller, "azuredisk_audit_differences").items() if n}
+def counts(controller: Controller, metric="azuredisk_audit_findings") -> dict[str, int]:
+    """The findings that there are, by kind."""
+    return {kind: n for kind, n in series(controller, metric).items() if n}
 
 
-def looks(controller: Controller) -> int:
-    return series(controller, "azuredisk_audit_looks_total").get("ok", 0)
+def scans(controller: Controller, metric="azuredisk_audit_scans_total") -> int:
+    return series(controller, metric).get("ok", 0)
 
 
 def events(world: World, kind: str, name: str) -> list[str]:
@@ -58,19 +58,19 @@ def events(world: World, kind: str, name: str) -> list[str]:
     return [e.reason for e in found if e.action == "Audit" and e.involved_object.kind == kind]
 
 
-def until_looked(controller: Controller, times: int) -> None:
-    began = looks(controller)
-    until(lambda: looks(controller) >= began + times, f"{times} looks", 120)
+def until_scanned(controller: Controller, times: int) -> None:
+    began = scans(controller)
+    until(lambda: scans(controller) >= began + times, f"{times} scans", 120)
 
 
-def until_looked_at_all(controller: Controller) -> None:
-    """Of 30 looks one is at the disks."""
-    until_looked(controller, 35)
+def until_all_scanned(controller: Controller) -> None:
+    """One of 30 scans covers the disks."""
+    until_scanned(controller, 35)
 
 
 def test_a_cluster_in_order_is_left_alone(world, controller):
     before = world.last_call()
-    until_looked_at_all(controller)
+    until_all_scanned(controller)
     assert counts(controller) == {}
     asked = {e["kind"] for e in world.azure.journal(before)}
     assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
@@ -96,7 +96,7 @@ def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_s
     detached_behind_its_back(world, azure_sdk)
     until(lambda: events(world, "AzVolumeAttachment", name) == ["DiskNotAttached"], "an event on the attachment")
     before = world.last_call()
-    until_looked(controller, 12)  # every other one is at what is doubtful
+    until_scanned(controller, 12)  # every other one is at what is doubtful
     assert counts(controller) == {"DiskNotAttached": 1}, "it lasts"
     asked = {e["kind"] for e in world.azure.journal(before)}
     assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
@@ -113,11 +113,14 @@ def test_what_people_must_decide_is_counted_and_told_once(world, controller, azu
     for put_wrong in told:
         put_wrong(world, azure_sdk)
     # The second primary is not published either, which two_primaries cannot help.
-    expected = {kind: 1 for kind, *_ in told.values()} | {"PrimaryWithoutPublication": 1}
+    expected = {kind: 1 for kind, *_ in told.values()} | {"PrimaryNotPublished": 1}
     until(lambda: counts(controller) == expected, "all are counted", 120)
+    former = {kind: n for kind, n in expected.items() if kind != "PrimaryNotPublished"} | {"PrimaryWithoutPublication": 1}
+    assert counts(controller, "azuredisk_audit_differences") == former, "docs/upgrading.md"
+    assert scans(controller, "azuredisk_audit_looks_total") >= 1
     for kind, *about in told.values():
         until(lambda: kind in events(world, *about), f"an event {kind}")
-    until_looked_at_all(controller)
+    until_all_scanned(controller)
     assert counts(controller) == expected, "they last"
     for kind, *about in told.values():
         assert events(world, *about).count(kind) == 1, "and are told once"

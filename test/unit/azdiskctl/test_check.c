@@ -10,11 +10,10 @@
 #define SAID "warning: DiskWithoutVolume d\n  seen:   s\n  means:  m\n  loss:   l\n  to do:  a\n"
 #define SCOPE "; compared: custom resources, VolumeAttachments, Nodes, 3 VMs and 4 disks in Azure\n"
 
-static void assert_text(const char *differences, const char *expected)
+static void assert_text(const char *findings, const char *expected)
 {
     CLEANUP(freep)
-    char *json =
-        mem_printf("{'differences':[%s],'azure':true,'machines':3,'disks':4}", differences);
+    char *json = mem_printf("{'findings':[%s],'azure':true,'machines':3,'disks':4}", findings);
     CLEANUP(json_decrefp) json_t *check = json_of(json);
     struct buffer out;
 
@@ -27,11 +26,11 @@ static void assert_text(const char *differences, const char *expected)
 static void test_prices(void **state)
 {
     (void)state;
-    assert_text("", "0 differences" SCOPE);
-    assert_text(DISK("{'of':'P1_LRS','units':1}"), SAID "  price:  P1_LRS\n\n1 difference" SCOPE);
+    assert_text("", "0 findings" SCOPE);
+    assert_text(DISK("{'of':'P1_LRS','units':1}"), SAID "  price:  P1_LRS\n\n1 finding" SCOPE);
     assert_text(DISK("{'of':'P1_LRS','units':1,'month':0.6}"),
                 SAID "  price:  P1_LRS: 0.60 per month\n\n"
-                     "disks without a volume: 0.60 per month for 1\n1 difference" SCOPE);
+                     "disks without a volume: 0.60 per month for 1\n1 finding" SCOPE);
     assert_text(DISK("{'of':'P1_LRS','units':1,'month':0.6}") "," DISK(
                     "{'of':'UltraSSD_LRS','units':8}") "," DISK("{'of':'PremiumV2_LRS','units':100,"
                                                                 "'month':8.0}"),
@@ -39,7 +38,7 @@ static void test_prices(void **state)
                 "  price:  P1_LRS: 0.60 per month\n\n" SAID "  price:  UltraSSD_LRS, 8 GiB\n\n" SAID
                 "  price:  PremiumV2_LRS, 100 GiB: 8.00 per month\n\n"
                 "disks without a volume: 8.60 per month for 2, not counting 1 without a price\n"
-                "3 differences" SCOPE);
+                "3 findings" SCOPE);
 }
 
 int main(void)

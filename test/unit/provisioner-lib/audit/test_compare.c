@@ -84,7 +84,7 @@ static const struct {
      "{" IN_USE_BY_A ",'attachments':["
      ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
      ATTACHMENT("v", "c", "Primary", "Replica", "Attaching", "0", "") "]}",
-     "SharesExceeded AzVolume/v ; PrimaryWithoutPublication AzVolumeAttachment/v-c "},
+     "SharesExceeded AzVolume/v ; PrimaryNotPublished AzVolumeAttachment/v-c "},
     {"a replica that kubelet uses",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"
      "'attachments':[" ATTACHED("v", "a", "Replica", "0") "],"

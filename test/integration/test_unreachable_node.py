@@ -25,11 +25,11 @@ def test_a_volume_stays_on_a_silent_node_until_kubernetes_releases_it(world):
         publish(controller, volume, world.nodes[0])
         until(lambda: world.roles("pvc-1").get("a") == "Primary Attached", "the primary")
         silent, before = world.nodes[0], world.last_call()
-        assert not notes(world, "Node", silent, "NodeSilent")
+        assert not notes(world, "Node", silent, "NodeUnreachable")
         world.set_ready(silent, False)
-        told = until(lambda: notes(world, "AzVolume", "pvc-1", "PublishedOnSilentNode"), "it is told")
+        told = until(lambda: notes(world, "AzVolume", "pvc-1", "PublishedOnUnreachableNode"), "it is told")
         assert silent in told[0] and "out-of-service" in told[0]
-        told = until(lambda: notes(world, "Node", silent, "NodeSilent"), "of the node too")
+        told = until(lambda: notes(world, "Node", silent, "NodeUnreachable"), "of the node too")
         assert "1 published volume" in told[0]
         with refused("FAILED_PRECONDITION", silent):
             publish(controller, volume, world.nodes[1])
