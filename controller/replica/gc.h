@@ -1,8 +1,8 @@
-/* gc.h - when the replicas of a volume that nobody has published go.
+/* gc.h - garbage collection of the replicas of a volume that is not published anywhere.
  *
- * The time is set when the volume is found unpublished, and stands in the AzVolume's status: the
- * next leader keeps it, and a publish takes it away. Those of a volume whose claim is gone go at
- * once. The decision is a pure function.
+ * The deadline is set when the volume is found unpublished. It is kept in the AzVolume's status, so
+ * that it survives a change of leader; a publish removes it. If the volume's claim is gone, its
+ * replicas are collected immediately. The decision is a pure function.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 
 struct replica_gc_snapshot {
     bool published; /* an attachment is the primary, or is to be */
-    bool in_use;    /* Kubernetes has the volume on a node, or is about to, whatever is on record */
+    bool in_use;    /* Kubernetes has the volume on a node, or will soon, whatever is on record */
     bool attached;  /* there is something to collect */
-    bool released;  /* its claim is gone: nobody is about to publish it again, or to unpublish it */
+    bool released;  /* its claim is gone: nothing will publish or unpublish it again */
     int64_t deadline_us; /* on record; 0: none */
     int64_t now_us;
     uint64_t delay_ms; /* after the last unpublish */
@@ -21,7 +21,7 @@ struct replica_gc_snapshot {
 enum collection_step {
     REPLICA_GC_NONE,
     REPLICA_GC_SET,    /* the deadline, at `at_us` */
-    REPLICA_GC_CANCEL, /* take it away */
+    REPLICA_GC_CANCEL, /* remove the deadline */
     REPLICA_GC_WAIT,   /* until `at_us` */
     REPLICA_GC_DUE,
 };
@@ -33,8 +33,8 @@ struct replica_gc_plan {
 
 struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in);
 
-/* Keeps the record of an AzVolume as decided, and collects what is due. `ret_published` says
- * whether the volume is to have replicas. */
+/* Carries out the decision: records or removes the deadline, and deletes replicas that are due.
+ * `ret_published`: whether the volume should have replicas. */
 struct err *replica_gc_run(struct task *self, struct controller *controller,
                            const struct kube_object *volume, bool *ret_published)
     __attribute__((warn_unused_result));

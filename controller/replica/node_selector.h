@@ -1,7 +1,7 @@
-/* node_selector.h - on which nodes a volume's parameter replicaNodeSelector lets replicas be.
+/* node_selector.h - the nodes that a volume's parameter replicaNodeSelector allows for replicas.
  *
- * The parameter was checked when the volume was made; an AzVolume can be written by hand since. One
- * that cannot be read allows no node, so that nothing moves by mistake, and says why.
+ * CreateVolume has checked the parameter, but the AzVolume may have been edited since. A selector
+ * that cannot be parsed allows no node, so that nothing moves by mistake; `unreadable` says why.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 #include "lib/base/err.h"
 
 struct replica_selector {
-    Api__LabelSelector *labels; /* NULL: the volume does not say */
-    struct err *unreadable;     /* NULL: it is not */
+    Api__LabelSelector *labels; /* NULL: the volume has no selector */
+    struct err *unreadable;     /* NULL: it can be read */
 };
 
 void replica_selector_of(const Api__AzVolume *volume, struct replica_selector *ret);

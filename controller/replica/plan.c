@@ -3,11 +3,11 @@
 #include <assert.h>
 #include <string.h>
 
-unsigned replicas_wanted(unsigned wish, unsigned primaries, unsigned max_shares)
+unsigned replicas_wanted(unsigned requested, unsigned primaries, unsigned max_shares)
 {
     unsigned left = max_shares > primaries ? max_shares - primaries : 0;
 
-    return wish < left ? wish : left;
+    return requested < left ? requested : left;
 }
 
 static const struct replica_attachment *attachment_on(const struct replica_snapshot *in,

@@ -1,19 +1,20 @@
-/* plan.h - how the replicas of one volume come to where scheduling/placement.h wants them.
+/* plan.h - how the replicas of one volume get to the nodes that scheduling/placement.h has chosen.
  *
  * A pure function: it reads a snapshot and fills in a plan. It performs no I/O, has no clock and
  * cannot yield, so every situation that a volume can be in is one row of a test table
- * (test_plan.c), and the simulation can call it millions of times. Gathering the snapshot
- * and carrying the plan out is the reconciler's business.
+ * (test_plan.c), and the simulation can call it millions of times. The reconciler gathers the
+ * snapshot and carries out the plan.
  *
  * Guarantees, for any input:
  *   - a plan never brings the disk above max_shares attachments, those that are still leaving
  *     included;
  *   - the primary is neither released nor attached a second time;
- *   - a replica that is not where it belongs is released only when there are more than wanted, or
- *     another one takes its place: after that one is attached, if the disk has a share left for it,
- *     else before. Where nobody can take its place it stays: a silent node may come back with the
- *     disk still attached. What is neither attached nor of any use goes at once;
- *   - nothing is attached before the primary is, or where there is no slot yet;
+ *   - a replica on the wrong node is released only if there are more replicas than wanted, or if
+ *     another one takes its place: after the new one is attached if the disk has a share left,
+ *     otherwise before. If no other node can take the replica, it stays, because an unreachable
+ *     node may come back with the disk still attached. A replica that is neither attached nor
+ *     useful is released immediately;
+ *   - nothing is attached before the primary is attached, or to a node without a free slot;
  *   - equal snapshots give equal plans, whatever the order of attachments.
  */
 #pragma once
@@ -26,15 +27,15 @@
 struct replica_attachment {
     const char *node;
     bool primary;
-    bool leaving;  /* detach under way: still counts as a share */
-    bool attached; /* what it is for is done */
-    bool useful;   /* a replica that could be promoted */
+    bool leaving; /* being detached: still holds a share */
+    bool attached;
+    bool useful; /* a replica that could be promoted */
 };
 
 /* A node where placement wants a replica, whether there is one or not. */
 struct replica_target {
     const char *node;
-    bool has_slot; /* or will have one only when another volume has left */
+    bool has_slot; /* false: it will have one when another volume has left */
 };
 
 struct replica_snapshot {
@@ -43,12 +44,12 @@ struct replica_snapshot {
     const struct replica_target *targets; /* best first; at most `wanted` */
     size_t n_targets;
     unsigned wanted;     /* by replicas_wanted */
-    bool may_attach;     /* the primary is attached: replicas come after it */
+    bool may_attach;     /* the primary is attached, which comes first */
     unsigned max_shares; /* of the disk, at most MAX_SHARES_LIMIT */
 };
 
 enum replica_shortfall {
-    REPLICAS_COMPLETE,     /* wanted, or on the way to it */
+    REPLICAS_COMPLETE,     /* all exist, or are being attached */
     REPLICAS_NO_NODE,      /* no other node can take one */
     REPLICAS_WAIT_RELEASE, /* a share becomes free when a detach has finished */
     REPLICAS_WAIT_SLOT,    /* a slot becomes free when another volume of the pod has moved */
@@ -62,7 +63,7 @@ struct replica_plan {
     enum replica_shortfall shortfall;
 };
 
-/* How many replicas a disk can have beside its primaries, of those that its owner would like. */
-unsigned replicas_wanted(unsigned wish, unsigned primaries, unsigned max_shares);
+/* How many of the `requested` replicas the disk can have beside its primaries. */
+unsigned replicas_wanted(unsigned requested, unsigned primaries, unsigned max_shares);
 
 void replica_decide(const struct replica_snapshot *in, struct replica_plan *plan);

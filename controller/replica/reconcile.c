@@ -1,5 +1,5 @@
-/* The replica reconciler: keeps the replicas of a volume as replica/plan.h wants them, and has them
- * collected (replica/gc.h) when nobody uses it. The key is the AzVolume's. */
+/* The replica reconciler: keeps a volume's replicas as replica/plan.h decides, and lets
+ * replica/gc.h collect them when nothing uses the volume. The key is the AzVolume's. */
 
 #include <string.h>
 
@@ -29,15 +29,15 @@ static struct err *create_replica(struct task *self, struct controller *controll
 }
 
 static struct err *carry_out(struct task *self, struct controller *controller,
-                             const Api__AzVolume *volume, const struct replica_view *view,
+                             const Api__AzVolume *volume, const struct replica_work *work,
                              const struct replica_plan *plan)
 {
-    for (size_t i = 0; i < plan->n_release; i++) /* not if it was promoted meanwhile */
+    for (size_t i = 0; i < plan->n_release; i++) /* fails if it has been promoted in the meantime */
         TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                  view->objects[plan->release[i]]));
+                                  work->objects[plan->release[i]]));
     for (size_t i = 0; i < plan->n_attach; i++) {
         struct err *err =
-            create_replica(self, controller, volume, view->targets[plan->attach[i]].node);
+            create_replica(self, controller, volume, work->targets[plan->attach[i]].node);
 
         if (err && err_kind(err) != ERR_EXISTS)
             return err;
@@ -48,45 +48,45 @@ static struct err *carry_out(struct task *self, struct controller *controller,
 
 /* ---- decide ---- */
 
-static void decide(const struct replica_view *view, struct replica_plan *plan)
+static void decide(const struct replica_work *work, struct replica_plan *plan)
 {
     replica_decide(
         &(struct replica_snapshot){
-            .attachments = view->attachments,
-            .n_attachments = view->n_attachments,
-            .targets = view->targets,
-            .n_targets = view->n_targets,
-            .wanted = view->wanted,
-            .may_attach = view->primary_attached,
-            .max_shares = view->max_shares,
+            .attachments = work->attachments,
+            .n_attachments = work->n_attachments,
+            .targets = work->targets,
+            .n_targets = work->n_targets,
+            .wanted = work->wanted,
+            .may_attach = work->primary_attached,
+            .max_shares = work->max_shares,
         },
         plan);
 }
 
-/* The pod's other volumes have to move first. They are asked to once: two that wait for each other
- * would ask each other for ever. */
+/* The pod's other volumes have to move first. They are requeued only once: two volumes that wait
+ * for each other would otherwise requeue each other forever. */
 static void wait_for_slots(struct controller *controller, const struct kube_object *object,
-                           const struct replica_view *view)
+                           const struct replica_work *work)
 {
     struct buffer nodes;
 
     buffer_init(&nodes, SIZE_MAX);
-    for (size_t i = 0; i < view->n_targets; i++)
-        if (!view->targets[i].has_slot)
-            buffer_printf(&nodes, " %s", view->targets[i].node);
+    for (size_t i = 0; i < work->n_targets; i++)
+        if (!work->targets[i].has_slot)
+            buffer_printf(&nodes, " %s", work->targets[i].node);
     CLEANUP(freep) char *text = buffer_take(&nodes);
     if (unschedulable_add(controller, object, text))
         colocation_requeue(controller, object->metadata->name);
 }
 
-/* Who waits for a place is remembered, and told why. */
+/* Remembers a volume that waits for a place, and reports why it waits. */
 static void note_shortfall(struct controller *controller, const struct kube_object *object,
-                           const struct replica_view *view, const struct replica_plan *plan)
+                           const struct replica_work *work, const struct replica_plan *plan)
 {
     if (plan->shortfall == REPLICAS_NO_NODE)
-        unschedulable_report(controller, object, view->why ? view->why : "");
+        unschedulable_report(controller, object, work->why ? work->why : "");
     else if (plan->shortfall == REPLICAS_WAIT_SLOT)
-        wait_for_slots(controller, object, view);
+        wait_for_slots(controller, object, work);
     else if (plan->shortfall == REPLICAS_COMPLETE)
         unschedulable_remove(controller, object->key);
 }
@@ -95,7 +95,7 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
     struct kube_object *found = store_get(controller->volumes, key);
-    CLEANUP(replica_view_fini) struct replica_view view = {0};
+    CLEANUP(replica_work_fini) struct replica_work work = {0};
     struct replica_plan plan;
     bool published;
 
@@ -107,16 +107,16 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
 
     TRY(replica_gc_run(self, controller, object, &published));
     if (store_get(controller->volumes, key) != object)
-        return NULL; /* it changed meanwhile, and will be looked at again */
+        return NULL; /* it has changed in the meantime, and is queued again */
     if (!published) {
         unschedulable_remove(controller, key);
         return NULL;
     }
     if (!informers_has_pods(controller))
-        return NULL; /* all volumes are looked at when they are known (leader.c) */
-    replica_view_gather(controller, object, &view);
-    replica_view_place(controller, object, &view);
-    decide(&view, &plan);
-    note_shortfall(controller, object, &view, &plan);
-    return carry_out(self, controller, as_volume(object), &view, &plan);
+        return NULL; /* leader.c queues all volumes as soon as Pods have been read */
+    replica_work_gather(controller, object, &work);
+    replica_work_place(controller, object, &work);
+    decide(&work, &plan);
+    note_shortfall(controller, object, &work, &plan);
+    return carry_out(self, controller, as_volume(object), &work, &plan);
 }

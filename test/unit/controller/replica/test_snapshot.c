@@ -372,27 +372,27 @@ static void check_volume(struct controller *c, const struct cluster *cluster, un
 {
     CLEANUP(freep) char *key = mem_printf("d/v%u", volume);
     const struct kube_object *object = store_get(c->volumes, key);
-    struct replica_view view;
+    struct replica_work work;
     bool used[MAX_NODES] = {false};
 
-    replica_view_gather(c, object, &view);
-    replica_view_place(c, object, &view);
-    for (size_t i = 0; i < view.n_targets; i++) {
-        unsigned node = (unsigned)strtoul(view.targets[i].node + 1, NULL, 10);
+    replica_work_gather(c, object, &work);
+    replica_work_place(c, object, &work);
+    for (size_t i = 0; i < work.n_targets; i++) {
+        unsigned node = (unsigned)strtoul(work.targets[i].node + 1, NULL, 10);
 
         if (used[node])
             fail_msg("seed %u: v%u twice on n%u", seed, volume, node);
         used[node] = true;
-        check_target(cluster, volume, node, view.targets[i].has_slot, seed);
+        check_target(cluster, volume, node, work.targets[i].has_slot, seed);
     }
-    if (cluster->n_volumes == 1 && view.n_targets != possible(cluster, &cluster->volumes[volume]))
-        fail_msg("seed %u: %zu targets of %u possible", seed, view.n_targets,
+    if (cluster->n_volumes == 1 && work.n_targets != possible(cluster, &cluster->volumes[volume]))
+        fail_msg("seed %u: %zu targets of %u possible", seed, work.n_targets,
                  possible(cluster, &cluster->volumes[volume]));
     seen->placements++;
-    seen->targets += (unsigned)view.n_targets;
-    seen->complete += view.n_targets == cluster->volumes[volume].shares - 1;
-    seen->short_of_nodes += view.why != NULL;
-    replica_view_fini(&view);
+    seen->targets += (unsigned)work.n_targets;
+    seen->complete += work.n_targets == cluster->volumes[volume].shares - 1;
+    seen->short_of_nodes += work.why != NULL;
+    replica_work_fini(&work);
 }
 
 static void test_no_replica_in_a_wrong_place(void **state)
