@@ -1,5 +1,5 @@
-/* disk.h - the disk of an AzVolume: what is asked of the cloud, and how what is there goes
- * on record; for volume/reconcile.c.
+/* disk.h - the disk of an AzVolume: which disk to request from the cloud, and how to record the one
+ * that exists; for volume/reconcile.c.
  */
 #pragma once
 
@@ -8,16 +8,16 @@
 #include "controller/controller.h"
 #include "provisioner-lib/parameters.h"
 
-int64_t volume_disk_gib(const Api__AzVolume *volume); /* how large it is to be at least */
-/* The disk that the volume is to have. `parameters` backs it. */
+int64_t volume_disk_gib(const Api__AzVolume *volume); /* the minimal size */
+/* The disk to request. Points into `parameters`. */
 struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
                                         const Api__AzVolume *volume,
                                         const struct volume_parameters *parameters,
                                         const struct disk_limits *limits);
 
-/* Not the disk that was seen last under that name, but one that was made since: nothing that is on
- * record of the data counts for it. */
+/* Whether this is not the recorded disk but a newer one of the same name: what is recorded about
+ * the data does not apply to it. */
 bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk);
-/* A patch of the AzVolume's status: that this disk is its. */
+/* A patch of the AzVolume's status that records this disk. */
 json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
                          const struct cloud_disk *disk);

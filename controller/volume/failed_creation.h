@@ -1,9 +1,10 @@
-/* failed_creation.h - an AzVolume whose creation failed for good.
+/* failed_creation.h - an AzVolume whose creation failed permanently.
  *
- * CSI's provisioner may ask again, or never any more: its claim is gone, and after an error that is
- * final it owes the driver no DeleteVolume. So the object stays for a while, for people to read and
- * for CreateVolume to begin anew, and then goes by itself, with what Azure may have of its disk.
- * The time is written before the error is answered. Who wrote an AzVolume by hand keeps it.
+ * external-provisioner may call CreateVolume again, or never: if the claim is gone, it need not
+ * call DeleteVolume after a final error. So the AzVolume is kept for a while, for people to read
+ * and for another CreateVolume; then it is deleted, together with any disk that Azure may have. The
+ * time of the deletion is recorded before CreateVolume returns the error. An AzVolume that was
+ * written by hand is kept.
  */
 #pragma once
 
@@ -11,15 +12,15 @@
 
 bool creation_has_failed(const Api__AzVolume *volume);
 
-/* By CreateVolume, before it says so. */
+/* Called by CreateVolume before it returns the error. */
 struct err *failed_creation_note(struct task *self, struct controller *controller,
                                  const struct kube_object *volume)
     __attribute__((warn_unused_result));
 
-/* Wall time at which it goes; 0: it stays. A pure function. */
+/* Wall time at which it is forgotten; 0: never. A pure function. */
 int64_t failed_creation_goes_at(const Api__AzVolume *volume);
 
-/* Has it deleted, if it still is as it is here; by the leader. */
+/* Deletes the AzVolume, if it is unchanged. Called by the leader. */
 struct err *failed_creation_forget(struct task *self, struct controller *controller,
                                    const struct kube_object *volume)
     __attribute__((warn_unused_result));

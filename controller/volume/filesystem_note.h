@@ -1,22 +1,22 @@
-/* filesystem_note.h - which note of a node about a volume's file system is taken over into the
+/* filesystem_note.h - which of the nodes' notes about a volume's file system are copied into the
  * volume's record.
  *
- * A node that has formatted a disk says so in its attachment's status; what the volume's record
- * says is what every node must find on the disk from then on. A node that was taken over could say
- * anything, so a note counts only from the volume's primary, and only if it says what this driver
- * makes: a file system that it knows, with the UUID that follows from the volume's id.
+ * A node that has formatted a disk notes this in its attachment's status; from then on, every node
+ * must find the file system on the disk that the volume's record names. A compromised node could
+ * note anything. So a note counts only if it is from the volume's primary, and names a file system
+ * that this driver could have created, with the UUID that follows from the volume's id.
  */
 #pragma once
 
 #include "controller/controller.h"
 
-/* Why the note of an attachment of a volume that has a disk does not count, in words that go on
- * "the node's note ... "; NULL if it does. Pure. */
+/* Why an attachment's note does not count, as the end of a sentence that begins with "the node's
+ * note"; NULL if it counts. The volume has a disk. A pure function. */
 const char *filesystem_note_fault(const Api__AzVolume *volume,
                                   const Api__AzVolumeAttachment *attachment, const char *note);
 
-/* What the volume's record lacks and an attachment says; NULL if there is no such thing. Of each
- * attachment whose note does not count an event says so, once in a leader's life. */
+/* The file system that an attachment has noted and the volume's record lacks; NULL if there is
+ * none. Each attachment whose note does not count gets an Event, once per leader. */
 const char *filesystem_note_find(struct controller *controller, const struct kube_object *volume);
 
-void filesystem_note_forget(struct controller *controller); /* of which it was said */
+void filesystem_note_forget(struct controller *controller); /* the attachments that got an Event */

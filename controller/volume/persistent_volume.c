@@ -88,17 +88,18 @@ static bool is_published(const struct controller *controller, const char *pv_nam
     return n > 0;
 }
 
-enum volume_pv volume_pv_look(const struct controller *controller, const struct kube_object *volume)
+enum volume_pv volume_pv_compare(const struct controller *controller,
+                                 const struct kube_object *volume)
 {
     const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
     const char *name = recorded_name(volume), *uid = recorded_uid(volume);
     bool adopted = adoption_is_of(as_volume(volume));
 
     if (adopted && !pv)
-        return *name && !is_published(controller, name) ? VOLUME_PV_MISSING : VOLUME_PV_NO_NEWS;
+        return *name && !is_published(controller, name) ? VOLUME_PV_MISSING : VOLUME_PV_UNCHANGED;
     if (adopted && uid && !same(uid, pv->metadata->uid))
-        return is_published(controller, name) ? VOLUME_PV_NO_NEWS : VOLUME_PV_REPLACED;
-    return pv && !is_as_recorded(volume, pv) ? VOLUME_PV_CHANGED : VOLUME_PV_NO_NEWS;
+        return is_published(controller, name) ? VOLUME_PV_UNCHANGED : VOLUME_PV_REPLACED;
+    return pv && !is_as_recorded(volume, pv) ? VOLUME_PV_CHANGED : VOLUME_PV_UNCHANGED;
 }
 
 json_t *volume_pv_change_json(const struct controller *controller, const struct kube_object *volume)

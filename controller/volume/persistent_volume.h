@@ -1,10 +1,9 @@
-/* persistent_volume.h - the PersistentVolume that an AzVolume is of.
+/* persistent_volume.h - the PersistentVolume to which an AzVolume belongs.
  *
- * The AzVolume says which one, and which claim has it, as it says it for the driver's users: in
- * spec.persistentVolume and three labels. One that was written for a disk that was there before
- * (volume/adoption.h) is about this PersistentVolume alone, whose uid it has: its parameters come
- * from there, and when that one is gone, or another one has taken its place, so is what was on
- * record.
+ * The AzVolume names the PersistentVolume and its claim in spec.persistentVolume and in three
+ * labels, for users to read. An AzVolume that was written for an existing disk (volume/adoption.h)
+ * belongs to this one PersistentVolume, whose UID it records: its parameters come from there, and
+ * its record ends when that PersistentVolume is gone or has been replaced by another one.
  */
 #pragma once
 
@@ -13,22 +12,22 @@
 #include "controller/controller.h"
 
 enum volume_pv {
-    VOLUME_PV_NO_NEWS,
-    VOLUME_PV_CHANGED,  /* the record does not say what is so */
-    VOLUME_PV_REPLACED, /* the AzVolume is of another one than counts now */
-    VOLUME_PV_MISSING,  /* no watch knows the one that it is of */
+    VOLUME_PV_UNCHANGED,
+    VOLUME_PV_CHANGED,  /* the AzVolume names another PersistentVolume or claim, or none */
+    VOLUME_PV_REPLACED, /* another PersistentVolume has taken its place */
+    VOLUME_PV_MISSING,  /* the cache does not have it */
 };
 
-enum volume_pv volume_pv_look(const struct controller *controller,
-                              const struct kube_object *volume);
+enum volume_pv volume_pv_compare(const struct controller *controller,
+                                 const struct kube_object *volume);
 
-/* The labels of an AzVolume; what is NULL, or no label's value, is not there. */
+/* The labels of an AzVolume, without those that are NULL or not valid as the value of a label. */
 json_t *volume_pv_labels_json(const char *pv, const char *claim, const char *claim_namespace);
-/* A patch after which the record says what is so, when it has CHANGED. */
+/* The patch that updates the AzVolume if it has CHANGED. */
 json_t *volume_pv_change_json(const struct controller *controller,
                               const struct kube_object *volume);
 
-/* CONFLICT if the API server still has the PersistentVolume that is MISSING. */
+/* CONFLICT if the API server still has the PersistentVolume that is MISSING from the cache. */
 struct err *volume_pv_check_gone(struct task *self, struct controller *controller,
                                  const struct kube_object *volume)
     __attribute__((warn_unused_result));

@@ -39,12 +39,12 @@ enum volume_step volume_next(const struct volume_snapshot *in)
     if (in->created && in->unseen)
         return VOLUME_ADOPT;
     if (in->created)
-        return in->has_filesystem_news ? VOLUME_RECORD_FILESYSTEM : VOLUME_NONE;
+        return in->has_new_filesystem ? VOLUME_RECORD_FILESYSTEM : VOLUME_NONE;
     if (in->has_disk)
         return VOLUME_ADOPT;
     if (in->failed && in->goes_now)
         return VOLUME_FORGET;
     if (in->failed)
-        return in->goes ? VOLUME_LOOK_LATER : VOLUME_NONE;
+        return in->goes ? VOLUME_REQUEUE : VOLUME_NONE;
     return in->creating ? VOLUME_CREATE : VOLUME_RECORD_CREATING;
 }

@@ -1,4 +1,4 @@
-/* The AzVolume reconciler: takes one step after the other of volume/plan.h. */
+/* The AzVolume reconciler: takes the steps of volume/plan.h, one after another. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +20,17 @@
 
 enum { MAX_STEPS = 8 };
 
-/* One volume under work. */
-struct subject {
+/* One volume that is being reconciled. */
+struct volume_work {
     struct controller *controller;
     struct kube_object *object; /* referenced */
     const Api__AzVolume *volume;
     struct volume_snapshot in;
 };
 
-static void subject_fini(struct subject *subject)
+static void volume_work_fini(struct volume_work *work)
 {
-    kube_object_unref(subject->object);
+    kube_object_unref(work->object);
 }
 
 /* ---- gather ---- */
@@ -40,12 +40,12 @@ static bool is_in_state(const Api__AzVolume *volume, const char *state)
     return strcmp(volume_state(volume), state) == 0;
 }
 
-static void gather_attachments(struct subject *s)
+static void gather_attachments(struct volume_work *work)
 {
-    struct volume_snapshot *in = &s->in;
+    struct volume_snapshot *in = &work->in;
     size_t n;
     struct kube_object *const *objects =
-        attachments_of_volume(s->controller, s->object->metadata->name, &n);
+        attachments_of_volume(work->controller, work->object->metadata->name, &n);
 
     for (size_t i = 0; i < n; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
@@ -57,16 +57,16 @@ static void gather_attachments(struct subject *s)
         else
             in->others++;
     }
-    in->has_filesystem_news = filesystem_note_find(s->controller, s->object) != NULL;
+    in->has_new_filesystem = filesystem_note_find(work->controller, work->object) != NULL;
 }
 
-static bool gather(struct controller *controller, const char *key, struct subject *ret)
+static bool gather(struct controller *controller, const char *key, struct volume_work *ret)
 {
     struct kube_object *object = store_get(controller->volumes, key);
 
     if (!object || !as_volume(object)->spec || !as_volume(object)->spec->volume_name)
         return false;
-    *ret = (struct subject){
+    *ret = (struct volume_work){
         .controller = controller, .object = kube_object_ref(object), .volume = as_volume(object)};
     const struct kube_object *pv = kubernetes_pv(controller, object->metadata->name);
     int64_t goes_at = failed_creation_goes_at(ret->volume);
@@ -86,25 +86,25 @@ static bool gather(struct controller *controller, const char *key, struct subjec
         .delete_requested = volume_annotation(ret->volume, ANNOTATION_DELETE_REQUEST) != NULL,
         .claimed = pv && pv_is_bound(pv),
     };
-    enum volume_pv pv_news = volume_pv_look(controller, object);
-    ret->in.pv_changed = pv_news == VOLUME_PV_CHANGED;
-    ret->in.pv_missing = pv_news == VOLUME_PV_MISSING;
-    ret->in.pv_gone = pv_news == VOLUME_PV_REPLACED;
+    enum volume_pv pv_state = volume_pv_compare(controller, object);
+    ret->in.pv_changed = pv_state == VOLUME_PV_CHANGED;
+    ret->in.pv_missing = pv_state == VOLUME_PV_MISSING;
+    ret->in.pv_gone = pv_state == VOLUME_PV_REPLACED;
     gather_attachments(ret);
     return true;
 }
 
 /* ---- writing to the object ---- */
 
-static struct err *patch(struct task *self, struct subject *s, json_t *changes)
+static struct err *patch(struct task *self, struct volume_work *work, json_t *changes)
 {
-    return cached_patch(self, s->controller->leader_kube, s->controller->volumes, s->object,
-                        if_unchanged(s->object, changes), NULL);
+    return cached_patch(self, work->controller->leader_kube, work->controller->volumes,
+                        work->object, if_unchanged(work->object, changes), NULL);
 }
 
-static struct err *patch_finalizers(struct task *self, struct subject *s, bool add)
+static struct err *patch_finalizers(struct task *self, struct volume_work *work, bool add)
 {
-    const Api__ObjectMeta *metadata = s->object->metadata;
+    const Api__ObjectMeta *metadata = work->object->metadata;
     json_t *finalizers = json_array();
 
     for (size_t i = 0; i < metadata->n_finalizers; i++)
@@ -112,66 +112,67 @@ static struct err *patch_finalizers(struct task *self, struct subject *s, bool a
             json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
     if (add)
         json_array_append_new(finalizers, json_string(FINALIZER_VOLUME));
-    return patch(self, s, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
+    return patch(self, work, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
 }
 
-static struct err *patch_status(struct task *self, struct subject *s, json_t *status)
+static struct err *patch_status(struct task *self, struct volume_work *work, json_t *status)
 {
     json_t *changes = json_pack("{s:o}", "status", status);
 
-    return cached_patch_status(self, s->controller->leader_kube, s->controller->volumes, s->object,
-                               if_unchanged(s->object, changes), NULL);
+    return cached_patch_status(self, work->controller->leader_kube, work->controller->volumes,
+                               work->object, if_unchanged(work->object, changes), NULL);
 }
 
 /* ---- the disk ---- */
 
-static struct err *record_created(struct task *self, struct subject *s,
+static struct err *record_created(struct task *self, struct volume_work *work,
                                   const struct cloud_disk *disk)
 {
-    return patch_status(self, s, volume_disk_json(s->controller, s->volume, disk));
+    return patch_status(self, work, volume_disk_json(work->controller, work->volume, disk));
 }
 
-static struct err *create(struct task *self, struct subject *s)
+static struct err *create(struct task *self, struct volume_work *work)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct disk_limits limits;
 
-    TRY(volume_parse_parameters(s->volume, &parameters));
-    TRY(cloud->ops->disk_limits(self, cloud, &parameters, volume_disk_gib(s->volume), &limits));
-    struct cloud_disk_spec spec = volume_disk_spec(s->controller, s->volume, &parameters, &limits);
+    TRY(volume_parse_parameters(work->volume, &parameters));
+    TRY(cloud->ops->disk_limits(self, cloud, &parameters, volume_disk_gib(work->volume), &limits));
+    struct cloud_disk_spec spec =
+        volume_disk_spec(work->controller, work->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
-    return record_created(self, s, &disk);
+    return record_created(self, work, &disk);
 }
 
 /* The disk's id of a volume that was there before: where CSI's caller put it. */
-static struct err *adopt(struct task *self, struct subject *s)
+static struct err *adopt(struct task *self, struct volume_work *work)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    const char *id = adoption_disk(s->controller, s->volume);
+    const char *id = adoption_disk(work->controller, work->volume);
 
-    TRY(volume_parse_existing(s->volume, &parameters));
+    TRY(volume_parse_existing(work->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
     if (disk.max_shares < parameters.max_shares)
         return err_new(ERR_INVALID,
                        "parameter maxShares: %d is more than the maxShares %d of disk %s",
                        parameters.max_shares, disk.max_shares, id);
-    if (volume_disk_is_another(s->volume, &disk))
-        events_record(s->controller->events, &AZ_VOLUMES, s->object->metadata, EVENT_WARNING,
+    if (volume_disk_is_another(work->volume, &disk))
+        events_record(work->controller->events, &AZ_VOLUMES, work->object->metadata, EVENT_WARNING,
                       "DiskReplaced", "Adopt",
                       "Disk %s has been replaced by a new disk of the same name. The record of the "
                       "previous disk's file system has been discarded",
                       id);
-    return record_created(self, s, &disk);
+    return record_created(self, work, &disk);
 }
 
-/* A disk in the place of one that is on no record: somebody else's, which was in the way of the
- * creation, is left alone. */
-static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const char *id,
+/* Whether to leave the disk that has the name of the unrecorded volume's disk alone: it does not
+ * exist, or it is somebody else's and made the creation fail. */
+static struct err *is_left_alone(struct task *self, struct cloud *cloud, const char *id,
                                  const struct cloud_disk_spec *spec, bool *ret)
 {
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
@@ -185,106 +186,107 @@ static struct err *is_to_be_left(struct task *self, struct cloud *cloud, const c
     return NULL;
 }
 
-/* The disk that the volume has; NULL if none. One whose creation never got as far as a record may
- * have one all the same, unless its parameters were never any good. */
-static struct err *disk_of(struct task *self, struct subject *s, char **ret_id)
+/* The volume's disk; NULL if it has none. A volume whose creation was never recorded may have a
+ * disk nevertheless, unless its parameters are invalid. */
+static struct err *disk_of(struct task *self, struct volume_work *work, char **ret_id)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(freep) char *id = NULL;
     bool left;
 
-    if (s->in.created || s->in.has_disk) {
-        *ret_id = mem_strdup(adoption_disk(s->controller, s->volume));
+    if (work->in.created || work->in.has_disk) {
+        *ret_id = mem_strdup(adoption_disk(work->controller, work->volume));
         return NULL;
     }
-    CLEANUP(err_freep) struct err *err = volume_parse_parameters(s->volume, &parameters);
+    CLEANUP(err_freep) struct err *err = volume_parse_parameters(work->volume, &parameters);
     if (err)
         return NULL;
     struct cloud_disk_spec spec =
-        volume_disk_spec(s->controller, s->volume, &parameters, &(struct disk_limits){0});
+        volume_disk_spec(work->controller, work->volume, &parameters, &(struct disk_limits){0});
     TRY(cloud->ops->disk_id(cloud, &spec, &id));
-    TRY(is_to_be_left(self, cloud, id, &spec, &left));
+    TRY(is_left_alone(self, cloud, id, &spec, &left));
     *ret_id = left ? NULL : TAKE_PTR(id);
     return NULL;
 }
 
-static struct err *delete_disk(struct task *self, struct subject *s)
+static struct err *delete_disk(struct task *self, struct volume_work *work)
 {
-    struct cloud *cloud = s->controller->cloud;
+    struct cloud *cloud = work->controller->cloud;
     CLEANUP(freep) char *id = NULL;
 
-    TRY(disk_of(self, s, &id));
+    TRY(disk_of(self, work, &id));
     if (!id)
         return NULL;
-    if (!is_in_state(s->volume, "DeletionFailed")) /* that stays until the disk is gone */
-        TRY(patch_status(self, s, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
+    if (!is_in_state(work->volume, "DeletionFailed")) /* that stays until the disk is gone */
+        TRY(patch_status(self, work, json_pack("{s:s, s:n}", "state", "Deleting", "error")));
     return cloud->ops->disk_delete(self, cloud, id);
 }
 
-static void look_later(const struct subject *s)
+static void requeue(const struct volume_work *work)
 {
-    const struct controller *controller = s->controller;
-    int64_t us = failed_creation_goes_at(s->volume) - loop_wall_us(controller->loop);
+    const struct controller *controller = work->controller;
+    int64_t us = failed_creation_goes_at(work->volume) - loop_wall_us(controller->loop);
 
-    workqueue_add_at(controller->volume_queue, s->object->key,
+    workqueue_add_at(controller->volume_queue, work->object->key,
                      loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
 }
 
 /* ---- the filesystem ---- */
 
-static struct err *record_filesystem(struct task *self, struct subject *s)
+static struct err *record_filesystem(struct task *self, struct volume_work *work)
 {
-    const char *note = filesystem_note_find(s->controller, s->object);
+    const char *note = filesystem_note_find(work->controller, work->object);
 
-    return note ? patch_status(self, s,
+    return note ? patch_status(self, work,
                                json_pack("{s:{s:s}}", "annotation", ANNOTATION_FILESYSTEM, note))
                 : NULL;
 }
 
-/* ---- carrying out ---- */
+/* ---- steps ---- */
 
-static struct err *take_step(struct task *self, struct subject *s, enum volume_step step)
+static struct err *take_step(struct task *self, struct volume_work *work, enum volume_step step)
 {
     switch (step) {
     case VOLUME_NONE:
         return NULL;
     case VOLUME_ADD_FINALIZER:
-        return patch_finalizers(self, s, true);
+        return patch_finalizers(self, work, true);
     case VOLUME_REMOVE_FINALIZER:
-        return patch_finalizers(self, s, false);
+        return patch_finalizers(self, work, false);
     case VOLUME_RECORD_CREATING:
-        return patch_status(self, s, json_pack("{s:s, s:n}", "state", "Creating", "error"));
+        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"));
     case VOLUME_CREATE:
-        return create(self, s);
+        return create(self, work);
     case VOLUME_ADOPT:
-        return adopt(self, s);
+        return adopt(self, work);
     case VOLUME_RECORD_FILESYSTEM:
-        return record_filesystem(self, s);
+        return record_filesystem(self, work);
     case VOLUME_RELEASE:
-        return volume_release_attachments(self, s->controller, s->object->metadata->name);
+        return volume_release_attachments(self, work->controller, work->object->metadata->name);
     case VOLUME_DELETE:
-        return delete_disk(self, s);
+        return delete_disk(self, work);
     case VOLUME_CHECK_UNATTACHED:
-        return volume_check_unattached(self, s->controller, s->object->metadata->name);
+        return volume_check_unattached(self, work->controller, work->object->metadata->name);
     case VOLUME_FOLLOW_PV:
-        return patch(self, s, volume_pv_change_json(s->controller, s->object));
+        return patch(self, work, volume_pv_change_json(work->controller, work->object));
     case VOLUME_CHECK_PV_GONE:
-        return volume_pv_check_gone(self, s->controller, s->object);
+        return volume_pv_check_gone(self, work->controller, work->object);
     case VOLUME_END:
-        return kube_delete_unchanged(self, s->controller->leader_kube, &AZ_VOLUMES, s->object);
-    case VOLUME_LOOK_LATER:
-        look_later(s);
+        return kube_delete_unchanged(self, work->controller->leader_kube, &AZ_VOLUMES,
+                                     work->object);
+    case VOLUME_REQUEUE:
+        requeue(work);
         return NULL;
     case VOLUME_FORGET:
-        return failed_creation_forget(self, s->controller, s->object);
+        return failed_creation_forget(self, work->controller, work->object);
     }
     abort();
 }
 
-/* A disk that is not there may come, and one that may not be read may be: by itself, too, it is
- * looked at again, ever less often. */
-static struct err *look_again(struct err *err)
+/* A disk that does not exist may be created, and one that must not be read may become readable. So
+ * reading the disk is retried even after an error that is otherwise final, with growing pauses. */
+static struct err *as_retryable(struct err *err)
 {
     return err_kind_retry(err_kind(err)) == ERR_RETRY_NEVER ? err_as(err, ERR_UNAVAILABLE) : err;
 }
@@ -292,33 +294,33 @@ static struct err *look_again(struct err *err)
 static struct err *record_failure(struct task *self, struct controller *controller, const char *key,
                                   struct err *err)
 {
-    CLEANUP(subject_fini) struct subject s = {0};
+    CLEANUP(volume_work_fini) struct volume_work work = {0};
 
     if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT ||
-        !gather(controller, key, &s))
+        !gather(controller, key, &work))
         return err;
-    /* CSI's provisioner goes on by itself only after codes that say that the outcome is open. */
-    const char *state = s.in.deleting           ? "DeletionFailed"
+    /* external-provisioner retries by itself only after codes that leave the outcome open. */
+    const char *state = work.in.deleting        ? "DeletionFailed"
                         : err_is_transient(err) ? NULL
                                                 : "CreationFailed";
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
-    if (state && !s.in.created)
+    if (state && !work.in.created)
         json_object_set_new(status, "state", json_string(state));
-    else if (s.in.deleting)
+    else if (work.in.deleting)
         json_object_set_new(status, "state", json_string("DeletionFailed"));
-    else if (!s.volume->status || !s.volume->status->state)
+    else if (!work.volume->status || !work.volume->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
     if (!err_is_transient(err))
         json_object_set_new(status, "annotation", json_pack("{s:n}", ANNOTATION_LOOK_REQUEST));
-    err_free(patch_status(self, &s, status));
-    return s.in.has_disk && !s.in.created ? look_again(err) : err;
+    err_free(patch_status(self, &work, status));
+    return work.in.has_disk && !work.in.created ? as_retryable(err) : err;
 }
 
-/* Nothing can be decided after it before the cache has changed, or time has passed. */
+/* After such a step there is nothing to decide until the cache changes or time passes. */
 static bool is_last(enum volume_step step)
 {
     return step == VOLUME_NONE || step == VOLUME_REMOVE_FINALIZER || step == VOLUME_RELEASE ||
-           step == VOLUME_LOOK_LATER || step == VOLUME_FORGET || step == VOLUME_END;
+           step == VOLUME_REQUEUE || step == VOLUME_FORGET || step == VOLUME_END;
 }
 
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
@@ -327,15 +329,15 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
     bool disk_deleted = false, unattached = false, pv_gone = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
-        CLEANUP(subject_fini) struct subject s = {0};
+        CLEANUP(volume_work_fini) struct volume_work work = {0};
 
-        if (!gather(controller, key, &s))
+        if (!gather(controller, key, &work))
             return NULL;
-        s.in.disk_deleted = disk_deleted;
-        s.in.unattached = unattached;
-        s.in.pv_gone |= pv_gone && s.in.pv_missing;
-        enum volume_step step = volume_next(&s.in);
-        struct err *err = take_step(self, &s, step);
+        work.in.disk_deleted = disk_deleted;
+        work.in.unattached = unattached;
+        work.in.pv_gone |= pv_gone && work.in.pv_missing;
+        enum volume_step step = volume_next(&work.in);
+        struct err *err = take_step(self, &work, step);
         if (err)
             return record_failure(self, controller, key, err);
         if (is_last(step))

@@ -185,7 +185,7 @@ MUTANTS = [
     Mutant("an attachment gets no other name where the plain one is taken", "controller/cache/node_attachment.c",
            "if (!err || err_kind(err) != ERR_EXISTS)", "if (!err || err)"),
     Mutant("a record outlives its PersistentVolume", "controller/volume/persistent_volume.c",
-           "? VOLUME_PV_MISSING : VOLUME_PV_NO_NEWS", "? VOLUME_PV_NO_NEWS : VOLUME_PV_NO_NEWS"),
+           "? VOLUME_PV_MISSING : VOLUME_PV_UNCHANGED", "? VOLUME_PV_UNCHANGED : VOLUME_PV_UNCHANGED"),
     Mutant("in-tree volumes are nobody's", "lib/kube/pv_source.c",
            "    if (spec && !spec->csi && spec->azure_disk)", "    if (!spec)"),
     # ---- calls ----

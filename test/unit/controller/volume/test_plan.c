@@ -17,7 +17,7 @@ static const char *const step_names[] = {
     [VOLUME_RELEASE] = "release",
     [VOLUME_DELETE] = "delete",
     [VOLUME_CHECK_UNATTACHED] = "check-unattached",
-    [VOLUME_LOOK_LATER] = "look-later",
+    [VOLUME_REQUEUE] = "requeue",
     [VOLUME_FORGET] = "forget",
     [VOLUME_FOLLOW_PV] = "follow",
     [VOLUME_CHECK_PV_GONE] = "check-pv",
@@ -32,7 +32,7 @@ static const struct {
     {"then it is made", "finalizer creating", "create"},
     {"once", "finalizer created", "none"},
     {"a creation that failed for good waits to be asked for", "finalizer failed", "none"},
-    {"not for ever, after an answer that said so", "finalizer failed goes", "look-later"},
+    {"not for ever, after an answer that said so", "finalizer failed goes", "requeue"},
     {"then it is forgotten", "finalizer failed goes now", "forget"},
     {"a volume that is well stays, whatever was noted once", "finalizer created goes now", "none"},
     {"a disk that was there is looked at", "finalizer has-disk pre-provisioned", "adopt"},
@@ -105,7 +105,7 @@ static void test_table(void **state)
             .primaries = strstr(words, "primary") ? 1 : 0,
             .others = strstr(words, "other") ? 1 : 0,
             .leaving = strstr(words, "leaving") ? 1 : 0,
-            .has_filesystem_news = strstr(words, "news"),
+            .has_new_filesystem = strstr(words, "news"),
         };
         const char *step = step_names[volume_next(&in)];
 
@@ -131,7 +131,7 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             .primaries = bits >> 8 & 1,
             .others = bits >> 9 & 1,
             .leaving = bits >> 10 & 1,
-            .has_filesystem_news = bits & 2048,
+            .has_new_filesystem = bits & 2048,
             .goes = bits & 4096,
             .goes_now = bits & 4096,
             .claimed = bits & 8192,
