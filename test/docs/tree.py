@@ -33,14 +33,16 @@ def _files(folder: Path) -> list[Path]:
     return sorted([*headers, *(c for c in alone if _about(c))])
 
 
-def _folders(top: str) -> list[Path]:
-    return [folder for folder in (TREE / top, *sorted((TREE / top).rglob("*/"))) if _files(folder)]
+def _folders(top: str, tops: list[str]) -> list[Path]:
+    """With those below it that have no layer of their own."""
+    below = [folder for folder in sorted((TREE / top).rglob("*/")) if str(folder.relative_to(TREE)) not in tops]
+    return [folder for folder in (TREE / top, *below) if _files(folder)]
 
 
 def text() -> str:
     tops = [folder for row in reversed(LAYERS) for folder in row] + [f for f in BESIDE if f.count("/") == 1]
     parts = []
-    for folder in (folder for top in tops for folder in _folders(top)):
+    for folder in (folder for top in tops for folder in _folders(top, tops)):
         rows = [(code(file.name), _about(file)) for file in _files(folder)]
         parts += [f"## {folder.relative_to(TREE)}/\n", table(["file", "what it is"], rows)]
     return page("What each file is", HEAD, *parts)
