@@ -1,11 +1,11 @@
 /* attachment_requests.h - what ControllerPublishVolume and ControllerUnpublishVolume write into
- * AzVolumeAttachments. What is written is in the cache when a function returns.
+ * AzVolumeAttachments. When a function returns, the cache contains what it has written.
  */
 #pragma once
 
 #include "controller/controller.h"
 
-/* Operations for one volume and one node come one after the other; free() it. */
+/* Operations on the same volume and node have the same id and never overlap. free() it. */
 char *csi_operation_id(const char *volume_id, const char *node);
 
 /* The volume's attachment on a node, referenced; asks the API server if the cache lacks it. NULL
@@ -13,10 +13,11 @@ char *csi_operation_id(const char *volume_id, const char *node);
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)
     __attribute__((warn_unused_result));
-/* CONFLICT if it has changed. */
+/* CONFLICT if the attachment has changed. */
 struct err *csi_change_role(struct task *self, struct controller *controller,
                             const struct kube_object *object, const char *role)
     __attribute__((warn_unused_result));
-/* NOT_FOUND if it is gone; CONFLICT if another one has taken its place, which stays as it is. */
+/* NOT_FOUND if the attachment is gone; CONFLICT if another one of the same name exists, which is
+ * left unchanged. */
 struct err *csi_request_detach(struct task *self, struct controller *controller,
                                struct kube_object *asked) __attribute__((warn_unused_result));

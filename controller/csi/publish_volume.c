@@ -1,5 +1,5 @@
-/* ControllerPublishVolume: the primary AzVolumeAttachment is written or promoted; the reconcilers
- * do what follows. */
+/* ControllerPublishVolume: writes the primary AzVolumeAttachment, or makes an existing one primary;
+ * the reconcilers do the rest. */
 
 #include <string.h>
 
@@ -47,15 +47,10 @@ static struct err *check_node(struct task *self, struct controller *controller, 
 
 /* ---- one writer ---- */
 
-/* By the cache; the holder is borrowed. */
-struct verdict {
-    enum attachment_answer answer;
-    const char *holder; /* of ANSWER_REFUSE: the node that has the volume */
-    bool gives_back;    /* likewise; see attachment/publish_plan.h */
-};
-
-static struct verdict decide(const struct controller *controller, const Api__AzVolume *volume,
-                             const struct kube_object *here, const char *node)
+/* By the cache. `ret_holder`: with ANSWER_REFUSE, the node that has the volume; borrowed. */
+static struct publish_plan decide(const struct controller *controller, const Api__AzVolume *volume,
+                                  const struct kube_object *here, const char *node,
+                                  const char **ret_holder)
 {
     size_t n;
     struct kube_object *const *objects =
@@ -79,49 +74,48 @@ static struct verdict decide(const struct controller *controller, const Api__AzV
         nodes[in.n_elsewhere++] = off_record;
     }
     struct publish_plan plan = publish_decide(&in);
-    return (struct verdict){.answer = plan.answer,
-                            .holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : NULL,
-                            .gives_back = plan.gives_back};
+    *ret_holder = plan.answer == ANSWER_REFUSE ? nodes[plan.holder] : NULL;
+    return plan;
 }
 
 static struct err *refuse(struct task *self, struct controller *controller,
                           const Api__AzVolume *volume, const struct kube_object *here,
-                          const struct verdict *verdict)
+                          const struct publish_plan *plan, const char *holder)
 {
     struct err *refusal = err_new(ERR_PRECONDITION,
                                   "volume %s is published to node %s; it must be unpublished there "
                                   "first",
-                                  volume->metadata->name, verdict->holder);
+                                  volume->metadata->name, holder);
     struct err *err =
-        verdict->gives_back ? csi_change_role(self, controller, here, ROLE_REPLICA) : NULL;
+        plan->gives_back ? csi_change_role(self, controller, here, ROLE_REPLICA) : NULL;
 
     if (!err)
         return refusal;
     err_free(refusal);
-    return err; /* the next call gives it back */
+    return err; /* the next call gives the role back */
 }
 
 static struct err *write_primary(struct task *self, struct controller *controller,
                                  const Api__AzVolume *volume, const char *node)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    const char *name = volume->metadata->name;
+    const char *name = volume->metadata->name, *holder;
 
     TRY(csi_find_attachment(self, controller, name, node, &object));
-    struct verdict verdict = decide(controller, volume, object, node);
-    if (verdict.answer == ANSWER_WAIT) { /* by the cache: it may have been unpublished since */
+    struct publish_plan plan = decide(controller, volume, object, node, &holder);
+    if (plan.answer == ANSWER_WAIT) { /* by the cache: it may have been unpublished since */
         kube_object_unref(TAKE_PTR(object));
         TRY(node_attachment_read(self, controller, name, node, &object));
-        verdict = decide(controller, volume, object, node);
+        plan = decide(controller, volume, object, node, &holder);
     }
-    switch (verdict.answer) {
+    switch (plan.answer) {
     case ANSWER_CREATE:
         return node_attachment_create(self, controller, controller->kube, volume, node,
                                       ROLE_PRIMARY, NULL);
     case ANSWER_PROMOTE:
         return csi_change_role(self, controller, object, ROLE_PRIMARY);
     case ANSWER_REFUSE: /* a disk has one writer */
-        return refuse(self, controller, volume, object, &verdict);
+        return refuse(self, controller, volume, object, &plan, holder);
     case ANSWER_BUSY:
         return err_new(ERR_BUSY, "the attachment of volume %s to node %s is still being deleted",
                        name, node);
@@ -132,8 +126,8 @@ static struct err *write_primary(struct task *self, struct controller *controlle
 
 /* ---- waiting ---- */
 
-/* Is the attachment as far as a caller has to wait for? Of two that are published at once, only the
- * one that the leader has put on record as the primary is. */
+/* Has the attachment got as far as the caller has to wait for? If two are published at once, only
+ * the one that the leader has recorded as the primary has. */
 static bool is_far_enough(const struct controller *controller, const struct kube_object *object)
 {
     const Api__AzVolumeAttachmentDetail *detail = detail_of(as_attachment(object));
@@ -172,9 +166,10 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
         if (strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
             attachment->status->error)
             return az_error_take(attachment->status->error);
-        struct verdict verdict = decide(controller, volume, seen, node);
-        if (verdict.gives_back)
-            return refuse(self, controller, volume, seen, &verdict);
+        const char *holder;
+        struct publish_plan plan = decide(controller, volume, seen, node, &holder);
+        if (plan.gives_back)
+            return refuse(self, controller, volume, seen, &plan, holder);
         struct err *err = store_wait_found(self, controller->attachments_by_volume,
                                            volume->metadata->name, csi_wait_deadline(call));
         if (err && err_kind(err) == ERR_TIMEOUT && attachment->status &&
@@ -190,8 +185,8 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
     }
 }
 
-/* What was refused for want of room must not take the next room on its own: the caller may be done
- * with the volume, and needs not unpublish it. */
+/* An attachment that was refused for lack of room must not take the next free slot on its own: the
+ * caller may have given up, and need not unpublish the volume. */
 static void withdraw(struct task *self, struct controller *controller, const char *volume,
                      const char *node)
 {

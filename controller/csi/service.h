@@ -1,5 +1,5 @@
-/* service.h - CSI's Controller service. Every replica of the controller serves it; what a call
- * wants is written into custom resources, where the leader's reconcilers find it and answer.
+/* service.h - CSI's Controller service. Every replica of the controller serves it: a call writes
+ * its request into custom resources, and the leader's reconcilers record the result there.
  */
 #pragma once
 
@@ -17,21 +17,21 @@ rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpubl
 /* ---- for these files ---- */
 
 /* The AzVolume with this id, referenced; asks the API server if the cache does not have it. NULL
- * if there is none; PRECONDITION if another disk of that name has it. */
+ * if there is none; PRECONDITION if the AzVolume belongs to another disk of the same name. */
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
                             struct kube_object **ret) __attribute__((warn_unused_result));
 
-/* AzVolumes are named after disks, and disks of several resource groups may have one name:
- * PRECONDITION if this one is another disk than `volume_id`, as far as is known. To be asked again
- * after a wait. */
+/* AzVolumes are named after disks, and disks in different resource groups may have the same name:
+ * PRECONDITION if this AzVolume is known to belong to another disk than `volume_id`. Check again
+ * after every wait. */
 struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
                            const char *volume_id) __attribute__((warn_unused_result));
 
-/* Until when a call may wait for something, so that there is time to answer. */
+/* Until when a call may wait for something and still have time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);
 
-/* Waits until the object is gone from the store; the error on record once `failure` finds one that
- * says that it stays. */
+/* Waits until the object is gone from the store. Returns the recorded error if `failure` finds one,
+ * which means that the object stays. */
 typedef const Api__AzError *csi_failure_fn(const struct kube_object *object);
 struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct store *store,
                           const struct kube_object *object, csi_failure_fn *failure)
