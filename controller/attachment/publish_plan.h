@@ -1,12 +1,12 @@
-/* publish_plan.h - what ControllerPublishVolume and ControllerUnpublishVolume do with the
- * attachments that there are.
+/* publish_plan.h - what ControllerPublishVolume and ControllerUnpublishVolume do with a volume's
+ * attachments.
  *
  * Pure functions over the table of attachment/states.h. Guarantees, for any input:
- *   - a disk with one writer is published to one node: while a node has it published, another one
- *     is refused, unless that other one is its primary on record already;
- *   - of two that are published at once, each by a controller that has not heard of the other, the
- *     one that came to be on record goes on, and the other gives the role back;
- *   - what is being detached is neither promoted nor demoted.
+ *   - a single-writer disk is published to one node only: while it is published to a node, a
+ * publish to another node is refused, unless that one is the primary on record already;
+ *   - if two controllers that have not seen each other's writes publish it to two nodes at once,
+ * the attachment that is recorded as the primary proceeds, and the other one gives its role back;
+ *   - an attachment that is being detached is neither promoted nor demoted.
  */
 #pragma once
 
@@ -26,12 +26,12 @@ struct publish_snapshot {
 
 struct publish_plan {
     enum attachment_answer answer;
-    size_t holder;   /* of ANSWER_REFUSE: which of those elsewhere has it published */
-    bool gives_back; /* likewise: it was published here too, and the holder came to be on record */
+    size_t holder;   /* with ANSWER_REFUSE: index into `elsewhere` of the published one */
+    bool gives_back; /* likewise: it is published here too, but the holder is on record */
 };
 
 struct publish_plan publish_decide(const struct publish_snapshot *in);
 
-/* `keeps_replicas`: a disk that is not published anywhere stays attached for a while. Not where
- * the node may write to it still (cache/volume_in_use.h). */
+/* `keeps_replicas`: a disk that is not published anywhere stays attached for a while; false if the
+ * node may still be writing to it (cache/volume_in_use.h). */
 enum attachment_answer unpublish_decide(enum attachment_phase here, bool keeps_replicas);

@@ -1,7 +1,8 @@
-/* snapshot.h - one attachment under work, and what attachment/plan.h decides by, gathered from
- * the cache.
+/* snapshot.h - one attachment that is being reconciled, and the input of attachment/plan.h,
+ * gathered from the cache.
  *
- * It holds what it shows: it stays good through a yield, but then it is old.
+ * It references the objects that it points to, so it remains valid across a yield, but may then be
+ * out of date.
  */
 #pragma once
 
@@ -17,24 +18,24 @@ struct attachment_work {
 
     struct neighbour *neighbours; /* the plan's */
     size_t n_neighbours;
-    struct kube_object **neighbour_objects; /* referenced; beside them */
+    struct kube_object **neighbour_objects; /* referenced; parallel to `neighbours` */
 
-    char *instance_id; /* set by whoever reads the VM */
+    char *instance_id; /* set when the VM is read */
     struct cloud_instance instance;
     struct attachment_snapshot in;
 };
 
-/* False if there is no such attachment any more, or it makes no sense. Call attachment_work_fini
- * anyway. */
+/* False if the attachment no longer exists, or has no valid spec. Call attachment_work_fini in any
+ * case. */
 bool attachment_work_gather(struct controller *controller, const char *key,
                             struct attachment_work *ret);
 void attachment_work_fini(struct attachment_work *work);
 
-/* The id of the node's VM, as far as the Node says; the caller's. */
+/* The id of the node's VM, according to the Node; the caller frees it. */
 struct err *attachment_work_find_vm(const struct attachment_work *work, char **ret_id)
     __attribute__((warn_unused_result));
 
-/* Where an attachment is, by what is on record; NULL is none. */
+/* The phase of an attachment according to its record; `object` may be NULL. */
 enum attachment_phase attachment_phase_of(const struct controller *controller,
                                           const struct kube_object *object);
 struct publish_standing attachment_standing_of(const struct controller *controller,

@@ -1,7 +1,7 @@
-/* status.h - what is written into an AzVolumeAttachment, one function for each thing.
+/* status.h - writes to an AzVolumeAttachment, one function for each kind.
  *
- * Every write names the version that was read and fails with CONFLICT if anybody has written
- * since; what is written is in the cache when the function returns.
+ * Every write names the version that was read, and fails with CONFLICT if the object has changed
+ * since. When a function returns, the cache contains what it has written.
  */
 #pragma once
 
@@ -18,21 +18,20 @@ struct err *status_set_role(struct task *self, struct attachment_work *work)
 /* The cloud no longer has what was attached. */
 struct err *status_set_lost(struct task *self, struct attachment_work *work)
     __attribute__((warn_unused_result));
-/* The cloud has another disk at the LUN of this attachment, a neighbour. Nobody becomes the primary
- * of its volume meanwhile. */
+/* The VM has another disk at the LUN of this attachment, which is a neighbour. No attachment of its
+ * volume becomes the primary in the meantime. */
 struct err *status_set_displaced(struct task *self, struct controller *controller,
                                  const struct kube_object *object)
     __attribute__((warn_unused_result));
-/* Which VM it is. */
+/* Records the VM. */
 struct err *status_set_vm(struct task *self, struct attachment_work *work)
     __attribute__((warn_unused_result));
-/* It was attached to another VM, which does not have it any more. */
+/* The disk was attached to another VM, which no longer has it. */
 struct err *status_set_moved(struct task *self, struct attachment_work *work)
     __attribute__((warn_unused_result));
 struct err *status_set_detaching(struct task *self, struct attachment_work *work)
     __attribute__((warn_unused_result));
 
-/* The failure becomes visible in the object; it is also returned, to be tried again as its kind
- * says. */
+/* Records the error in the object, and returns it so that its kind decides about the retry. */
 struct err *status_set_failure(struct task *self, struct attachment_work *work, struct err *err)
     __attribute__((warn_unused_result));
