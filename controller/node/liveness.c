@@ -14,7 +14,7 @@ struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapsh
     if (in->node_ready)
         return (struct node_liveness_plan){0};
     if (heartbeat_is_stale(in->heard_us, in->now_us, in->limit_ms))
-        return (struct node_liveness_plan){.silent = true};
+        return (struct node_liveness_plan){.unreachable = true};
     return (struct node_liveness_plan){.again_ms = (uint64_t)(limit - silence) / 1000 + 1};
 }
 
@@ -25,8 +25,8 @@ static const char *heartbeat_of(const struct kube_object *driver_node)
     return status ? status->last_heartbeat_time : NULL;
 }
 
-static struct node_liveness_plan look(const struct controller *controller,
-                                      const struct kube_object *node, const char *heartbeat)
+static struct node_liveness_plan decide(const struct controller *controller,
+                                        const struct kube_object *node, const char *heartbeat)
 {
     struct node_liveness_snapshot in = {.node_ready = node_is_ready(KUBE_AS(Api__Node, node)),
                                         .now_us = loop_wall_us(controller->loop),
@@ -37,7 +37,7 @@ static struct node_liveness_plan look(const struct controller *controller,
     return node_liveness_decide(&in);
 }
 
-/* Where the disk is attached and a pod could go; free() it. */
+/* The nodes of the replicas, to which a pod could move; free() it. */
 static char *replicas_of(const struct controller *controller, const char *volume)
 {
     size_t n;
@@ -60,8 +60,8 @@ static char *replicas_of(const struct controller *controller, const char *volume
     return list;
 }
 
-static void tell_volume(const struct controller *controller, const char *volume, const char *node,
-                        const char *since)
+static void report_volume(const struct controller *controller, const char *volume, const char *node,
+                          const char *since)
 {
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
     CLEANUP(freep) char *replicas = replicas_of(controller, volume);
@@ -84,18 +84,18 @@ uint64_t node_liveness_report(const struct controller *controller, const struct 
 {
     const char *name = node->metadata->name, *heartbeat = heartbeat_of(driver_node);
     const char *since = heartbeat ? heartbeat : "its start";
-    struct node_liveness_plan plan = look(controller, node, heartbeat);
+    struct node_liveness_plan plan = decide(controller, node, heartbeat);
     unsigned published = 0;
     size_t n;
     struct kube_object *const *objects = store_find(controller->attachments_by_node, name, &n);
 
-    for (size_t i = 0; i < n && plan.silent; i++) {
+    for (size_t i = 0; i < n && plan.unreachable; i++) {
         const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
 
         if (!attachment_wants(attachment, ROLE_PRIMARY) || !attachment->spec->volume_name)
             continue;
         published++;
-        tell_volume(controller, attachment->spec->volume_name, name, since);
+        report_volume(controller, attachment->spec->volume_name, name, since);
     }
     if (published)
         events_record(

@@ -1,14 +1,14 @@
-/* liveness.h - nodes that are not heard of, and what people are told about the volumes there.
+/* liveness.h - unreachable nodes, and the Events that report the volumes published there.
  *
- * Nothing is done to a volume that is published on a silent node: its pod may run and write. It is
- * promoted elsewhere when Kubernetes has released it, and not before; an event on the AzVolume and
- * one on the Node say so, and what Kubernetes waits for. Replicas there are replaced by the replica
- * plan.
+ * A volume that is published on an unreachable node is left alone, because its pod may still be
+ * running and writing. Another node gets the volume only after Kubernetes has released it; an Event
+ * on the AzVolume and one on the Node say this, and what Kubernetes is waiting for. The replica
+ * plan replaces the replicas on such a node.
  *
- * A node is silent when kubelet and the node plug-in both are. Kubelet's own Lease is not read: the
- * node lifecycle controller makes a stale one the condition Ready=Unknown, the Nodes are in the
- * cache already, and the Leases would be an update of every node every ten seconds for the same
- * fact.
+ * A node is unreachable if neither kubelet nor the node plug-in reports. Kubelet's Lease is not
+ * read: the node lifecycle controller turns a stale Lease into the condition Ready=Unknown of the
+ * Node, which is in the cache anyway, whereas the Leases would cause an update per node every ten
+ * seconds.
  */
 #pragma once
 
@@ -22,12 +22,12 @@ struct node_liveness_snapshot {
 };
 
 struct node_liveness_plan {
-    bool silent;
-    uint64_t again_ms; /* look again after that time; 0: not before something changes */
+    bool unreachable;
+    uint64_t again_ms; /* decide again after this time; 0: when something changes */
 };
 
 struct node_liveness_plan node_liveness_decide(const struct node_liveness_snapshot *in);
 
-/* Tells of the node if it is silent; when to look again, as above. */
+/* Writes the Events if the node is unreachable. Returns `again_ms` of the plan. */
 uint64_t node_liveness_report(const struct controller *controller, const struct kube_object *node,
                               const struct kube_object *driver_node);

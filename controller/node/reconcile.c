@@ -325,10 +325,10 @@ struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
         err = update_limit(self, controller, &pair);
     workqueue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
 
-    uint64_t silence_ms = node_liveness_report(controller, pair.node, pair.object);
+    uint64_t liveness_ms = node_liveness_report(controller, pair.node, pair.object);
     uint64_t again_ms = err ? RETRY_MS : TIMER_NEVER;
-    if (silence_ms && silence_ms < again_ms)
-        again_ms = silence_ms;
+    if (liveness_ms && liveness_ms < again_ms)
+        again_ms = liveness_ms;
     if (again_ms != TIMER_NEVER)
         workqueue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
     return err;

@@ -9,7 +9,7 @@ static const struct {
     const char *why;
     bool ready;
     int64_t heard; /* seconds ago; -1: never */
-    bool silent;
+    bool unreachable;
     uint64_t again_ms;
 } rows[] = {
     {"both are heard", true, 10, false, 0},
@@ -29,8 +29,8 @@ static void test_table(void **state)
         if (rows[i].heard >= 0)
             in.heard_us = in.now_us - rows[i].heard * SECOND;
         struct node_liveness_plan plan = node_liveness_decide(&in);
-        if (plan.silent != rows[i].silent || plan.again_ms != rows[i].again_ms)
-            fail_msg("%s: silent %d, again after %lu ms", rows[i].why, plan.silent,
+        if (plan.unreachable != rows[i].unreachable || plan.again_ms != rows[i].again_ms)
+            fail_msg("%s: unreachable %d, again after %lu ms", rows[i].why, plan.unreachable,
                      (unsigned long)plan.again_ms);
     }
 }
