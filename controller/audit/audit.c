@@ -16,8 +16,8 @@
 #define DISKS "disks"
 #define NODE_PREFIX "node/"
 
-/* Of so many scans one is of the records, which costs no call, and one of the disks, which may cost
- * many; the rest are of machines. */
+/* One of so many scans covers the records, which costs no call, and one covers the disks, which may
+ * cost many; the others cover the VMs of nodes. */
 enum { RECORDS_EVERY = 6, DISKS_EVERY = 30 };
 
 struct audit {
@@ -25,21 +25,21 @@ struct audit {
     struct audit_source cluster;
     struct finding_tracker *tracker;
     unsigned turn;
-    bool scans_again; /* this scan is the second one of something unconfirmed */
-    char *last_node;  /* whose machine was scanned last; NULL: none yet */
+    bool scans_again; /* this scan repeats one with an unconfirmed finding */
+    char *last_node;  /* the node whose VM was scanned last; NULL: none yet */
 
     struct kube_object **to_repair; /* attachments, referenced */
     size_t n_to_repair;
 };
 
-/* ---- what comes of a scan ---- */
+/* ---- results of a scan ---- */
 
 static bool is_repaired(const struct audit *audit, enum finding_kind kind)
 {
     return FINDING_TABLE[kind].provable && audit->controller->settings.repair == REPAIR_SAFE;
 }
 
-/* The table says what to do where everything provable is repaired. */
+/* The table's advice assumes that everything provable is repaired. */
 static const char *advice(const struct audit *audit, enum finding_kind kind)
 {
     if (FINDING_TABLE[kind].provable && !is_repaired(audit, kind))
@@ -96,7 +96,7 @@ static void take(struct audit *audit, const char *scope, struct findings *seen)
     }
 }
 
-/* The reconciler decides by the model that is kept, which must be what was seen here, or newer. */
+/* The reconciler decides by the cached model, which must be as new as the one that was scanned. */
 static struct err *repair(struct task *self, struct audit *audit, const char *machine_id)
 {
     struct controller *controller = audit->controller;
@@ -159,9 +159,9 @@ static struct err *scan_node(struct task *self, struct audit *audit, const char 
     return repair(self, audit, machine.id);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- order of the scans ---- */
 
-/* Nodes in the order of their names, so that it does not matter which come and go. */
+/* Nodes in the order of their names, so that added and removed nodes do not disturb the order. */
 static const char *next_node(const struct audit *audit)
 {
     const char *first = NULL, *next = NULL;
@@ -178,8 +178,8 @@ static const char *next_node(const struct audit *audit)
     return next ? next : first;
 }
 
-/* free() it. Every other scan may be a second one, so that something that cannot be scanned a
- * second time does not keep the rest from being scanned. */
+/* free() it. At most every other scan repeats one, so that a scan that cannot be repeated does not
+ * prevent the others. */
 static char *next_scope(struct audit *audit)
 {
     const char *unconfirmed = finding_tracker_unconfirmed(audit->tracker);
@@ -198,7 +198,7 @@ static char *next_scope(struct audit *audit)
     return mem_printf(NODE_PREFIX "%s", node);
 }
 
-/* What was told of a node that has left the cluster lasts no longer. */
+/* Findings about a node that has left the cluster are resolved. */
 static void drop_nodes(struct audit *audit)
 {
     CLEANUP(freep) char *scope = NULL;

@@ -1,11 +1,12 @@
-/* audit.h - compares what is on record with Kubernetes and with the cloud, as long as this process
- * leads.
+/* audit.h - compares the records with Kubernetes and with the cloud while this process is the
+ * leader.
  *
- * One scan after the other, with a pause before each: of the records, of the machine of one node
- * after the other, of the disks. So the rate of calls is bounded whatever the cluster's size, and
- * they are the least urgent ones (CLOUD_AUDIT). A finding that two scans have shown is counted,
- * and told once by an event and in the log. Where the cloud's word decides, the attachment's
- * reconciler is made to read the VM anew, unless --repair=none; everything else is left to people.
+ * Scans run one after another, with a pause before each: of the records, of one node's VM at a
+ * time, of the disks. So the rate of calls does not depend on the size of the cluster, and they
+ * have the lowest priority (CLOUD_AUDIT). A finding that two scans have confirmed is counted, and
+ * reported once as an Event and in the log. If the cloud's data settles the finding, the audit
+ * requeues the attachment, so that its reconciler reads the VM again, unless --repair=none;
+ * everything else is left to people.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 struct audit;
 
-/* Scans as a member of `group`; free after that is closed. NULL if it is switched off. */
+/* Starts a task of `group`; free the audit after closing the group. NULL if the audit is disabled.
+ */
 struct audit *audit_start(struct controller *controller, struct task_group *group);
 void audit_free(struct audit *audit);

@@ -1,7 +1,7 @@
-/* source.h - the controller's stores, as the audit looks into them.
+/* source.h - gives the audit access to the controller's stores.
  *
- * It works on the controller's loop, where a promotion must not wait for it. So it looks at one
- * thing after the other by the stores' indexes, and yields after every few hundred of them.
+ * The audit runs on the controller's loop, where a promotion must not wait for it. So it reads one
+ * object at a time through the stores' indexes, and yields after every few hundred objects.
  */
 #pragma once
 

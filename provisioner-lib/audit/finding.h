@@ -36,10 +36,10 @@ enum severity {
 struct finding_kind_row {
     const char *name; /* in metrics and as the reason of events */
     enum severity severity;
-    /* The cloud's own word decides it: the controller reads it anew and puts the record right. */
+    /* The cloud's data settles it: the controller reads the data again and corrects the record. */
     bool provable;
-    const char *meaning; /* a sentence, as what follows */
-    const char *loss;    /* what a user has lost, or could */
+    const char *meaning; /* a sentence, like the next two */
+    const char *loss;    /* what a user has lost, or may lose */
     const char *advice;
 };
 
@@ -51,7 +51,7 @@ const char *severity_name(enum severity severity);
 
 struct finding {
     enum finding_kind kind;
-    const struct api_resource *resource; /* NULL: of the cloud, not of Kubernetes */
+    const struct api_resource *resource; /* NULL: the finding is about a thing in the cloud */
     struct kube_object *object;          /* referenced; NULL likewise */
     char *subject;                       /* "AzVolume/pvc-1", "/subscriptions/..." */
     char *text;                          /* what was seen */
@@ -65,7 +65,7 @@ struct findings {
 
 void findings_fini(struct findings *list);
 
-/* `place` tells two of one kind about one object apart; NULL where that cannot be. */
+/* `place` distinguishes two findings of one kind about one object; NULL if there is at most one. */
 void findings_add(struct findings *list, enum finding_kind kind,
                   const struct api_resource *resource, struct kube_object *object,
                   const char *place, const char *format, ...) __attribute__((format(printf, 6, 7)));
