@@ -1,16 +1,16 @@
-/* plan.h - what is missing on record of a volume that Kubernetes has.
+/* plan.h - which custom resources are missing for a volume that Kubernetes has.
  *
- * A pure function. What Kubernetes says, a bound PersistentVolume and VolumeAttachments that are
- * attached, is a record that outlives the custom resources: whatever became of those, the volume's
- * is written again, and what is published is published again, on its node and as its primary. The
- * ordinary reconcilers then find the disk, and the LUN at which it is attached. Every step is for a
- * first look by the cache, and is checked against the API server before it is carried out.
+ * A pure function. A bound PersistentVolume and its attached VolumeAttachments outlive the custom
+ * resources. If those are lost, the AzVolume is written again, and a published volume is published
+ * again to its node, as the primary. The ordinary reconcilers then find the disk and the LUN at
+ * which it is attached. The plan is made from the cache; every step is checked against the API
+ * server before it is carried out.
  *
  * Guarantees, for any input:
- *   - nothing is recovered of a volume that is being deleted, nor published to a node that is gone,
- *     nor for a VolumeAttachment that is being deleted; for that one the volume is recovered, so
- *     that it can be unpublished;
- *   - what ControllerPublishVolume would be refused is not recovered either.
+ *   - nothing is recovered for a volume that is being deleted, and nothing is published to a node
+ *     that is gone or for a VolumeAttachment that is being deleted. For the latter, only the
+ *     AzVolume is recovered, so that the volume can be unpublished;
+ *   - a publish that ControllerPublishVolume would refuse is not recovered either.
  */
 #pragma once
 
@@ -25,29 +25,30 @@ enum recovery_volume {
 
 /* A node on which Kubernetes has the volume: a VolumeAttachment. */
 struct recovery_node {
-    bool attached, leaving; /* by its status; it is being deleted */
+    bool attached, leaving; /* according to its status; being deleted */
     bool node_exists;
     struct publish_standing standing; /* of the AzVolumeAttachment */
     bool detach_requested;
 };
 
 struct recovery_snapshot {
-    bool bound; /* the PersistentVolume, and nobody deletes it */
+    bool bound; /* the PersistentVolume is, and is not being deleted */
     enum recovery_volume volume;
     bool single_writer;
     const struct recovery_node *nodes;
     size_t n_nodes;
-    const struct publish_standing *others; /* attachments on other nodes than those */
+    const struct publish_standing *others; /* attachments on other nodes */
     size_t n_others;
 };
 
 enum recovery_step {
     RECOVERY_NONE,
-    RECOVERY_WRITE_VOLUME,          /* of a claim */
-    RECOVERY_WRITE_ATTACHED_VOLUME, /* because node `node` has it, claim or not */
+    RECOVERY_WRITE_VOLUME,          /* because it has a claim */
+    RECOVERY_WRITE_ATTACHED_VOLUME, /* because it is attached to node `node`, with or without a
+                                       claim */
     RECOVERY_WRITE_ATTACHMENT,      /* of node `node`, as a replica */
     RECOVERY_PROMOTE,               /* the attachment of node `node` */
-    RECOVERY_KEEP,                  /* the same: take away a detach request that nobody made */
+    RECOVERY_KEEP, /* the same: remove a detach request, which Kubernetes did not make */
 };
 
 struct recovery_plan {
