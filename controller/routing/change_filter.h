@@ -1,7 +1,8 @@
-/* change_filter.h - whether a change of an object is worth another look.
+/* change_filter.h - whether a change of an object needs a reconcile.
  *
- * A reconciler that fails writes the error into its object, with words that may differ each time.
- * That write comes back as a change, and must not start the next attempt: the queue's pause does.
+ * A reconciler that fails writes the error into its object, perhaps with a different text each
+ * time. The watch reports this write as a change, which must not trigger the next attempt: the
+ * queue does, after a pause.
  */
 #pragma once
 
@@ -9,7 +10,7 @@
 
 #include "lib/kube/object.h"
 
-/* Whether an AzVolume, or an AzVolumeAttachment, has changed in more than its error; `before` is
- * NULL for a new one, `after` for one that is gone. */
+/* Whether more than the error has changed. `before` is NULL for a new object, `after` for one that
+ * is gone. */
 bool volume_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
 bool attachment_needs_reconcile(const struct kube_object *before, const struct kube_object *after);

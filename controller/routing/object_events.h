@@ -1,4 +1,4 @@
-/* object_events.h - which reconcilers a change of an object concerns.
+/* object_events.h - which reconcilers a changed object triggers.
  *
  * Observes the informers' stores, and adds keys to the queues while this process leads.
  */
@@ -6,8 +6,8 @@
 
 #include "controller/controller.h"
 
-/* After informers_init, before informers_start. */
+/* Call after informers_init and before informers_start. */
 void object_events_start(struct controller *controller);
 
-/* Adds every object to the queue that concerns it, for a leader that has just begun. */
+/* Adds every object to its queue, for a new leader. */
 void object_events_of_all(struct controller *controller);

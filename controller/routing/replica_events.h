@@ -1,14 +1,14 @@
-/* replica_events.h - which volumes' replicas have to be planned anew, and when.
+/* replica_events.h - which volumes' replicas a changed object triggers.
  *
- * Observes the informers' stores: nodes, plug-ins, attachments, pods and PersistentVolumes. What
- * can only make the places of some replicas worse concerns the volumes that have one there; what
- * can only make a place concerns the volumes that wait for one (replica/unschedulable.h). So a
- * change costs by what is on one node, not by the size of the cluster.
+ * Observes the informers' stores: nodes, plug-ins, attachments, pods and PersistentVolumes. A
+ * change that can only make a node worse triggers the volumes with a replica there; a change that
+ * can only make room triggers the volumes that wait for it (replica/unschedulable.h). So the cost
+ * of a change depends on what is on one node, not on the size of the cluster.
  */
 #pragma once
 
 #include "controller/controller.h"
 
-/* Before the stores are filled. */
+/* Call before the stores are filled. */
 void replica_events_start(struct controller *controller);
 void replica_events_stop(struct controller *controller);
