@@ -1,21 +1,22 @@
-/* interpod_affinity.h - where the pods are that a pod must be with, must not be with, or would
- * rather be with: Kubernetes' inter-pod affinity and anti-affinity.
+/* interpod_affinity.h - Kubernetes' inter-pod affinity and anti-affinity: where the pods are that a
+ * pod must be with, must not be with, or prefers to be with.
  *
- * Worked out once for a pod, so that to judge a node costs little. The pods on the pod's own node
- * do not count: when it has to leave that node they have to as well, and who the pod must be with
- * may come along.
+ * Computed once per pod, so that checking a node is cheap. The pods on the pod's own node do not
+ * count: if the pod has to leave that node, so do they, and a pod that it must be with may move
+ * along.
  */
 #pragma once
 
 #include "controller/scheduling/unschedulable_reason.h"
 #include "lib/kube/store.h"
 
-/* Pods are found by what terms say of them, so that a large cluster's others need not be looked at;
- * the two functions are those of the store's indexes. */
+/* What the terms are compared with. The indexes spare reading all pods of a large cluster; their
+ * functions are those below. */
 struct surroundings {
     const struct store *nodes, *namespaces;
-    const struct store_index *pods_by_label;  /* by namespace, and within it by each label */
-    const struct store_index *repelling_pods; /* with required anti-affinity, by whom it is about */
+    const struct store_index *pods_by_label; /* by namespace, and within it by each label */
+    const struct store_index
+        *repelling_pods; /* those with required anti-affinity, by the labels it names */
 };
 
 store_index_fn pod_index_by_label, pod_index_repelling;
@@ -32,7 +33,7 @@ struct interpod_affinity {
     struct affinity_rules affinity, anti_affinity, preferred;
 };
 
-/* All that is given must outlive the result. */
+/* All arguments must outlive the result. */
 void interpod_affinity_find(const Api__Pod *pod, const Api__Node *current_node,
                             const struct surroundings *surroundings, struct interpod_affinity *ret);
 void interpod_affinity_fini(struct interpod_affinity *affinity);

@@ -1,9 +1,9 @@
-/* node_info.h - what placement has to know of every node, kept up to date with each change.
+/* node_info.h - what placement needs to know about every node, updated with each change.
  *
- * One row for each node of which there is anything: a Node, an AzDriverNode or attachments. A
- * change of an object costs the row of one node, so that a heartbeat or a publish costs the same in
- * a cluster of a thousand nodes as in one of three. The controller owns the table;
- * routing/replica_events.c feeds it, everybody may read it. A row is good until the next yield.
+ * One row for each node that has a Node, an AzDriverNode or attachments. A changed object updates
+ * the row of one node, so that a heartbeat or a publish costs the same in a cluster of a thousand
+ * nodes as in one of three. The controller owns the table; routing/replica_events.c updates it, and
+ * everybody may read it. A pointer to a row is valid until the next yield.
  */
 #pragma once
 
@@ -16,21 +16,21 @@ struct node_info {
     char *name;
     struct kube_object *node;               /* referenced; NULL: there is no Node */
     const char *zone, *fault_domain, *pool; /* its labels; "" if it has none */
-    bool spot;                              /* Azure may take it away at any time */
+    bool spot;                              /* Azure may evict it at any time */
 
-    bool ready;            /* Kubernetes says so */
-    bool given_up;         /* Kubernetes has not heard of it for too long, or there is no Node */
-    bool plugin_ready;     /* its last word */
-    int64_t heard_us;      /* when that was; wall time */
+    bool ready;            /* the Node's condition Ready */
+    bool given_up;         /* Kubernetes considers it unreachable, or there is no Node */
+    bool plugin_ready;     /* as last reported */
+    int64_t heard_us;      /* time of that report; wall time */
     bool unwell;           /* one of these two is not ready */
     uint64_t unwell_since; /* loop time */
 
-    unsigned slots;       /* data disks of ours that the VM can have */
-    unsigned attachments; /* that are there, or are to be */
+    unsigned slots;       /* data disks of the driver that the VM can have */
+    unsigned attachments; /* recorded for this node */
     unsigned primaries;   /* of them */
-    unsigned assumed;     /* attachments that are being made at this moment */
+    unsigned assumed;     /* attachments that are being created at this moment */
 
-    bool was_unreachable; /* when node_infos_newly_unreachable looked last */
+    bool was_unreachable; /* at the last call of node_infos_newly_unreachable */
     size_t index;
     bool has_plugin;
     UT_hash_handle hh; /* by `name` */
@@ -38,7 +38,7 @@ struct node_info {
 
 struct node_infos;
 
-/* `heartbeat_limit_ms`: a plug-in that was silent for longer is not ready. */
+/* `heartbeat_limit_ms`: a plug-in whose last heartbeat is older is not ready. */
 struct node_infos *node_infos_new(struct loop *loop, const char *driver_name,
                                   uint64_t heartbeat_limit_ms);
 void node_infos_free(struct node_infos *table);
@@ -50,10 +50,10 @@ struct node_info *node_infos_find(const struct node_infos *table, const char *na
 
 /* ---- of a row ---- */
 
-/* May a replica be placed there? */
+/* Whether a replica may be placed there. */
 bool node_info_is_ready(const struct node_infos *table, const struct node_info *row);
-/* Not, and for so long that a replica there no longer counts. Before that a moment's silence is
- * given time to end. */
+/* Whether the node has not been ready for so long that a replica there no longer counts; a short
+ * interruption does not matter. */
 bool node_info_is_unreachable(const struct node_infos *table, const struct node_info *row);
 unsigned node_info_free_slots(const struct node_info *row);
 
@@ -66,8 +66,8 @@ void node_infos_plugin_changed(struct node_infos *table, const struct kube_objec
 void node_infos_attachment_changed(struct node_infos *table, const struct kube_object *before,
                                    const struct kube_object *after);
 
-/* An attachment that is being made: nobody else may take its slot until it is in the store, and the
- * volumes of the same pod follow it. In the caller's memory. */
+/* An attachment that is being created: its slot is taken until it is in the store, and the volumes
+ * of the same pod are placed with it. The caller owns the memory. */
 struct assumed_attachment {
     struct list link;
     const char *volume, *node; /* names */
@@ -78,6 +78,6 @@ void node_infos_forget(struct node_infos *table, struct assumed_attachment *assu
 const struct assumed_attachment *node_infos_next_assumed(const struct node_infos *table,
                                                          const struct assumed_attachment *previous);
 
-/* Silence is no change of any object. The next row that was lost since the last time; NULL when
- * there are no more. */
+/* The next row that has become unreachable since the last call; NULL if there is none. No object
+ * changes when a node becomes unreachable, so this has to be polled. */
 struct node_info *node_infos_newly_unreachable(struct node_infos *table);

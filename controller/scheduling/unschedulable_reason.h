@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* In the order in which they are told: of several causes the first one counts. */
+/* In order of precedence: of several reasons, the first one is reported. */
 enum unschedulable_reason {
     UNSCHEDULABLE_NONE,
     UNSCHEDULABLE_HAS_ATTACHMENT, /* an attachment of the volume is there, or its pod runs there */
@@ -17,14 +17,14 @@ enum unschedulable_reason {
     UNSCHEDULABLE_VOLUMES,  /* another volume of the pod cannot be used there */
     UNSCHEDULABLE_AFFINITY,
     UNSCHEDULABLE_ANTI_AFFINITY,
-    UNSCHEDULABLE_IN_USE, /* kubelet has a volume of the pod there still, which is published
+    UNSCHEDULABLE_IN_USE, /* kubelet still has a volume of the pod mounted, which is published
                              elsewhere */
     UNSCHEDULABLE_ZONE,   /* the disk's */
     UNSCHEDULABLE_NO_SLOT,
     N_UNSCHEDULABLE_REASONS,
 };
 
-/* How many nodes refuse for each cause. */
+/* The number of nodes for each reason. */
 struct unschedulable_reasons {
     unsigned n[N_UNSCHEDULABLE_REASONS];
 };
