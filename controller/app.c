@@ -24,7 +24,6 @@ void app_init(struct app *app, struct loop *loop, const struct flags *flags)
         .controller = {.loop = loop, .settings = flags->settings},
         .flags = flags,
     };
-    list_init(&app->controller.reservations);
     semaphore_init(&app->controller.publishes, MOST_PUBLISHES);
     group_init(&app->background, loop);
     group_init(&app->cloud_tasks, loop);

@@ -11,10 +11,10 @@ struct kube_object *const *attachments_of_volume(const struct controller *contro
     return store_find(controller->attachments_by_volume, volume_name, ret_n);
 }
 
-void enqueue(const struct controller *controller, struct workqueue *queue, const char *name)
+void enqueue(const struct controller *controller, enum queue queue, const char *name)
 {
-    if (!queue)
+    if (!controller->leading)
         return;
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-    workqueue_add(queue, key);
+    workqueue_add(controller->leading->queues[queue], key);
 }

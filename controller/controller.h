@@ -1,16 +1,15 @@
 /* controller.h - what all parts of the controller share.
  *
  * One struct, a part of the app (app.h), made before everything else and freed last. The stores
- * have a copy of the cluster in every replica of the controller; the queues exist only while this
- * process leads.
+ * have a copy of the cluster in every replica of the controller.
  */
 #pragma once
 
+#include "controller/leading.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/kube/client.h"
 #include "lib/kube/events.h"
 #include "lib/kube/store.h"
-#include "lib/kube/workqueue.h"
 #include "lib/rpc/in_flight.h"
 #include "provisioner-lib/cloud.h"
 #include "provisioner-lib/records/attachment.h"
@@ -30,15 +29,6 @@ struct settings {
     int64_t worker_tasks;        /* of each reconciler */
     uint64_t audit_interval_ms;  /* between scans; 0: none */
     int repair;                  /* enum repair: what the audit puts right */
-};
-
-/* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
- * attachments that decide at the same moment thereby do not choose the same. */
-struct reservation {
-    struct list link;
-    const char *node, *volume;
-    int lun; /* NO_LUN: none */
-    bool primary;
 };
 
 struct controller {
@@ -65,18 +55,8 @@ struct controller {
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_infos *node_infos;
 
-    /* NULL unless this process leads. Keys are those of the objects; of `replica_queue`,
-     * AzVolumes'. */
-    struct workqueue *volume_queue, *attachment_queue, *role_queue, *replica_queue, *node_queue,
-        *limit_queue, *recovery_queue;
-    struct list reservations; /* of struct reservation */
-    /* Attachments that the cloud was seen to have (attachment/snapshot.h). */
-    struct verified *verified;
-    /* Volumes that have fewer replicas than wanted (replica/unschedulable.h). */
-    struct unschedulable *unschedulable;
-    struct timer silence; /* of nodes (routing/replica_events.c) */
-    /* Attachments with a note that does not count (volume/filesystem_note.h). */
-    struct ignored_note *ignored_notes;
+    struct timer liveness;   /* of nodes (routing/replica_events.c) */
+    struct leading *leading; /* NULL unless this process leads */
 
     struct in_flight csi_calls; /* by volume */
     struct semaphore publishes; /* that write their attachment; the others wait with empty hands */
@@ -103,5 +83,5 @@ void attachment_forget_verified(struct controller *controller);
 struct kube_object *const *attachments_of_volume(const struct controller *controller,
                                                  const char *volume_name, size_t *ret_n);
 
-/* Adds the key of the object with this name to a queue; nothing if the queue is NULL. */
-void enqueue(const struct controller *controller, struct workqueue *queue, const char *name);
+/* Adds the key of the object with this name to a queue; nothing unless this process leads. */
+void enqueue(const struct controller *controller, enum queue queue, const char *name);

@@ -32,7 +32,8 @@ struct leader {
     struct task_group reconcilers;
     struct timer resync;
     struct audit *audit;
-    bool acquired, started; /* the second when it has caught up */
+    struct leading leading; /* since it has caught up */
+    bool acquired;
 };
 
 /* ---- the reconcilers ---- */
@@ -81,34 +82,34 @@ static void start(struct leader *leader)
     struct controller *controller = leader->config.controller;
     unsigned most = (unsigned)controller->settings.worker_tasks;
     const struct {
-        const char *name;
+        const char *name; /* in metrics */
         workqueue_work_fn *work;
-        struct workqueue **queue;
         unsigned max_tasks;
-    } kinds[] = {
-        {"azvolume", reconcile_volume, &controller->volume_queue, most},
-        {"azvolumeattachment", reconcile_attachment, &controller->attachment_queue,
-         ATTACHMENT_TASKS},
-        {"role", reconcile_role, &controller->role_queue, most},
-        {"replica", reconcile_replicas, &controller->replica_queue, most},
-        {"azdrivernode", reconcile_driver_node, &controller->node_queue, most},
-        {"limit", reconcile_limit, &controller->limit_queue, LIMIT_TASKS},
-        {"recovery", reconcile_recovery, &controller->recovery_queue, most},
+    } kinds[N_QUEUES] = {
+        [VOLUME_QUEUE] = {"azvolume", reconcile_volume, most},
+        [ATTACHMENT_QUEUE] = {"azvolumeattachment", reconcile_attachment, ATTACHMENT_TASKS},
+        [ROLE_QUEUE] = {"role", reconcile_role, most},
+        [REPLICA_QUEUE] = {"replica", reconcile_replicas, most},
+        [NODE_QUEUE] = {"azdrivernode", reconcile_driver_node, most},
+        [LIMIT_QUEUE] = {"limit", reconcile_limit, LIMIT_TASKS},
+        [RECOVERY_QUEUE] = {"recovery", reconcile_recovery, most},
     };
 
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        *kinds[i].queue = workqueue_new(&leader->reconcilers, &(struct workqueue_config){
-                                                                  .name = kinds[i].name,
-                                                                  .max_tasks = kinds[i].max_tasks,
-                                                                  .work = kinds[i].work,
-                                                                  .ctx = controller,
-                                                                  .finished = finished,
-                                                              });
+    list_init(&leader->leading.reservations);
+    for (size_t i = 0; i < N_QUEUES; i++)
+        leader->leading.queues[i] =
+            workqueue_new(&leader->reconcilers, &(struct workqueue_config){
+                                                    .name = kinds[i].name,
+                                                    .max_tasks = kinds[i].max_tasks,
+                                                    .work = kinds[i].work,
+                                                    .ctx = controller,
+                                                    .finished = finished,
+                                                });
+    controller->leading = &leader->leading;
     leader->audit = audit_start(controller, &leader->reconcilers);
-    leader->started = true;
     resync(leader);
     STORE_FOREACH(controller->driver_nodes, object)
-        workqueue_add(controller->limit_queue, object->key);
+        workqueue_add(leader->leading.queues[LIMIT_QUEUE], object->key);
 }
 
 /* Until then replicas were not placed. */
@@ -149,20 +150,14 @@ static void catch_up_and_start(struct task *self, void *arg)
 static void end_reconcilers(struct leader *leader)
 {
     struct controller *controller = leader->config.controller;
-    struct workqueue **queues[] = {&controller->volume_queue,  &controller->attachment_queue,
-                                   &controller->role_queue,    &controller->replica_queue,
-                                   &controller->node_queue,    &controller->limit_queue,
-                                   &controller->recovery_queue};
 
     audit_free(TAKE_PTR(leader->audit));
-    for (size_t i = 0; i < COUNT_OF(queues); i++) {
-        workqueue_free(*queues[i]);
-        *queues[i] = NULL;
-    }
     attachment_forget_verified(controller);
     unschedulable_clear(controller);
     filesystem_note_forget(controller);
-    leader->started = false;
+    controller->leading = NULL;
+    for (size_t i = 0; i < N_QUEUES; i++)
+        workqueue_free(leader->leading.queues[i]);
 }
 
 static void stop(struct task *self, struct leader *leader)
@@ -171,7 +166,7 @@ static void stop(struct task *self, struct leader *leader)
         return;
     loop_stop_timer(leader->config.controller->loop, &leader->resync);
     group_close(self, &leader->reconcilers);
-    if (leader->started)
+    if (leader->config.controller->leading)
         end_reconcilers(leader);
 }
 

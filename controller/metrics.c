@@ -147,15 +147,11 @@ static void count_objects(const struct controller *controller)
 
 void metrics_refresh(const struct controller *controller, bool leads)
 {
-    struct workqueue *queues[] = {controller->volume_queue,  controller->attachment_queue,
-                                  controller->role_queue,    controller->replica_queue,
-                                  controller->node_queue,    controller->limit_queue,
-                                  controller->recovery_queue};
+    for (size_t i = 0; controller->leading && i < N_QUEUES; i++) {
+        const struct workqueue *queue = controller->leading->queues[i];
 
-    for (size_t i = 0; i < COUNT_OF(queues); i++)
-        if (queues[i])
-            metric_set(&queue_depth_gauge, (double)workqueue_depth(queues[i]),
-                       workqueue_name(queues[i]));
+        metric_set(&queue_depth_gauge, (double)workqueue_depth(queue), workqueue_name(queue));
+    }
     metric_set(&leader_gauge, leads ? 1 : 0, NULL);
     metric_set(&build_info, 1, VERSION);
     count_objects(controller);

@@ -163,7 +163,7 @@ static struct err *learn_from_refusal(struct task *self, struct attachment_work 
     bool ended = false;
 
     if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
-        enqueue(controller, controller->limit_queue, work->attachment->spec->node_name);
+        enqueue(controller, LIMIT_QUEUE, work->attachment->spec->node_name);
     if (!refusal || err_kind(refusal) != ERR_BUSY)
         return refusal;
     CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
@@ -248,7 +248,7 @@ static struct err *no_slot(const struct attachment_work *work)
 
 static void requeue(const struct attachment_work *work, uint64_t pause_ms)
 {
-    workqueue_add_at(work->controller->attachment_queue, work->object->key,
+    workqueue_add_at(work->controller->leading->queues[ATTACHMENT_QUEUE], work->object->key,
                      loop_now(work->controller->loop) + pause_ms);
 }
 
@@ -304,7 +304,7 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
         return status_set_attached(self, work, plan->lun);
     case STEP_RECORD_ROLE:
         *ret_go_on = false;
-        workqueue_add(controller->role_queue, work->object->key);
+        workqueue_add(controller->leading->queues[ROLE_QUEUE], work->object->key);
         return NULL;
     case STEP_RECORD_LOST:
         return status_set_lost(self, work);
@@ -472,7 +472,7 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
     for (int i = 0; go_on && i < MAX_STEPS; i++)
         TRY(one_step(self, ctx, key, &approach, &go_on));
     if (go_on)
-        workqueue_add(controller->attachment_queue, key);
+        workqueue_add(controller->leading->queues[ATTACHMENT_QUEUE], key);
     return NULL;
 }
 

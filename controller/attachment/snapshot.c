@@ -20,9 +20,10 @@ struct verified {
 
 static struct verified *find_verified(const struct controller *controller, const char *uid)
 {
-    struct verified *verified;
+    struct verified *verified = NULL;
 
-    HASH_FIND_STR(controller->verified, uid, verified);
+    if (controller->leading)
+        HASH_FIND_STR(controller->leading->verified, uid, verified);
     return verified;
 }
 
@@ -30,12 +31,12 @@ void attachment_set_verified(struct controller *controller, const char *uid, boo
 {
     struct verified *verified = find_verified(controller, uid);
 
-    if (yes && !verified) {
+    if (yes && !verified && controller->leading) {
         verified = mem_alloc(sizeof *verified);
         verified->uid = mem_strdup(uid);
-        HASH_ADD_KEYPTR(hh, controller->verified, verified->uid, strlen(uid), verified);
+        HASH_ADD_KEYPTR(hh, controller->leading->verified, verified->uid, strlen(uid), verified);
     } else if (!yes && verified) {
-        HASH_DEL(controller->verified, verified);
+        HASH_DEL(controller->leading->verified, verified);
         free(verified->uid);
         free(verified);
     }
@@ -43,8 +44,8 @@ void attachment_set_verified(struct controller *controller, const char *uid, boo
 
 void attachment_forget_verified(struct controller *controller)
 {
-    HASH_FOREACH(controller->verified, verified) {
-        HASH_DEL(controller->verified, verified);
+    HASH_FOREACH(controller->leading->verified, verified) {
+        HASH_DEL(controller->leading->verified, verified);
         free(verified->uid);
         free(verified);
     }
@@ -228,7 +229,7 @@ static void gather_siblings(struct attachment_work *work)
         else
             work->in.primary_waits = true;
     }
-    LIST_FOREACH(&work->controller->reservations, link) {
+    LIST_FOREACH(&work->controller->leading->reservations, link) {
         const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
         if (strcmp(reservation->volume, work->attachment->spec->volume_name) != 0)
@@ -310,7 +311,7 @@ static void gather_neighbours(struct attachment_work *work)
     for (size_t i = 0; i < n; i++)
         if (strcmp(objects[i]->key, work->object->key) != 0)
             add_neighbour(work, objects[i]);
-    LIST_FOREACH(&work->controller->reservations, link) {
+    LIST_FOREACH(&work->controller->leading->reservations, link) {
         const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
 
         if (reservation->lun != NO_LUN && strcmp(reservation->node, node) == 0)

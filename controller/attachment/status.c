@@ -107,7 +107,7 @@ static struct err *patch_reserved(struct task *self, struct attachment_work *wor
                                       .lun = lun,
                                       .primary = work->in.wanted == ROLE_IS_PRIMARY};
 
-    list_append(&work->controller->reservations, &reservation.link);
+    list_append(&work->controller->leading->reservations, &reservation.link);
     struct err *err = patch_status(self, work, status);
     list_remove(&reservation.link);
     return err;
@@ -214,10 +214,10 @@ struct err *status_set_displaced(struct task *self, struct controller *controlle
     if (!kube_is_deleting(object->metadata) &&
         strcmp(attachment_state(attachment), STATE_ATTACHED) == 0)
         tell_lost(controller, object);
-    list_append(&controller->reservations, &reservation.link);
+    list_append(&controller->leading->reservations, &reservation.link);
     struct err *err = take_lun_off(self, controller, object);
     list_remove(&reservation.link);
-    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    enqueue(controller, ATTACHMENT_QUEUE, object->metadata->name);
     if (err && err_kind(err) == ERR_NOT_FOUND) { /* no failure of who found it */
         err_free(err);
         return err_new(ERR_CONFLICT, "%s no longer exists", object->key);

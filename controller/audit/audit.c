@@ -111,7 +111,7 @@ static struct err *repair(struct task *self, struct audit *audit, const char *ma
         const Api__ObjectMeta *metadata = audit->to_repair[i]->metadata;
 
         attachment_set_verified(controller, metadata->uid, false);
-        enqueue(controller, controller->attachment_queue, metadata->name);
+        enqueue(controller, ATTACHMENT_QUEUE, metadata->name);
     }
     return NULL;
 }

@@ -207,10 +207,10 @@ void colocation_requeue(struct controller *controller, const char *volume)
     const struct kube_object *object = store_get(controller->volumes, key);
     struct colocation group = {0};
 
-    if (!object || !controller->replica_queue)
+    if (!object || !controller->leading)
         return;
     colocation_find(controller, object, &group);
     for (size_t i = 0; i < group.n_volumes; i++)
         if (group.volumes[i] != object)
-            enqueue(controller, controller->replica_queue, group.volumes[i]->metadata->name);
+            enqueue(controller, REPLICA_QUEUE, group.volumes[i]->metadata->name);
 }

@@ -307,7 +307,8 @@ struct err *reconcile_limit(struct task *self, void *ctx, const char *key)
     if (!pair.object || !pair.node)
         return NULL;
     struct err *err = update_limit(self, controller, &pair);
-    workqueue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
+    workqueue_add_at(controller->leading->queues[LIMIT_QUEUE], key,
+                     next_refresh(controller, pair.name));
     return err;
 }
 
@@ -323,13 +324,15 @@ struct err *reconcile_driver_node(struct task *self, void *ctx, const char *key)
         return NULL; /* the plug-in will make it */
     if (!has_limit(pair.object))
         err = update_limit(self, controller, &pair);
-    workqueue_add_at(controller->limit_queue, key, next_refresh(controller, pair.name));
+    workqueue_add_at(controller->leading->queues[LIMIT_QUEUE], key,
+                     next_refresh(controller, pair.name));
 
     uint64_t liveness_ms = node_liveness_report(controller, pair.node, pair.object);
     uint64_t again_ms = err ? RETRY_MS : TIMER_NEVER;
     if (liveness_ms && liveness_ms < again_ms)
         again_ms = liveness_ms;
     if (again_ms != TIMER_NEVER)
-        workqueue_add_at(controller->node_queue, key, loop_now(controller->loop) + again_ms);
+        workqueue_add_at(controller->leading->queues[NODE_QUEUE], key,
+                         loop_now(controller->loop) + again_ms);
     return err;
 }

@@ -23,8 +23,8 @@ enum { MAX_STEPS = MAX_SHARES_LIMIT + 2 };
 
 static void enqueue_volume(struct controller *controller, const char *name)
 {
-    enqueue(controller, controller->recovery_queue, name);
-    enqueue(controller, controller->replica_queue, name); /* what is in use is not collected */
+    enqueue(controller, RECOVERY_QUEUE, name);
+    enqueue(controller, REPLICA_QUEUE, name); /* what is in use is not collected */
 }
 
 void recovery_of_pv(struct controller *controller, const struct kube_object *pv)

@@ -126,7 +126,7 @@ struct err *replica_gc_run(struct task *self, struct controller *controller,
     case REPLICA_GC_CANCEL:
         return write_deadline(self, controller, volume, NULL);
     case REPLICA_GC_WAIT:
-        workqueue_add_at(controller->replica_queue, volume->key,
+        workqueue_add_at(controller->leading->queues[REPLICA_QUEUE], volume->key,
                          loop_now(controller->loop) + (uint64_t)(plan.at_us - in.now_us) / 1000 +
                              1);
         return NULL;

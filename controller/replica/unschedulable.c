@@ -18,13 +18,13 @@ static struct unschedulable *find(const struct controller *controller, const cha
 {
     struct unschedulable *entry;
 
-    HASH_FIND_STR(controller->unschedulable, key, entry);
+    HASH_FIND_STR(controller->leading->unschedulable, key, entry);
     return entry;
 }
 
 static void drop(struct controller *controller, struct unschedulable *entry)
 {
-    HASH_DEL(controller->unschedulable, entry);
+    HASH_DEL(controller->leading->unschedulable, entry);
     free(entry->key);
     free(entry->why);
     free(entry);
@@ -40,7 +40,8 @@ bool unschedulable_add(struct controller *controller, const struct kube_object *
     if (!entry) {
         entry = mem_alloc(sizeof *entry);
         entry->key = mem_strdup(volume->key);
-        HASH_ADD_KEYPTR(hh, controller->unschedulable, entry->key, strlen(entry->key), entry);
+        HASH_ADD_KEYPTR(hh, controller->leading->unschedulable, entry->key, strlen(entry->key),
+                        entry);
     }
     free(entry->why);
     entry->why = mem_strdup(why);
@@ -67,22 +68,23 @@ void unschedulable_remove(struct controller *controller, const char *key)
 
 void unschedulable_requeue(struct controller *controller, size_t most)
 {
-    size_t n = HASH_COUNT(controller->unschedulable);
     uint64_t due = loop_now(controller->loop) + MOMENT_MS;
 
-    if (!controller->replica_queue)
+    if (!controller->leading)
         return;
+    size_t n = HASH_COUNT(controller->leading->unschedulable);
     for (size_t i = 0; i < n && i < most; i++) {
-        struct unschedulable *first = controller->unschedulable;
+        struct unschedulable *first = controller->leading->unschedulable;
 
-        workqueue_add_at(controller->replica_queue, first->key, due);
-        HASH_DEL(controller->unschedulable, first);
-        HASH_ADD_KEYPTR(hh, controller->unschedulable, first->key, strlen(first->key), first);
+        workqueue_add_at(controller->leading->queues[REPLICA_QUEUE], first->key, due);
+        HASH_DEL(controller->leading->unschedulable, first);
+        HASH_ADD_KEYPTR(hh, controller->leading->unschedulable, first->key, strlen(first->key),
+                        first);
     }
 }
 
 void unschedulable_clear(struct controller *controller)
 {
-    HASH_FOREACH(controller->unschedulable, entry)
+    HASH_FOREACH(controller->leading->unschedulable, entry)
         drop(controller, entry);
 }

@@ -21,11 +21,11 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
 
     if (!volume_needs_reconcile(before, after))
         return;
-    enqueue(controller, controller->volume_queue, object->metadata->name);
-    enqueue(controller, controller->replica_queue, object->metadata->name);
-    enqueue(controller, controller->recovery_queue, object->metadata->name);
+    enqueue(controller, VOLUME_QUEUE, object->metadata->name);
+    enqueue(controller, REPLICA_QUEUE, object->metadata->name);
+    enqueue(controller, RECOVERY_QUEUE, object->metadata->name);
     for (size_t i = 0; i < n; i++)
-        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+        enqueue(controller, ATTACHMENT_QUEUE, attachments[i]->metadata->name);
 }
 
 /* Whose record says so, whatever disk the PersistentVolume of that name is about now. */
@@ -35,7 +35,7 @@ static void volumes_of_pv_changed(struct controller *controller, const char *pv)
     struct kube_object *const *volumes = store_find(controller->volumes_by_pv, pv, &n);
 
     for (size_t i = 0; i < n; i++)
-        enqueue(controller, controller->volume_queue, volumes[i]->metadata->name);
+        enqueue(controller, VOLUME_QUEUE, volumes[i]->metadata->name);
 }
 
 static void pv_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -47,7 +47,7 @@ static void pv_changed(void *ctx, struct kube_object *before, struct kube_object
     recovery_of_pv(controller, pv);
     volumes_of_pv_changed(controller, pv->metadata->name);
     if (name) /* it says which claim has it */
-        enqueue(controller, controller->volume_queue, name);
+        enqueue(controller, VOLUME_QUEUE, name);
 }
 
 static void volume_attachment_changed(void *ctx, struct kube_object *before,
@@ -63,13 +63,13 @@ static void volume_attachment_changed(void *ctx, struct kube_object *before,
     if (!after && source && source->persistent_volume_name)
         volumes_of_pv_changed(controller, source->persistent_volume_name);
     if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
-        enqueue(controller, controller->node_queue, node);
+        enqueue(controller, NODE_QUEUE, node);
 }
 
 static void enqueue_attachment(struct controller *controller, const struct kube_object *object)
 {
-    enqueue(controller, controller->role_queue, object->metadata->name);
-    enqueue(controller, controller->attachment_queue, object->metadata->name);
+    enqueue(controller, ROLE_QUEUE, object->metadata->name);
+    enqueue(controller, ATTACHMENT_QUEUE, object->metadata->name);
 }
 
 /* On a VM that was full a primary may have waited for it. */
@@ -81,7 +81,7 @@ static void place_is_free(struct controller *controller, const char *node)
     for (size_t i = 0; i < n; i++)
         if (attachment_wants(as_attachment(objects[i]), ROLE_PRIMARY) &&
             strcmp(attachment_state(as_attachment(objects[i])), STATE_ATTACHED) != 0)
-            enqueue(controller, controller->attachment_queue, objects[i]->metadata->name);
+            enqueue(controller, ATTACHMENT_QUEUE, objects[i]->metadata->name);
 }
 
 /* The other attachments of its volume may have waited for it. */
@@ -100,10 +100,10 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
         return;
     if (spec->volume__id)
         controller->cloud->ops->reconsider(controller->cloud, spec->volume__id);
-    enqueue(controller, controller->volume_queue, spec->volume_name);
-    enqueue(controller, controller->replica_queue, spec->volume_name);
+    enqueue(controller, VOLUME_QUEUE, spec->volume_name);
+    enqueue(controller, REPLICA_QUEUE, spec->volume_name);
     if (!after)
-        enqueue(controller, controller->recovery_queue, spec->volume_name);
+        enqueue(controller, RECOVERY_QUEUE, spec->volume_name);
     if (!after && spec->node_name)
         place_is_free(controller, spec->node_name);
     siblings = attachments_of_volume(controller, spec->volume_name, &n);
@@ -117,7 +117,7 @@ static void driver_node_changed(void *ctx, struct kube_object *before, struct ku
     struct controller *controller = ctx;
 
     if (!before || !after)
-        enqueue(controller, controller->node_queue, (after ? after : before)->metadata->name);
+        enqueue(controller, NODE_QUEUE, (after ? after : before)->metadata->name);
 }
 
 static bool node_facts_changed(const struct controller *controller,
@@ -180,11 +180,11 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
         return;
     if (booted) {
         doubt_attachments(controller, after);
-        enqueue(controller, controller->limit_queue, name);
+        enqueue(controller, LIMIT_QUEUE, name);
     }
-    enqueue(controller, controller->node_queue, name);
+    enqueue(controller, NODE_QUEUE, name);
     for (size_t i = 0; i < n; i++)
-        enqueue(controller, controller->attachment_queue, attachments[i]->metadata->name);
+        enqueue(controller, ATTACHMENT_QUEUE, attachments[i]->metadata->name);
     recovery_of_node(controller, name);
 }
 
@@ -203,17 +203,17 @@ void object_events_start(struct controller *controller)
 void object_events_of_all(struct controller *controller)
 {
     STORE_FOREACH(controller->volumes, object) {
-        enqueue(controller, controller->volume_queue, object->metadata->name);
-        enqueue(controller, controller->replica_queue, object->metadata->name);
+        enqueue(controller, VOLUME_QUEUE, object->metadata->name);
+        enqueue(controller, REPLICA_QUEUE, object->metadata->name);
     }
     STORE_FOREACH(controller->attachments, object) {
         const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
 
         enqueue_attachment(controller, object);
         if (spec && spec->node_name) /* which may be gone since */
-            enqueue(controller, controller->node_queue, spec->node_name);
+            enqueue(controller, NODE_QUEUE, spec->node_name);
     }
     STORE_FOREACH(controller->driver_nodes, object)
-        enqueue(controller, controller->node_queue, object->metadata->name);
+        enqueue(controller, NODE_QUEUE, object->metadata->name);
     recovery_of_all(controller);
 }

@@ -15,7 +15,7 @@ enum { SILENCE_LOOK_MS = 1000 };
 
 static void replan(struct controller *controller, const char *volume)
 {
-    enqueue(controller, controller->replica_queue, volume);
+    enqueue(controller, REPLICA_QUEUE, volume);
 }
 
 static void replan_of_pod(void *ctx, const char *volume)
@@ -167,7 +167,7 @@ static void look_for_silence(void *ctx)
 
     while ((row = node_infos_newly_unreachable(controller->node_infos)))
         replan_on_node(controller, row->name);
-    loop_start_timer(controller->loop, &controller->silence,
+    loop_start_timer(controller->loop, &controller->liveness,
                      loop_deadline(controller->loop, SILENCE_LOOK_MS), look_for_silence,
                      controller);
 }
@@ -209,7 +209,7 @@ static void pod_changed(void *ctx, struct kube_object *before, struct kube_objec
     struct controller *controller = ctx;
     const Api__Pod *pod = KUBE_AS(Api__Pod, after ? after : before);
 
-    if (!controller->replica_queue)
+    if (!controller->leading)
         return;
     pod_each_volume(controller, pod, replan_of_pod, controller);
     if (strcmp(node_of(before), node_of(after)) == 0)
@@ -229,7 +229,7 @@ static void persistent_volume_changed(void *ctx, struct kube_object *before,
     const Api__ObjectReference *claim = spec ? spec->claim_ref : NULL;
     size_t n;
 
-    if (!claim || !claim->name || !controller->replica_queue)
+    if (!claim || !claim->name || !controller->leading)
         return;
     CLEANUP(freep) char *key = kube_key(claim->namespace_, claim->name);
     struct kube_object *const *pods = store_find(controller->pods_by_claim, key, &n);
@@ -255,7 +255,7 @@ void replica_events_stop(struct controller *controller)
 {
     if (!controller->node_infos)
         return;
-    loop_stop_timer(controller->loop, &controller->silence);
+    loop_stop_timer(controller->loop, &controller->liveness);
     node_infos_free(controller->node_infos);
     controller->node_infos = NULL;
 }

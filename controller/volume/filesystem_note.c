@@ -42,14 +42,14 @@ const char *filesystem_note_fault(const Api__AzVolume *volume,
 
 static void drop(struct controller *controller, struct ignored_note *ignored)
 {
-    HASH_DEL(controller->ignored_notes, ignored);
+    HASH_DEL(controller->leading->ignored_notes, ignored);
     free(ignored->attachment);
     free(ignored);
 }
 
 void filesystem_note_forget(struct controller *controller)
 {
-    HASH_FOREACH(controller->ignored_notes, ignored)
+    HASH_FOREACH(controller->leading->ignored_notes, ignored)
         drop(controller, ignored);
 }
 
@@ -57,14 +57,15 @@ static bool is_first(struct controller *controller, const char *uid)
 {
     struct ignored_note *ignored;
 
-    HASH_FIND_STR(controller->ignored_notes, uid, ignored);
+    HASH_FIND_STR(controller->leading->ignored_notes, uid, ignored);
     if (ignored)
         return false;
-    if (HASH_COUNT(controller->ignored_notes) >= MOST_IGNORED)
+    if (HASH_COUNT(controller->leading->ignored_notes) >= MOST_IGNORED)
         filesystem_note_forget(controller);
     ignored = mem_alloc(sizeof *ignored);
     ignored->attachment = mem_strdup(uid);
-    HASH_ADD_KEYPTR(hh, controller->ignored_notes, ignored->attachment, strlen(uid), ignored);
+    HASH_ADD_KEYPTR(hh, controller->leading->ignored_notes, ignored->attachment, strlen(uid),
+                    ignored);
     return true;
 }
 

@@ -228,7 +228,7 @@ static void requeue(const struct volume_work *work)
     const struct controller *controller = work->controller;
     int64_t us = failed_creation_goes_at(work->volume) - loop_wall_us(controller->loop);
 
-    workqueue_add_at(controller->volume_queue, work->object->key,
+    workqueue_add_at(controller->leading->queues[VOLUME_QUEUE], work->object->key,
                      loop_now(controller->loop) + (us > 0 ? (uint64_t)us / 1000 : 0) + 1);
 }
 

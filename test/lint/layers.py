@@ -14,6 +14,7 @@ LAYERS = (
     ("lib/http",),
     ("lib/rpc", "lib/kube"),
     ("provisioner-lib",),
+    ("controller/leading",),
     ("controller/controller",),
     ("controller/metrics",),
     ("controller/scheduling",),

@@ -9,14 +9,20 @@ static const struct kube_object one = {.key = one_key}, other = {.key = other_ke
 
 static int set_up(void **state)
 {
-    *state = mem_alloc(sizeof(struct controller));
+    struct controller *controller = mem_alloc(sizeof *controller);
+
+    controller->leading = mem_alloc(sizeof *controller->leading);
+    *state = controller;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    unschedulable_clear(*state);
-    free(*state);
+    struct controller *controller = *state;
+
+    unschedulable_clear(controller);
+    free(controller->leading);
+    free(controller);
     return 0;
 }
 

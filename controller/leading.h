@@ -1,0 +1,44 @@
+/* leading.h - what exists only while this process leads: the queues of the reconcilers, and what
+ * they remember.
+ *
+ * leader.c makes it when the process has caught up, and frees it with the lease. The next leader
+ * begins with nothing: whatever must outlive this one is on record. Each member is read and written
+ * by the file that is named beside it.
+ */
+#pragma once
+
+#include "lib/base/list.h"
+#include "lib/kube/workqueue.h"
+
+/* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE and RECOVERY_QUEUE,
+ * AzVolumes'. */
+enum queue {
+    VOLUME_QUEUE,
+    ATTACHMENT_QUEUE,
+    ROLE_QUEUE,
+    REPLICA_QUEUE,
+    NODE_QUEUE,
+    LIMIT_QUEUE,
+    RECOVERY_QUEUE,
+    N_QUEUES
+};
+
+/* What an attachment is about to record: a LUN and with it a share, or that it is the primary. Two
+ * attachments that decide at the same moment thereby do not choose the same. */
+struct reservation {
+    struct list link;
+    const char *node, *volume;
+    int lun; /* NO_LUN: none */
+    bool primary;
+};
+
+struct leading {
+    struct workqueue *queues[N_QUEUES];
+    struct list reservations; /* of struct reservation; attachment/status.c */
+    /* Attachments that the cloud was seen to have; attachment/snapshot.c. */
+    struct verified *verified;
+    /* Volumes that have fewer replicas than wanted; replica/unschedulable.c. */
+    struct unschedulable *unschedulable;
+    /* Attachments with a note that does not count; volume/filesystem_note.c. */
+    struct ignored_note *ignored_notes;
+};
