@@ -74,6 +74,9 @@ workqueue_work_fn reconcile_role;
  * that clearing up after a node does not wait behind looks that nobody needs. */
 workqueue_work_fn reconcile_limit;
 
+/* volume/attachment_summary.h; on a queue of its own, since it is in no hurry. */
+workqueue_work_fn reconcile_summary;
+
 /* Forgets what was learned while leading. */
 void attachment_forget_verified(struct controller *controller);
 

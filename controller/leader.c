@@ -26,6 +26,9 @@ enum { ATTACHMENT_TASKS = 4096 };
  * another. */
 enum { LIMIT_TASKS = 4 };
 
+/* For people, who read slowly. */
+enum { SUMMARY_TASKS = 4 };
+
 struct leader {
     struct leader_config config;
     struct lease *lease;
@@ -93,6 +96,7 @@ static void start(struct leader *leader)
         [NODE_QUEUE] = {"azdrivernode", reconcile_driver_node, most},
         [LIMIT_QUEUE] = {"limit", reconcile_limit, LIMIT_TASKS},
         [RECOVERY_QUEUE] = {"recovery", reconcile_recovery, most},
+        [SUMMARY_QUEUE] = {"summary", reconcile_summary, SUMMARY_TASKS},
     };
 
     list_init(&leader->leading.reservations);

@@ -10,8 +10,8 @@
 #include "lib/base/list.h"
 #include "lib/kube/workqueue.h"
 
-/* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE and RECOVERY_QUEUE,
- * AzVolumes'. */
+/* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE, RECOVERY_QUEUE
+ * and SUMMARY_QUEUE, AzVolumes'. */
 enum queue {
     VOLUME_QUEUE,
     ATTACHMENT_QUEUE,
@@ -20,6 +20,7 @@ enum queue {
     NODE_QUEUE,
     LIMIT_QUEUE,
     RECOVERY_QUEUE,
+    SUMMARY_QUEUE,
     N_QUEUES
 };
 

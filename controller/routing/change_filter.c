@@ -35,6 +35,8 @@ static void volume_facts_of(const struct kube_object *object, struct volume_fact
         return;
     ret->status = *ret->volume.status;
     ret->status.error = NULL;
+    ret->status.primary_node = NULL;
+    ret->status.has_ready_replicas = false;
     ret->volume.status = &ret->status;
 }
 

@@ -7,6 +7,7 @@
 #include "controller/cache/published.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
+#include "controller/volume/attachment_summary.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "provisioner-lib/records/names.h"
@@ -102,6 +103,7 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
         controller->cloud->ops->reconsider(controller->cloud, spec->volume__id);
     enqueue(controller, VOLUME_QUEUE, spec->volume_name);
     enqueue(controller, REPLICA_QUEUE, spec->volume_name);
+    attachment_summary_enqueue(controller, spec->volume_name);
     if (!after)
         enqueue(controller, RECOVERY_QUEUE, spec->volume_name);
     if (!after && spec->node_name)
@@ -205,6 +207,7 @@ void object_events_of_all(struct controller *controller)
     STORE_FOREACH(controller->volumes, object) {
         enqueue(controller, VOLUME_QUEUE, object->metadata->name);
         enqueue(controller, REPLICA_QUEUE, object->metadata->name);
+        attachment_summary_enqueue(controller, object->metadata->name);
     }
     STORE_FOREACH(controller->attachments, object) {
         const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;

@@ -147,7 +147,7 @@ LEFT_OUT = {
     "spec.secrets": "secrets do not belong in an object that everybody may read",
     "status.detail.content_source": "it is spec.contentVolumeSource once more",
 }
-ADDED = "status.slots"  # with all that is in it
+ADDED = ("status.slots", "status.primaryNode", "status.readyReplicas")  # with all that is in them
 
 
 def shared_fields(definition: Definition) -> dict:

@@ -206,7 +206,7 @@ def test_kubectl_shows_upstreams_columns(apiserver):
     detail = {"volume_id": "/subscriptions/s", "capacity_bytes": 1, "node_expansion_required": False}
     objects.create(DEFINITIONS["azvolumes"], "pvc-1",
                    {"volumeName": "pvc-1", "maxMountReplicaCount": 1, "volumeCapability": [capability]},
-                   {"state": "Created", "detail": detail})
+                   {"state": "Created", "detail": detail, "primaryNode": "node-a", "readyReplicas": 1})
     objects.create(DEFINITIONS["azvolumeattachments"], "pvc-1-node-a-attachment",
                    {"volumeName": "pvc-1", "volume_id": "/subscriptions/s", "nodeName": "node-a", "role": "Primary"},
                    {"state": "Attached", "detail": {"role": "Primary", "previous_role": "Replica"}})
@@ -226,4 +226,6 @@ def test_kubectl_shows_upstreams_columns(apiserver):
     }
     wide = objects.table("azvolumeattachments", "--output=wide")["pvc-1-node-a-attachment"]
     assert (wide["NODENAME"], wide["VOLUMENAME"], wide["PREVIOUSROLE"]) == ("node-a", "pvc-1", "Replica")
+    wide = objects.table("azvolumes", "--output=wide")["pvc-1"]
+    assert (wide["SIZE"], wide["PRIMARY"], wide["READY"], wide["REPLICAS"]) == ("1", "node-a", "1", "1")
     assert set(objects.table("azuredisk")) == set(table)

@@ -117,6 +117,30 @@ static bool is_retained(const struct sim *sim, const char *name)
     return false;
 }
 
+/* What `kubectl get azvolumes -o wide` shows of it. */
+static void check_summary(struct sim *sim, const struct volume_record *volume)
+{
+    CLEANUP(freep) char *listed = mem_printf(",%s,", volume->primary_nodes);
+    unsigned primaries = 0, ready = 0, names = *volume->primary_nodes != '\0';
+
+    LIST_FOREACH(&volume->attachments, link) {
+        CLEANUP(freep) char *name = mem_printf(",%s,", RECORD_OF(link)->node);
+
+        if (!RECORD_OF(link)->is_primary)
+            ready++;
+        else if (strstr(listed, name))
+            primaries++;
+        else
+            verdict_violated(sim, RECORDS_TRUE, "volume %s is published to %s, and not to %s",
+                             volume->name, volume->primary_nodes, RECORD_OF(link)->node);
+    }
+    for (const char *comma = volume->primary_nodes; (comma = strchr(comma, ',')); comma++)
+        names++;
+    if (names != primaries || ready != volume->ready)
+        verdict_violated(sim, RECORDS_TRUE, "volume %s says it is on \"%s\" with %u replicas of %u",
+                         volume->name, volume->primary_nodes, volume->ready, ready);
+}
+
 static void check_az_volume(struct sim *sim, const struct volume_record *record)
 {
     const struct disk *disk = find_own_disk(sim, record->name);
@@ -126,6 +150,8 @@ static void check_az_volume(struct sim *sim, const struct volume_record *record)
     else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->name)))
         verdict_violated(sim, NOTHING_LEFT, "%s is there, and its %s is not", record->name,
                          disk ? "AzVolume" : "disk");
+    else if (record->exists && record->created)
+        check_summary(sim, record);
 }
 
 /* ---- replicas ---- */

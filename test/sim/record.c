@@ -84,6 +84,7 @@ void records_fini(struct records *records)
         }
         HASH_DEL(records->volumes, volume);
         free(volume->name);
+        free(volume->primary_nodes);
         free(volume);
     }
 }
@@ -185,6 +186,9 @@ void records_see_volume(struct records *records, const json_t *before, const jso
     volume->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     volume->created = strcmp(text(member(json, "status", "state")), "Created") == 0;
     volume->replicas = (unsigned)json_integer_value(member(json, "spec", "maxMountReplicaCount"));
+    free(volume->primary_nodes);
+    volume->primary_nodes = mem_strdup(text(member(json, "status", "primaryNode")));
+    volume->ready = (unsigned)json_integer_value(member(json, "status", "readyReplicas"));
 }
 
 /* ---- asking ---- */

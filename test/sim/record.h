@@ -20,6 +20,8 @@ struct volume_record {
     bool exists, deleting; /* the AzVolume */
     bool created;          /* ... says so */
     unsigned replicas;     /* that it wants */
+    char *primary_nodes;   /* that it says it is published to */
+    unsigned ready;        /* replicas that it says are attached */
     uint64_t published;    /* loop_now of the world when it last had a primary */
     struct list attachments;
     UT_hash_handle hh;

@@ -591,4 +591,6 @@ MUTANTS = [
     Mutant("a record ends under its primary", "controller/volume/plan.c",
            "(in->pv_missing || in->pv_gone) && in->primaries == 0 &&",
            "(in->pv_missing || in->pv_gone) &&"),
+    Mutant("a replica that leaves counts as ready", "controller/volume/attachment_summary.c",
+           "if (kube_is_deleting(attachments[i]->metadata) ||", "if ("),
 ]
