@@ -99,7 +99,14 @@ class Fleet:
         try:
             until(lambda: self.complete(nodes), what, LIMIT_SECONDS, interval=0.3)
         except Timeout as timeout:
-            raise Timeout(f"{timeout}; the disks are {self.roles()}") from None
+            raise Timeout(f"{timeout}; the disks are {self.roles()}; the driver said {self.warnings()}") from None
+
+    def warnings(self) -> list[str]:
+        """Of its volumes, those of the driver's events that say why something is not as it should be."""
+        volumes = {self.volume(pod) for pod in self.members()}
+        return [f"{event['involvedObject']['name']}: {event['reason']}: {event['message']}"
+                for event in self.cluster.get("events", "-A")["items"]
+                if event["type"] == "Warning" and event["involvedObject"].get("name") in volumes]
 
     # ---- what it holds ----
 
