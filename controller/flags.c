@@ -32,6 +32,7 @@ static struct flags flags = {
                  .namespace_ = "azure-disk-csi",
                  .publish_wait = PUBLISH_WAIT_LUN,
                  .on_unpublish = ON_UNPUBLISH_DEMOTE,
+                 .expand_detaches_replicas = true,
                  .replica_gc_delay_ms = 5 * 60 * 1000,
                  .heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS,
                  .worker_tasks = 100,
@@ -100,6 +101,12 @@ static const struct option_row rows[] = {
            "disk that its node still uses is always detached"),
     DURATION("replica-gc-delay", settings.replica_gc_delay_ms, 0,
              "How long replicas stay attached after the volume's last unpublish"),
+    {.name = "expand-detaches-replicas",
+     .type = OPTION_BOOL,
+     .target = &flags.settings.expand_detaches_replicas,
+     .help = "Whether the replicas of a volume that is not in use are detached when its disk is to "
+             "grow, which a shared disk cannot while a VM has it; if not, it grows when they have "
+             "been removed"},
     DURATION(
         "heartbeat-limit", settings.heartbeat_limit_ms, 1000,
         "Age of a node plug-in's last heartbeat from which the plug-in is considered not ready"),

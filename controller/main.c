@@ -121,6 +121,7 @@ static struct err *serve_csi(struct program *program)
     static const struct csi_capability capabilities[] = {
         CSI_SERVICE(CONTROLLER_SERVICE),
         CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
+        CSI_EXPANSION(ONLINE),
     };
     const char *const endpoints[] = {program->flags.endpoint, NULL};
 

@@ -118,6 +118,12 @@ struct cloud_attach {
     void *ctx;
 };
 
+/* What a disk is after it has grown, for who asked for that. */
+struct cloud_growth {
+    struct err *(*record)(struct task *self, void *ctx, const struct cloud_disk *disk);
+    void *ctx;
+};
+
 struct cloud_ops {
     /* The id of a disk that is to be made, whether it exists or not. */
     struct err *(*disk_id)(struct cloud *cloud, const struct cloud_disk_spec *spec, char **ret_id);
@@ -135,6 +141,11 @@ struct cloud_ops {
      */
     struct err *(*disk_list)(struct task *self, struct cloud *cloud, const char *disk_id,
                              struct cloud_disks *ret);
+    /* Makes the disk at least as large, and has it recorded. Attaches and detaches of the disk that
+     * are under way are waited for; further ones wait until it is recorded, for how a disk is
+     * attached follows from its size. PRECONDITION if it cannot grow where it is attached. */
+    struct err *(*disk_grow)(struct task *self, struct cloud *cloud, const char *disk_id,
+                             int64_t size_gib, const struct cloud_growth *growth);
     /* Success if it is gone already; PRECONDITION while it is attached. */
     struct err *(*disk_delete)(struct task *self, struct cloud *cloud, const char *disk_id);
 

@@ -10,6 +10,8 @@ const char *const DISK_SKU_NAMES[] = {
     "Premium_ZRS",  "UltraSSD_LRS",    "PremiumV2_LRS",   NULL,
 };
 
+enum { BORDER_GIB = 4096 };
+
 /* Where throughput goes with the size: E1 to E20, E30 to E50, E60 to E80, and the same for P. */
 static const struct disk_limits stepped[] = {
     {.least_gib = 1, .most_gib = 512, .max_shares = 3},
@@ -117,6 +119,13 @@ bool disk_sku_is_shareable(const char *name)
 bool disk_sku_is_provisioned(const char *name)
 {
     return find(name)->provisioned;
+}
+
+bool disk_grows_attached(const char *name, int max_shares, int64_t from_gib, int64_t to_gib)
+{
+    bool crosses = from_gib <= BORDER_GIB && to_gib >= BORDER_GIB;
+
+    return max_shares <= 1 && (disk_sku_is_provisioned(name) || !crosses);
 }
 
 bool disk_sku_is_zone_redundant(const char *name)

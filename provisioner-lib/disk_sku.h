@@ -35,5 +35,9 @@ void disk_limits_built_in(const char *name, int64_t size_gib, struct disk_limits
 bool disk_sku_is_shareable(const char *name);
 /* Its throughput is set apart from its size. */
 bool disk_sku_is_provisioned(const char *name);
+/* A disk of this kind can grow from one size to another while a machine that runs has it. One that
+ * is shared cannot; nor can one whose throughput follows its size cross 4 TiB, where Azure keeps it
+ * differently and its cache on the host ends. */
+bool disk_grows_attached(const char *name, int max_shares, int64_t from_gib, int64_t to_gib);
 /* It can be attached from every zone of its region. Of any name, known or not. */
 bool disk_sku_is_zone_redundant(const char *name);

@@ -203,6 +203,8 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
 {
     if (in->role != in->wanted)
         return step(in->wanted == ROLE_IS_PRIMARY && in->role_taken ? STEP_NONE : STEP_RECORD_ROLE);
+    if (in->size_differs)
+        return step(STEP_RECORD_SIZE);
     if (in->verified)
         return step(STEP_NONE);
     if (!in->vm_read)

@@ -69,6 +69,7 @@ struct attachment_snapshot {
     bool vm_moved;    /* ... but the Node is another VM now */
     bool vm_guessed;  /* neither the record nor a Node names it: if the cloud does not have this VM,
                          that proves nothing */
+    bool size_differs; /* the disk has grown since the attachment's record was written */
     bool verified; /* "attached" was compared with the cloud since this process has been the leader
                     */
 
@@ -105,6 +106,7 @@ enum attachment_step {
     STEP_REPAIR,           /* repeat the VM's last update, which was not carried out */
     STEP_RECORD_ATTACHED,  /* write to the status that the disk is attached */
     STEP_RECORD_ROLE,      /* write the requested role to the status */
+    STEP_RECORD_SIZE,      /* write the size to which the disk has grown to the status */
     STEP_RECORD_LOST,      /* write to the status that the VM no longer has the disk */
     STEP_RECORD_DISPLACED, /* remove the LUN of neighbour `victim`: the VM has another disk there */
     STEP_VERIFIED,         /* remember that the VM has the disk, as recorded */

@@ -80,6 +80,7 @@ static struct err *read_vm(struct task *self, struct attachment_work *work, uint
 struct attach_intent {
     const struct attachment_work *work;
     bool swaps_out; /* for what was leaving */
+    enum caching_mode caching;
 };
 
 static bool is_leaving(const struct attachment_work *work, const char *disk_id)
@@ -100,6 +101,25 @@ static bool swap_holds(const struct attach_intent *intent, const struct attachme
     return true;
 }
 
+static struct err *find_caching(const struct attachment_work *work, enum caching_mode *ret)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    const struct caching_disk disk = volume_disk(work->volume);
+
+    TRY(volume_parse_existing(work->volume, &parameters));
+    *ret = caching_of(parameters.caching, &disk);
+    return NULL;
+}
+
+/* A disk that has grown meanwhile may have to be attached without a cache. */
+static bool caching_holds(const struct attach_intent *intent, const struct attachment_work *now)
+{
+    enum caching_mode caching = intent->caching;
+    CLEANUP(err_freep) struct err *err = find_caching(now, &caching);
+
+    return !err && caching == intent->caching;
+}
+
 /* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
  * replica is to wait for its volume's primary, a primary may come that needs its place, and so may
  * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
@@ -115,29 +135,28 @@ static bool precondition(void *ctx, const struct cloud_instance *instance)
     now.in.instance = instance ? instance : work->in.instance;
     return strcmp(now.object->metadata->uid, work->object->metadata->uid) == 0 &&
            now.in.wanted == work->in.wanted && now.in.lun == work->in.lun &&
-           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now);
+           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now) &&
+           caching_holds(intent, &now);
 }
 
 static struct err *attach(struct task *self, struct attachment_work *work,
                           const struct attachment_plan *plan)
 {
     struct cloud *cloud = work->controller->cloud;
-    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
-    const struct caching_disk disk = volume_disk(work->volume);
-    struct attach_intent intent = {work, plan->swaps_out};
+    struct attach_intent intent = {.work = work, .swaps_out = plan->swaps_out};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
 
     for (size_t i = 0; plan->swaps_out && i < work->n_neighbours && n_leaving < MAX_LUNS; i++)
         if (work->neighbours[i].leaving)
             leaving[n_leaving++] = work->neighbours[i].disk_id;
-    TRY(volume_parse_existing(work->volume, &parameters));
+    TRY(find_caching(work, &intent.caching));
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
                                        .instance_id = work->instance_id,
                                        .disk_id = work->in.disk_id,
                                        .lun = plan->lun,
-                                       .caching = caching_of(parameters.caching, &disk),
+                                       .caching = intent.caching,
                                        .urgency = urgency_of(work),
                                        .swap_out = leaving,
                                        .n_swap_out = n_leaving,
@@ -306,6 +325,8 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
         *ret_go_on = false;
         workqueue_add(controller->leading->queues[ROLE_QUEUE], work->object->key);
         return NULL;
+    case STEP_RECORD_SIZE:
+        return status_set_size(self, work);
     case STEP_RECORD_LOST:
         return status_set_lost(self, work);
     case STEP_RECORD_DISPLACED:

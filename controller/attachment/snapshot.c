@@ -193,6 +193,9 @@ static void gather_volume(struct attachment_work *work)
         return;
     work->volume_object = kube_object_ref(object);
     work->volume = as_volume(object);
+    work->in.size_differs = volume_is_created(work->volume) &&
+                            attachment_disk_size(work->attachment) !=
+                                (uint64_t)work->volume->status->detail->capacity__bytes;
     work->in.volume_ready = !kube_is_deleting(object->metadata) && volume_is_created(work->volume);
 }
 

@@ -127,6 +127,14 @@ struct err *status_set_attached(struct task *self, struct attachment_work *work,
     return NULL;
 }
 
+struct err *status_set_size(struct task *self, struct attachment_work *work)
+{
+    CLEANUP(json_decrefp) json_t *detail = detail_json(work, NULL, work->in.lun);
+    json_t *context = json_object_get(detail, "publish_context");
+
+    return patch_status(self, work, json_pack("{s:{s:O}}", "detail", "publish_context", context));
+}
+
 struct err *status_set_role(struct task *self, struct attachment_work *work)
 {
     json_t *status = json_pack("{s:o, s:n}", "detail",

@@ -13,6 +13,8 @@ struct err *status_set_attaching(struct task *self, struct attachment_work *work
     __attribute__((warn_unused_result));
 struct err *status_set_attached(struct task *self, struct attachment_work *work, int lun)
     __attribute__((warn_unused_result));
+struct err *status_set_size(struct task *self, struct attachment_work *work)
+    __attribute__((warn_unused_result));
 struct err *status_set_role(struct task *self, struct attachment_work *work)
     __attribute__((warn_unused_result));
 /* The cloud no longer has what was attached. */

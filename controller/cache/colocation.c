@@ -181,6 +181,23 @@ void colocation_find(const struct controller *controller, const struct kube_obje
     qsort(ret->volumes, ret->n_volumes, sizeof ret->volumes[0], by_name);
 }
 
+/* ---- whose volume it is ---- */
+
+static void note_pod(void *ctx, const Api__Pod *pod)
+{
+    const Api__Pod **found = ctx;
+
+    *found = pod;
+}
+
+const Api__Pod *pod_of_volume(const struct controller *controller, const char *volume)
+{
+    const Api__Pod *found = NULL;
+
+    each_pod_of_volume(controller, volume, note_pod, &found);
+    return found;
+}
+
 /* ---- how important ---- */
 
 static void raise_priority(void *ctx, const Api__Pod *pod)

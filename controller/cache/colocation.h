@@ -26,6 +26,9 @@ struct colocation {
 void colocation_find(const struct controller *controller, const struct kube_object *volume,
                      struct colocation *ret);
 
+/* A pod that is not done and has a claim on an AzVolume, wherever it is; NULL if there is none. */
+const Api__Pod *pod_of_volume(const struct controller *controller, const char *volume);
+
 /* The highest priority (spec.priority, of its PriorityClass) of the pods that use an AzVolume; 0 if
  * there is no pod. */
 int32_t pod_priority_of_volume(const struct controller *controller, const char *volume);

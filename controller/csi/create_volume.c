@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/csi/service.h"
+#include "controller/volume/disk.h"
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -13,8 +14,6 @@
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 /* ---- CreateVolume: the request ---- */
 
 static struct err *check_size(struct task *self, struct cloud *cloud,
@@ -22,19 +21,9 @@ static struct err *check_size(struct task *self, struct cloud *cloud,
                               const struct volume_parameters *parameters)
 {
     struct disk_limits limits;
-    int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
+    int64_t gib;
 
-    if (required < 0 || limit < 0)
-        return err_new(ERR_INVALID, "capacity_range must not be negative");
-    if (required > INT64_MAX - GIB)
-        return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
-                       required);
-    int64_t gib = required > GIB ? (required + GIB - 1) / GIB : 1;
-    if (limit && gib * GIB > limit)
-        return err_new(ERR_OUT_OF_RANGE,
-                       "capacity_range: disk sizes are whole GiB, and %" PRId64
-                       " GiB exceed limit_bytes %" PRId64,
-                       gib, limit);
+    TRY(csi_size_of_range(range, &gib));
     TRY(cloud->ops->disk_limits(self, cloud, parameters, gib, &limits));
     return volume_parameters_check_size(parameters, gib, &limits);
 }
@@ -151,6 +140,14 @@ static json_t *volume_json(const char *name, const Csi__V1__CreateVolumeRequest 
 
 /* ---- CreateVolume: a volume of that name that is there already ---- */
 
+/* It may have grown since it was created. */
+static int64_t volume_size_bytes(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeDetail *detail = volume->status ? volume->status->detail : NULL;
+
+    return detail ? detail->capacity__bytes : volume_disk_gib(volume) << 30;
+}
+
 static bool same_parameters(const Api__AzVolumeSpec *spec,
                             const Csi__V1__CreateVolumeRequest *request)
 {
@@ -169,16 +166,15 @@ static bool same_parameters(const Api__AzVolumeSpec *spec,
 static struct err *check_same(const Api__AzVolume *volume,
                               const Csi__V1__CreateVolumeRequest *request)
 {
-    const Api__AzCapacityRange *has = volume->spec->capacity_range;
     const Csi__V1__CapacityRange *wants = request->capacity_range;
-    int64_t has_bytes = has ? has->required__bytes : 0, bytes = wants ? wants->required_bytes : 0;
-    int64_t has_limit = has ? has->limit__bytes : 0, limit = wants ? wants->limit_bytes : 0;
+    int64_t required = wants ? wants->required_bytes : 0, limit = wants ? wants->limit_bytes : 0;
+    int64_t has = volume_size_bytes(volume);
 
-    if (has_bytes != bytes || has_limit != limit)
+    if (has < required || (limit && has > limit))
         return err_new(ERR_EXISTS,
-                       "volume %s already exists with required_bytes %" PRId64
-                       " and limit_bytes %" PRId64 " instead of %" PRId64 " and %" PRId64,
-                       request->name, has_bytes, has_limit, bytes, limit);
+                       "volume %s already exists with %" PRId64 " bytes, which is not between "
+                       "required_bytes %" PRId64 " and limit_bytes %" PRId64,
+                       request->name, has, required, limit);
     if (!same_parameters(volume->spec, request))
         return err_new(ERR_EXISTS, "volume %s already exists with different parameters",
                        request->name);

@@ -1,5 +1,6 @@
 #include "controller/csi/service.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +12,27 @@
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
+#define GIB (1024LL * 1024 * 1024)
+
 enum { TIME_TO_ANSWER_MS = 200 };
+
+struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_gib)
+{
+    int64_t required = range ? range->required_bytes : 0, limit = range ? range->limit_bytes : 0;
+
+    if (required < 0 || limit < 0)
+        return err_new(ERR_INVALID, "capacity_range must not be negative");
+    if (required > INT64_MAX - GIB)
+        return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
+                       required);
+    *ret_gib = required > GIB ? (required + GIB - 1) / GIB : 1;
+    if (limit && *ret_gib * GIB > limit)
+        return err_new(ERR_OUT_OF_RANGE,
+                       "capacity_range: disk sizes are whole GiB, and %" PRId64
+                       " GiB exceed limit_bytes %" PRId64,
+                       *ret_gib, limit);
+    return NULL;
+}
 
 uint64_t csi_wait_deadline(const struct rpc_call *call)
 {
@@ -95,6 +116,7 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
 static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
     RPC_TYPE(CREATE_DELETE_VOLUME),
     RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
+    RPC_TYPE(EXPAND_VOLUME),
     RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
 };
 
@@ -164,6 +186,7 @@ static const struct rpc_method methods[] = {
     {"DeleteVolume", csi_delete_volume},
     {"ControllerPublishVolume", csi_publish_volume},
     {"ControllerUnpublishVolume", csi_unpublish_volume},
+    {"ControllerExpandVolume", csi_expand_volume},
     {"ValidateVolumeCapabilities", csi_validate_volume_capabilities},
     {"ControllerGetCapabilities", get_capabilities},
 };

@@ -4,15 +4,15 @@
 #pragma once
 
 #include "controller/controller.h"
+#include "lib/api/csi.pb-c.h"
 #include "lib/rpc/server.h"
 
 /* A row for rpc_server_config.services. */
 struct rpc_service csi_controller_service(struct controller *controller);
 
-/* The calls, in csi/create_volume.c, csi/delete_volume.c, csi/publish_volume.c and
- * csi/unpublish_volume.c; the context is the controller. */
+/* The calls, each in a file of its name; the context is the controller. */
 rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
-    csi_validate_volume_capabilities;
+    csi_expand_volume, csi_validate_volume_capabilities;
 
 /* ---- for these files ---- */
 
@@ -26,6 +26,11 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
  * after every wait. */
 struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
                            const char *volume_id) __attribute__((warn_unused_result));
+
+/* The size of a disk with the capacity that is asked for, in GiB, rounded up. OUT_OF_RANGE if there
+ * is no such size; `range` may be NULL. */
+struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_gib)
+    __attribute__((warn_unused_result));
 
 /* Until when a call may wait for something and still have time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "controller/attachment/snapshot.h"
+#include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/volume/attachment_summary.h"
+#include "controller/volume/growth.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
+#include "lib/kube/pod.h"
 #include "provisioner-lib/records/names.h"
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -190,6 +193,28 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     recovery_of_node(controller, name);
 }
 
+/* ---- pods ---- */
+
+/* A disk that cannot grow while it is attached waits for the last pod that uses its volume. */
+static void wake_updating(void *ctx, const char *volume)
+{
+    const struct controller *controller = ctx;
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
+    const struct kube_object *object = store_get(controller->volumes, key);
+
+    if (object && strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0)
+        enqueue(controller, VOLUME_QUEUE, volume);
+}
+
+static void pod_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+
+    if (controller->leading && before && pod_is_live(KUBE_AS(Api__Pod, before)) &&
+        !(after && pod_is_live(KUBE_AS(Api__Pod, after))))
+        pod_each_volume(controller, KUBE_AS(Api__Pod, before), wake_updating, controller);
+}
+
 /* ---- all of them ---- */
 
 void object_events_start(struct controller *controller)
@@ -200,6 +225,7 @@ void object_events_start(struct controller *controller)
     store_observe(controller->nodes, node_changed, controller);
     store_observe(controller->persistent_volumes, pv_changed, controller);
     store_observe(controller->volume_attachments, volume_attachment_changed, controller);
+    store_observe(controller->pods, pod_changed, controller);
 }
 
 void object_events_of_all(struct controller *controller)

@@ -26,6 +26,29 @@ static enum volume_step next_without_pv(const struct volume_snapshot *in)
     return in->leaving > 0 ? VOLUME_NONE : VOLUME_END;
 }
 
+/* A pod that comes meanwhile is served first, and the growth waits for the next opportunity. */
+static enum volume_step next_of_updating(const struct volume_snapshot *in)
+{
+    if (!in->size_differs)
+        return VOLUME_RECORD_GROWN;
+    if (in->grows_attached)
+        return VOLUME_GROW;
+    if (in->in_use || in->primaries > 0 || (in->others > 0 && in->replicas_stay))
+        return in->size_read ? VOLUME_NONE : VOLUME_READ_SIZE;
+    if (in->others > 0)
+        return VOLUME_RELEASE;
+    return in->leaving > 0 ? VOLUME_NONE : VOLUME_GROW;
+}
+
+static enum volume_step next_of_created(const struct volume_snapshot *in)
+{
+    if (in->unseen)
+        return VOLUME_ADOPT;
+    if (in->has_new_filesystem)
+        return VOLUME_RECORD_FILESYSTEM;
+    return in->updating ? next_of_updating(in) : VOLUME_NONE;
+}
+
 enum volume_step volume_next(const struct volume_snapshot *in)
 {
     if (in->deleting)
@@ -36,10 +59,8 @@ enum volume_step volume_next(const struct volume_snapshot *in)
         return next_without_pv(in);
     if (in->pv_changed)
         return VOLUME_FOLLOW_PV;
-    if (in->created && in->unseen)
-        return VOLUME_ADOPT;
     if (in->created)
-        return in->has_new_filesystem ? VOLUME_RECORD_FILESYSTEM : VOLUME_NONE;
+        return next_of_created(in);
     if (in->has_disk)
         return VOLUME_ADOPT;
     if (in->failed && in->goes_now)

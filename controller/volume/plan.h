@@ -10,6 +10,9 @@
  *   - the finalizer is removed only if there is nothing left to do in the cloud, or if the record
  *     is written again immediately: an AzVolume that was deleted while it has a claim must not
  *     stay, because nothing is attached for a volume that is being deleted;
+ *   - a disk grows only if ControllerExpandVolume has requested it; a disk that cannot grow while a
+ *     VM has it waits until the volume is not in use, and only then are its replicas detached, so
+ *     that every failover finds them;
  *   - a creation that failed permanently is repeated only if CreateVolume is called again, and is
  *     forgotten if that does not happen for long enough; reading a disk that exists already, or
  *     will, is retried until it succeeds.
@@ -38,6 +41,13 @@ struct volume_snapshot {
     unsigned others;    /* attachments that may be released */
     unsigned leaving;
     bool has_new_filesystem; /* an attachment names the file system, the AzVolume does not yet */
+
+    bool updating;       /* ControllerExpandVolume has requested a size; not done yet */
+    bool size_differs;   /* the requested size is more than the one on record */
+    bool grows_attached; /* the disk can grow while a VM has it */
+    bool in_use;         /* a pod has the volume, or Kubernetes has it published or will */
+    bool size_read;      /* in this run, the disk was asked how large it is */
+    bool replicas_stay;  /* they are not detached for it */
 };
 
 enum volume_step {
@@ -48,6 +58,9 @@ enum volume_step {
     VOLUME_CREATE, /* the disk, and record it */
     VOLUME_ADOPT,  /* record the disk that exists */
     VOLUME_RECORD_FILESYSTEM,
+    VOLUME_GROW,             /* the disk, and record its size */
+    VOLUME_READ_SIZE,        /* of a disk that cannot grow now, but may have before */
+    VOLUME_RECORD_GROWN,     /* it is as large as requested */
     VOLUME_RELEASE,          /* delete the attachments that may be deleted */
     VOLUME_DELETE,           /* the disk */
     VOLUME_CHECK_UNATTACHED, /* whether the API server has attachments that the cache lacks */

@@ -10,6 +10,7 @@
 #include "controller/volume/disk.h"
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/filesystem_note.h"
+#include "controller/volume/growth.h"
 #include "controller/volume/persistent_volume.h"
 #include "controller/volume/plan.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -90,6 +91,7 @@ static bool gather(struct controller *controller, const char *key, struct volume
     ret->in.pv_changed = pv_state == VOLUME_PV_CHANGED;
     ret->in.pv_missing = pv_state == VOLUME_PV_MISSING;
     ret->in.pv_gone = pv_state == VOLUME_PV_REPLACED;
+    growth_gather(controller, object, &ret->in);
     gather_attachments(ret);
     return true;
 }
@@ -262,6 +264,12 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
         return adopt(self, work);
     case VOLUME_RECORD_FILESYSTEM:
         return record_filesystem(self, work);
+    case VOLUME_GROW:
+        return growth_carry_out(self, work->controller, work->object);
+    case VOLUME_READ_SIZE:
+        return growth_read_size(self, work->controller, work->object);
+    case VOLUME_RECORD_GROWN:
+        return patch_status(self, work, json_pack("{s:s, s:n}", "state", STATE_UPDATED, "error"));
     case VOLUME_RELEASE:
         return volume_release_attachments(self, work->controller, work->object->metadata->name);
     case VOLUME_DELETE:
@@ -291,6 +299,19 @@ static struct err *as_retryable(struct err *err)
     return err_kind_retry(err_kind(err)) == ERR_RETRY_NEVER ? err_as(err, ERR_UNAVAILABLE) : err;
 }
 
+/* NULL: the one that it has. external-provisioner and external-resizer retry by themselves only
+ * after codes that leave the outcome open. */
+static const char *state_after(const struct volume_work *work, const struct err *err)
+{
+    if (work->in.deleting)
+        return "DeletionFailed";
+    if (!err_is_transient(err) && !work->in.created)
+        return "CreationFailed";
+    if (!err_is_transient(err) && work->in.updating)
+        return STATE_UPDATE_FAILED;
+    return *volume_state(work->volume) ? NULL : "Pending";
+}
+
 static struct err *record_failure(struct task *self, struct controller *controller, const char *key,
                                   struct err *err)
 {
@@ -299,17 +320,10 @@ static struct err *record_failure(struct task *self, struct controller *controll
     if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT ||
         !gather(controller, key, &work))
         return err;
-    /* external-provisioner retries by itself only after codes that leave the outcome open. */
-    const char *state = work.in.deleting        ? "DeletionFailed"
-                        : err_is_transient(err) ? NULL
-                                                : "CreationFailed";
+    const char *state = state_after(&work, err);
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
-    if (state && !work.in.created)
+    if (state)
         json_object_set_new(status, "state", json_string(state));
-    else if (work.in.deleting)
-        json_object_set_new(status, "state", json_string("DeletionFailed"));
-    else if (!work.volume->status || !work.volume->status->state)
-        json_object_set_new(status, "state", json_string("Pending"));
     if (!err_is_transient(err))
         json_object_set_new(status, "annotation", json_pack("{s:n}", ANNOTATION_LOOK_REQUEST));
     err_free(patch_status(self, &work, status));
@@ -326,7 +340,7 @@ static bool is_last(enum volume_step step)
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
-    bool disk_deleted = false, unattached = false, pv_gone = false;
+    bool disk_deleted = false, unattached = false, size_read = false, pv_gone = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
         CLEANUP(volume_work_fini) struct volume_work work = {0};
@@ -335,6 +349,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         work.in.disk_deleted = disk_deleted;
         work.in.unattached = unattached;
+        work.in.size_read = size_read;
         work.in.pv_gone |= pv_gone && work.in.pv_missing;
         enum volume_step step = volume_next(&work.in);
         struct err *err = take_step(self, &work, step);
@@ -344,6 +359,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
         unattached |= step == VOLUME_CHECK_UNATTACHED;
+        size_read |= step == VOLUME_READ_SIZE;
         pv_gone |= step == VOLUME_CHECK_PV_GONE;
     }
     return NULL;

@@ -70,6 +70,22 @@ static struct err *list(struct task *self, struct cloud *cloud, const char *disk
     return managed_disk_list(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
+static struct err *grow(struct task *self, struct cloud *cloud, const char *disk_id,
+                        int64_t size_gib, const struct cloud_growth *growth)
+{
+    const struct azure *azure = azure_of(cloud);
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    struct busy_disk *hold;
+
+    TRY(resource_id_check(disk_id));
+    TRY(vm_disk_hold(self, azure->cache, disk_id, &hold));
+    struct err *err = managed_disk_grow(self, azure->arm, disk_id, size_gib, &disk);
+    if (!err)
+        err = growth->record(self, growth->ctx, &disk);
+    vm_disk_release(azure->cache, hold);
+    return err;
+}
+
 static struct err *delete (struct task *self, struct cloud *cloud, const char *disk_id)
 {
     TRY(resource_id_check(disk_id));
@@ -180,6 +196,7 @@ static const struct cloud_ops ops = {
     .disk_limits = limits,
     .disk_get = get,
     .disk_list = list,
+    .disk_grow = grow,
     .disk_delete = delete,
     .instance_id = instance_id,
     .instance_get = instance_get,

@@ -340,6 +340,51 @@ struct err *managed_disk_create(struct task *self, struct arm_client *arm,
     return settle(self, arm, id, spec, ret);
 }
 
+/* ---- grow ---- */
+
+static struct err *patch_size(struct task *self, struct arm_client *arm, const char *id,
+                              int64_t size_gib)
+{
+    CLEANUP(json_decrefp)
+    json_t *body = json_pack("{s:{s:I}}", "properties", "diskSizeGB", (json_int_t)size_gib);
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(arm_client_request(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PATCH", .path = id, .body = body},
+        NULL, &operation));
+    return arm_operation_wait(self, arm, &operation);
+}
+
+static struct err *check_has_grown(const struct cloud_disk *disk, int64_t size_gib)
+{
+    if (disk->size_bytes >= size_gib * GIB)
+        return NULL;
+    return err_new(ERR_BUSY, "disk %s still has %" PRId64 " bytes, not %" PRId64 " GiB", disk->id,
+                   disk->size_bytes, size_gib);
+}
+
+/* Looks first: a repetition of what is done, and a disk that somebody else has made larger, cost no
+ * change. */
+struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const char *id,
+                              int64_t size_gib, struct cloud_disk *ret)
+{
+    struct cloud_disk disk = {0};
+
+    TRY(managed_disk_get(self, arm, id, &disk));
+    if (disk.size_bytes < size_gib * GIB) {
+        cloud_disk_fini(&disk);
+        TRY(patch_size(self, arm, id, size_gib));
+        TRY(managed_disk_get(self, arm, id, &disk));
+    }
+    struct err *err = check_has_grown(&disk, size_gib);
+    if (err)
+        cloud_disk_fini(&disk);
+    else
+        *ret = disk;
+    return err;
+}
+
 /* ---- delete ---- */
 
 static struct err *success_if_gone(struct err *err)

@@ -40,9 +40,9 @@ struct vm {
 
 /* A disk that a change under way concerns. */
 struct busy_disk {
-    struct list link; /* in its VM's list */
+    struct list link; /* in its VM's list, if it has one */
     char *disk;
-    const struct vm *vm; /* whose change it is */
+    const struct vm *vm; /* whose change it is; NULL: the disk itself is changed */
     UT_hash_handle hh;
 };
 

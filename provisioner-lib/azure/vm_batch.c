@@ -35,15 +35,27 @@ bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
     return false;
 }
 
+static struct busy_disk *add_busy(struct vm_cache *cache, const char *disk, const struct vm *vm)
+{
+    struct busy_disk *busy = mem_alloc(sizeof *busy);
+
+    *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
+    HASH_ADD_KEYPTR(hh, cache->busy, busy->disk, strlen(busy->disk), busy);
+    return busy;
+}
+
+static void drop_busy(struct vm_cache *cache, struct busy_disk *busy)
+{
+    HASH_DEL(cache->busy, busy);
+    free(busy->disk);
+    free(busy);
+}
+
 static void occupy(struct vm *vm, const char *disk)
 {
     if (find_busy(vm->cache, disk))
         return; /* two of its requests concern it */
-    struct busy_disk *busy = mem_alloc(sizeof *busy);
-
-    *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
-    HASH_ADD_KEYPTR(hh, vm->cache->busy, busy->disk, strlen(busy->disk), busy);
-    list_append(&vm->busy, &busy->link);
+    list_append(&vm->busy, &add_busy(vm->cache, disk, vm)->link);
 }
 
 void vm_release_disks(struct vm *vm)
@@ -51,13 +63,26 @@ void vm_release_disks(struct vm *vm)
     struct list *link;
 
     while ((link = list_take_first(&vm->busy))) {
-        struct busy_disk *busy = CONTAINER_OF(link, struct busy_disk, link);
-
-        HASH_DEL(vm->cache->busy, busy);
-        free(busy->disk);
-        free(busy);
+        drop_busy(vm->cache, CONTAINER_OF(link, struct busy_disk, link));
     }
     waiters_wake(&vm->cache->changed);
+}
+
+struct err *vm_disk_hold(struct task *self, struct vm_cache *cache, const char *disk_id,
+                         struct busy_disk **ret)
+{
+    CLEANUP(freep) char *disk = mem_lower(disk_id);
+
+    while (find_busy(cache, disk))
+        TRY(wait_for_change(self, &cache->changed, TIMER_NEVER));
+    *ret = add_busy(cache, disk, NULL);
+    return NULL;
+}
+
+void vm_disk_release(struct vm_cache *cache, struct busy_disk *hold)
+{
+    drop_busy(cache, hold);
+    waiters_wake(&cache->changed);
 }
 
 /* ---- places ---- */

@@ -19,6 +19,8 @@ enum vm_change_kind {
     VM_REPAIR, /* send the model again, so that what a failed change left undone is done */
 };
 
+struct busy_disk;
+
 struct vm_change {
     enum vm_change_kind kind;
     enum cloud_urgency urgency;
@@ -37,6 +39,12 @@ void vm_announce(struct vm_cache *cache, const char *id, bool coming);
 
 /* Ends those changes of the disk that wait and are no longer wanted. */
 void vm_reconsider(struct vm_cache *cache, const char *disk_id);
+
+/* Waits for changes of the disk that are under way, and lets none begin until it is released. The
+ * hold is the caller's. */
+struct err *vm_disk_hold(struct task *self, struct vm_cache *cache, const char *disk_id,
+                         struct busy_disk **ret) __attribute__((warn_unused_result));
+void vm_disk_release(struct vm_cache *cache, struct busy_disk *hold);
 
 /* Returns when it is done and seen in the model. */
 struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,

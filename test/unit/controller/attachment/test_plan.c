@@ -26,6 +26,7 @@ static const char *const step_names[] = {
     [STEP_REPAIR] = "repair",
     [STEP_RECORD_ATTACHED] = "record-attached",
     [STEP_RECORD_ROLE] = "record-role",
+    [STEP_RECORD_SIZE] = "record-size",
     [STEP_RECORD_LOST] = "record-lost",
     [STEP_RECORD_DISPLACED] = "record-displaced",
     [STEP_VERIFIED] = "verified",
@@ -155,6 +156,10 @@ static const struct row rows[] = {
      NULL, "record-role"},
     {"nor for its own attach", "R", "P", "attaching", 1, "", NULL, "record-role"},
     {"nor with a LUN", "R", "P", "new", -1, "", NULL, "record-role"},
+    {"the size to which the disk has grown goes on record", "P", "P", "attached", 1,
+     "size-differs verified", NULL, "record-size"},
+    {"after the role, for which somebody waits", "P", "R", "attached", 1, "size-differs", NULL,
+     "record-role"},
     {"what is as it should be stays", "P", "P", "attached", 1, "verified", NULL, "none"},
     {"a new leader reads once whether the cloud agrees", "P", "P", "attached", 1, "", NULL,
      "read-vm"},
@@ -291,6 +296,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->node_exists = !strstr(flags, "no-node");
     in->volume_ready = !strstr(flags, "no-volume");
     in->verified = strstr(flags, "verified");
+    in->size_differs = strstr(flags, "size-differs");
     in->primary_attached = strstr(flags, "primary-attached");
     in->primary_waits = strstr(flags, "primary-waits");
     in->role_taken = strstr(flags, "role-taken");

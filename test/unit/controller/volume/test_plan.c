@@ -14,6 +14,9 @@ static const char *const step_names[] = {
     [VOLUME_CREATE] = "create",
     [VOLUME_ADOPT] = "adopt",
     [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
+    [VOLUME_GROW] = "grow",
+    [VOLUME_READ_SIZE] = "read-size",
+    [VOLUME_RECORD_GROWN] = "record-grown",
     [VOLUME_RELEASE] = "release",
     [VOLUME_DELETE] = "delete",
     [VOLUME_CHECK_UNATTACHED] = "check-unattached",
@@ -77,6 +80,22 @@ static const struct {
     {"a disk that was there before stays",
      "finalizer created deleting requested pre-provisioned unattached", "remove-finalizer"},
     {"nothing of ours holds it", "created deleting requested", "none"},
+
+    {"a disk grows when that is requested", "finalizer created updating larger", "grow"},
+    {"while its VM has it, if that is possible",
+     "finalizer created updating larger online in-use primary", "grow"},
+    {"else not while it is published, but it may have grown before",
+     "finalizer created updating larger primary other", "read-size"},
+    {"which is asked once", "finalizer created updating larger primary other size-read", "none"},
+    {"nor while a pod is about to have it published",
+     "finalizer created updating larger in-use other", "read-size"},
+    {"in between its replicas leave", "finalizer created updating larger other leaving", "release"},
+    {"unless they are to stay", "finalizer created updating larger other stay", "read-size"},
+    {"and are waited for", "finalizer created updating larger leaving", "none"},
+    {"a disk that is as large as requested", "finalizer created updating", "record-grown"},
+    {"without a request a range makes no disk larger", "finalizer created larger", "none"},
+    {"a volume that is to be deleted does not grow",
+     "finalizer created updating larger deleting requested", "delete"},
 };
 
 static void test_table(void **state)
@@ -106,6 +125,12 @@ static void test_table(void **state)
             .others = strstr(words, "other") ? 1 : 0,
             .leaving = strstr(words, "leaving") ? 1 : 0,
             .has_new_filesystem = strstr(words, "news"),
+            .updating = strstr(words, "updating"),
+            .size_differs = strstr(words, "larger"),
+            .grows_attached = strstr(words, "online"),
+            .in_use = strstr(words, "in-use"),
+            .replicas_stay = strstr(words, "stay"),
+            .size_read = strstr(words, "size-read"),
         };
         const char *step = step_names[volume_next(&in)];
 
@@ -158,11 +183,45 @@ static void test_a_disk_goes_only_when_it_may(void **state)
     }
 }
 
+/* The same. */
+static void test_a_disk_grows_only_when_it_can(void **state)
+{
+    (void)state;
+    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+        struct volume_snapshot in = {
+            .deleting = bits & 1,
+            .has_finalizer = true,
+            .created = bits & 2,
+            .primaries = bits >> 2 & 1,
+            .others = bits >> 3 & 1,
+            .leaving = bits >> 4 & 1,
+            .updating = bits & 32,
+            .size_differs = bits & 64,
+            .grows_attached = bits & 128,
+            .in_use = bits & 256,
+            .replicas_stay = bits & 512,
+            .pv_changed = bits & 1024,
+            .delete_requested = bits & 2048,
+        };
+        enum volume_step step = volume_next(&in);
+        unsigned attachments = in.primaries + in.others + in.leaving;
+        bool free = !attachments && !in.in_use;
+
+        if (step == VOLUME_GROW)
+            assert_true(in.updating && in.size_differs && in.created && !in.deleting &&
+                        (in.grows_attached || free));
+        if (step == VOLUME_RELEASE && !in.deleting)
+            assert_true(in.updating && !in.in_use && !in.primaries && !in.replicas_stay &&
+                        !in.grows_attached);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_a_disk_goes_only_when_it_may),
+        cmocka_unit_test(test_a_disk_grows_only_when_it_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,43 @@
+/* growth.h - a disk that is to become larger.
+ *
+ * ControllerExpandVolume writes the size that is wanted into spec.capacityRange and the state
+ * "Updating"; the reconciler of the AzVolume (volume/reconcile.c) does the rest, whoever leads by
+ * then. The state says that the size is wanted: a range alone, which the volume was made with or
+ * another version of the driver wrote, makes no disk larger.
+ *
+ * A disk that several VMs may have cannot grow while one has it (provisioner-lib/disk_sku.h). It
+ * grows when no pod uses the volume, which a pod that comes puts off: nobody waits for a growth
+ * to use his data. Only then do the replicas leave.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "controller/volume/plan.h"
+
+#define STATE_UPDATING "Updating"
+#define STATE_UPDATED "Updated"
+#define STATE_UPDATE_FAILED "UpdateFailed"
+
+/* What the plan has to know of it. */
+void growth_gather(const struct controller *controller, const struct kube_object *volume,
+                   struct volume_snapshot *ret);
+
+/* The size that spec.capacityRange asks for. */
+int64_t growth_wanted_gib(const Api__AzVolume *volume);
+/* PRECONDITION, with who uses it and what to do, if a disk of the volume's kind cannot grow to this
+ * size now. */
+struct err *growth_check_possible(const struct controller *controller,
+                                  const struct kube_object *volume, int64_t to_gib)
+    __attribute__((warn_unused_result));
+
+/* Two patches of the AzVolume, for CSI: the size that is wanted; and that it is. */
+json_t *growth_wish_json(int64_t required_bytes, int64_t limit_bytes);
+json_t *growth_begin_json(void);
+
+/* Makes the disk as large as is asked for, and records it. */
+struct err *growth_carry_out(struct task *self, struct controller *controller,
+                             const struct kube_object *volume) __attribute__((warn_unused_result));
+/* Reads the disk, and records its size if it has grown: a former leader may have got so far, or
+ * somebody else may have done it. */
+struct err *growth_read_size(struct task *self, struct controller *controller,
+                             const struct kube_object *volume) __attribute__((warn_unused_result));
