@@ -19,13 +19,12 @@ static const char commands[] =
     "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
     "                    if there are any\n";
 
-static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const outputs[] = {"text", "json", NULL};
 
 static struct flags flags = {
     .kubeconfig = "",
-    .driver_name = "disk.csi.azure.com",
-    .object_namespace = "azure-disk-csi",
+    .driver_name = DEFAULT_DRIVER_NAME,
+    .object_namespace = DEFAULT_OBJECT_NAMESPACE,
     .namespace_ = "default",
     .cloud_config = "",
     .prices = "",
@@ -39,45 +38,20 @@ static const struct option_row rows[] = {
      .environment = "KUBECONFIG",
      .help = "Kubeconfig file; empty: ~/.kube/config if it exists, otherwise the pod's service "
              "account"},
-    {.name = "namespace",
-     .type = OPTION_STRING,
-     .target = &flags.namespace_,
-     .help = "Namespace of the claim or pod; short form -n"},
-    {.name = "output",
-     .type = OPTION_CHOICE,
-     .target = &flags.output,
-     .choices = outputs,
-     .help = "Output format; short form -o"},
+    TEXT_FLAG("namespace", flags.namespace_, "Namespace of the claim or pod; short form -n"),
+    CHOICE_FLAG("output", flags.output, outputs, "Output format; short form -o"),
     {.name = "cloud-config",
      .type = OPTION_STRING,
      .target = &flags.cloud_config,
      .environment = "AZURE_CREDENTIAL_FILE",
      .help = "Path of an azure.json file, with which Azure is read too; empty: only the records "
              "are read"},
-    {.name = "prices",
-     .type = OPTION_STRING,
-     .target = &flags.prices,
-     .help = "For check, the monthly prices of disks, or of one GiB for kinds of disks that are "
-             "sold by size: P10_LRS=19.71,PremiumV2_LRS=0.08"},
-    {.name = "object-namespace",
-     .type = OPTION_STRING,
-     .target = &flags.object_namespace,
-     .help = "Namespace of the custom resources"},
-    {.name = "driver-name",
-     .type = OPTION_STRING,
-     .target = &flags.driver_name,
-     .help = "Name of the CSI driver"},
-    {.name = "v",
-     .type = OPTION_INT,
-     .target = &flags.verbosity,
-     .least = 0,
-     .most = 10,
-     .help = "Log level: 0 warnings, 2 information, 5 debug"},
-    {.name = "log-format",
-     .type = OPTION_CHOICE,
-     .target = &flags.log_format,
-     .choices = log_formats,
-     .help = "Format of the log lines"},
+    TEXT_FLAG("prices", flags.prices,
+              "For check, the monthly prices of disks, or of one GiB for kinds of disks that are "
+              "sold by size: P10_LRS=19.71,PremiumV2_LRS=0.08"),
+    OBJECT_NAMESPACE_FLAG(flags.object_namespace),
+    DRIVER_NAME_FLAG(flags.driver_name),
+    LOG_FLAGS(flags.log),
 };
 
 /* kubectl's short forms. */
@@ -135,11 +109,8 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
     CLEANUP(freep) char **flag_words = mem_alloc(((size_t)argc + 1) * sizeof(char *));
     int n;
 
-    if (!split(argc, argv, flag_words, &n)) {
-        fprintf(stderr, "%s: more than one command (see --help)\n", program);
-        *ret_status = 2;
-        return false;
-    }
+    if (!split(argc, argv, flag_words, &n))
+        return options_refuse(program, ret_status, "more than one command (see --help)");
     if (!options_start(rows, COUNT_OF(rows), program, about, n, flag_words, ret_status)) {
         if (*ret_status == 0 && strcmp(flag_words[n - 1], "--version") != 0)
             fputs(commands, stdout);

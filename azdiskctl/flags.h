@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "lib/base/options.h"
+#include "lib/program/shared_flags.h"
 
 enum output { OUTPUT_TEXT, OUTPUT_JSON };
 
@@ -13,8 +13,7 @@ struct flags {
     const char *cloud_config;     /* "": without Azure */
     const char *prices;           /* of disks; "": none */
     int output;                   /* enum output */
-    int64_t verbosity;
-    int log_format;                /* enum log_format */
+    struct log_flags log;
     const char *command, *subject; /* NULL: not said */
 };
 

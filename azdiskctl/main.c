@@ -12,7 +12,6 @@
 #include "azdiskctl/timeline.h"
 #include "azdiskctl/why.h"
 #include "lib/base/alloc.h"
-#include "lib/base/log.h"
 #include "lib/http/tls_memory.h"
 #include "lib/json/parse.h"
 #include "provisioner-lib/audit/scan.h"
@@ -202,7 +201,7 @@ int main(int argc, char *argv[])
     program.command = find_command(&program.flags);
     if (!program.command)
         return STATUS_FAILED;
-    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
+    log_flags_apply(&program.flags.log);
     signal(SIGPIPE, SIG_IGN);
     loop = loop_new();
     CLEANUP(err_freep) struct err *err = session_open(loop, &program.flags, &program.session);

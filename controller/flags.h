@@ -3,15 +3,14 @@
 #pragma once
 
 #include "controller/controller.h"
-#include "lib/base/options.h"
+#include "lib/program/shared_flags.h"
 
 struct flags {
     const char *endpoint, *kubeconfig, *health_address, *metrics_address;
     const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file, *cloud_cache;
     const char *lease_namespace, *lease_name, *pod_name;
     uint64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
-    int64_t verbosity;
-    int log_format; /* enum log_format */
+    struct log_flags log;
     struct settings settings;
 };
 

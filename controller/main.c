@@ -1,7 +1,5 @@
 /* azdisk-controller: serves CSI's Controller service, and reconciles while it leads. */
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,10 +12,10 @@
 #include "controller/node_lock.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "lib/http/probes.h"
 #include "lib/kube/connection.h"
-#include "lib/rpc/csi_identity.h"
-#include "lib/rt/malloc_tuning.h"
+#include "lib/program/csi_driver.h"
+#include "lib/program/monitoring.h"
+#include "lib/program/process.h"
 #include "provisioner-lib/azure/azure.h"
 
 #define USER_AGENT "azdisk-controller/" VERSION
@@ -27,7 +25,7 @@ enum { SHUTDOWN_GRACE_MS = 5 * 1000 };
 /* Everything that lives as long as the program, in the order in which it is made. */
 struct program {
     struct flags flags;
-    struct loop *loop;
+    struct process process;
     struct app app;
     struct kube_connection connection;
     struct azure_config azure_config;
@@ -36,29 +34,16 @@ struct program {
     struct node_lock *node_lock;
     struct csi_identity csi_identity;
     struct rpc_server *csi;
-    struct probes *health, *metrics;
+    struct monitoring monitoring;
 
     bool serving;
-    bool stopping, failed;
-    struct waiters stop;
 };
-
-static void stop_program(struct program *program, bool failed)
-{
-    program->stopping = true;
-    program->failed |= failed;
-    waiters_wake(&program->stop);
-}
-
-static void on_terminate(void *ctx)
-{
-    log_info("received a signal to terminate");
-    stop_program(ctx, false);
-}
 
 static void on_lease_lost(void *ctx)
 {
-    stop_program(ctx, true);
+    struct program *program = ctx;
+
+    process_stop(&program->process, true);
 }
 
 /* ---- the pieces ---- */
@@ -67,7 +52,7 @@ static struct err *connect_cluster(struct program *program)
 {
     struct kube_connection *connection = &program->connection;
 
-    TRY(kube_connect(program->loop, program->flags.kubeconfig, USER_AGENT, connection));
+    TRY(kube_connect(program->process.loop, program->flags.kubeconfig, USER_AGENT, connection));
     app_connect_cluster(&program->app, connection->kube, http_client_transport(connection->http),
                         &connection->config);
     return NULL;
@@ -79,10 +64,10 @@ static struct err *connect_cloud(struct program *program)
     const char *agent = program->azure_config.user_agent;
 
     TRY(http_client_new(
-        program->loop,
+        program->process.loop,
         &(struct http_client_config){.user_agent = agent ? agent : USER_AGENT, .ca_file = ca_file},
         &program->cloud_http));
-    TRY(http_client_new(program->loop,
+    TRY(http_client_new(program->process.loop,
                         &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
                         &program->metadata_http));
     app_connect_cloud(&program->app, &program->azure_config,
@@ -95,11 +80,8 @@ static void call_finished(void *ctx, const char *method, const struct err *err,
                           uint64_t duration_ms)
 {
     const struct program *program = ctx;
-    char code[8];
 
-    snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
-    metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000,
-                   program->flags.settings.driver_name, method, code);
+    metrics_count_csi_call(program->flags.settings.driver_name, method, err, duration_ms);
     if (err)
         log_warning("%s: %s (%lu ms)", method, err_message(err), (unsigned long)duration_ms);
     else if (duration_ms > 0)
@@ -118,23 +100,18 @@ static bool may_sidecars_work(void *ctx)
 
 static struct err *serve_csi(struct program *program)
 {
-    static const struct csi_capability capabilities[] = {
-        CSI_SERVICE(CONTROLLER_SERVICE),
-        CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
-        CSI_EXPANSION(ONLINE),
-    };
     const char *const endpoints[] = {program->flags.endpoint, NULL};
 
     program->csi_identity = (struct csi_identity){
         .driver_name = program->flags.settings.driver_name,
-        .capabilities = capabilities,
-        .n_capabilities = COUNT_OF(capabilities),
+        .capabilities = CSI_DRIVER_CAPABILITIES,
+        .n_capabilities = N_CSI_DRIVER_CAPABILITIES,
         .is_ready = may_sidecars_work,
         .ctx = program,
     };
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
                                            csi_controller_service(&program->app.controller)};
-    struct err *err = rpc_server_new(program->loop,
+    struct err *err = rpc_server_new(program->process.loop,
                                      &(struct rpc_server_config){
                                          .endpoints = endpoints,
                                          .services = services,
@@ -167,22 +144,18 @@ static void refresh_metrics(void *ctx)
 
 static struct err *serve_probes(struct program *program)
 {
-    struct probes_config config = {
-        .address = program->flags.health_address,
-        .metrics = CONTROLLER_METRICS,
-        .n_metrics = N_CONTROLLER_METRICS,
-        .ready = is_ready,
-        .refresh = refresh_metrics,
-        .ctx = program,
-    };
-
-    struct err *err = probes_new(program->loop, &config, &program->health);
-    if (err)
-        return err_wrap(err, "--health-address");
-    config.address = program->flags.metrics_address;
-    config.patient = true;
-    err = probes_new(program->loop, &config, &program->metrics);
-    return err ? err_wrap(err, "--metrics-address") : NULL;
+    return monitoring_start(program->process.loop,
+                            &(struct monitoring_config){
+                                .health_address = program->flags.health_address,
+                                .metrics_address = program->flags.metrics_address,
+                                .metrics_patient = true,
+                                .table = CONTROLLER_METRICS,
+                                .n_table = N_CONTROLLER_METRICS,
+                                .ready = is_ready,
+                                .refresh = refresh_metrics,
+                                .ctx = program,
+                            },
+                            &program->monitoring);
 }
 
 /* ---- the life of the program ---- */
@@ -221,7 +194,7 @@ static struct err *start(struct task *self, struct program *program)
     TRY(app_read_cluster(self, app));
     CLEANUP(freep)
     char *name = mem_printf("%s/%s", program->flags.lease_namespace, program->flags.lease_name);
-    program->node_lock = node_lock_new(program->loop, name);
+    program->node_lock = node_lock_new(program->process.loop, name);
     TRY(make(self, program, serve_csi));
     program->serving = true;
     app_campaign(app, on_lease_lost, program);
@@ -236,8 +209,7 @@ static void finish(struct task *self, struct program *program)
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
     node_lock_free(program->node_lock);
-    probes_close(self, program->health);
-    probes_close(self, program->metrics);
+    monitoring_close(self, &program->monitoring);
     app_close(self, &program->app);
     http_client_free(program->cloud_http);
     http_client_free(program->metadata_http);
@@ -250,10 +222,8 @@ static void start_until_done(struct task *self, void *arg)
     struct program *program = arg;
     struct err *err = start(self, program);
 
-    if (err && !program->stopping) {
-        fprintf(stderr, "azdisk-controller: %s\n", err_message(err));
-        stop_program(program, true);
-    }
+    if (err && !program->process.stopping)
+        process_fail(&program->process, err);
     err_free(err);
 }
 
@@ -263,41 +233,27 @@ static void run(struct task *self, void *arg)
     struct program *program = arg;
     struct task_group starting;
 
-    group_init(&starting, program->loop);
+    group_init(&starting, program->process.loop);
     group_spawn(&starting, "start", start_until_done, program);
-    while (!program->stopping)
-        wait_uninterruptible(self, &program->stop);
+    process_wait_stop(self, &program->process);
     group_close(self, &starting);
     finish(self, program);
-    loop_stop(program->loop);
 }
 
 int main(int argc, char *argv[])
 {
     static struct program program;
     static char host[256];
-    static struct malloc_trimmer trimmer;
-    CLEANUP(loop_freep) struct loop *loop = NULL;
-
     int status;
 
     cloud_config_guard_memory();
     malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
-    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
     if (!program.flags.pod_name[0] && gethostname(host, sizeof host - 1) == 0)
         program.flags.pod_name = host;
 
-    signal(SIGPIPE, SIG_IGN);
-    loop = loop_new();
-    program.loop = loop;
-    app_init(&program.app, loop, &program.flags);
-    waiters_init(&program.stop);
-    loop_on_signal(loop, SIGTERM, on_terminate, &program);
-    loop_on_signal(loop, SIGINT, on_terminate, &program);
-    malloc_trim_regularly(loop, &trimmer);
-    loop_spawn(loop, "main", run, &program);
-    loop_run(loop);
-    return program.failed ? 1 : 0;
+    process_init(&program.process, "azdisk-controller", &program.flags.log);
+    app_init(&program.app, program.process.loop, &program.flags);
+    return process_run(&program.process, run, &program);
 }

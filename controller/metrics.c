@@ -1,15 +1,9 @@
 #include "controller/metrics.h"
 
 #include "lib/base/alloc.h"
+#include "lib/program/csi_driver.h"
+#include "lib/program/shared_metrics.h"
 #include "provisioner-lib/azure/azure_metrics.h"
-
-struct metric METRIC_CSI_OPERATIONS = {
-    .name = "azuredisk_csi_operations_seconds",
-    .help = "Duration of CSI calls.",
-    .type = METRIC_HISTOGRAM,
-    .labels = {"driver_name", "method_name", "grpc_status_code"},
-    .buckets = METRIC_SECONDS,
-};
 
 struct metric METRIC_RECONCILES = {
     .name = "azuredisk_reconcile_total",
@@ -24,13 +18,6 @@ struct metric METRIC_RECONCILE_SECONDS = {
     .type = METRIC_HISTOGRAM,
     .labels = {"kind"},
     .buckets = METRIC_SECONDS,
-};
-
-struct metric METRIC_WATCH_FAILURES = {
-    .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
-    .type = METRIC_COUNTER,
-    .labels = {"resource"},
 };
 
 struct metric METRIC_AUDIT_FINDINGS = {
@@ -88,13 +75,6 @@ static struct metric attachments_gauge = {
     .labels = {"role", "state"},
 };
 
-static struct metric build_info = {
-    .name = "azuredisk_build_info",
-    .help = "1, with the version of the program.",
-    .type = METRIC_GAUGE,
-    .labels = {"version"},
-};
-
 struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_CSI_OPERATIONS,
     &METRIC_RECONCILES,
@@ -108,7 +88,7 @@ struct metric *const CONTROLLER_METRICS[] = {
     &leader_gauge,
     &volumes_gauge,
     &attachments_gauge,
-    &build_info,
+    &METRIC_BUILD_INFO,
     &METRIC_AZURE_REQUESTS,
     &METRIC_AZURE_REQUEST_SECONDS,
     &METRIC_AZURE_RETRIES,
@@ -153,6 +133,6 @@ void metrics_refresh(const struct controller *controller, bool leads)
         metric_set(&queue_depth_gauge, (double)workqueue_depth(queue), workqueue_name(queue));
     }
     metric_set(&leader_gauge, leads ? 1 : 0, NULL);
-    metric_set(&build_info, 1, VERSION);
+    metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     count_objects(controller);
 }

@@ -6,8 +6,8 @@
 #include "controller/controller.h"
 #include "lib/base/metrics.h"
 
-extern struct metric METRIC_CSI_OPERATIONS, METRIC_RECONCILES, METRIC_RECONCILE_SECONDS,
-    METRIC_WATCH_FAILURES, METRIC_AUDIT_FINDINGS, METRIC_AUDIT_SCANS;
+extern struct metric METRIC_RECONCILES, METRIC_RECONCILE_SECONDS, METRIC_AUDIT_FINDINGS,
+    METRIC_AUDIT_SCANS;
 
 /* Deprecated names of METRIC_AUDIT_FINDINGS and METRIC_AUDIT_SCANS, with the same values; 0.2.0
  * removes them (docs/upgrading.md). */

@@ -2,13 +2,13 @@
  */
 #pragma once
 
-#include "lib/base/options.h"
+#include "lib/program/shared_flags.h"
 #include "node/node.h"
 
 struct flags {
     const char *endpoint, *kubeconfig, *registration_dir, *health_address, *metrics_address;
-    int64_t max_concurrent_format, verbosity;
-    int log_format; /* enum log_format */
+    int64_t max_concurrent_format;
+    struct log_flags log;
     struct settings settings;
 };
 

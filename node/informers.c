@@ -2,9 +2,8 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
-#include "lib/base/log.h"
 #include "lib/kube/reflector.h"
-#include "node/metrics.h"
+#include "lib/program/shared_metrics.h"
 
 enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may be on its way */
 
@@ -30,13 +29,6 @@ static void object_changed(void *ctx, struct kube_object *before, struct kube_ob
     host_reconsider(node->host);
 }
 
-static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
-{
-    (void)ctx;
-    log_warning("watch of %s: %s", resource->plural, err_message(err));
-    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
-}
-
 /* A list without objects changes none, but is news all the same. */
 static void await_first_lists(struct task *self, void *arg)
 {
@@ -53,7 +45,7 @@ void informers_start(struct node *node, struct task_group *group)
     struct reflector_config config = {.kube = node->kube,
                                       .namespace_ = node->settings.namespace_,
                                       .few = true,
-                                      .failed = watch_failed};
+                                      .failed = metrics_watch_failed};
 
     node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);

@@ -1,16 +1,14 @@
 /* azdisk-node: serves CSI's Node service on one node. */
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "lib/http/probes.h"
 #include "lib/kube/connection.h"
-#include "lib/rpc/csi_identity.h"
+#include "lib/program/csi_driver.h"
+#include "lib/program/monitoring.h"
+#include "lib/program/process.h"
 #include "lib/rpc/endpoint.h"
-#include "lib/rt/malloc_tuning.h"
 #include "node/csi_service.h"
 #include "node/flags.h"
 #include "node/heartbeat.h"
@@ -32,8 +30,9 @@ enum {
 /* Everything that lives as long as the program, in the order in which it is made. */
 struct program {
     struct flags flags;
+    struct process process;
     struct node node;
-    struct probes *health, *metrics;
+    struct monitoring monitoring;
     struct kube_connection connection;
     struct http_client *metadata_http;
     struct task_group background; /* reflectors */
@@ -43,14 +42,6 @@ struct program {
     struct rpc_server *csi;
     struct err *csi_err; /* why there is none */
 };
-
-static void on_terminate(void *ctx)
-{
-    struct program *program = ctx;
-
-    log_info("received a signal to terminate");
-    node_stop(&program->node, false);
-}
 
 /* ---- the pieces ---- */
 
@@ -73,22 +64,19 @@ static void refresh_metrics(void *ctx)
 
 static struct err *serve_probes(struct program *program)
 {
-    struct probes_config config = {
-        .address = program->flags.health_address,
-        .metrics = NODE_METRICS,
-        .n_metrics = N_NODE_METRICS,
-        .ready = is_ready,
-        .refresh = refresh_metrics,
-        .ctx = program,
-    };
+    const char *metrics_address = program->flags.metrics_address;
 
-    struct err *err = probes_new(program->node.loop, &config, &program->health);
-    if (err)
-        return err_wrap(err, "--health-address");
-    config.address = program->flags.metrics_address;
-    if (config.address[0])
-        err = probes_new(program->node.loop, &config, &program->metrics);
-    return err ? err_wrap(err, "--metrics-address") : NULL;
+    return monitoring_start(program->process.loop,
+                            &(struct monitoring_config){
+                                .health_address = program->flags.health_address,
+                                .metrics_address = metrics_address[0] ? metrics_address : NULL,
+                                .table = NODE_METRICS,
+                                .n_table = N_NODE_METRICS,
+                                .ready = is_ready,
+                                .refresh = refresh_metrics,
+                                .ctx = program,
+                            },
+                            &program->monitoring);
 }
 
 static struct err *connect_all(struct program *program)
@@ -108,11 +96,8 @@ static void call_finished(void *ctx, const char *method, const struct err *err,
                           uint64_t duration_ms)
 {
     const struct program *program = ctx;
-    char code[8];
 
-    snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
-    metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000,
-                   program->node.settings.driver_name, method, code);
+    metrics_count_csi_call(program->node.settings.driver_name, method, err, duration_ms);
     if (err)
         log_warning("%s: %s: %s (%lu ms)", method, err_kind_reason(err_kind(err)), err_message(err),
                     (unsigned long)duration_ms);
@@ -141,19 +126,14 @@ static struct err *check_endpoint(const char *flag, const char *endpoint)
 /* On the loop's own stack, because gRPC's start needs a large one. */
 static void serve_csi(void *arg)
 {
-    /* Of the driver as a whole: its controller is another process. */
-    static const struct csi_capability capabilities[] = {
-        CSI_SERVICE(CONTROLLER_SERVICE),
-        CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
-    };
     struct program *program = arg;
     struct node *node = &program->node;
     const char *const endpoints[] = {program->flags.endpoint, program->registration, NULL};
 
     program->identity = (struct csi_identity){
         .driver_name = node->settings.driver_name,
-        .capabilities = capabilities,
-        .n_capabilities = COUNT_OF(capabilities),
+        .capabilities = CSI_DRIVER_CAPABILITIES,
+        .n_capabilities = N_CSI_DRIVER_CAPABILITIES,
         .is_ready = is_synced,
         .ctx = node,
     };
@@ -217,6 +197,7 @@ static void finish(struct task *self, struct program *program)
 {
     struct node *node = &program->node;
 
+    node_stop(node);
     if (node->host)
         host_stop(node->host, loop_now(node->loop) + PROGRAMS_MS);
     say_goodbye(self, program);
@@ -224,8 +205,7 @@ static void finish(struct task *self, struct program *program)
         host_wait(self, node->host);
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
-    probes_close(self, program->health);
-    probes_close(self, program->metrics);
+    monitoring_close(self, &program->monitoring);
     group_close(self, &program->background);
     if (node->host)
         host_close(self, node->host);
@@ -240,42 +220,27 @@ static void finish(struct task *self, struct program *program)
 static void run(struct task *self, void *arg)
 {
     struct program *program = arg;
-    struct node *node = &program->node;
     CLEANUP(err_freep) struct err *err = start(self, program);
 
-    if (err) {
-        fprintf(stderr, "azdisk-node: %s\n", err_message(err));
-        node_stop(node, true);
-    }
-    while (!node->stopping)
-        wait_uninterruptible(self, &node->changed);
+    if (err)
+        process_fail(&program->process, err);
+    process_wait_stop(self, &program->process);
     finish(self, program);
-    loop_stop(node->loop);
 }
 
 int main(int argc, char *argv[])
 {
     static struct program program;
-    static struct malloc_trimmer trimmer;
-    CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
     malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
-    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
-
-    signal(SIGPIPE, SIG_IGN);
-    loop = loop_new();
-    program.node.loop = loop;
+    process_init(&program.process, "azdisk-node", &program.flags.log);
+    program.node.loop = program.process.loop;
     program.node.settings = program.flags.settings;
     waiters_init(&program.node.changed);
-    group_init(&program.background, loop);
-    group_init(&program.heart, loop);
-    loop_on_signal(loop, SIGTERM, on_terminate, &program);
-    loop_on_signal(loop, SIGINT, on_terminate, &program);
-    loop_spawn(loop, "main", run, &program);
-    malloc_trim_regularly(loop, &trimmer);
-    loop_run(loop);
-    return program.node.failed ? 1 : 0;
+    group_init(&program.background, program.process.loop);
+    group_init(&program.heart, program.process.loop);
+    return process_run(&program.process, run, &program);
 }

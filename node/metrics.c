@@ -1,15 +1,9 @@
 #include "node/metrics.h"
 
 #include "lib/base/alloc.h"
+#include "lib/program/csi_driver.h"
+#include "lib/program/shared_metrics.h"
 #include "node/informers.h"
-
-struct metric METRIC_CSI_OPERATIONS = {
-    .name = "azuredisk_csi_operations_seconds",
-    .help = "Duration of CSI calls.",
-    .type = METRIC_HISTOGRAM,
-    .labels = {"driver_name", "method_name", "grpc_status_code"},
-    .buckets = METRIC_SECONDS,
-};
 
 struct metric METRIC_STAGE_SECONDS = {
     .name = "azuredisk_stage_duration_seconds",
@@ -35,13 +29,6 @@ struct metric METRIC_HEARTBEATS = {
     .labels = {"result"},
 };
 
-struct metric METRIC_WATCH_FAILURES = {
-    .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
-    .type = METRIC_COUNTER,
-    .labels = {"resource"},
-};
-
 static struct metric heartbeat_age = {
     .name = "azuredisk_heartbeat_age_seconds",
     .help = "Time since the last heartbeat was written.",
@@ -63,23 +50,10 @@ static struct metric busy_workers = {
     .type = METRIC_GAUGE,
 };
 
-static struct metric build_info = {
-    .name = "azuredisk_build_info",
-    .help = "1, with the version of the program.",
-    .type = METRIC_GAUGE,
-    .labels = {"version"},
-};
-
 struct metric *const NODE_METRICS[] = {
-    &METRIC_CSI_OPERATIONS,
-    &METRIC_STAGE_SECONDS,
-    &METRIC_PROOFS,
-    &METRIC_HEARTBEATS,
-    &METRIC_WATCH_FAILURES,
-    &heartbeat_age,
-    &slots,
-    &busy_workers,
-    &build_info,
+    &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS, &METRIC_PROOFS, &METRIC_HEARTBEATS,
+    &METRIC_WATCH_FAILURES, &heartbeat_age,        &slots,         &busy_workers,
+    &METRIC_BUILD_INFO,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
@@ -87,7 +61,7 @@ void metrics_refresh(const struct node *node)
 {
     int limit = informers_slot_limit(node), taken = informers_slots_taken(node);
 
-    metric_set(&build_info, 1, VERSION);
+    metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     metric_set(&busy_workers, host_busy_workers(node->host));
     if (taken >= 0)
         metric_set(&slots, taken, "used");

@@ -5,10 +5,9 @@ void node_changed(struct node *node)
     waiters_wake(&node->changed);
 }
 
-void node_stop(struct node *node, bool failed)
+void node_stop(struct node *node)
 {
     node->stopping = true;
-    node->failed |= failed;
     node_changed(node);
 }
 

@@ -35,7 +35,7 @@ struct node {
     bool serving;             /* CSI */
     bool registered;          /* kubelet has said so */
     char *registration_error; /* why it could not, in its words; NULL: it has not said so */
-    bool stopping, failed;
+    bool stopping;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */
 
@@ -46,8 +46,8 @@ struct node {
 
 /* Tells all who wait for something here to look again. */
 void node_changed(struct node *node);
-/* Begins the program's end; `failed` makes its exit status 1. */
-void node_stop(struct node *node, bool failed);
+/* Begins the end: the node is not ready any more, and the next heartbeat says so. */
+void node_stop(struct node *node);
 
 /* Why volumes cannot be served (yet); NULL when they can. */
 struct err *node_check_ready(const struct node *node) __attribute__((warn_unused_result));

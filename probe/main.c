@@ -13,14 +13,8 @@ static const char about[] =
 static const char *address = "unix:///csi/health.sock", *path = "/healthz";
 
 static const struct option_row rows[] = {
-    {.name = "address",
-     .type = OPTION_STRING,
-     .target = &address,
-     .help = "The --health-address of that program, a Unix socket"},
-    {.name = "path",
-     .type = OPTION_STRING,
-     .target = &path,
-     .help = "What to request: /healthz or /readyz"},
+    TEXT_FLAG("address", address, "The --health-address of that program, a Unix socket"),
+    TEXT_FLAG("path", path, "What to request: /healthz or /readyz"),
 };
 
 int main(int argc, char *argv[])

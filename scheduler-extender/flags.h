@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "lib/base/options.h"
+#include "lib/program/shared_flags.h"
 #include "scheduler-extender/extender.h"
 
 struct flags {
@@ -10,8 +10,8 @@ struct flags {
     const char *tls_cert_file, *tls_key_file; /* "" both: plain HTTP */
     const char *client_ca_file;               /* "": anybody may call */
     uint64_t tls_reload_interval_ms;
-    int64_t max_request_bytes, verbosity;
-    int log_format; /* enum log_format */
+    int64_t max_request_bytes;
+    struct log_flags log;
     struct settings settings;
 };
 

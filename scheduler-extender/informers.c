@@ -2,11 +2,10 @@
 
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
-#include "lib/base/log.h"
 #include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
+#include "lib/program/shared_metrics.h"
 #include "provisioner-lib/records/attachment.h"
-#include "scheduler-extender/metrics.h"
 
 /* ---- what is kept of each object: there are many, and most of them say much ---- */
 
@@ -65,13 +64,6 @@ static void index_by_node(const struct kube_object *object,
         (e)->claims, (e)->volumes, (e)->attachments, (e)->driver_nodes                             \
     }
 
-static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
-{
-    (void)ctx;
-    log_warning("watch of %s: %s", resource->plural, err_message(err));
-    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
-}
-
 void informers_start(struct extender *extender, struct task_group *group)
 {
     const char *namespace_ = extender->settings.namespace_;
@@ -97,7 +89,7 @@ void informers_start(struct extender *extender, struct task_group *group)
                                    .namespace_ = kinds[i].namespace_,
                                    .keep = kinds[i].keep,
                                    .store = *kinds[i].store,
-                                   .failed = watch_failed,
+                                   .failed = metrics_watch_failed,
                                });
 }
 

@@ -1,13 +1,11 @@
 /* azdisk-scheduler-extender: tells kube-scheduler which nodes have a pod's disks attached. */
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/base/log.h"
-#include "lib/http/probes.h"
 #include "lib/kube/connection.h"
-#include "lib/rt/malloc_tuning.h"
+#include "lib/program/monitoring.h"
+#include "lib/program/process.h"
 #include "scheduler-extender/credentials.h"
 #include "scheduler-extender/informers.h"
 #include "scheduler-extender/metrics.h"
@@ -18,30 +16,15 @@
 /* Everything that lives as long as the program, in the order in which it is made. */
 struct program {
     struct flags flags;
+    struct process process;
     struct extender extender;
     struct kube_connection connection;
     struct task_group background; /* reflectors */
 
     struct credentials credentials;
     struct service *service;
-    struct probes *metrics;
-
-    bool stopping, failed;
-    struct waiters stop;
+    struct monitoring monitoring;
 };
-
-static void stop_program(struct program *program, bool failed)
-{
-    program->stopping = true;
-    program->failed |= failed;
-    waiters_wake(&program->stop);
-}
-
-static void on_terminate(void *ctx)
-{
-    log_info("received a signal to terminate");
-    stop_program(ctx, false);
-}
 
 /* ---- the pieces ---- */
 
@@ -98,25 +81,22 @@ static void serve_calls_again(void *arg)
         return;
     }
     log_error("%s", err_message(err));
-    stop_program(program, true);
+    process_stop(&program->process, true);
 }
 
 static struct err *serve(struct program *program)
 {
-    const struct flags *flags = &program->flags;
-    struct probes_config probes = {
-        .address = flags->metrics_address,
-        .metrics = EXTENDER_METRICS,
-        .n_metrics = N_EXTENDER_METRICS,
-        .ready = is_ready,
-        .refresh = refresh_metrics,
-        .ctx = program,
-    };
-
-    TRY(credentials_read(flags, &program->credentials));
-    struct err *err = probes_new(program->extender.loop, &probes, &program->metrics);
-    if (err)
-        return err_wrap(err, "--metrics-address");
+    TRY(credentials_read(&program->flags, &program->credentials));
+    TRY(monitoring_start(program->process.loop,
+                         &(struct monitoring_config){
+                             .metrics_address = program->flags.metrics_address,
+                             .table = EXTENDER_METRICS,
+                             .n_table = N_EXTENDER_METRICS,
+                             .ready = is_ready,
+                             .refresh = refresh_metrics,
+                             .ctx = program,
+                         },
+                         &program->monitoring));
     return serve_calls(program);
 }
 
@@ -159,7 +139,7 @@ static void finish(struct task *self, struct program *program)
 {
     group_close(self, &program->background);
     service_close(self, program->service);
-    probes_close(self, program->metrics);
+    monitoring_close(self, &program->monitoring);
     informers_free(&program->extender);
     kube_disconnect(&program->connection);
     credentials_fini(&program->credentials);
@@ -170,38 +150,23 @@ static void run(struct task *self, void *arg)
     struct program *program = arg;
     CLEANUP(err_freep) struct err *err = start(program);
 
-    if (err) {
-        fprintf(stderr, "azdisk-scheduler-extender: %s\n", err_message(err));
-        program->failed = true;
-    }
-    while (!err && !program->stopping)
-        wait_uninterruptible(self, &program->stop);
+    if (err)
+        process_fail(&program->process, err);
+    process_wait_stop(self, &program->process);
     finish(self, program);
-    loop_stop(program->extender.loop);
 }
 
 int main(int argc, char *argv[])
 {
     static struct program program;
-    static struct malloc_trimmer trimmer;
-    CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
     malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
-    log_setup((int)program.flags.verbosity, (enum log_format)program.flags.log_format);
-
-    signal(SIGPIPE, SIG_IGN);
-    loop = loop_new();
-    program.extender.loop = loop;
+    process_init(&program.process, "azdisk-scheduler-extender", &program.flags.log);
+    program.extender.loop = program.process.loop;
     program.extender.settings = program.flags.settings;
-    waiters_init(&program.stop);
-    group_init(&program.background, loop);
-    loop_on_signal(loop, SIGTERM, on_terminate, &program);
-    loop_on_signal(loop, SIGINT, on_terminate, &program);
-    loop_spawn(loop, "main", run, &program);
-    malloc_trim_regularly(loop, &trimmer);
-    loop_run(loop);
-    return program.failed ? 1 : 0;
+    group_init(&program.background, program.process.loop);
+    return process_run(&program.process, run, &program);
 }

@@ -2,6 +2,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/err.h"
+#include "lib/program/shared_metrics.h"
 
 static const double request_buckets[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                          0.025,  0.05,    0.1,    0.25,  0.5,    1,     0};
@@ -29,20 +30,6 @@ static struct metric index_objects = {
     .help = "Objects in memory that are used to answer calls.",
     .type = METRIC_GAUGE,
     .labels = {"kind"},
-};
-
-struct metric METRIC_WATCH_FAILURES = {
-    .name = "azuredisk_kube_watch_failures_total",
-    .help = "Lists and watches of the Kubernetes API that failed and were restarted.",
-    .type = METRIC_COUNTER,
-    .labels = {"resource"},
-};
-
-static struct metric build_info = {
-    .name = "azuredisk_build_info",
-    .help = "1, with the version of the program.",
-    .type = METRIC_GAUGE,
-    .labels = {"version"},
 };
 
 /* The names of the Azure Disk CSI driver V2, for dashboards that know them. */
@@ -74,7 +61,7 @@ struct metric *const EXTENDER_METRICS[] = {
     &requests,
     &index_objects,
     &METRIC_WATCH_FAILURES,
-    &build_info,
+    &METRIC_BUILD_INFO,
     &upstream_filter_seconds,
     &upstream_prioritize_seconds,
     &upstream_requests,
@@ -109,5 +96,5 @@ void metrics_refresh(const struct extender *extender)
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         metric_set(&index_objects, kinds[i].store ? (double)store_count(kinds[i].store) : 0,
                    kinds[i].kind);
-    metric_set(&build_info, 1, VERSION);
+    metric_set(&METRIC_BUILD_INFO, 1, VERSION);
 }

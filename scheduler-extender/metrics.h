@@ -6,8 +6,6 @@
 #include "lib/base/metrics.h"
 #include "scheduler-extender/extender.h"
 
-extern struct metric METRIC_WATCH_FAILURES;
-
 extern struct metric *const EXTENDER_METRICS[];
 extern const size_t N_EXTENDER_METRICS;
 

@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include "controller/cache/indexes.h"
-#include "controller/metrics.h"
-#include "lib/base/log.h"
 #include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
+#include "lib/program/shared_metrics.h"
 
 #define STORES_OF_VOLUMES(c)                                                                       \
     (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes, (c)->persistent_volumes,        \
@@ -54,13 +53,6 @@ static const char *const kept_of_pods[] = {"metadata.name",
 
 /* Pods that have ended count for nothing (pod_is_live()). */
 static const char live_pods[] = "status.phase!=Succeeded,status.phase!=Failed";
-
-static void watch_failed(void *ctx, const struct api_resource *resource, const struct err *err)
-{
-    (void)ctx;
-    log_warning("watch of %s: %s", resource->plural, err_message(err));
-    metric_add(&METRIC_WATCH_FAILURES, 1, resource->plural);
-}
 
 /* Pods are everywhere; our own objects in one namespace. */
 static const char *namespace_of(const struct controller *controller,
@@ -128,7 +120,7 @@ void informers_start(struct controller *controller, struct task_group *group)
                                    .metadata_only = informers[i].metadata_only,
                                    .keep = informers[i].keep,
                                    .store = *informers[i].store,
-                                   .failed = watch_failed,
+                                   .failed = metrics_watch_failed,
                                });
 }
 

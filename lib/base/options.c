@@ -198,7 +198,17 @@ bool options_start(const struct option_row *rows, size_t n, const char *program,
     CLEANUP(err_freep) struct err *err = options_parse(rows, n, argc, argv);
     if (!err)
         return true;
-    fprintf(stderr, "%s: %s\n", program, err_message(err));
+    return options_refuse(program, ret_status, "%s", err_message(err));
+}
+
+bool options_refuse(const char *program, int *ret_status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    CLEANUP(freep) char *text = mem_vprintf(format, args);
+    va_end(args);
+    fprintf(stderr, "%s: %s\n", program, text);
     *ret_status = 2;
     return false;
 }

@@ -33,6 +33,30 @@ struct option_row {
     const char *const *choices; /* of OPTION_CHOICE, NULL at the end */
 };
 
+/* Rows of flags that only the command line sets. */
+#define TEXT_FLAG(flag, variable, text)                                                            \
+    {                                                                                              \
+        .name = flag, .type = OPTION_STRING, .target = &(variable), .help = text                   \
+    }
+#define BOOL_FLAG(flag, variable, text)                                                            \
+    {                                                                                              \
+        .name = flag, .type = OPTION_BOOL, .target = &(variable), .help = text                     \
+    }
+#define INT_FLAG(flag, variable, smallest, largest, text)                                          \
+    {                                                                                              \
+        .name = flag, .type = OPTION_INT, .target = &(variable), .least = smallest,                \
+        .most = largest, .help = text                                                              \
+    }
+#define DURATION_FLAG(flag, variable, shortest, text)                                              \
+    {                                                                                              \
+        .name = flag, .type = OPTION_DURATION, .target = &(variable), .least = shortest,           \
+        .help = text                                                                               \
+    }
+#define CHOICE_FLAG(flag, variable, words, text)                                                   \
+    {                                                                                              \
+        .name = flag, .type = OPTION_CHOICE, .target = &(variable), .choices = words, .help = text \
+    }
+
 /* Sets every target that the environment or the command line names. INVALID, with a message that
  * names the flag, the value and what is allowed, on the first fault. */
 struct err *options_parse(const struct option_row *rows, size_t n, int argc, char *const argv[])
@@ -46,3 +70,7 @@ void options_help(const struct option_row *rows, size_t n, const char *program, 
 bool options_start(const struct option_row *rows, size_t n, const char *program, const char *about,
                    int argc, char *const argv[], int *ret_status)
     __attribute__((warn_unused_result));
+
+/* For faults that no row can say: reports one on stderr, as options_start does. Always false. */
+bool options_refuse(const char *program, int *ret_status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

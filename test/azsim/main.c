@@ -13,9 +13,8 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/base/file.h"
-#include "lib/base/log.h"
-#include "lib/base/options.h"
 #include "lib/json/parse.h"
+#include "lib/program/shared_flags.h"
 #include "lib/rt/wait.h"
 #include "test/azsim/authority.h"
 #include "test/azsim/config.h"
@@ -31,10 +30,10 @@ static const char about[] = "a simulated Azure: Entra ID, instance metadata, dis
 
 static struct {
     const char *config, *state_dir, *address, *hosts, *latency, *time_factor, *throttling, *faults;
-    int64_t page_size, retry_after_s, verbosity;
+    int64_t page_size, retry_after_s;
     uint64_t token_lifetime_ms;
     bool remove_devices;
-    int log_format;
+    struct log_flags log;
 } flags = {
     .config = "",
     .state_dir = "",
@@ -45,44 +44,36 @@ static struct {
     .throttling = "on",
     .faults = "",
     .page_size = SETTINGS_PAGE_SIZE,
-    .verbosity = 2,
+    .log = {.verbosity = 2},
 };
 
-static const char *const log_formats[] = {"text", "json", NULL};
-
 static const struct option_row options[] = {
-    {"config", OPTION_STRING, &flags.config, "File that describes the initial contents of Azure",
-     NULL, 0, 0, NULL},
-    {"state-dir", OPTION_STRING, &flags.state_dir,
-     "Directory for state that outlives the program; created if it does not exist", NULL, 0, 0,
-     NULL},
-    {"address", OPTION_STRING, &flags.address, "host:port on which HTTPS is served", NULL, 0, 0,
-     NULL},
-    {"hosts", OPTION_STRING, &flags.hosts,
-     "Names and addresses in the server's certificate, in addition to the host of --address", NULL,
-     0, 0, NULL},
-    {"latency", OPTION_STRING, &flags.latency,
-     "kind=time, kind=least-most or kind=median/p95/p99; may be repeated, or be a list: "
-     "attach=10s/30s/90s,detach=4s-6s,create=1s",
-     NULL, 0, 0, NULL},
-    {"time-factor", OPTION_STRING, &flags.time_factor,
-     "Factor by which every latency is multiplied, from 0.001 to 1000", NULL, 0, 0, NULL},
-    {"throttling", OPTION_STRING, &flags.throttling,
-     "on, off, or a factor for the size of Azure's token buckets", NULL, 0, 0, NULL},
-    {"faults", OPTION_STRING, &flags.faults, "File with the initial fault rules", NULL, 0, 0, NULL},
-    {"page-size", OPTION_INT, &flags.page_size, "Number of items on a page of a list", NULL, 1,
-     SETTINGS_MAX_PAGE_SIZE, NULL},
-    {"retry-after", OPTION_INT, &flags.retry_after_s,
-     "Retry-After of unfinished operations, in seconds; 0: none, like real disks", NULL, 0, 3600,
-     NULL},
-    {"token-lifetime", OPTION_DURATION, &flags.token_lifetime_ms,
-     "How long tokens are valid; 0: as long as Azure's", NULL, 0, 0, NULL},
-    {"remove-devices", OPTION_BOOL, &flags.remove_devices,
-     "Only detach the block devices of the state directory, and exit", NULL, 0, 0, NULL},
-    {"v", OPTION_INT, &flags.verbosity, "Log level: 0 warnings, 2 information, 5 debug", NULL, 0,
-     10, NULL},
-    {"log-format", OPTION_CHOICE, &flags.log_format, "Format of the log lines", NULL, 0, 0,
-     log_formats},
+    TEXT_FLAG("config", flags.config, "File that describes the initial contents of Azure"),
+    TEXT_FLAG("state-dir", flags.state_dir,
+              "Directory for state that outlives the program; created if it does not exist"),
+    TEXT_FLAG("address", flags.address, "host:port on which HTTPS is served"),
+    TEXT_FLAG(
+        "hosts", flags.hosts,
+        "Names and addresses in the server's certificate, in addition to the host of --address"),
+    TEXT_FLAG("latency", flags.latency,
+              "kind=time, kind=least-most or kind=median/p95/p99; may be repeated, or be a list: "
+              "attach=10s/30s/90s,detach=4s-6s,create=1s"),
+    TEXT_FLAG("time-factor", flags.time_factor,
+              "Factor by which every latency is multiplied, from 0.001 to 1000"),
+    TEXT_FLAG("throttling", flags.throttling,
+              "on, off, or a factor for the size of Azure's token buckets"),
+    TEXT_FLAG("faults", flags.faults, "File with the initial fault rules"),
+    INT_FLAG("page-size", flags.page_size, 1, SETTINGS_MAX_PAGE_SIZE,
+             "Number of items on a page of a list"),
+    INT_FLAG("retry-after", flags.retry_after_s, 0, 3600,
+             "Retry-After of unfinished operations, in seconds; 0: none, like real disks"),
+    DURATION_FLAG("token-lifetime", flags.token_lifetime_ms, 0,
+                  "How long tokens are valid; 0: as long as Azure's"),
+    {.name = "remove-devices",
+     .type = OPTION_BOOL,
+     .target = &flags.remove_devices,
+     .help = "Only detach the block devices of the state directory, and exit"},
+    LOG_FLAGS(flags.log),
 };
 
 struct program {
@@ -415,7 +406,7 @@ int main(int argc, char *argv[])
     struct err *err = check_flags();
     if (err)
         return fail(err, 2);
-    log_setup((int)flags.verbosity, (enum log_format)flags.log_format);
+    log_flags_apply(&flags.log);
     err = flags.remove_devices ? remove_devices() : run_program();
     return err ? fail(err, 1) : 0;
 }

@@ -3,10 +3,12 @@
 from .c_tables import initializer, initializers
 from .markdown import code, codes, page, table
 
+SHARED, CSI = "lib/program/shared_metrics.c", "lib/program/csi_driver.c"
+
 PROGRAMS = {  # file, name of the table, other files whose metrics are in it
-    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", "provisioner-lib/azure/azure_metrics.c"),
-    "azdisk-node": ("node/metrics.c", "NODE_METRICS"),
-    "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS"),
+    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", SHARED, CSI, "provisioner-lib/azure/azure_metrics.c"),
+    "azdisk-node": ("node/metrics.c", "NODE_METRICS", SHARED, CSI),
+    "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS", SHARED),
 }
 
 UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_disks": "disks", "_total": "count"}

@@ -14,6 +14,7 @@ LAYERS = (
     ("lib/http",),
     ("lib/rpc", "lib/kube"),
     ("provisioner-lib",),
+    ("lib/program",),
     ("controller/leading",),
     ("controller/controller",),
     ("controller/metrics",),
@@ -28,7 +29,7 @@ LAYERS = (
 
 # What stands beside the product. Everything else below test/ may include anything.
 BESIDE = {
-    "test/azsim": ("lib/base", "lib/rt", "lib/json", "lib/api", "lib/http", "lib/rpc", "lib/kube"),
+    "test/azsim": ("lib/base", "lib/rt", "lib/json", "lib/api", "lib/http", "lib/rpc", "lib/kube", "lib/program"),
     "test/azsim/model": ("lib/base", "lib/rt", "lib/json", "lib/api"),
     "test": None,
 }

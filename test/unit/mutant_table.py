@@ -492,6 +492,10 @@ MUTANTS = [
            "    if (strlen(message) > LONGEST_MESSAGE)\n        message[LONGEST_MESSAGE] = '\\0';\n", ""),
     Mutant("a flag is out of its range", "lib/base/options.c",
            " || number < row->least || (row->most && number > row->most))", ")"),
+    # ---- lib/program ----
+    Mutant("a failure is forgotten when the process is stopped again", "lib/program/process.c",
+           "    process->failed |= failed;", "    process->failed = failed;"),
+    Mutant("a peer that is gone ends the process", "lib/program/process.c", "    signal(SIGPIPE, SIG_IGN);\n", ""),
     # ---- node ----
     Mutant("an attachment that is being deleted is staged", "node/attachment.c",
            "return !kube_is_deleting(attachment->metadata) && attachment_wants(attachment, ROLE_PRIMARY) &&",

@@ -93,11 +93,8 @@ static void test_the_life_of_a_node(void **state)
     node->registration_error = NULL;
     node->registered = true;
     expect_heartbeat(node, true, "Driver node healthy.", "volumes can be staged", 4);
-    node_stop(node, false);
+    node_stop(node);
     expect_heartbeat(node, false, "Driver node shutting down.", "the plug-in is stopping", 4);
-    assert_false(node->failed);
-    node_stop(node, true);
-    assert_true(node->failed);
 }
 
 static void test_free_slots(void **state)

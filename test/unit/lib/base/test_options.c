@@ -190,6 +190,15 @@ static void test_help_shows_every_row_with_its_default(void **state)
     assert_string_equal(text, expected);
 }
 
+static void test_a_refusal_is_status_2(void **state)
+{
+    int status = 0;
+
+    (void)state;
+    assert_false(options_refuse("test", &status, "%s must not be %d", "--a", 7));
+    assert_int_equal(status, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_command_line_wins_over_the_environment, reset),
         cmocka_unit_test_setup(test_faults_name_the_flag_the_value_and_what_is_allowed, reset),
         cmocka_unit_test_setup(test_help_shows_every_row_with_its_default, reset),
+        cmocka_unit_test(test_a_refusal_is_status_2),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
