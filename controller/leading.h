@@ -8,6 +8,7 @@
 #pragma once
 
 #include "lib/base/list.h"
+#include "lib/base/string_set.h"
 #include "lib/kube/workqueue.h"
 
 /* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE, RECOVERY_QUEUE
@@ -36,10 +37,10 @@ struct reservation {
 struct leading {
     struct workqueue *queues[N_QUEUES];
     struct list reservations; /* of struct reservation; attachment/status.c */
-    /* Attachments that the cloud was seen to have; attachment/snapshot.c. */
-    struct verified *verified;
+    /* Uids of attachments that the cloud was seen to have; attachment/snapshot.c. */
+    struct string_set verified;
     /* Volumes that have fewer replicas than wanted; replica/unschedulable.c. */
     struct unschedulable *unschedulable;
-    /* Attachments with a note that does not count; volume/filesystem_note.c. */
-    struct ignored_note *ignored_notes;
+    /* Uids of attachments with a note that does not count; volume/filesystem_note.c. */
+    struct string_set ignored_notes;
 };

@@ -7,48 +7,22 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
-#include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- what is remembered while this process leads ---- */
 
-struct verified {
-    char *uid;
-    UT_hash_handle hh;
-};
-
-static struct verified *find_verified(const struct controller *controller, const char *uid)
-{
-    struct verified *verified = NULL;
-
-    if (controller->leading)
-        HASH_FIND_STR(controller->leading->verified, uid, verified);
-    return verified;
-}
-
 void attachment_set_verified(struct controller *controller, const char *uid, bool yes)
 {
-    struct verified *verified = find_verified(controller, uid);
-
-    if (yes && !verified && controller->leading) {
-        verified = mem_alloc(sizeof *verified);
-        verified->uid = mem_strdup(uid);
-        HASH_ADD_KEYPTR(hh, controller->leading->verified, verified->uid, strlen(uid), verified);
-    } else if (!yes && verified) {
-        HASH_DEL(controller->leading->verified, verified);
-        free(verified->uid);
-        free(verified);
-    }
+    if (controller->leading && yes)
+        string_set_add(&controller->leading->verified, uid);
+    else if (controller->leading)
+        string_set_remove(&controller->leading->verified, uid);
 }
 
 void attachment_forget_verified(struct controller *controller)
 {
-    HASH_FOREACH(controller->leading->verified, verified) {
-        HASH_DEL(controller->leading->verified, verified);
-        free(verified->uid);
-        free(verified);
-    }
+    string_set_clear(&controller->leading->verified);
 }
 
 /* ---- gather ---- */
@@ -126,7 +100,7 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     in->lun = attachment_lun(attachment);
     in->detach_requested = attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL;
     in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
-    in->verified = find_verified(controller, object->metadata->uid) != NULL;
+    in->verified = controller->leading && string_set_has(&controller->leading->verified, object->metadata->uid);
     in->disk_id = spec->volume__id;
 }
 

@@ -7,6 +7,7 @@
 #include "controller/scheduling/interpod_affinity.h"
 #include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
+#include "lib/base/text.h"
 #include "lib/kube/pod.h"
 #include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
@@ -47,11 +48,6 @@ static bool same_map(Api__ObjectMeta__LabelsEntry *const *a, size_t n_a,
         if (strcmp(a[i]->key, b[i]->key) != 0 || strcmp(a[i]->value, b[i]->value) != 0)
             return false;
     return true;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
 static bool same_spec(const Api__NodeSpec *a, const Api__NodeSpec *b)

@@ -4,20 +4,14 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/hash.h"
+#include "lib/base/string_set.h"
 #include "lib/kube/pod.h"
 #include "lib/kube/selector.h"
-
-/* A value of a term's topology key. */
-struct domain {
-    const char *value;
-    UT_hash_handle hh;
-};
 
 /* Nodes with this label are meant if its value is one of `domains`. */
 struct affinity_rule {
     const char *key;
-    struct domain *domains;
+    struct string_set domains;
     int weight;  /* of a preferred term */
     bool waived; /* there is nobody to be with yet: any value will do */
 };
@@ -147,34 +141,22 @@ static struct affinity_rule *rule_for(struct affinity_rules *rules, const char *
 static void add_domain(struct affinity_rule *rule, const Api__Node *node)
 {
     const char *value = kube_label(node->metadata, rule->key);
-    struct domain *domain = NULL;
 
     if (value)
-        HASH_FIND_STR(rule->domains, value, domain);
-    if (!value || domain)
-        return;
-    domain = mem_alloc(sizeof *domain);
-    domain->value = value;
-    HASH_ADD_KEYPTR(hh, rule->domains, value, strlen(value), domain);
+        string_set_add(&rule->domains, value);
 }
 
 static bool rule_has(const struct affinity_rule *rule, const Api__Node *node)
 {
     const char *value = kube_label(node->metadata, rule->key);
-    struct domain *domain = NULL;
 
-    if (value)
-        HASH_FIND_STR(rule->domains, value, domain);
-    return domain != NULL || (value && rule->waived);
+    return value && (rule->waived || string_set_has(&rule->domains, value));
 }
 
 static void rules_fini(struct affinity_rules *rules)
 {
     for (size_t i = 0; i < rules->n; i++)
-        HASH_FOREACH(rules->items[i].domains, domain) {
-            HASH_DEL(rules->items[i].domains, domain);
-            free(domain);
-        }
+        string_set_clear(&rules->items[i].domains);
     free(rules->items);
 }
 

@@ -1,21 +1,13 @@
 #include "controller/volume/filesystem_note.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "lib/base/alloc.h"
-#include "lib/base/hash.h"
 #include "provisioner-lib/host/filesystem.h"
 #include "provisioner-lib/host/identity.h"
 #include "provisioner-lib/records/names.h"
 
 enum { MOST_IGNORED = 10 * 1000 };
-
-struct ignored_note {
-    char *attachment; /* uid */
-    UT_hash_handle hh;
-};
 
 /* ---- which count ---- */
 
@@ -40,33 +32,18 @@ const char *filesystem_note_fault(const Api__AzVolume *volume,
 
 /* ---- which were ignored ---- */
 
-static void drop(struct controller *controller, struct ignored_note *ignored)
-{
-    HASH_DEL(controller->leading->ignored_notes, ignored);
-    free(ignored->attachment);
-    free(ignored);
-}
-
 void filesystem_note_forget(struct controller *controller)
 {
-    HASH_FOREACH(controller->leading->ignored_notes, ignored)
-        drop(controller, ignored);
+    string_set_clear(&controller->leading->ignored_notes);
 }
 
 static bool is_first(struct controller *controller, const char *uid)
 {
-    struct ignored_note *ignored;
+    struct string_set *ignored = &controller->leading->ignored_notes;
 
-    HASH_FIND_STR(controller->leading->ignored_notes, uid, ignored);
-    if (ignored)
-        return false;
-    if (HASH_COUNT(controller->leading->ignored_notes) >= MOST_IGNORED)
-        filesystem_note_forget(controller);
-    ignored = mem_alloc(sizeof *ignored);
-    ignored->attachment = mem_strdup(uid);
-    HASH_ADD_KEYPTR(hh, controller->leading->ignored_notes, ignored->attachment, strlen(uid),
-                    ignored);
-    return true;
+    if (!string_set_has(ignored, uid) && string_set_count(ignored) >= MOST_IGNORED)
+        string_set_clear(ignored);
+    return string_set_add(ignored, uid);
 }
 
 static void tell_ignored(struct controller *controller, const struct kube_object *attachment,

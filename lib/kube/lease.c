@@ -1,9 +1,9 @@
 #include "lib/kube/lease.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 
 struct lease {
@@ -25,11 +25,6 @@ static const Api__LeaseSpec *spec_of(const struct lease *lease)
     const Api__Lease *object = lease->seen ? KUBE_AS(Api__Lease, lease->seen) : NULL;
 
     return object && object->spec ? object->spec : &none;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
 static bool is_ours(const struct lease *lease)

@@ -5,7 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "lib/base/hash.h"
+#include "lib/base/string_set.h"
 #include "lib/json/parse.h"
 #include "lib/json/pick.h"
 #include "lib/kube/pages.h"
@@ -170,25 +170,17 @@ static struct err *read_list(struct task *self, struct reflector *reflector)
 
 /* ---- a list beside the reflector's own ---- */
 
-/* An object that is in the list. */
-struct listed {
-    char *key;
-    UT_hash_handle hh;
-};
-
 struct catch_up {
     struct reflector reader;
-    struct listed *listed;
+    struct string_set listed; /* keys */
 };
 
 static void put_beside(struct reflector *reader, struct kube_object *object, bool whole,
                        uint64_t version)
 {
     struct catch_up *catch_up = CONTAINER_OF(reader, struct catch_up, reader);
-    struct listed *listed = mem_alloc(sizeof *listed);
 
-    listed->key = mem_strdup(object->key);
-    HASH_ADD_KEYPTR(hh, catch_up->listed, listed->key, strlen(listed->key), listed);
+    string_set_add(&catch_up->listed, object->key);
     if (whole)
         store_put_beside(reader->config.store, object, version);
 }
@@ -201,13 +193,9 @@ static void forget_gone(const struct catch_up *catch_up, uint64_t version)
     struct store_walk walk;
 
     store_walk_begin(&walk, store);
-    while ((object = store_walk_next(&walk))) {
-        const struct listed *listed;
-
-        HASH_FIND_STR(catch_up->listed, object->key, listed);
-        if (!listed && object->version <= version)
+    while ((object = store_walk_next(&walk)))
+        if (!string_set_has(&catch_up->listed, object->key) && object->version <= version)
             store_tombstone(store, object);
-    }
     store_walk_end(&walk);
 }
 
@@ -219,11 +207,7 @@ struct err *reflector_catch_up(struct task *self, const struct reflector_config 
 
     if (!err)
         forget_gone(&catch_up, number_of(version));
-    HASH_FOREACH(catch_up.listed, listed) {
-        HASH_DEL(catch_up.listed, listed);
-        free(listed->key);
-        free(listed);
-    }
+    string_set_clear(&catch_up.listed);
     return err;
 }
 

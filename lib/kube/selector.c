@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/text.h"
 #include "lib/kube/object.h"
 
 static bool is(const char *text, const char *other)
 {
     return text && strcmp(text, other) == 0;
-}
-
-/* An absent text is an empty one. */
-static bool equal(const char *a, const char *b)
-{
-    return strcmp(a ? a : "", b ? b : "") == 0;
 }
 
 static bool parse(const char *text, long long *ret)
@@ -102,13 +97,13 @@ static bool tolerates(const Api__Toleration *toleration, const Api__Taint *taint
     bool any_effect = !toleration->effect || !*toleration->effect;
     bool any_value = is(toleration->operator_, "Exists");
 
-    if ((!any_effect && !equal(toleration->effect, taint->effect)) ||
-        (!any_key && !equal(toleration->key, taint->key)))
+    if ((!any_effect && !same_text(toleration->effect, taint->effect)) ||
+        (!any_key && !same_text(toleration->key, taint->key)))
         return false;
     if (any_value)
         return true;
-    bool by_value = equal(toleration->operator_, NULL) || is(toleration->operator_, "Equal");
-    return by_value && !any_key && equal(toleration->value, taint->value);
+    bool by_value = same_text(toleration->operator_, NULL) || is(toleration->operator_, "Equal");
+    return by_value && !any_key && same_text(toleration->value, taint->value);
 }
 
 bool is_tolerated(const Api__Taint *taint, Api__Toleration *const *tolerations, size_t n)

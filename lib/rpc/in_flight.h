@@ -6,9 +6,10 @@
 #pragma once
 
 #include "lib/base/err.h"
+#include "lib/base/string_set.h"
 
 struct in_flight {
-    struct in_flight_key *keys;
+    struct string_set keys;
 };
 
 /* BUSY if an operation for `text` is under way; else it is now, until in_flight_end. */

@@ -442,7 +442,8 @@ MUTANTS = [
            "    if (*n < HTTP_MAX_HEADERS)\n", "    if (name)\n", "server_wire"),
     # ---- lib/rpc, lib/api, lib/json ----
     Mutant("two operations for one volume overlap", "lib/rpc/in_flight.c",
-           "    if (find(set, text))\n", "    if (find(set, text) && !set->keys)\n"),
+           "    if (!string_set_add(&set->keys, text))\n",
+           "    if (!string_set_add(&set->keys, text) && !text[0])\n"),
     Mutant("any number of calls is served at once", "lib/rpc/calls.c",
            "call->is_refused = calls->n_served >= calls->max_calls;", "call->is_refused = false;"),
     Mutant("a call lasts as long as its caller likes", "lib/rpc/calls.c",

@@ -123,7 +123,7 @@ static void play(void (*fn)(struct task *self, struct world *world))
     loop_spawn(node->loop, "world", world_main, world);
     loop_run(node->loop);
     assert_true(world->played);
-    assert_null(node->running_jobs.keys);
+    assert_int_equal(string_set_count(&node->running_jobs.keys), 0);
     store_free(node->attachments);
     kube_free(node->kube);
     loop_free(node->loop);
