@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "azdiskctl/document.h"
 #include "azdiskctl/price.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
@@ -127,11 +128,6 @@ struct err *check_json(struct task *self, const struct check_config *config, jso
                      "azure", config->cloud != NULL, "machines", (int)check.machines, "disks",
                      (int)check.disks.disks.n);
     return NULL;
-}
-
-static const char *text_of(const json_t *json, const char *member)
-{
-    return json_string_value(json_object_get(json, member));
 }
 
 bool check_found(const json_t *check)

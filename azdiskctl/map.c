@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "azdiskctl/document.h"
 #include "azdiskctl/text_table.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
@@ -117,11 +118,6 @@ json_t *map_json(const struct cluster *cluster)
 }
 
 /* ---- text ---- */
-
-static const char *text_of(const json_t *json, const char *member)
-{
-    return json_string_value(json_object_get(json, member));
-}
 
 /* "P node-a:0  R node-b:1 attaching" */
 static char *places_text(const json_t *attachments)

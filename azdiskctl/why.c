@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "azdiskctl/diagnosis.h"
+#include "azdiskctl/document.h"
 #include "azdiskctl/text_table.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
@@ -154,11 +155,6 @@ json_t *why_json(const char *subject, const struct dependency_chains *chains)
 }
 
 /* ---- text ---- */
-
-static const char *text_of(const json_t *json, const char *member)
-{
-    return json_string_value(json_object_get(json, member));
-}
 
 static void write_answer(const json_t *answer, struct buffer *out)
 {

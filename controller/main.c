@@ -102,13 +102,8 @@ static struct err *serve_csi(struct program *program)
 {
     const char *const endpoints[] = {program->flags.endpoint, NULL};
 
-    program->csi_identity = (struct csi_identity){
-        .driver_name = program->flags.settings.driver_name,
-        .capabilities = CSI_DRIVER_CAPABILITIES,
-        .n_capabilities = N_CSI_DRIVER_CAPABILITIES,
-        .is_ready = may_sidecars_work,
-        .ctx = program,
-    };
+    program->csi_identity =
+        csi_driver_identity(program->flags.settings.driver_name, may_sidecars_work, program);
     const struct rpc_service services[] = {csi_identity_service(&program->csi_identity),
                                            csi_controller_service(&program->app.controller)};
     struct err *err = rpc_server_new(program->process.loop,

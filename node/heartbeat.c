@@ -95,10 +95,7 @@ static struct err *create(struct task *self, struct node *node)
     struct err *err =
         kube_create(self, node->kube, &AZ_DRIVER_NODES, node->settings.namespace_, object, NULL);
 
-    if (!err || err_kind(err) != ERR_EXISTS)
-        return err;
-    err_free(err);
-    return NULL;
+    return err_unless(err, ERR_EXISTS);
 }
 
 static struct err *patch(struct task *self, struct node *node, const struct heartbeat *heartbeat)

@@ -9,17 +9,6 @@ enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may b
 
 /* ---- the stores ---- */
 
-static void index_by_volume(const struct kube_object *object,
-                            void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
-
-    if (!spec || !spec->volume__id)
-        return;
-    CLEANUP(freep) char *volume = mem_lower(spec->volume__id);
-    emit(ctx, volume);
-}
-
 static void object_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
     struct node *node = ctx;
@@ -50,7 +39,7 @@ void informers_start(struct node *node, struct task_group *group)
     node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);
     node->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
-    node->attachments_by_volume = store_add_index(node->attachments, index_by_volume);
+    node->attachments_by_volume = store_add_index(node->attachments, attachment_index_by_disk);
     node->driver_nodes = store_new(&AZ_DRIVER_NODES);
     store_observe(node->attachments, object_changed, node);
     store_observe(node->driver_nodes, object_changed, node);

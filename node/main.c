@@ -130,13 +130,7 @@ static void serve_csi(void *arg)
     struct node *node = &program->node;
     const char *const endpoints[] = {program->flags.endpoint, program->registration, NULL};
 
-    program->identity = (struct csi_identity){
-        .driver_name = node->settings.driver_name,
-        .capabilities = CSI_DRIVER_CAPABILITIES,
-        .n_capabilities = N_CSI_DRIVER_CAPABILITIES,
-        .is_ready = is_synced,
-        .ctx = node,
-    };
+    program->identity = csi_driver_identity(node->settings.driver_name, is_synced, node);
     const struct rpc_service services[] = {csi_identity_service(&program->identity),
                                            csi_node_service(node), registration_service(node)};
     program->csi_err = rpc_server_new(node->loop,

@@ -37,17 +37,6 @@ static const char *const kept_of_driver_nodes[] = {
 
 /* ---- indexes ---- */
 
-static void index_by_disk(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
-{
-    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
-
-    if (!spec || !spec->volume__id)
-        return;
-    CLEANUP(freep) char *disk = mem_lower(spec->volume__id);
-    emit(ctx, disk);
-}
-
 static void index_by_node(const struct kube_object *object,
                           void (*emit)(void *ctx, const char *value), void *ctx)
 {
@@ -81,7 +70,8 @@ void informers_start(struct extender *extender, struct task_group *group)
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         *kinds[i].store = store_new(kinds[i].resource);
-    extender->attachments_by_disk = store_add_index(extender->attachments, index_by_disk);
+    extender->attachments_by_disk =
+        store_add_index(extender->attachments, attachment_index_by_disk);
     extender->driver_nodes_by_node = store_add_index(extender->driver_nodes, index_by_node);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         reflector_start(group, &(struct reflector_config){

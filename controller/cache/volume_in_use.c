@@ -25,13 +25,7 @@ static struct err *read_both(struct task *self, struct controller *controller, c
                              const char *volume_name, struct kube_object **ret_node,
                              struct kube_object **ret_attachment)
 {
-    struct err *err = kube_get(self, controller->kube, &NODES, NULL, node, ret_node);
-
-    if (err && err_kind(err) == ERR_NOT_FOUND) {
-        err_free(err);
-        err = NULL;
-    }
-    TRY(err);
+    TRY(err_unless(kube_get(self, controller->kube, &NODES, NULL, node, ret_node), ERR_NOT_FOUND));
     return node_attachment_read(self, controller, volume_name, node, ret_attachment);
 }
 

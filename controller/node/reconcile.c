@@ -62,9 +62,7 @@ static struct err *delete_attachment(struct task *self, struct controller *contr
         err = request_detach(self, controller, io);
     if (!err)
         err = kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, *io);
-    if (err && err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
+    TRY(err_unless(err, ERR_NOT_FOUND));
     /* Until the watch shows it as going, asking again would find it again. */
     err = store_wait(self, controller->attachments, (*io)->key,
                      loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS);
@@ -133,10 +131,7 @@ static struct err *clear_away(struct task *self, struct controller *controller, 
         return NULL;
     struct err *err = kube_delete(self, controller->leader_kube, &AZ_DRIVER_NODES,
                                   controller->settings.namespace_, node, object->metadata->uid);
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
+    return err_unless(err, ERR_NOT_FOUND);
 }
 
 /* ---- a node that is there ---- */

@@ -183,10 +183,7 @@ static struct err *is_true_now(struct task *self, struct view *s, const struct r
 
     *ret = !err && strcmp(now->metadata->uid, seen->metadata->uid) == 0 &&
            still_holds(plan->step, now);
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
+    return err_unless(err, ERR_NOT_FOUND);
 }
 
 /* ---- steps ---- */

@@ -106,6 +106,14 @@ void err_free(struct err *err)
     free(err);
 }
 
+struct err *err_unless(struct err *err, enum err_kind kind)
+{
+    if (!err || err->kind != kind)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
 enum err_kind err_kind(const struct err *err)
 {
     return err->kind;

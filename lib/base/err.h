@@ -83,6 +83,9 @@ struct err *err_wrap(struct err *cause, const char *format, ...)
 void err_free(struct err *err); /* NULL is fine */
 DEFINE_CLEANUP(struct err, err_free)
 
+/* NULL, and the error is freed, if it is of the kind; else the error. NULL for NULL. */
+struct err *err_unless(struct err *err, enum err_kind kind) __attribute__((warn_unused_result));
+
 enum err_kind err_kind(const struct err *err);
 const char *err_message(const struct err *err);     /* one line, never empty */
 const char *err_code(const struct err *err);        /* NULL if no system gave one */

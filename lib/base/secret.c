@@ -1,9 +1,17 @@
 #include "lib/base/secret.h"
 
+#include <malloc.h>
 #include <stddef.h>
 #include <sys/mman.h>
 
 #include "lib/base/list.h"
+
+void secret_free_block(void *memory)
+{
+    if (memory)
+        explicit_bzero(memory, malloc_usable_size(memory));
+    free(memory);
+}
 
 /* What is mapped, ahead of the text. */
 struct kept {

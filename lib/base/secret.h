@@ -16,6 +16,9 @@ static inline void secret_free(char *secret)
 }
 DEFINE_CLEANUP(char, secret_free)
 
+/* The same for a block of malloc's of which nobody knows what is in it. */
+void secret_free_block(void *memory);
+
 /* A copy for long, in memory that is left out of core dumps; secret_drop() it. NULL for NULL. For
  * few: each takes pages of its own. */
 char *secret_keep(const char *text) __attribute__((warn_unused_result));

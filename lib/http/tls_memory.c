@@ -8,17 +8,11 @@
 #include <openssl/crypto.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/secret.h"
 
 static void *take(size_t size)
 {
     return mem_grow(NULL, size);
-}
-
-static void give_back(void *memory)
-{
-    if (memory)
-        explicit_bzero(memory, malloc_usable_size(memory));
-    free(memory);
 }
 
 static void *take_another(void *memory, size_t size)
@@ -28,7 +22,7 @@ static void *take_another(void *memory, size_t size)
 
     if (memory && other)
         memcpy(other, memory, had < size ? had : size);
-    give_back(memory);
+    secret_free_block(memory);
     return other;
 }
 
@@ -49,13 +43,13 @@ static void *tls_take_another(void *memory, size_t size, const char *file, int l
 static void tls_give_back(void *memory, const char *file, int line)
 {
     (void)file, (void)line;
-    give_back(memory);
+    secret_free_block(memory);
 }
 
 void tls_memory_clear_freed(void)
 {
     if (!CRYPTO_set_mem_functions(tls_take, tls_take_another, tls_give_back) ||
-        curl_global_init_mem(CURL_GLOBAL_DEFAULT, take, give_back, take_another, mem_strdup,
+        curl_global_init_mem(CURL_GLOBAL_DEFAULT, take, secret_free_block, take_another, mem_strdup,
                              calloc) != CURLE_OK)
         abort();
 }

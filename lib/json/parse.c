@@ -1,10 +1,9 @@
 #include "lib/json/parse.h"
 
-#include <malloc.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "lib/base/secret.h"
 #include "lib/rt/loop.h"
 
 struct parse {
@@ -94,14 +93,7 @@ char *json_to_text(const json_t *json)
     return text;
 }
 
-static void clear_and_free(void *memory)
-{
-    if (memory)
-        explicit_bzero(memory, malloc_usable_size(memory));
-    free(memory);
-}
-
 void json_clear_freed(void)
 {
-    json_set_alloc_funcs(malloc, clear_and_free);
+    json_set_alloc_funcs(malloc, secret_free_block);
 }

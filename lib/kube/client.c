@@ -420,13 +420,10 @@ struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
                                   const struct kube_object *object)
 {
     const Api__ObjectMeta *metadata = object->metadata;
-    struct err *err = delete_if(self, kube, resource, metadata->namespace_, metadata->name,
-                                metadata->uid, metadata->resource_version);
 
-    if (err && err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
+    return err_unless(delete_if(self, kube, resource, metadata->namespace_, metadata->name,
+                                metadata->uid, metadata->resource_version),
+                      ERR_NOT_FOUND);
 }
 
 /* Where the server cannot leave out the rest, it sends all. */

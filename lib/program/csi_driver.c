@@ -4,12 +4,23 @@
 
 #include "lib/base/alloc.h"
 
-const struct csi_capability CSI_DRIVER_CAPABILITIES[] = {
-    CSI_SERVICE(CONTROLLER_SERVICE),
-    CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
-    CSI_EXPANSION(ONLINE),
-};
-const size_t N_CSI_DRIVER_CAPABILITIES = COUNT_OF(CSI_DRIVER_CAPABILITIES);
+struct csi_identity csi_driver_identity(const char *driver_name, bool (*is_ready)(void *ctx),
+                                        void *ctx)
+{
+    static const struct csi_capability capabilities[] = {
+        CSI_SERVICE(CONTROLLER_SERVICE),
+        CSI_SERVICE(VOLUME_ACCESSIBILITY_CONSTRAINTS),
+        CSI_EXPANSION(ONLINE),
+    };
+
+    return (struct csi_identity){
+        .driver_name = driver_name,
+        .capabilities = capabilities,
+        .n_capabilities = COUNT_OF(capabilities),
+        .is_ready = is_ready,
+        .ctx = ctx,
+    };
+}
 
 struct metric METRIC_CSI_OPERATIONS = {
     .name = "azuredisk_csi_operations_seconds",

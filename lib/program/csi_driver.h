@@ -5,9 +5,9 @@
 #include "lib/base/metrics.h"
 #include "lib/rpc/csi_identity.h"
 
-/* Of the driver as a whole: a program says them although another one serves some of them. */
-extern const struct csi_capability CSI_DRIVER_CAPABILITIES[];
-extern const size_t N_CSI_DRIVER_CAPABILITIES;
+/* With the capabilities of the driver as a whole: another program may be the one that has them. */
+struct csi_identity csi_driver_identity(const char *driver_name, bool (*is_ready)(void *ctx),
+                                        void *ctx);
 
 extern struct metric METRIC_CSI_OPERATIONS;
 

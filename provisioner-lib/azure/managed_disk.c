@@ -387,14 +387,6 @@ struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const c
 
 /* ---- delete ---- */
 
-static struct err *success_if_gone(struct err *err)
-{
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
-}
-
 /* What a disk says of its owner lags behind the VM's model: after a detach it is looked at again
  * for a while. */
 static struct err *check_unattached(struct task *self, struct arm_client *arm, const char *id)
@@ -417,7 +409,8 @@ static struct err *check_gone(struct task *self, struct arm_client *arm, const c
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = managed_disk_get(self, arm, id, &disk);
 
-    return err ? success_if_gone(err) : err_new(ERR_BUSY, "disk %s is still being deleted", id);
+    return err ? err_unless(err, ERR_NOT_FOUND)
+               : err_new(ERR_BUSY, "disk %s is still being deleted", id);
 }
 
 struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
@@ -426,13 +419,14 @@ struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const
     struct err *err = check_unattached(self, arm, id);
 
     if (err)
-        return success_if_gone(err);
-    TRY(success_if_gone(arm_client_request(self, arm,
-                                           &(struct arm_request){
-                                               .kind = ARM_DISK_DELETE,
-                                               .method = "DELETE",
-                                               .path = id,
-                                           },
-                                           NULL, &operation)));
+        return err_unless(err, ERR_NOT_FOUND);
+    TRY(err_unless(arm_client_request(self, arm,
+                                      &(struct arm_request){
+                                          .kind = ARM_DISK_DELETE,
+                                          .method = "DELETE",
+                                          .path = id,
+                                      },
+                                      NULL, &operation),
+                   ERR_NOT_FOUND));
     return operation.url ? arm_operation_wait(self, arm, &operation) : check_gone(self, arm, id);
 }

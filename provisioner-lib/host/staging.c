@@ -133,11 +133,7 @@ static struct err *unbind(const struct mount_entry *staged)
     CLEANUP(err_freep) struct err *lost = NULL;
 
     TRY(check_unpublished(staged));
-    lost = flush_node(staged->target);
-    if (lost && err_kind(lost) == ERR_NOT_FOUND) {
-        err_free(lost);
-        lost = NULL;
-    }
+    lost = err_unless(flush_node(staged->target), ERR_NOT_FOUND);
     TRY(mount_remove(staged->target));
     return TAKE_PTR(lost);
 }

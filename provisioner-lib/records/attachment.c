@@ -77,6 +77,17 @@ uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment)
     return read_number(attachment, CONTEXT_SIZE, INT64_MAX, &size) ? size : 0;
 }
 
+void attachment_index_by_disk(const struct kube_object *object,
+                              void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
+
+    if (!spec || !spec->volume__id)
+        return;
+    CLEANUP(freep) char *disk = mem_lower(spec->volume__id);
+    emit(ctx, disk);
+}
+
 /* ---- what is written ---- */
 
 json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role)

@@ -29,6 +29,10 @@ int attachment_lun(const Api__AzVolumeAttachment *attachment); /* NO_LUN: none o
 /* The disk's size when it was attached, in bytes; 0: none on record. Upstream's driver has none. */
 uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment);
 
+/* A store_index_fn: by the disk's id in lower case, as Azure does not keep to one spelling. */
+void attachment_index_by_disk(const struct kube_object *object,
+                              void (*emit)(void *ctx, const char *value), void *ctx);
+
 /* ---- what is written ---- */
 
 /* A new attachment of the volume, without its name (controller/cache/node_attachment.h). */

@@ -454,8 +454,7 @@ MUTANTS = [
     Mutant("a document is nested without end", "lib/json/parse.c",
            "    if (depth > JSON_MAX_DEPTH)\n        return too_deep();\n", ""),
     Mutant("what jansson frees stays in memory", "lib/json/parse.c",
-           "        explicit_bzero(memory, malloc_usable_size(memory));\n",
-           "        (void)malloc_usable_size(memory);\n"),
+           "json_set_alloc_funcs(malloc, secret_free_block);", "json_set_alloc_funcs(malloc, free);"),
     # ---- lib/rt ----
     Mutant("the children of a program that is killed live on", "lib/rt/subprocess.c",
            "kill(-subprocess->process.pid, signal);", "kill(subprocess->process.pid, signal);"),
@@ -476,6 +475,8 @@ MUTANTS = [
     Mutant("for ever is over at once", "lib/rt/loop.c",
            "return ms < TIMER_NEVER - now ? now + ms : TIMER_NEVER;", "return now + ms;"),
     # ---- lib/base ----
+    Mutant("what a library frees stays in memory", "lib/base/secret.c",
+           "        explicit_bzero(memory, malloc_usable_size(memory));\n", "        (void)malloc_usable_size(memory);\n"),
     Mutant("a secret is in core dumps", "lib/base/secret.c",
            "kept == MAP_FAILED || madvise(kept, size, MADV_DONTDUMP) != 0)", "kept == MAP_FAILED)"),
     Mutant("a secret that is put together stays on the stack", "lib/base/alloc.c",

@@ -125,6 +125,14 @@ static void test_try_leaves_only_on_failure(void **state)
     assert_int_equal(reached, 1);
 }
 
+static void test_an_error_of_a_kind_may_be_none(void **state)
+{
+    (void)state;
+    assert_null(err_unless(NULL, ERR_NOT_FOUND));
+    assert_null(err_unless(err_new(ERR_NOT_FOUND, "gone"), ERR_NOT_FOUND));
+    assert_fails(err_unless(err_new(ERR_BUSY, "busy"), ERR_NOT_FOUND), ERR_BUSY, "busy");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +142,7 @@ int main(void)
         cmocka_unit_test(test_code_is_replaced_also_by_itself),
         cmocka_unit_test(test_a_message_is_one_readable_line),
         cmocka_unit_test(test_try_leaves_only_on_failure),
+        cmocka_unit_test(test_an_error_of_a_kind_may_be_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,21 @@ static void test_nothing_is_kept_of_nothing(void **state)
     secret_free(NULL);
 }
 
+static void test_a_block_is_cleared_beyond_its_first_zero(void **state)
+{
+    struct needle needle = needle_new("block");
+    struct buffer text = {.limit = 4096};
+
+    (void)state;
+    /* A sanitizer writes to the first bytes of what is freed. */
+    assert_true(buffer_append(&text, (char[32]){0}, 32));
+    needle_append(&text, &needle);
+    assert_int_equal(needle_count(&needle), 1);
+    secret_free_block(text.data);
+    assert_int_equal(needle_count(&needle), 0);
+    secret_free_block(NULL);
+}
+
 /* ---- what deals with secrets on its way ---- */
 
 /* What is made of a text that is secret, for the caller to clear away. */
@@ -133,6 +148,7 @@ int main(void)
         cmocka_unit_test(test_it_is_left_out_of_cores),
         cmocka_unit_test(test_it_is_gone_when_dropped),
         cmocka_unit_test(test_nothing_is_kept_of_nothing),
+        cmocka_unit_test(test_a_block_is_cleared_beyond_its_first_zero),
         cmocka_unit_test(test_nothing_stays_on_the_way),
     };
 

@@ -36,6 +36,31 @@ static void test_roles_and_states(void **state)
     }
 }
 
+/* ---- by what it is found ---- */
+
+static void expect_disk(void *ctx, const char *value)
+{
+    unsigned *n = ctx;
+
+    ++*n;
+    assert_string_equal(value, "/disks/d1");
+}
+
+static void test_it_is_found_by_its_disk(void **state)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = attachment(",'spec':{'volume_id':'/Disks/D1'}");
+    CLEANUP(kube_object_unrefp) struct kube_object *without = attachment(",'spec':{}");
+    CLEANUP(kube_object_unrefp) struct kube_object *empty = attachment("");
+    unsigned n = 0;
+
+    (void)state;
+    attachment_index_by_disk(object, expect_disk, &n);
+    attachment_index_by_disk(without, expect_disk, &n);
+    attachment_index_by_disk(empty, expect_disk, &n);
+    assert_int_equal(n, 1);
+}
+
 /* ---- where the disk is ---- */
 
 static const struct {
@@ -105,9 +130,8 @@ static void test_a_request_to_detach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles_and_states),
-        cmocka_unit_test(test_where_the_disk_is),
-        cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_roles_and_states),    cmocka_unit_test(test_it_is_found_by_its_disk),
+        cmocka_unit_test(test_where_the_disk_is),   cmocka_unit_test(test_what_is_written_is_read),
         cmocka_unit_test(test_a_request_to_detach),
     };
 
