@@ -6,6 +6,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
+#include "lib/kube/store_order.h"
 
 struct store_entry {
     struct kube_object *object;
@@ -56,6 +57,7 @@ struct store {
     struct store_entry *entries;
     struct tombstone *tombstones;
     struct store_index *indexes;
+    struct store_order *order; /* NULL: it is not kept sorted */
     struct observer *observers;
     size_t n_observers;
     struct interest *interests;
@@ -117,6 +119,7 @@ void store_free(struct store *store)
     }
     HASH_FOREACH(store->tombstones, tombstone)
         drop_tombstone(store, tombstone);
+    store_order_free(store->order);
     free(store->observers);
     free(store);
 }
@@ -187,6 +190,19 @@ static void pass_over(struct store *store, const struct store_entry *entry)
         if (walk->next == entry)
             walk->next = entry->hh.next;
     }
+}
+
+/* ---- in the order of keys ---- */
+
+void store_keep_sorted(struct store *store)
+{
+    assert(!store->entries && !store->order);
+    store->order = store_order_new();
+}
+
+struct kube_object *store_after(const struct store *store, const char *key)
+{
+    return store_order_after(store->order, key);
 }
 
 /* ---- indexes ---- */
@@ -262,6 +278,8 @@ static void unindex_value(void *ctx, const char *value)
 
 static void reindex(struct store *store, struct kube_object *before, struct kube_object *after)
 {
+    if (store->order)
+        store_order_change(store->order, before, after);
     for (struct store_index *index = store->indexes; index; index = index->next) {
         if (before)
             index->fn(before, unindex_value, &(struct indexing){index, before});

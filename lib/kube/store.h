@@ -51,6 +51,14 @@ void store_walk_begin(struct store_walk *walk, struct store *store);
 struct kube_object *store_walk_next(struct store_walk *walk);
 void store_walk_end(struct store_walk *walk);
 
+/* ---- in the order of keys ---- */
+
+/* Before the store is filled. */
+void store_keep_sorted(struct store *store);
+/* Of a store that is kept sorted: the first object whose key comes after this text, which need not
+ * be the key of one; NULL if there is none. */
+struct kube_object *store_after(const struct store *store, const char *key);
+
 /* ---- indexes ---- */
 
 struct store_index;

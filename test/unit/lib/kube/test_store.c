@@ -625,6 +625,28 @@ static void test_waiting_for_the_first_list(void **state)
     assert_string_equal(late.outcome, "synced");
 }
 
+/* A page goes on after a key, whether or not there is (still) an object of that key. */
+static void test_order_of_keys(void **state)
+{
+    CLEANUP(store_freep) struct store *store = store_new(&NODES);
+
+    (void)state;
+    store_keep_sorted(store);
+    assert_null(store_after(store, ""));
+    put(store, "c", 1, "1");
+    put(store, "a", 2, "2");
+    put(store, "b", 3, "3");
+    put(store, "b", 4, "4");
+    assert_string_equal(store_after(store, "")->key, "a");
+    assert_string_equal(value_of(store_after(store, "a")), "4");
+    assert_string_equal(store_after(store, "aa")->key, "b");
+    take_away(store, "b", 5);
+    assert_string_equal(store_after(store, "a")->key, "c");
+    assert_string_equal(store_after(store, "b")->key, "c");
+    assert_null(store_after(store, "c"));
+    assert_null(store_after(store, "x"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -640,6 +662,7 @@ int main(void)
         cmocka_unit_test(test_a_list_beside),
         cmocka_unit_test(test_objects_that_cannot_be_read),
         cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_order_of_keys),
         cmocka_unit_test(test_indexes),
         cmocka_unit_test(test_observers),
         cmocka_unit_test(test_waits),

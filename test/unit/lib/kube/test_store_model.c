@@ -3,11 +3,12 @@
  * A server of a few keys is an array that holds every state each key ever had. Its events reach the
  * store in order, the answers of our own writes in any order and much later, lists whenever. After
  * each step the store must not be behind what it was told, go back in time, or show what never was;
- * its indexes, its iteration and what its observers heard must agree with it. When all has been
- * delivered, it must be equal to the server. Now and then the server is restored from a backup; the
- * next list must then make up for that.
+ * its indexes, its iteration, its order and what its observers heard must agree with it. When all
+ * has been delivered, it must be equal to the server. Now and then the server is restored from a
+ * backup; the next list must then make up for that.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/alloc.h"
 #include "lib/kube/store.h"
@@ -217,6 +218,18 @@ static size_t count_found(const struct world *world, const char *value)
     return n;
 }
 
+static void check_order(const struct world *world, size_t n)
+{
+    const char *last = "";
+
+    for (struct kube_object *object; (object = store_after(world->store, last)); n--) {
+        assert_ptr_equal(store_get(world->store, object->key), object);
+        assert_true(strcmp(object->key, last) > 0);
+        last = object->key;
+    }
+    assert_int_equal(n, 0);
+}
+
 static void check(struct world *world)
 {
     size_t n = 0, found = 0;
@@ -228,6 +241,7 @@ static void check(struct world *world)
         n++;
     }
     assert_int_equal(store_count(world->store), n);
+    check_order(world, n);
     for (unsigned i = 0; i < VALUES; i++)
         found += count_found(world, (char[]){(char)('x' + i), '\0'});
     assert_int_equal(found, n);
@@ -258,6 +272,7 @@ static void run(uint64_t seed)
 
     world->random.state = seed;
     world->store = store_new(&NODES);
+    store_keep_sorted(world->store);
     world->by_value = store_add_index(world->store, by_value);
     store_observe(world->store, observe, world);
     while (world->newest < STEPS - BUMP) {
