@@ -75,6 +75,7 @@ static void index_by_published_node(const struct kube_object *object,
 
 void indexes_add(struct controller *controller)
 {
+    store_keep_sorted(controller->volumes); /* for ListVolumes */
     controller->volumes_by_pv = store_add_index(controller->volumes, index_by_recorded_pv);
     controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
     controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);

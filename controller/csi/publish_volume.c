@@ -144,6 +144,17 @@ static bool is_far_enough(const struct controller *controller, const struct kube
     return true;
 }
 
+static bool is_unpublished(const struct kube_object *object)
+{
+    return kube_is_deleting(object->metadata) ||
+           !attachment_wants(as_attachment(object), ROLE_PRIMARY);
+}
+
+bool csi_is_published(const struct controller *controller, const struct kube_object *attachment)
+{
+    return !is_unpublished(attachment) && is_far_enough(controller, attachment);
+}
+
 static struct err *wait_published(struct task *self, struct rpc_call *call,
                                   const Api__AzVolume *volume, const char *node,
                                   struct kube_object **ret)
@@ -153,8 +164,7 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
     for (;;) {
         struct kube_object *object = node_attachment(controller, volume->metadata->name, node);
 
-        if (!object || kube_is_deleting(object->metadata) ||
-            !attachment_wants(as_attachment(object), ROLE_PRIMARY))
+        if (!object || is_unpublished(object))
             return err_new(ERR_BUSY, "volume %s was unpublished from node %s in the meantime",
                            volume->metadata->name, node);
         const Api__AzVolumeAttachment *attachment = as_attachment(object);

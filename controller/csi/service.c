@@ -117,6 +117,9 @@ static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
     RPC_TYPE(CREATE_DELETE_VOLUME),
     RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
     RPC_TYPE(EXPAND_VOLUME),
+    RPC_TYPE(LIST_VOLUMES),
+    RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
+    RPC_TYPE(VOLUME_CONDITION),
     RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
 };
 
@@ -187,6 +190,7 @@ static const struct rpc_method methods[] = {
     {"ControllerPublishVolume", csi_publish_volume},
     {"ControllerUnpublishVolume", csi_unpublish_volume},
     {"ControllerExpandVolume", csi_expand_volume},
+    {"ListVolumes", csi_list_volumes},
     {"ValidateVolumeCapabilities", csi_validate_volume_capabilities},
     {"ControllerGetCapabilities", get_capabilities},
 };

@@ -11,8 +11,8 @@
 struct rpc_service csi_controller_service(struct controller *controller);
 
 /* The calls, each in a file of its name; the context is the controller. */
-rpc_handler csi_create_volume, csi_delete_volume, csi_publish_volume, csi_unpublish_volume,
-    csi_expand_volume, csi_validate_volume_capabilities;
+rpc_handler csi_create_volume, csi_delete_volume, csi_list_volumes, csi_publish_volume,
+    csi_unpublish_volume, csi_expand_volume, csi_validate_volume_capabilities;
 
 /* ---- for these files ---- */
 
@@ -31,6 +31,10 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
  * is no such size; `range` may be NULL. */
 struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_gib)
     __attribute__((warn_unused_result));
+
+/* Does ControllerPublishVolume for the node of this attachment have its answer, by the cache? It is
+ * of a primary then, as far as --publish-wait wants it; a replica is published nowhere. */
+bool csi_is_published(const struct controller *controller, const struct kube_object *attachment);
 
 /* Until when a call may wait for something and still have time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);

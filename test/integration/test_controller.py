@@ -114,7 +114,7 @@ def test_calls_without_what_they_need_say_what_is_missing(controller):
         with refused("INVALID_ARGUMENT", field):
             controller.csi.call(f"Controller/{call}", **more)
     with refused("UNIMPLEMENTED"):
-        controller.csi.call("Controller/ListVolumes")
+        controller.csi.call("Controller/GetCapacity")
 
 
 def test_what_azure_says_is_passed_on(world, controller):

@@ -11,6 +11,7 @@ AUDIT = "provisioner-lib/audit/"
 KUBE = "lib/kube/"
 HTTP = "lib/http/"
 EXTENDER = "scheduler-extender/"
+LIST = "controller/csi/list_volumes.c"
 
 
 @dataclass(frozen=True)
@@ -376,6 +377,10 @@ MUTANTS = [
     Mutant("a list that was begun before drops what was written since", KUBE + "store.c",
            "if (entry->generation != store->generation && !is_newer(entry, version))",
            "if (entry->generation != store->generation)"),
+    Mutant("a page begins with the last object of the one before", KUBE + "store_order.c",
+           "count_before(order, key, true)", "count_before(order, key, false)", "store"),
+    Mutant("what goes stays in the order", KUBE + "store_order.c",
+           "        take_out(order, at);", "        (void)take_out;", "store"),
     Mutant("two tasks work on one key", KUBE + "workqueue.c",
            "    if (item->working || item->waiting)\n", "    if (item->waiting)\n"),
     Mutant("a change that comes during the work is lost", KUBE + "workqueue.c",
@@ -599,4 +604,22 @@ MUTANTS = [
            "(in->pv_missing || in->pv_gone) &&"),
     Mutant("a replica that leaves counts as ready", "controller/volume/attachment_summary.c",
            "if (kube_is_deleting(attachments[i]->metadata) ||", "if ("),
+    # ---- controller: ListVolumes ----
+    Mutant("a volume that is being deleted is listed", LIST,
+           "return volume_is_created(as_volume(object)) && !kube_is_deleting(object->metadata);",
+           "return volume_is_created(as_volume(object));"),
+    Mutant("replicas are listed as published", LIST,
+           "csi_is_published(controller, attachments[i])", "csi_is_published(controller, attachments[i]) | true"),
+    Mutant("a primary is published before it is on record", "controller/csi/publish_volume.c",
+           "return !is_unpublished(attachment) && is_far_enough(controller, attachment);",
+           "return !is_unpublished(attachment) && (is_far_enough(controller, attachment) || true);", "list_volumes"),
+    Mutant("a disk is spelled as Azure spells it", LIST,
+           "return handle ? handle : disk;", "return handle && !disk ? handle : disk;"),
+    Mutant("another disk of that name gives its handle", LIST,
+           "if (handle && strcasecmp(handle, disk) == 0)", "if (handle && disk)"),
+    Mutant("what will be tried again is a condition", LIST,
+           "strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0", "!attachment->status->error"),
+    Mutant("any text is a token", LIST, "if (token[0] && !name)", "if (token[0] && !name && false)"),
+    Mutant("an answer has no bound", LIST, " && bytes < PAGE_BYTES", " && (bytes || !bytes)"),
+    Mutant("a page that is full says that it is the last", LIST, "    if (object && last)\n", "    if (!object && last)\n"),
 ]
