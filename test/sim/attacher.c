@@ -133,6 +133,25 @@ static struct err *unpublish(struct task *self, struct publication *publication)
 
 /* ---- the worker ---- */
 
+/* Until it is deleted. One that is to be published again may be deleted by then, of which the
+ * attacher has not heard. */
+static struct err *keep(struct task *self, struct publication *publication)
+{
+    while (!publication->deleting || publication->repeat) {
+        if (!publication->repeat) {
+            TRY(wait_for_change(self, &publication->changed, TIMER_NEVER));
+            continue;
+        }
+        publication->repeat = false;
+        struct err *err = publish_once(self, publication);
+        if (err && task_is_cancelled(self))
+            return err;
+        if (err)
+            write_error(publication, "attachError", err);
+    }
+    return NULL;
+}
+
 static struct err *live(struct task *self, struct publication *publication)
 {
     struct world *world = publication->volume->world;
@@ -143,8 +162,7 @@ static struct err *live(struct task *self, struct publication *publication)
     write(publication, NULL, json_pack("{s:{s:[s]}}", "metadata", "finalizers", FINALIZER));
     publication->held = true;
     TRY(publish(self, publication));
-    while (!publication->deleting)
-        TRY(wait_for_change(self, &publication->changed, TIMER_NEVER));
+    TRY(keep(self, publication));
     TRY(task_sleep(self, world_draw(world, SEEN_LEAST_MS, SEEN_MOST_MS)));
     TRY(unpublish(self, publication));
     write(publication, "status", json_pack("{s:{s:b}}", "status", "attached", 0));

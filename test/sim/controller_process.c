@@ -307,3 +307,18 @@ struct err *controller_process_call(struct task *self, struct controller_process
     csi_call_let_go(call);
     return err;
 }
+
+Csi__V1__ListVolumesResponse *controller_process_list(struct controller_process *process)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    struct rpc_call call = {.ctx = &process->app.controller, .arena = arena};
+    Csi__V1__ListVolumesRequest request;
+    Csi__V1__ListVolumesResponse response;
+
+    if (!controller_process_serves(process))
+        return NULL;
+    csi__v1__list_volumes_request__init(&request);
+    csi__v1__list_volumes_response__init(&response);
+    err_free(csi_list_volumes(NULL, &call, &request, &response)); /* it waits for nothing */
+    return (Csi__V1__ListVolumesResponse *)(void *)copy_message(&response.base);
+}

@@ -9,6 +9,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+#include "lib/api/csi.pb-c.h"
 #include "lib/base/err.h"
 #include "lib/rt/task.h"
 
@@ -26,6 +27,10 @@ bool controller_process_leads(const struct controller_process *process); /* as i
 bool controller_process_serves(const struct controller_process *process);
 /* It has ended by itself. */
 bool controller_process_ended(const struct controller_process *process);
+
+/* All of what ListVolumes answers now, for protobuf_c_message_free_unpacked; NULL if it does not
+ * serve. From anywhere. */
+Csi__V1__ListVolumesResponse *controller_process_list(struct controller_process *process);
 
 /* A CSI call by the sidecars of its pod, from a task of the world: `method` is that of the
  * Controller service, "ControllerPublishVolume". UNAVAILABLE if it dies meanwhile or does not serve

@@ -12,6 +12,8 @@
 /* In a hundred calls. */
 enum { ABANDONED = 2, DUPLICATED = 2 };
 
+enum { PAGE = 8 };
+
 /* ---- parts of messages ---- */
 
 /* One more entry of a map of texts. */
@@ -150,6 +152,16 @@ const ProtobufCMessage *csi_request_unpublish(struct arena *arena,
     csi__v1__controller_unpublish_volume_request__init(request);
     request->volume_id = arena_strdup(arena, publication->volume->handle);
     request->node_id = arena_strdup(arena, publication->machine->name);
+    return &request->base;
+}
+
+const ProtobufCMessage *csi_request_list(struct arena *arena, const char *token)
+{
+    Csi__V1__ListVolumesRequest *request = arena_alloc(arena, sizeof *request);
+
+    csi__v1__list_volumes_request__init(request);
+    request->max_entries = PAGE;
+    request->starting_token = arena_strdup(arena, token);
     return &request->base;
 }
 

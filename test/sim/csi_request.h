@@ -17,6 +17,8 @@ const ProtobufCMessage *csi_request_publish(struct arena *arena,
                                             const struct publication *publication);
 const ProtobufCMessage *csi_request_unpublish(struct arena *arena,
                                               const struct publication *publication);
+/* A page of a few volumes. */
+const ProtobufCMessage *csi_request_list(struct arena *arena, const char *token);
 
 /* As controller_process_call; at times the caller dies early (TIMEOUT), or asks twice at once. The
  * response is for protobuf_c_message_free_unpacked; `ret_response` NULL: not wanted. */

@@ -5,7 +5,9 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/sim/attacher_sync.h"
 #include "test/sim/azure_side.h"
+#include "test/sim/controller_process.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/other_cluster.h"
 #include "test/sim/scheduler.h"
@@ -205,6 +207,34 @@ static void check_replicas(struct sim *sim, const struct volume *volume)
     }
 }
 
+/* ---- what is listed ---- */
+
+/* By each controller, as external-attacher knows it: else it would publish again every minute. */
+static void check_list(struct sim *sim, struct controller_process *process)
+{
+    Csi__V1__ListVolumesResponse *response = controller_process_list(process);
+    size_t published = 0, listed = 0;
+
+    if (!response)
+        return;
+    for (size_t i = 0; i < response->n_entries; i++)
+        listed += response->entries[i]->status->n_published_node_ids;
+    LIST_FOREACH(&sim->world->publications, link) {
+        const struct publication *publication = PUBLICATION_OF(link);
+
+        if (!publication->attached || publication->deleting)
+            continue;
+        published++;
+        if (!attacher_sync_lists(response, publication))
+            verdict_violated(sim, RECORDS_TRUE, "volume %s is published on %s, and not listed so",
+                             publication->volume->pv, publication->machine->name);
+    }
+    if (listed != published)
+        verdict_violated(sim, RECORDS_TRUE, "%zu volumes are published, and %zu are listed so",
+                         published, listed);
+    protobuf_c_message_free_unpacked(&response->base, NULL);
+}
+
 /* ---- secrets ---- */
 
 static void check_secrets(struct sim *sim)
@@ -259,6 +289,9 @@ bool liveness_holds(struct sim *sim)
             record_volume(sim, volume->az_name))
             check_replicas(sim, volume);
     }
+    for (size_t i = 0; i < sim->n_controllers; i++)
+        if (sim->controllers[i])
+            check_list(sim, sim->controllers[i]);
     check_secrets(sim);
     return verdict_is_good(sim->verdict);
 }

@@ -194,6 +194,8 @@ MUTANTS = [
     Mutant("published before the role is on record", "controller/csi/publish_volume.c",
            "return on_record && detail->n_publish__context > 0;",
            "return detail && detail->n_publish__context > 0;"),
+    Mutant("replicas are listed as published", "controller/csi/list_volumes.c",
+           "csi_is_published(controller, attachments[i])", "csi_is_published(controller, attachments[i]) | true"),
     Mutant("no AzVolume, so no disk", "controller/csi/delete_volume.c", "    if (!is_left)\n", "    if (!is_left || true)\n",
            "busy", "volume-record-deleted-by-hand"),
     Mutant("AzVolume of a volume in use stays deleted", "controller/volume/plan.c",

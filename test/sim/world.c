@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/sim/attacher_sync.h"
 #include "test/sim/node_lifecycle.h"
 #include "test/sim/scheduler.h"
 #include "test/sim/workload.h"
@@ -125,6 +126,7 @@ struct world *world_new(struct sim *sim)
     make_machines(world);
     group_spawn(&sim->tasks, "scheduler", scheduler_run, world);
     group_spawn(&sim->tasks, "attach/detach", attach_detach_run, world);
+    group_spawn(&sim->tasks, "attacher's sync", attacher_sync_run, world);
     group_spawn(&sim->tasks, "node lifecycle", node_lifecycle_run, world);
     group_spawn(&sim->tasks, "workloads", workloads_run, world);
     for (uint64_t n = world_draw(world, FIRST_WORKLOADS, FIRST_WORKLOADS + MORE_WORKLOADS); n; n--)
