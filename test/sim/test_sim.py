@@ -19,7 +19,7 @@ MUST_BE_REACHED = Path(__file__).parent / "coverage.txt"
 
 JOBS = len(os.sched_getaffinity(0))
 CHECKED_SEEDS = 6
-SEEDS = 145
+SEEDS = 175
 MINUTES_FOR_NEW = 2  # of CPU time; `make nightly` runs many more
 LIMIT = 3000  # seconds, for a run that takes minutes
 

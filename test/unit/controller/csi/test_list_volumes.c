@@ -75,6 +75,9 @@ static const struct {
      "v:"},
     {"as a pod without a claim spells it",
      "{" V ",'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("1", "V", "a", "true") "]}", "V:"},
+    {"a pod's disk of that name in another group",
+     "{" V ",'volume_attachments':[{'metadata':{'name':'1'},'spec':{'attacher':'" DRIVER "','nodeName':'a','source':"
+     "{'inlineVolumeSpec':{'csi':{'driver':'" DRIVER "','volumeHandle':'" ELSEWHERE "V'}}}}}]}", "v:"},
 };
 /* clang-format on */
 
