@@ -57,14 +57,12 @@ static void take_out(struct store_order *order, size_t at)
 void store_order_change(struct store_order *order, const struct kube_object *before,
                         struct kube_object *after)
 {
-    size_t at = count_before(order, before ? before->key : after->key, false);
-
     if (!before)
-        insert(order, at, after);
+        insert(order, count_before(order, after->key, false), after);
     else if (!after)
-        take_out(order, at);
+        take_out(order, count_before(order, before->key, false));
     else
-        order->objects[at] = after;
+        order->objects[count_before(order, before->key, false)] = after;
 }
 
 struct kube_object *store_order_after(const struct store_order *order, const char *key)

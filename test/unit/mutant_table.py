@@ -380,7 +380,7 @@ MUTANTS = [
     Mutant("a page begins with the last object of the one before", KUBE + "store_order.c",
            "count_before(order, key, true)", "count_before(order, key, false)", "store"),
     Mutant("what goes stays in the order", KUBE + "store_order.c",
-           "        take_out(order, at);", "        (void)take_out;", "store"),
+           "take_out(order, count_before(order, before->key, false));", "(void)take_out;", "store"),
     Mutant("two tasks work on one key", KUBE + "workqueue.c",
            "    if (item->working || item->waiting)\n", "    if (item->waiting)\n"),
     Mutant("a change that comes during the work is lost", KUBE + "workqueue.c",
