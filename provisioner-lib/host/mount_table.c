@@ -23,10 +23,11 @@ void mount_entry_fini(struct mount_entry *entry)
     free(entry->root);
     free(entry->type);
     free(entry->target);
+    free(entry->filesystem_options);
     *entry = (struct mount_entry){0};
 }
 
-static bool has_option(const char *options, const char *name)
+bool mount_table_has_option(const char *options, const char *name)
 {
     return options && mnt_optstr_get_option(options, name, NULL, NULL) == 0;
 }
@@ -39,26 +40,38 @@ static struct mount_entry entry_of(struct libmnt_fs *fs)
         .root = mem_strdup(mnt_fs_get_root(fs)),
         .type = mem_strdup(mnt_fs_get_fstype(fs)),
         .target = mem_strdup(mnt_fs_get_target(fs)),
-        .read_only = has_option(mnt_fs_get_vfs_options(fs), "ro") ||
-                     has_option(mnt_fs_get_fs_options(fs), "ro"),
+        .filesystem_options = mem_strdup(mnt_fs_get_fs_options(fs)),
+        .read_only = mount_table_has_option(mnt_fs_get_vfs_options(fs), "ro") ||
+                     mount_table_has_option(mnt_fs_get_fs_options(fs), "ro"),
     };
 }
 
-/* The newest mount that matches. */
-static struct err *find(match_fn *matches, const void *wanted, struct mount_entry *ret)
+static struct err *read_table(struct libmnt_table *table)
 {
-    CLEANUP(mnt_unref_tablep) struct libmnt_table *table = mnt_new_table();
+    if (!table || mnt_table_parse_file(table, "/proc/self/mountinfo"))
+        return err_new(ERR_INTERNAL, "the mount table cannot be read");
+    return NULL;
+}
+
+/* The newest mount that matches; NULL if none does. */
+static struct libmnt_fs *find_in(struct libmnt_table *table, match_fn *matches, const void *wanted)
+{
     CLEANUP(mnt_free_iterp) struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_BACKWARD);
     struct libmnt_fs *fs;
 
-    if (!table || !iter || mnt_table_parse_file(table, "/proc/self/mountinfo"))
-        return err_new(ERR_INTERNAL, "the mount table cannot be read");
     while (mnt_table_next_fs(table, iter, &fs) == 0)
-        if (matches(fs, wanted)) {
-            *ret = entry_of(fs);
-            return NULL;
-        }
-    *ret = (struct mount_entry){0};
+        if (matches(fs, wanted))
+            return fs;
+    return NULL;
+}
+
+static struct err *find(match_fn *matches, const void *wanted, struct mount_entry *ret)
+{
+    CLEANUP(mnt_unref_tablep) struct libmnt_table *table = mnt_new_table();
+
+    TRY(read_table(table));
+    struct libmnt_fs *fs = find_in(table, matches, wanted);
+    *ret = fs ? entry_of(fs) : (struct mount_entry){0};
     return NULL;
 }
 
@@ -89,6 +102,24 @@ struct err *mount_table_at(const char *path, struct mount_entry *ret)
     CLEANUP(freep) char *target = without_links(path);
 
     return find(is_at, target, ret);
+}
+
+static bool is_for_writing(struct libmnt_fs *fs, const void *device)
+{
+    return mnt_fs_get_devno(fs) == *(const dev_t *)device &&
+           !mount_table_has_option(mnt_fs_get_vfs_options(fs), "ro");
+}
+
+struct err *mount_table_look(const char *path, struct mount_entry *ret, bool *ret_for_writing)
+{
+    CLEANUP(freep) char *target = without_links(path);
+    CLEANUP(mnt_unref_tablep) struct libmnt_table *table = mnt_new_table();
+
+    TRY(read_table(table));
+    struct libmnt_fs *fs = find_in(table, is_at, target);
+    *ret = fs ? entry_of(fs) : (struct mount_entry){0};
+    *ret_for_writing = fs && find_in(table, is_for_writing, &ret->device);
+    return NULL;
 }
 
 static bool is_another(struct libmnt_fs *fs, const void *wanted)

@@ -17,7 +17,8 @@ struct mount_entry {
     char *root;   /* the part of the file system that shows, "/" for all */
     char *type;   /* "ext4" */
     char *target;
-    bool read_only; /* the mount or its file system */
+    bool read_only;           /* the mount or its file system */
+    char *filesystem_options; /* "rw,errors=remount-ro" */
 };
 
 void mount_entry_fini(struct mount_entry *entry);
@@ -26,10 +27,17 @@ void mount_entry_fini(struct mount_entry *entry);
 struct err *mount_table_at(const char *path, struct mount_entry *ret)
     __attribute__((warn_unused_result));
 
+/* The same, and whether a mount of that file system is for writing, there or elsewhere. */
+struct err *mount_table_look(const char *path, struct mount_entry *ret, bool *ret_for_writing)
+    __attribute__((warn_unused_result));
+
 /* Another mount of the same thing: of any part of the file system, or, for a single file such as a
  * device's node, of that file. `ret->target` is NULL if there is none. */
 struct err *mount_table_other(const struct mount_entry *entry, struct mount_entry *ret)
     __attribute__((warn_unused_result));
+
+/* Whether a file system's options have a word, with or without a value. */
+bool mount_table_has_option(const char *options, const char *name);
 
 /* Whether a device's file system is mounted anywhere. */
 struct err *mount_table_has(dev_t device, bool *ret_mounted) __attribute__((warn_unused_result));
