@@ -3,8 +3,11 @@
 #include <stddef.h>
 
 #include "lib/base/log.h"
+#include "lib/rt/wait.h"
 #include "node/csi_service.h"
 #include "node/volume_access.h"
+
+enum { MOST_TRIES = 10, TRY_AGAIN_MS = 5 };
 
 /* protobuf-c makes a type of its own for every map. */
 _Static_assert(offsetof(context_entry, key) ==
@@ -48,6 +51,18 @@ struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const v
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
 }
 
+/* A look at the volume (csi_stats.c) holds what is mounted for an instant. */
+static struct err *unpublish(struct task *self, struct node *node, const char *target)
+{
+    for (int tries = 1;; tries++) {
+        CLEANUP(err_freep) struct err *err = host_unpublish(self, node->host, target);
+
+        if (!err || err_kind(err) != ERR_PRECONDITION || tries == MOST_TRIES)
+            return TAKE_PTR(err);
+        TRY(task_sleep(self, TRY_AGAIN_MS));
+    }
+}
+
 struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const void *message,
                                  void *ret)
 {
@@ -58,7 +73,7 @@ struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const
     (void)ret;
     TRY(csi_claim(node, request->volume_id, &claim));
     TRY(volume_path_check("target_path", request->target_path));
-    struct err *err = host_unpublish(self, node->host, request->target_path);
+    struct err *err = unpublish(self, node, request->target_path);
     if (err)
         return err_wrap(err, "volume %s", request->volume_id);
     log_info("volume %s: unpublished from %s", request->volume_id, request->target_path);

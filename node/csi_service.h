@@ -1,7 +1,7 @@
 /* csi_service.h - CSI's Node service.
  *
  * Each call may be repeated at any time and after any failure. Calls for one volume do not overlap:
- * the second is refused as pending.
+ * the second is refused as pending. Only NodeGetVolumeStats may be called at any time.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 /* A row for rpc_server_config.services. */
 struct rpc_service csi_node_service(struct node *node);
 
-/* The calls, in csi_stage.c, csi_publish.c and csi_info.c; the context is the node. */
+/* The calls, in csi_stage.c, csi_publish.c, csi_stats.c and csi_info.c; the context is the node. */
 rpc_handler csi_stage_volume, csi_unstage_volume, csi_publish_volume, csi_unpublish_volume,
-    csi_get_info, csi_get_capabilities;
+    csi_get_volume_stats, csi_get_info, csi_get_capabilities;
 
 /* ---- for these files ---- */
 

@@ -11,6 +11,7 @@
 #include "node/metrics.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
+#include "node/volume_looks.h"
 #include "node/volume_record.h"
 
 /* A volume on its way to its staging path. */
@@ -352,5 +353,11 @@ struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const v
     (void)ret;
     TRY(csi_claim(node, request->volume_id, &claim));
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
-    return about_volume(unstage(self, node, request), request->volume_id);
+    struct err *err =
+        volume_looks_close(self, node->looks, request->volume_id, csi_wait_deadline(node, call));
+    if (!err) {
+        err = unstage(self, node, request);
+        volume_looks_open(node->looks, request->volume_id);
+    }
+    return about_volume(err, request->volume_id);
 }

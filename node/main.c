@@ -16,6 +16,7 @@
 #include "node/metrics.h"
 #include "node/registration.h"
 #include "node/running_job.h"
+#include "node/volume_looks.h"
 
 #define USER_AGENT "azdisk-node/" VERSION
 
@@ -25,6 +26,15 @@ enum {
     PROGRAMS_MS = 20 * 1000,      /* for mkfs and fsck to end in order */
     SHUTDOWN_GRACE_MS = 5 * 1000, /* for calls, then */
     GOODBYE_MS = 5 * 1000,        /* for the last heartbeat, meanwhile */
+};
+
+/* Of what NodeGetVolumeStats says: kubelet asks once a minute. */
+static const struct volume_looks_config LOOKS = {
+    .roots = {"/sys", "/dev"},
+    .look = usage_look,
+    .patience_ms = 5 * 1000,
+    .most_age_ms = 10 * 60 * 1000,
+    .most_looks = 64, /* as many disks as a VM can have: none waits for others that hang */
 };
 
 /* Everything that lives as long as the program, in the order in which it is made. */
@@ -158,6 +168,7 @@ static struct err *start(struct task *self, struct program *program)
                                  .max_formats = (unsigned)program->flags.max_concurrent_format,
                                  .memory = {"/sys/fs/cgroup", "/proc"},
                              });
+    node->looks = volume_looks_new(node->loop, &LOOKS);
     program->registration =
         registration_endpoint(program->flags.registration_dir, node->settings.driver_name);
     TRY(check_endpoint("--endpoint", program->flags.endpoint));
@@ -200,6 +211,7 @@ static void finish(struct task *self, struct program *program)
     if (program->csi)
         rpc_server_close(self, program->csi, SHUTDOWN_GRACE_MS);
     monitoring_close(self, &program->monitoring);
+    volume_looks_free(node->looks);
     group_close(self, &program->background);
     if (node->host)
         host_close(self, node->host);

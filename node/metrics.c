@@ -4,6 +4,7 @@
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
 #include "node/informers.h"
+#include "node/volume_looks.h"
 
 struct metric METRIC_STAGE_SECONDS = {
     .name = "azuredisk_stage_duration_seconds",
@@ -50,10 +51,16 @@ static struct metric busy_workers = {
     .type = METRIC_GAUGE,
 };
 
+static struct metric hung_disks = {
+    .name = "azuredisk_hung_disks",
+    .help = "Disks of volumes in use at which a look for NodeGetVolumeStats does not return.",
+    .type = METRIC_GAUGE,
+};
+
 struct metric *const NODE_METRICS[] = {
     &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS, &METRIC_PROOFS, &METRIC_HEARTBEATS,
     &METRIC_WATCH_FAILURES, &heartbeat_age,        &slots,         &busy_workers,
-    &METRIC_BUILD_INFO,
+    &hung_disks,            &METRIC_BUILD_INFO,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
@@ -63,6 +70,7 @@ void metrics_refresh(const struct node *node)
 
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     metric_set(&busy_workers, host_busy_workers(node->host));
+    metric_set(&hung_disks, volume_looks_hung(node->looks));
     if (taken >= 0)
         metric_set(&slots, taken, "used");
     if (limit >= 0)

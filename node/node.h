@@ -26,6 +26,7 @@ struct node {
     struct kube *kube;
     struct http_transport *metadata; /* to the instance metadata service */
     struct host *host;
+    struct volume_looks *looks;
 
     char *attachments_selector, *own_selector; /* what is watched */
     struct store *attachments;                 /* AzVolumeAttachments of this node */

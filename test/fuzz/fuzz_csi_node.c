@@ -14,6 +14,7 @@ static const ProtobufCMessageDescriptor *const types[] = {
     &csi__v1__node_get_info_request__descriptor,
     &csi__v1__probe_request__descriptor,
     &pluginregistration__registration_status__descriptor,
+    &csi__v1__node_get_volume_stats_request__descriptor,
 };
 
 static void check_access(const Csi__V1__VolumeCapability *capability, void *context, size_t n,

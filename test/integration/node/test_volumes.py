@@ -162,7 +162,6 @@ BAD_REQUESTS = [
      "the volume is not staged at /s"),
     ("NodeUnpublishVolume", TARGET, INVALID, "volume_id is missing"),
     ("NodeUnpublishVolume", ID, INVALID, "target_path is missing"),
-    ("NodeGetVolumeStats", {}, "UNIMPLEMENTED", ""),
     ("NodeExpandVolume", {}, "UNIMPLEMENTED", ""),
 ]  # fmt: skip
 
@@ -184,7 +183,7 @@ def test_capabilities(plugin):
     kinds = {1: "CONTROLLER_SERVICE", 2: "VOLUME_ACCESSIBILITY_CONSTRAINTS"}
     rows = plugin.csi.call("Identity/GetPluginCapabilities").capabilities
     assert [kinds[row.service.type] for row in rows] == list(kinds.values())
-    kinds = {1: "STAGE_UNSTAGE_VOLUME", 5: "SINGLE_NODE_MULTI_WRITER"}
+    kinds = {1: "STAGE_UNSTAGE_VOLUME", 2: "GET_VOLUME_STATS", 4: "VOLUME_CONDITION", 5: "SINGLE_NODE_MULTI_WRITER"}
     rows = plugin.csi.call("Node/NodeGetCapabilities").capabilities
     assert [kinds[row.rpc.type] for row in rows] == list(kinds.values())
     assert plugin.csi.call("Identity/Probe").ready.value
