@@ -39,6 +39,7 @@ REPORT_SECONDS = 1
 LEASE_SECONDS = 12
 # A container that ended starts again after this; kubelet's own wait doubles up to 5 minutes.
 RESTART_SECONDS = 1
+MEASURE_SECONDS = 5  # between kubelet's looks at how full volumes are
 
 CAP_SYS_RESOURCE = 24
 
@@ -163,6 +164,7 @@ class Node:
             "providerID": f"azure://{self.vm_id()}",
             "nodeStatusUpdateFrequency": f"{REPORT_SECONDS}s",
             "nodeLeaseDurationSeconds": LEASE_SECONDS,
+            "volumeStatsAggPeriod": f"{MEASURE_SECONDS}s",
             "featureGates": {"KubeletCrashLoopBackOffMax": True},
             "crashLoopBackOff": {"maxContainerRestartPeriod": f"{RESTART_SECONDS}s"},
             "resolvConf": str(self._path("resolv.conf")),

@@ -1,5 +1,7 @@
 """Volumes of every kind, as pods use them, and a StorageClass that cannot be."""
 
+import re
+
 import pytest
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
@@ -11,6 +13,7 @@ from kubernetes import client, config
 FILE_SYSTEMS = ("ext4", "xfs")
 KINDS = (*FILE_SYSTEMS, "block")
 PATH = "/volume"  # in every container
+GIB = 1024**3
 USER, GROUP = 1000, 2000  # of the pod's processes, of the files on its volumes
 
 
@@ -150,6 +153,17 @@ def test_the_file_system_is_the_one_asked_for(kind, first):
 def test_a_read_only_mount_refuses_writes(kind, second):
     with pytest.raises(RuntimeError, match="Read-only file system"):
         second.run(kind, f"touch {PATH}/other")
+
+
+def test_kubelet_measures_volumes(cluster, second):
+    def capacities() -> dict[str, float]:
+        """By claim, in bytes."""
+        text = cluster.kubectl("get", "--raw", "/api/v1/nodes/node-b/proxy/metrics")
+        found = re.findall(r'^kubelet_volume_stats_capacity_bytes{.*claim="(\w+)".*} (\S+)', text, re.MULTILINE)
+        return {claim: float(bytes_) for claim, bytes_ in found}
+
+    found = until(lambda: capacities().keys() >= {*KINDS} and capacities(), "kubelet's figures", interval=1)
+    assert found["block"] == GIB and all(0.8 * GIB < found[kind] < GIB for kind in FILE_SYSTEMS), found
 
 
 @pytest.mark.parametrize("kind", FILE_SYSTEMS)
