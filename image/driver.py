@@ -8,7 +8,8 @@ BUILD = Path(__file__).parents[1] / "build"
 PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe")
 
 # What the node plug-in runs, with the configuration that mkfs.ext4 reads.
-NODE_TOOLS = ("/sbin/mkfs.ext4", "/sbin/e2fsck", "/sbin/mkfs.xfs", "/sbin/xfs_repair")
+NODE_TOOLS = ("/sbin/mkfs.ext4", "/sbin/e2fsck", "/sbin/resize2fs",
+              "/sbin/mkfs.xfs", "/sbin/xfs_repair", "/sbin/xfs_growfs")
 MKE2FS_CONFIGURATION = "/etc/mke2fs.conf"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 

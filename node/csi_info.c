@@ -87,9 +87,8 @@ struct err *csi_get_info(struct task *self, struct rpc_call *call, const void *r
 #define RPC_TYPE(name) CSI__V1__NODE_SERVICE_CAPABILITY__RPC__TYPE__##name
 
 static const Csi__V1__NodeServiceCapability__RPC__Type capabilities[] = {
-    RPC_TYPE(STAGE_UNSTAGE_VOLUME),
-    RPC_TYPE(GET_VOLUME_STATS),
-    RPC_TYPE(VOLUME_CONDITION),
+    RPC_TYPE(STAGE_UNSTAGE_VOLUME),     RPC_TYPE(EXPAND_VOLUME),
+    RPC_TYPE(GET_VOLUME_STATS),         RPC_TYPE(VOLUME_CONDITION),
     RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
 };
 

@@ -34,9 +34,13 @@ uint64_t csi_wait_deadline(struct node *node, const struct rpc_call *call)
 }
 
 static const struct rpc_method methods[] = {
-    {"NodeStageVolume", csi_stage_volume},         {"NodeUnstageVolume", csi_unstage_volume},
-    {"NodePublishVolume", csi_publish_volume},     {"NodeUnpublishVolume", csi_unpublish_volume},
-    {"NodeGetVolumeStats", csi_get_volume_stats},  {"NodeGetInfo", csi_get_info},
+    {"NodeStageVolume", csi_stage_volume},
+    {"NodeUnstageVolume", csi_unstage_volume},
+    {"NodePublishVolume", csi_publish_volume},
+    {"NodeUnpublishVolume", csi_unpublish_volume},
+    {"NodeExpandVolume", csi_expand_volume},
+    {"NodeGetVolumeStats", csi_get_volume_stats},
+    {"NodeGetInfo", csi_get_info},
     {"NodeGetCapabilities", csi_get_capabilities},
 };
 

@@ -60,6 +60,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
 {
     struct disk_expectation expected = {
         .size = s->record.size,
+        .grown_size = s->record.grown_size,
         .may_be_larger = s->access.may_grow,
         .raw = s->access.raw,
         .read_only = s->access.read_only,
@@ -250,6 +251,22 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
     return NULL;
 }
 
+/* The disk may have grown while the volume was not staged. Who waits for his data gets it, too, if
+ * the file system cannot follow; NodeExpandVolume says so. */
+static void grow(struct task *self, struct staging *s)
+{
+    bool grown;
+    CLEANUP(err_freep)
+    struct err *err =
+        host_grow(self, s->node->host, &s->device, s->access.filesystem, s->path, &grown);
+
+    if (err)
+        log_warning("volume %s is used without the space that its disk has gained: %s",
+                    s->volume_id, err_message(err));
+    else if (grown)
+        phase_ended(s, "grow");
+}
+
 static struct err *stage_filesystem(struct task *self, struct staging *s)
 {
     struct disk_expectation expected = expectation_of(s);
@@ -269,6 +286,8 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
         TRY(record(self, s, expected.uuid));
     TRY(mount(self, s, &request));
     phase_ended(s, "mount");
+    if (!s->access.read_only)
+        grow(self, s);
     return NULL;
 }
 

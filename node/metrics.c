@@ -58,9 +58,16 @@ static struct metric hung_disks = {
 };
 
 struct metric *const NODE_METRICS[] = {
-    &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS, &METRIC_PROOFS, &METRIC_HEARTBEATS,
-    &METRIC_WATCH_FAILURES, &heartbeat_age,        &slots,         &busy_workers,
-    &hung_disks,            &METRIC_BUILD_INFO,
+    &METRIC_CSI_OPERATIONS,
+    &METRIC_STAGE_SECONDS,
+    &METRIC_PROOFS,
+    &METRIC_HEARTBEATS,
+    &METRIC_WATCH_FAILURES,
+    &heartbeat_age,
+    &slots,
+    &busy_workers,
+    &hung_disks,
+    &METRIC_BUILD_INFO,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 

@@ -5,6 +5,9 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/volume.h"
+
+#define GIB (1024LL * 1024 * 1024)
 
 /* ---- the disk ---- */
 
@@ -34,14 +37,32 @@ static struct err *disagreement(const Api__AzVolume *volume,
                    what, attachment->metadata->name, volume->metadata->name);
 }
 
+/* While it grows a device may have either size; afterwards the new one only. 0: it does not grow.
+ */
+static uint64_t grown_size(const Api__AzVolume *volume)
+{
+    const Api__AzCapacityRange *range = volume->spec ? volume->spec->capacity_range : NULL;
+    int64_t gib = range && range->required__bytes > 0 ? (range->required__bytes - 1) / GIB + 1 : 0;
+
+    return strcmp(volume_state(volume), STATE_UPDATING) == 0 &&
+                   gib > volume->status->detail->capacity__bytes / GIB
+               ? (uint64_t)(gib * GIB)
+               : 0;
+}
+
 static struct err *check_size(const Api__AzVolume *volume,
                               const Api__AzVolumeAttachment *attachment,
                               const struct attachment_place *place)
 {
     uint64_t size = (uint64_t)volume->status->detail->capacity__bytes;
 
-    if (place->size == size)
+    if (place->size == size || place->size == grown_size(volume))
         return NULL;
+    if (place->size < size)
+        return err_new(ERR_BUSY,
+                       "AzVolumeAttachment %s does not have the size yet to which the volume has "
+                       "grown, %" PRIu64 " bytes, but %" PRIu64,
+                       attachment->metadata->name, size, place->size);
     CLEANUP(freep)
     char *what = mem_printf(" has %" PRIu64 " bytes according to its attachment, but %" PRIu64
                             " according to its record",
@@ -88,6 +109,7 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     TRY(check_disk(volume, attachment, volume_id));
     TRY(check_size(volume, attachment, place));
     record.size = (uint64_t)volume->status->detail->capacity__bytes;
+    record.grown_size = grown_size(volume);
     const char *note = KUBE_MAP_GET(volume->status->annotation, volume->status->n_annotation,
                                     ANNOTATION_FILESYSTEM);
     record.has_filesystem = note != NULL;

@@ -10,7 +10,8 @@
 #include "node/node.h"
 
 struct volume_record {
-    uint64_t size; /* bytes */
+    uint64_t size;       /* bytes */
+    uint64_t grown_size; /* that it is to have, while it grows; 0: it does not */
     bool has_filesystem;
     struct filesystem_identity filesystem;
 };

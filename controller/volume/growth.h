@@ -14,10 +14,6 @@
 #include "controller/controller.h"
 #include "controller/volume/plan.h"
 
-#define STATE_UPDATING "Updating"
-#define STATE_UPDATED "Updated"
-#define STATE_UPDATE_FAILED "UpdateFailed"
-
 /* What the plan has to know of it. */
 void growth_gather(const struct controller *controller, const struct kube_object *volume,
                    struct volume_snapshot *ret);

@@ -8,6 +8,7 @@
 
 enum {
     MAKE_LIMIT_MS = 10 * 60 * 1000,
+    GROW_LIMIT_MS = 10 * 60 * 1000,
     CHECK_LIMIT_MS = 60 * 60 * 1000, /* a large one that was not shut down cleanly */
     GRACE_MS = 60 * 1000,            /* for a program whose time is up */
     CHECK_FAILED = 4,                /* fsck(8): from here on, errors are left */
@@ -24,6 +25,8 @@ static const struct filesystem filesystems[] = {
         .uuid_prefix = "",
         /* It is called only when there is a reason: without -f it would stop at its own look. */
         .check = {"e2fsck", "-f", "-p"},
+        .grow = {"resize2fs"},
+        .read_size = ext4_size_read,
         .read_state = ext4_state_read,
     },
     {
@@ -31,6 +34,9 @@ static const struct filesystem filesystems[] = {
         .mount_option = "nouuid", /* a clone beside its origin has the same UUID */
         .make = {"mkfs.xfs", "-q", "-K", "-m"},
         .uuid_prefix = "uuid=",
+        .grow = {"xfs_growfs", "-d"},
+        .grows_by_path = true,
+        .read_size = xfs_size_read,
         /* Mounting replays the log, and xfs_repair refuses what has not been mounted since. */
     },
 };
@@ -98,4 +104,16 @@ struct err *filesystem_check(struct task *self, const struct filesystem *type, c
         return NULL;
     argv[n] = device;
     return run(self, &request, CHECK_FAILED);
+}
+
+struct err *filesystem_grow(struct task *self, const struct filesystem *type, const char *device,
+                            const char *path)
+{
+    const char *argv[MAX_ARGUMENTS] = {NULL};
+    const struct subprocess_request request = {
+        .argv = argv, .timeout_ms = GROW_LIMIT_MS, .grace_ms = GRACE_MS};
+    size_t n = copy_command(argv, type->grow);
+
+    argv[n] = type->grows_by_path ? path : device;
+    return run(self, &request, 1);
 }

@@ -1,4 +1,4 @@
-/* filesystem.h - the file systems that volumes can have: how they are made and checked.
+/* filesystem.h - the file systems that volumes can have: how they are made, checked and grown.
  *
  * mkfs and fsck run as subprocesses with a limit on their time. What they may be let loose on is
  * decided elsewhere (proof.h); mkfs is called without any kind of force, so that it looks once
@@ -16,6 +16,9 @@ struct filesystem {
     const char *make[8];      /* the command, to which the UUID and the device are added */
     const char *uuid_prefix;  /* what stands before the UUID in its argument */
     const char *check[4];     /* the command, to which the device is added; empty: there is none */
+    const char *grow[3]; /* the command, to which the device is added, or where it is mounted */
+    bool grows_by_path;
+    struct err *(*read_size)(int fd, uint64_t *ret_bytes);
     /* NULL: mounting it is all that is ever to be done. */
     struct err *(*read_state)(int fd, struct filesystem_state *ret);
 };
@@ -29,6 +32,10 @@ extern const char FILESYSTEM_NAMES[]; /* for messages */
 struct err *filesystem_make(struct task *self, const struct filesystem *type, const char *device,
                             const char *uuid, struct subprocess_stop *stop)
     __attribute__((warn_unused_result));
+
+/* As large as the device; it is mounted at `path`. INTERNAL with what the program said. */
+struct err *filesystem_grow(struct task *self, const struct filesystem *type, const char *device,
+                            const char *path) __attribute__((warn_unused_result));
 
 /* Looks at everything and repairs what can be repaired without asking. INTERNAL with what fsck said
  * if something is left that a person has to decide. */

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <ext2fs/ext2_fs.h>
+#include <string.h>
 
 #include "provisioner-lib/host/block.h"
 
@@ -35,14 +36,46 @@ static uint64_t size_of(const struct ext2_super_block *super)
     return blocks << (10 + (le32toh(super->s_log_block_size) & 31));
 }
 
+static struct err *read_super(int fd, struct ext2_super_block *ret)
+{
+    TRY(block_read(fd, SUPERBLOCK_AT, ret, sizeof *ret));
+    if (le16toh(ret->s_magic) != EXT2_SUPER_MAGIC)
+        return err_new(ERR_INTERNAL, "the device has no ext4 superblock");
+    return NULL;
+}
+
+struct err *ext4_size_read(int fd, uint64_t *ret_bytes)
+{
+    struct ext2_super_block super;
+
+    TRY(read_super(fd, &super));
+    *ret_bytes = size_of(&super);
+    return NULL;
+}
+
+/* The first members of xfs's superblock, by xfs_format.h; numbers are big-endian. */
+struct xfs_super {
+    char magic[4];
+    uint32_t block_size;
+    uint64_t blocks;
+};
+
+struct err *xfs_size_read(int fd, uint64_t *ret_bytes)
+{
+    struct xfs_super super;
+
+    TRY(block_read(fd, 0, &super, sizeof super));
+    if (memcmp(super.magic, "XFSB", sizeof super.magic) != 0)
+        return err_new(ERR_INTERNAL, "the device has no xfs superblock");
+    *ret_bytes = be64toh(super.blocks) * be32toh(super.block_size);
+    return NULL;
+}
+
 struct err *ext4_state_read(int fd, struct filesystem_state *ret)
 {
     struct ext2_super_block super;
 
-    TRY(block_read(fd, SUPERBLOCK_AT, &super, sizeof super));
-    if (le16toh(super.s_magic) != EXT2_SUPER_MAGIC)
-        return err_new(ERR_INTERNAL, "the device has no ext4 superblock");
-
+    TRY(read_super(fd, &super));
     unsigned state = le16toh(super.s_state);
     bool journal = le32toh(super.s_feature_compat) & EXT3_FEATURE_COMPAT_HAS_JOURNAL;
     bool errors = state & EXT2_ERROR_FS;

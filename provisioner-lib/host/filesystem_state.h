@@ -27,6 +27,10 @@ struct filesystem_state {
     uint64_t check_memory;      /* bytes that a check is expected to need at most */
 };
 
+/* How large the file system on an open device is. INTERNAL if it carries none of the kind. */
+struct err *ext4_size_read(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
+struct err *xfs_size_read(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
+
 /* `fd` is the open device, which carries an ext4 file system. INTERNAL if it does not. */
 struct err *ext4_state_read(int fd, struct filesystem_state *ret)
     __attribute__((warn_unused_result));

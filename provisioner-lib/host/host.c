@@ -4,6 +4,7 @@
 #include "lib/rt/thread_pool.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/format_mark.h"
+#include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/hotplug.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/probe.h"
@@ -88,6 +89,36 @@ static struct err *on_worker(struct task *self, struct host *host, blocking_fn *
 
     TRY(thread_pool_run(self, host->pool, run_blocking, &blocking));
     return blocking.err;
+}
+
+struct hosted {
+    struct host *host;
+    host_blocking_fn *fn;
+    void *arg;
+};
+
+static struct err *call_hosted(void *arg)
+{
+    const struct hosted *hosted = arg;
+
+    return hosted->fn(hosted->host, hosted->arg);
+}
+
+struct err *host_on_worker(struct task *self, struct host *host, host_blocking_fn *fn, void *arg)
+{
+    struct hosted hosted = {.host = host, .fn = fn, .arg = arg};
+
+    return on_worker(self, host, call_hosted, &hosted);
+}
+
+struct loop *host_loop(const struct host *host)
+{
+    return host->loop;
+}
+
+const struct device_roots *host_device_roots(const struct host *host)
+{
+    return &host->config.roots;
 }
 
 /* ---- find ---- */

@@ -75,6 +75,22 @@ struct err *host_mount(struct task *self, struct host *host, const struct device
 struct err *host_bind(struct task *self, struct host *host, const struct device *device,
                       const char *path) __attribute__((warn_unused_result));
 
+/* ---- growing ---- */
+
+/* Asks a device for its size until that is `size` bytes. UNAVAILABLE, with the size that it has, if
+ * it is not at the deadline. */
+struct err *host_await_size(struct task *self, struct host *host, const struct device *device,
+                            uint64_t size, uint64_t deadline) __attribute__((warn_unused_result));
+
+/* Makes the file system that is mounted at `path` as large as its device, if it is not. */
+struct err *host_grow(struct task *self, struct host *host, const struct device *device,
+                      const struct filesystem *type, const char *path, bool *ret_grown)
+    __attribute__((warn_unused_result));
+
+/* NOT_FOUND unless the device is mounted at `path`, or is bound there as a raw volume is. */
+struct err *host_check_at(struct task *self, struct host *host, const struct device *device,
+                          const char *path, bool *ret_raw) __attribute__((warn_unused_result));
+
 /* ---- the rest ---- */
 
 /* As staging_remove. */

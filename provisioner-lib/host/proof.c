@@ -36,7 +36,9 @@ static bool same_uuid(const char *a, const char *b)
 static struct err *check_size(const struct disk_expectation *expected,
                               const struct disk_observation *found)
 {
-    if (found->size == expected->size || (found->size > expected->size && expected->may_be_larger))
+    if (found->size == expected->size ||
+        (expected->grown_size && found->size == expected->grown_size) ||
+        (found->size > expected->size && expected->may_be_larger))
         return NULL;
     return err_new(ERR_PRECONDITION,
                    "wrong disk: the volume has %" PRIu64 " bytes, but the device has %" PRIu64,

@@ -21,9 +21,10 @@
 #include "provisioner-lib/host/identity.h"
 
 struct disk_expectation {
-    uint64_t size;      /* bytes */
-    bool may_be_larger; /* the file system is to be grown */
-    bool raw;           /* the volume is a block device; its content is its user's business */
+    uint64_t size;       /* bytes */
+    uint64_t grown_size; /* that it has as well as may be, while it grows; 0: it does not */
+    bool may_be_larger;  /* the file system is to be grown */
+    bool raw;            /* the volume is a block device; its content is its user's business */
     bool read_only;
     const char *type;                           /* of file system that is asked for */
     const struct filesystem_identity *recorded; /* NULL: none */

@@ -13,6 +13,10 @@
 const Api__AzVolume *as_volume(const struct kube_object *object);
 
 const char *volume_state(const Api__AzVolume *volume); /* "" if it has none yet */
+/* A size that ControllerExpandVolume asks for, in spec.capacityRange, and what became of it. */
+#define STATE_UPDATING "Updating"
+#define STATE_UPDATED "Updated"
+#define STATE_UPDATE_FAILED "UpdateFailed"
 /* A note in status.annotation; NULL if it is not there. */
 const char *volume_annotation(const Api__AzVolume *volume, const char *name);
 /* A StorageClass's; NULL if it does not say. */

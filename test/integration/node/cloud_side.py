@@ -45,6 +45,18 @@ class CloudSide:
             status["annotation"] = {ANNOTATION_FILESYSTEM: record}
         self._patch_status("azvolumes", disk, {"status": status})
 
+    def ask_for(self, disk: str, size: int) -> None:
+        """As ControllerExpandVolume does."""
+        spec = {"spec": {"capacityRange": {"required_bytes": size, "limit_bytes": 0}}}
+        self.custom.patch_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk, spec)
+        self._patch_status("azvolumes", disk, {"status": {"state": "Updating"}})
+
+    def grow(self, disk: str, size: int, lun: int) -> None:
+        """As the controller does when the disk has grown."""
+        grown = {"state": "Updated", "detail": {"capacity_bytes": size}}
+        self._patch_status("azvolumes", disk, {"status": grown})
+        self.attest(disk, lun=lun, size=size)
+
     def take_over(self, disk: str) -> None:
         """What the plug-in has said of the file system is on record."""
         try:

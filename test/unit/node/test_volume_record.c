@@ -8,6 +8,9 @@
 #define OTHER "617a646b-1111-8111-8111-111111111111"
 #define VOLUME(status) "{'metadata':{'name':'data'},'status':{" status "}}"
 #define DETAIL(size) "'detail':{'volume_id':'/subscriptions/S/data','capacity_bytes':" size "}"
+#define GROWS(state, size, wish)                                                                   \
+    "{'metadata':{'name':'data'},'spec':{'capacityRange':{'required_bytes':" wish "}},"            \
+    "'status':{'state':'" state "'," DETAIL(size) "}}"
 #define NOTE(text) "'annotation':{'disk.csi.azure.com/filesystem':'" text "'}"
 #define DISAGREE                                                                                   \
     ": AzVolumeAttachment data-n1-attachment and AzVolume data disagree, so one of them was not "  \
@@ -48,6 +51,20 @@ static const struct {
     {VOLUME(DETAIL("0")), NULL, 0, NULL, ERR_BUSY, "AzVolume data has no disk on record yet"},
     {"{'metadata':{'name':'data'}}", NULL, 1000, NULL, ERR_BUSY,
      "AzVolume data has no disk on record yet"},
+    {GROWS("Updating", "1073741824", "3000000000"), NULL, 1073741824, "1073741824 -, 3221225472", 0,
+     NULL},
+    {GROWS("Updating", "1073741824", "3000000000"), NULL, 3221225472, "1073741824 -, 3221225472", 0,
+     NULL},
+    {GROWS("Updating", "1073741824", "3000000000"), NULL, 2147483648, NULL, ERR_PRECONDITION,
+     "the volume has 2147483648 bytes according to its attachment, but 1073741824 according to "
+     "its record" DISAGREE},
+    {GROWS("Updated", "3221225472", "3000000000"), NULL, 3221225472, "3221225472 -", 0, NULL},
+    {GROWS("Updated", "3221225472", "3000000000"), NULL, 1073741824, NULL, ERR_BUSY,
+     "AzVolumeAttachment data-n1-attachment does not have the size yet to which the volume has "
+     "grown, 3221225472 bytes, but 1073741824"},
+    {GROWS("Created", "1073741824", "3000000000"), NULL, 3221225472, NULL, ERR_PRECONDITION,
+     "the volume has 3221225472 bytes according to its attachment, but 1073741824 according to "
+     "its record" DISAGREE},
     {VOLUME(DETAIL("1000") "," NOTE("ext4")), NULL, 1000, NULL, ERR_INVALID,
      "AzVolume data: \"ext4\" is not a file system type followed by a UUID"},
 };
@@ -57,6 +74,9 @@ static char *describe(const struct volume_record *record)
     CLEANUP(freep)
     char *text = record->has_filesystem ? identity_format(&record->filesystem) : NULL;
 
+    if (record->grown_size)
+        return mem_printf("%llu %s, %llu", (unsigned long long)record->size, text ? text : "-",
+                          (unsigned long long)record->grown_size);
     return mem_printf("%llu %s", (unsigned long long)record->size, text ? text : "-");
 }
 
