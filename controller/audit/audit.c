@@ -8,6 +8,7 @@
 #include "controller/metrics.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/audit/compare.h"
 #include "provisioner-lib/audit/finding_tracker.h"
 #include "provisioner-lib/audit/scan.h"
@@ -20,6 +21,12 @@
  * cost many; the others cover the VMs of nodes. */
 enum { RECORDS_EVERY = 6, DISKS_EVERY = 30 };
 
+/* An object whose record the cloud's data corrects. */
+struct target {
+    enum finding_kind kind;
+    struct kube_object *object; /* referenced */
+};
+
 struct audit {
     struct controller *controller;
     struct audit_source cluster;
@@ -28,7 +35,7 @@ struct audit {
     bool scans_again; /* this scan repeats one with an unconfirmed finding */
     char *last_node;  /* the node whose VM was scanned last; NULL: none yet */
 
-    struct kube_object **to_repair; /* attachments, referenced */
+    struct target *to_repair;
     size_t n_to_repair;
 };
 
@@ -65,7 +72,8 @@ static void lasts(void *ctx, const struct finding *finding)
     struct audit *audit = ctx;
 
     if (is_repaired(audit, finding->kind))
-        ARRAY_ADD(audit->to_repair, audit->n_to_repair) = kube_object_ref(finding->object);
+        ARRAY_ADD(audit->to_repair, audit->n_to_repair) =
+            (struct target){finding->kind, kube_object_ref(finding->object)};
 }
 
 static void went(void *ctx, const struct finding *finding)
@@ -77,7 +85,7 @@ static void went(void *ctx, const struct finding *finding)
 static void forget_repairs(struct audit *audit)
 {
     for (size_t i = 0; i < audit->n_to_repair; i++)
-        kube_object_unref(audit->to_repair[i]);
+        kube_object_unref(audit->to_repair[i].object);
     free(audit->to_repair);
     audit->to_repair = NULL;
     audit->n_to_repair = 0;
@@ -96,8 +104,27 @@ static void take(struct audit *audit, const char *scope, struct findings *seen)
     }
 }
 
+/* The reconciler of a volume in this state reads the disk. */
+static struct err *repair_size(struct task *self, struct controller *controller,
+                               const struct kube_object *volume)
+{
+    json_t *changes = json_pack("{s:{s:s}}", "status", "state", STATE_UPDATING);
+
+    return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
+                               if_same(volume, changes), NULL);
+}
+
+static struct err *repair_sizes(struct task *self, struct audit *audit)
+{
+    for (size_t i = 0; i < audit->n_to_repair; i++)
+        if (audit->to_repair[i].kind == SIZE_DIFFERS)
+            TRY(repair_size(self, audit->controller, audit->to_repair[i].object));
+    return NULL;
+}
+
 /* The reconciler decides by the cached model, which must be as new as the one that was scanned. */
-static struct err *repair(struct task *self, struct audit *audit, const char *machine_id)
+static struct err *repair_attachments(struct task *self, struct audit *audit,
+                                      const char *machine_id)
 {
     struct controller *controller = audit->controller;
     CLEANUP(cloud_instance_fini) struct cloud_instance unused = {0};
@@ -108,7 +135,7 @@ static struct err *repair(struct task *self, struct audit *audit, const char *ma
         TRY(controller->cloud->ops->instance_get(self, controller->cloud, machine_id, 0,
                                                  CLOUD_AUDIT, &unused));
     for (size_t i = 0; i < audit->n_to_repair; i++) {
-        const Api__ObjectMeta *metadata = audit->to_repair[i]->metadata;
+        const Api__ObjectMeta *metadata = audit->to_repair[i].object->metadata;
 
         attachment_set_verified(controller, metadata->uid, false);
         enqueue(controller, ATTACHMENT_QUEUE, metadata->name);
@@ -136,7 +163,7 @@ static struct err *scan_all_disks(struct task *self, struct audit *audit)
     TRY(scan_disks(self, audit->controller->cloud, source, &scan));
     TRY(compare_disks(self, source, &scan, &seen));
     take(audit, DISKS, &seen);
-    return NULL;
+    return repair_sizes(self, audit);
 }
 
 static struct err *scan_node(struct task *self, struct audit *audit, const char *name)
@@ -156,7 +183,7 @@ static struct err *scan_node(struct task *self, struct audit *audit, const char 
     TRY(scan_machine(self, controller->cloud, node, &machine, &found));
     compare_machine(&audit->cluster.source, node, found ? &machine : NULL, &seen);
     take(audit, scope, &seen);
-    return repair(self, audit, machine.id);
+    return repair_attachments(self, audit, machine.id);
 }
 
 /* ---- order of the scans ---- */

@@ -30,7 +30,7 @@ static enum volume_step next_without_pv(const struct volume_snapshot *in)
 static enum volume_step next_of_updating(const struct volume_snapshot *in)
 {
     if (!in->size_differs)
-        return VOLUME_RECORD_GROWN;
+        return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;
     if (in->grows_attached)
         return VOLUME_GROW;
     if (in->in_use || in->primaries > 0 || (in->others > 0 && in->replicas_stay))

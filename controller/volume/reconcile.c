@@ -359,7 +359,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
         unattached |= step == VOLUME_CHECK_UNATTACHED;
-        size_read |= step == VOLUME_READ_SIZE;
+        size_read |= step == VOLUME_READ_SIZE || step == VOLUME_GROW;
         pv_gone |= step == VOLUME_CHECK_PV_GONE;
     }
     return NULL;

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/volume.h"
 #include "provisioner-lib/audit/compare.h"
 
 struct comparison {
@@ -27,6 +28,20 @@ static void compare_owners(const struct comparison *comparison, struct kube_obje
     }
 }
 
+/* One that grows at the driver's request is not on record yet. */
+static void compare_size(const struct comparison *comparison, struct kube_object *object,
+                         const struct cloud_disk *disk)
+{
+    const Api__AzVolume *volume = as_volume(object);
+    int64_t recorded = volume->status->detail->capacity__bytes;
+
+    if (disk->size_bytes <= recorded || strcmp(volume_state(volume), STATE_UPDATING) == 0)
+        return;
+    findings_add(comparison->ret, SIZE_DIFFERS, &AZ_VOLUMES, object, NULL,
+                 "The disk has %lld GiB, and %lld GiB according to the record",
+                 (long long)(disk->size_bytes >> 30), (long long)(recorded >> 30));
+}
+
 static void visit_volume(void *ctx, struct kube_object *volume)
 {
     const struct comparison *comparison = ctx;
@@ -35,9 +50,10 @@ static void visit_volume(void *ctx, struct kube_object *volume)
     if (!id || kube_is_deleting(volume->metadata))
         return;
     const struct cloud_disk *disk = disk_scan_find(comparison->scan, id);
-    if (disk)
+    if (disk) {
         compare_owners(comparison, volume, disk);
-    else if (disk_scan_may_list(comparison->scan, id))
+        compare_size(comparison, volume, disk);
+    } else if (disk_scan_may_list(comparison->scan, id))
         findings_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
                      "Disk %s does not exist", id);
 }

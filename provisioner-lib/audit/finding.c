@@ -66,6 +66,13 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
                              "The volume's data, unless there is a snapshot.",
                              "Find out from Azure's activity log who deleted the disk; restore it "
                              "under the same name."},
+    [SIZE_DIFFERS] = {"SizeDiffers", SEVERITY_DANGER, true,
+                      "A volume's disk is larger than the record says: somebody has resized it in "
+                      "Azure.",
+                      "A node takes the disk for the wrong one, so the volume's next pod would not "
+                      "start.",
+                      "Nothing: the controller records the disk's size. Resize the "
+                      "PersistentVolumeClaim instead, so that the claim shows the size, too."},
     [DISK_WITHOUT_VOLUME] =
         {"DiskWithoutVolume", SEVERITY_WARNING, false,
          "A disk is tagged as created by this driver in this cluster, or by an earlier version "

@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 from cluster.waiting import until
 
-from .calls import create, publish
+from .calls import GIB, create, publish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
 from .test_azdiskctl import (
@@ -88,6 +88,15 @@ def test_what_azure_decides_is_put_right(world, controller, azure_sdk, put_wrong
     attached = world.azure.control("GET", f"vms/{world.nodes[node]}")["attached"]
     status = world.find("azvolumeattachments", name)["status"]
     assert [str(a["lun"]) for a in attached] == [status["detail"]["publish_context"]["LUN"]]
+
+
+def test_a_disk_that_somebody_made_larger(world, controller, azure_sdk):
+    create(controller, "pvc-9", {"skuName": "Premium_LRS"})
+    azure_sdk.disks.begin_update("rg", "pvc-9", {"properties": {"diskSizeGB": 9}}, polling_interval=0.1).result()
+    until(lambda: events(world, "AzVolume", "pvc-9") == ["SizeDiffers"], "an event on the volume", 120)
+    until(lambda: counts(controller) == {}, "it is put right")
+    status = world.find("azvolumes", "pvc-9")["status"]
+    assert (status["state"], status["detail"]["capacity_bytes"]) == ("Updated", 9 * GIB)
 
 
 @pytest.mark.parametrize("flags", [["--repair=none"]])

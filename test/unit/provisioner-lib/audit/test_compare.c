@@ -297,6 +297,42 @@ static void test_disks(void **state)
     }
 }
 
+static void test_sizes(void **state)
+{
+    static const struct {
+        const char *volume_state;
+        int64_t gib; /* of the disk; 2 are on record */
+        const char *found;
+    } rows[] = {
+        {"Created", 2, ""},
+        {"Updated", 3, "SizeDiffers AzVolume/v "},
+        {"Updating", 3, ""}, /* by the driver, which has not recorded it yet */
+        {"Created", 1, ""},  /* a disk cannot become smaller: it is another one, or not known */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *text = mem_printf("{'volumes':[{'metadata':{'name':'v'},'spec':{'volumeName':'v'},"
+                                "'status':{'state':'%s','detail':{'volume_id':'" GROUP_DISKS "v',"
+                                "'capacity_bytes':2147483648}}}]}",
+                                rows[i].volume_state);
+        CLEANUP(json_decrefp) json_t *json = json_of(text);
+        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(findings_fini) struct findings found = {0};
+        CLEANUP(view_source_fini) struct view_source of;
+        char sku[] = "Premium_LRS", id[] = GROUP_DISKS "v";
+        struct cloud_disk disk = {.id = id, .sku = sku, .size_bytes = rows[i].gib << 30};
+        struct disk_scan scan = {.disks = {&disk, 1}};
+
+        view_source_init(&of, &view);
+        disk_scan_index(&scan);
+        assert_ok(compare_disks(NULL, &of.source, &scan, &found));
+        free(scan.by_id);
+        assert_found(&found, rows[i].found, rows[i].volume_state);
+    }
+}
+
 /* Who reads of a disk by an older driver must not delete it without a look elsewhere. */
 static void test_a_disk_that_may_be_another_clusters(void **state)
 {
@@ -346,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_records),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_disks),
+        cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_a_disk_that_may_be_another_clusters),
         cmocka_unit_test(test_every_kind_is_explained),
     };
