@@ -37,6 +37,7 @@ PROGRAMS = {
     "etcd": ("csi", "go.etcd.io/etcd/server/v3"),
     "csi-provisioner": ("csi", EXTERNAL + "external-provisioner/v6/cmd/csi-provisioner"),
     "csi-attacher": ("csi", EXTERNAL + "external-attacher/v4/cmd/csi-attacher"),
+    "csi-resizer": ("csi", EXTERNAL + "external-resizer/v2/cmd/csi-resizer"),
     "csi-sanity": ("csi", EXTERNAL + "csi-test/v5/cmd/csi-sanity"),
     "helm": ("csi", "helm.sh/helm/v3/cmd/helm"),
 }
@@ -52,6 +53,7 @@ STAMPS = {
     },
     EXTERNAL + "external-provisioner/v6": {"main.version": "v{major}.{minor}.{patch}"},
     EXTERNAL + "external-attacher/v4": {"main.version": "v{major}.{minor}.{patch}"},
+    EXTERNAL + "external-resizer/v2": {"main.version": "v{major}.{minor}.{patch}"},
     "helm.sh/helm/v3": {"helm.sh/helm/v3/internal/version.version": "v{major}.{minor}.{patch}"},
 }
 

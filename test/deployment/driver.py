@@ -40,6 +40,7 @@ class Driver:
             driver_image(f"{REGISTRY}/azuredisk:{TAG}"),
             images.sidecar(tools, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
             images.sidecar(tools, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
+            images.sidecar(tools, "csi-resizer", f"{REGISTRY}/csi-resizer:{TAG}"),
         ):
             self.cluster.load(image)
 
@@ -52,6 +53,7 @@ class Driver:
                 "azuredisk": image("azuredisk"),
                 "csiProvisioner": image("csi-provisioner"),
                 "csiAttacher": image("csi-attacher"),
+                "csiResizer": image("csi-resizer"),
             },
             "controller": {"trustedCA": Path(self.azure.ca).read_text()},
             "schedulerExtender": {

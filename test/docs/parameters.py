@@ -23,6 +23,7 @@ parameters:
   skuName: Premium_LRS
   maxShares: "3"
 reclaimPolicy: Delete
+allowVolumeExpansion: true
 volumeBindingMode: WaitForFirstConsumer
 ```
 

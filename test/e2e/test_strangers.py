@@ -276,13 +276,13 @@ def test_a_sidecar_reaches_the_drivers_leases_alone(cluster, driver):
                                ("DELETE", "somebody-elses", None), ("GET", "", None), ("DELETE", "", None)):
         assert refusal(cluster, taken, method, f"{LEASES}/{name}".rstrip("/"), body).startswith("403 "), (method, name)
     reached = {name for name in held if not refusal(cluster, taken, "GET", f"{LEASES}/{name}")}
-    attacher = "external-attacher-leader-disk-csi-azure-com"
-    assert reached == {"csi-azuredisk-controller", "disk-csi-azure-com", attacher}
+    attacher, resizer = "external-attacher-leader-disk-csi-azure-com", "external-resizer-disk-csi-azure-com"
+    assert reached == {"csi-azuredisk-controller", "disk-csi-azure-com", attacher, resizer}
     cluster.kubectl("delete", "lease", "somebody-elses", "-n", NAMESPACE)
 
 
 @pytest.mark.parametrize("program", [
-    "/bin/azdisk-controller", "/bin/azdisk-scheduler-extender", "/csi-provisioner", "/csi-attacher"])
+    "/bin/azdisk-controller", "/bin/azdisk-scheduler-extender", "/csi-provisioner", "/csi-attacher", "/csi-resizer"])
 def test_it_is_nobody_on_its_node(cluster, driver, program):
     """With the azure.json from the Secret, as it is by default."""
     found = driver.processes(program)

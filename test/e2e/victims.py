@@ -12,6 +12,7 @@ PROGRAMS = {
     "scheduler extender": "/bin/azdisk-scheduler-extender",
     "external-provisioner": "/csi-provisioner",
     "external-attacher": "/csi-attacher",
+    "external-resizer": "/csi-resizer",
     "controller": "/bin/azdisk-controller",
 }
 

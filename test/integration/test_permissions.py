@@ -20,6 +20,7 @@ from .release import Permission, Release
 
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
+SIDECARS = ("csi-provisioner", "csi-attacher", "csi-resizer")
 CLASS = "azuredisk-premium-ssd-lrs-replicas"
 
 
@@ -110,7 +111,7 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
     for name in world.nodes:
         driver = {"name": GROUP, "nodeID": name, "topologyKeys": [zone]}
         storage.create_csi_node({"metadata": {"name": name}, "spec": {"drivers": [driver]}})
-    sidecars = [sidecar(release, controller, name) for name in ("csi-provisioner", "csi-attacher")]
+    sidecars = [sidecar(release, controller, name) for name in SIDECARS]
     annotations = {"volume.kubernetes.io/storage-provisioner": GROUP, "volume.kubernetes.io/selected-node": node}
     claim = {"metadata": {"name": "claim", "annotations": annotations},
              "spec": {"storageClassName": CLASS, "accessModes": ["ReadWriteOnce"],
@@ -129,6 +130,7 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
     storage.delete_volume_attachment(f"{name}-a")
     until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
           "the attachment goes", 90)
+    the_claim_grows(core, release.namespace, name)
 
     free = {"metadata": {"finalizers": None}}
     core.delete_namespaced_persistent_volume_claim("claim", release.namespace)
@@ -141,6 +143,21 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
         process.wait()
     for csi_node in world.nodes:
         storage.delete_csi_node(csi_node)
+
+
+def the_claim_grows(core: client.CoreV1Api, namespace: str, volume: str) -> None:
+    core.patch_namespaced_persistent_volume_claim("claim", namespace, {"spec": {"volumeName": volume}})
+    bound = {"status": {"phase": "Bound", "capacity": {"storage": "4Gi"}}}
+    core.patch_namespaced_persistent_volume_claim_status("claim", namespace, bound)
+    more = {"spec": {"resources": {"requests": {"storage": "6Gi"}}}}
+    core.patch_namespaced_persistent_volume_claim("claim", namespace, more)
+
+    def waits_for_its_node() -> bool:
+        status = core.read_namespaced_persistent_volume_claim("claim", namespace).status
+        return "FileSystemResizePending" in [condition.type for condition in status.conditions or []]
+
+    until(waits_for_its_node, "the disk has grown", 90)
+    assert core.read_persistent_volume(volume).spec.capacity["storage"] == "6Gi"
 
 
 def _only_protected(core: client.CoreV1Api, name: str) -> bool:
@@ -214,11 +231,12 @@ def test_nothing_is_allowed_that_nobody_does(release, used):
 
 
 def test_sidecars_get_their_leases_and_no_other(release):
-    """They are named in their code: cmd/csi-provisioner/csi-provisioner.go, cmd/csi-attacher/main.go, and
-    sanitizeName of csi-lib-utils/leaderelection, of the versions that the chart has."""
+    """They are named in their code: cmd/csi-provisioner/csi-provisioner.go, main.go of cmd/csi-attacher and cmd/csi-resizer,
+    and sanitizeName of csi-lib-utils/leaderelection, of the versions that the chart has."""
     leases = {str(p).removeprefix(f"{CONTROLLER}: ") for p in release.permissions() if "leases" in p.resource}
     own = "csi-azuredisk-controller"
-    theirs = ("external-attacher-leader-disk-csi-azure-com", "disk-csi-azure-com")
+    driver = "disk-csi-azure-com"
+    theirs = (driver, f"external-attacher-leader-{driver}", f"external-resizer-{driver}")
     assert leases == {
         "create leases.coordination.k8s.io",  # which cannot be restricted by name
         *(f"{verb} leases.coordination.k8s.io {own}" for verb in ("get", "patch")),

@@ -6,6 +6,7 @@ require (
 	github.com/kubernetes-csi/csi-test/v5 v5.4.0
 	github.com/kubernetes-csi/external-attacher/v4 v4.12.0
 	github.com/kubernetes-csi/external-provisioner/v6 v6.3.0
+	github.com/kubernetes-csi/external-resizer/v2 v2.2.0
 	go.etcd.io/etcd/server/v3 v3.6.8
 	helm.sh/helm/v3 v3.21.3
 )
