@@ -135,7 +135,7 @@ class Node:
   address = "{SOCKET}"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "{PAUSE_IMAGE}"
-  restrict_oom_score_adj = {str(not _may_raise_limits()).lower()}
+  restrict_oom_score_adj = {str(not may_raise_limits()).lower()}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "{self._path("cni")}"
@@ -182,7 +182,7 @@ class Node:
         }
 
 
-def _may_raise_limits() -> bool:
+def may_raise_limits() -> bool:
     """Without CAP_SYS_RESOURCE runc cannot lower a container's oom_score_adj, and fails."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("CapEff:"):

@@ -63,6 +63,7 @@ def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = 
         "metadata": {"name": name},
         "provisioner": DRIVER,
         "parameters": {"skuName": "Premium_LRS", "maxShares": str(max_shares)},
+        "allowVolumeExpansion": True,
         "volumeBindingMode": "WaitForFirstConsumer",
     }
     stateful_set = {

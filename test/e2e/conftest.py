@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 from cluster.cluster import Cluster
+from cluster.waiting import until
 from deployment import ledger
 from deployment.azure import Azure
-from deployment.driver import Driver
+from deployment.driver import OBJECTS, Driver
 from deployment.timeline import Timeline
+
+from .every_volume import KINDS, claim, storage_class
 
 NODES = ("node-a", "node-b", "node-c", "node-d")
 QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
@@ -52,6 +55,19 @@ def azure(driver) -> Azure:
     """It is quick; a module may slow it down."""
     driver.azure.latency(**QUICK)
     return driver.azure
+
+
+@pytest.fixture(scope="module")
+def claims(cluster, azure):
+    """A claim of each kind, of the kind's name."""
+    cluster.apply(storage_class("ext4", fsType="ext4"), storage_class("xfs", fsType="xfs"))
+    cluster.apply(claim("ext4", "ext4"), claim("xfs", "xfs"), claim("block", "ext4", "Block"))
+    yield
+    cluster.kubectl("delete", "pvc", *KINDS, "--timeout=120s")
+    cluster.kubectl("delete", "storageclass", "ext4", "xfs")
+    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
+    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
+          "no custom resource is left", 120, interval=0.5)
 
 
 @pytest.fixture(scope="module")
