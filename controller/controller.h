@@ -25,11 +25,11 @@ struct settings {
     int publish_wait;       /* enum publish_wait */
     int on_unpublish;       /* enum on_unpublish */
     uint64_t replica_gc_delay_ms;
-    uint64_t heartbeat_limit_ms; /* a node plug-in that was silent for longer is not ready */
-    int64_t worker_tasks;        /* of each reconciler */
-    uint64_t audit_interval_ms;  /* between scans; 0: none */
+    uint64_t heartbeat_limit_ms;   /* a node plug-in that was silent for longer is not ready */
+    int64_t worker_tasks;          /* of each reconciler */
+    uint64_t audit_interval_ms;    /* between scans; 0: none */
     bool expand_detaches_replicas; /* of a disk that cannot grow while a VM has it */
-    int repair;                  /* enum repair: what the audit puts right */
+    int repair;                    /* enum repair: what the audit puts right */
 };
 
 struct controller {

@@ -288,6 +288,15 @@ static struct err *cannot(const struct attachment_work *work, enum attachment_st
 
 /* ---- steps ---- */
 
+/* Of steps that write to the status what the work says by itself. */
+static struct err *(*const STATUS_WRITERS[])(struct task *self, struct attachment_work *work) = {
+    [STEP_RECORD_SIZE] = status_set_size,
+    [STEP_RECORD_LOST] = status_set_lost,
+    [STEP_RECORD_VM] = status_set_vm,
+    [STEP_FORGET_VM] = status_set_moved,
+    [STEP_RECORD_DETACHING] = status_set_detaching,
+};
+
 /* Takes the step. `ret_go_on`: there may be another one right after it. */
 static struct err *take_step(struct task *self, struct attachment_work *work,
                              const struct attachment_plan *plan, bool *ret_go_on)
@@ -326,20 +335,16 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
         workqueue_add(controller->leading->queues[ROLE_QUEUE], work->object->key);
         return NULL;
     case STEP_RECORD_SIZE:
-        return status_set_size(self, work);
     case STEP_RECORD_LOST:
-        return status_set_lost(self, work);
+    case STEP_RECORD_VM:
+    case STEP_FORGET_VM:
+    case STEP_RECORD_DETACHING:
+        return STATUS_WRITERS[plan->step](self, work);
     case STEP_RECORD_DISPLACED:
         return status_set_displaced(self, controller, work->neighbour_objects[plan->victim]);
     case STEP_VERIFIED:
         attachment_set_verified(controller, work->object->metadata->uid, true);
         return NULL;
-    case STEP_RECORD_VM:
-        return status_set_vm(self, work);
-    case STEP_FORGET_VM:
-        return status_set_moved(self, work);
-    case STEP_RECORD_DETACHING:
-        return status_set_detaching(self, work);
     case STEP_DETACH:
         return detach(self, work);
     case STEP_PREEMPT:

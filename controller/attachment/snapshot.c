@@ -100,7 +100,8 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     in->lun = attachment_lun(attachment);
     in->detach_requested = attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL;
     in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
-    in->verified = controller->leading && string_set_has(&controller->leading->verified, object->metadata->uid);
+    in->verified = controller->leading &&
+                   string_set_has(&controller->leading->verified, object->metadata->uid);
     in->disk_id = spec->volume__id;
 }
 

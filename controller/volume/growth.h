@@ -15,7 +15,7 @@
 #include "controller/volume/plan.h"
 
 /* What the plan has to know of it. */
-void growth_gather(const struct controller *controller, const struct kube_object *volume,
+void growth_gather(const struct controller *controller, const struct kube_object *object,
                    struct volume_snapshot *ret);
 
 /* The size that spec.capacityRange asks for. */
@@ -23,7 +23,7 @@ int64_t growth_wanted_gib(const Api__AzVolume *volume);
 /* PRECONDITION, with who uses it and what to do, if a disk of the volume's kind cannot grow to this
  * size now. */
 struct err *growth_check_possible(const struct controller *controller,
-                                  const struct kube_object *volume, int64_t to_gib)
+                                  const struct kube_object *object, int64_t to_gib)
     __attribute__((warn_unused_result));
 
 /* Two patches of the AzVolume, for CSI: the size that is wanted; and that it is. */
@@ -32,8 +32,8 @@ json_t *growth_begin_json(void);
 
 /* Makes the disk as large as is asked for, and records it. */
 struct err *growth_carry_out(struct task *self, struct controller *controller,
-                             const struct kube_object *volume) __attribute__((warn_unused_result));
+                             const struct kube_object *object) __attribute__((warn_unused_result));
 /* Reads the disk, and records its size if it has grown: a former leader may have got so far, or
  * somebody else may have done it. */
 struct err *growth_read_size(struct task *self, struct controller *controller,
-                             const struct kube_object *volume) __attribute__((warn_unused_result));
+                             const struct kube_object *object) __attribute__((warn_unused_result));
