@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/machine.h"
@@ -12,6 +13,7 @@
 #include "test/sim/record.h"
 #include "test/sim/sim.h"
 
+enum { HAND_GIB = 40 };
 enum { PATIENCE_MS = 10 * 1000 }; /* of a person who was refused */
 
 /* Azure refuses it while the VM is changing: then nothing happens. */
@@ -160,6 +162,34 @@ void hand_detaches_disk(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     group_spawn(&sim->tasks, "by hand", detach_until_done, sim);
+}
+
+void hand_grows_disk(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    struct volume *found = NULL;
+    unsigned n = 0;
+
+    sim_choices(incident, &random);
+    LIST_FOREACH(&sim->world->volumes, link) {
+        if (VOLUME_OF(link)->phase == VOLUME_BOUND && random_below(&random, ++n) == 0)
+            found = VOLUME_OF(link);
+    }
+    CLEANUP(freep) char *key = found ? resource_key(found->handle) : NULL;
+    struct disk *disk = key ? disk_find(sim->azure, key) : NULL;
+    if (!disk)
+        return;
+    int64_t gib = disk->spec.size_gib + 1 + (int64_t)random_below(&random, HAND_GIB);
+    CLEANUP(json_decrefp)
+    json_t *body = json_pack("{s:{s:I}}", "properties", "diskSizeGB", (json_int_t)gib);
+    struct operation *operation;
+    struct refusal *refusal = disk_patch(disk, body, &operation);
+    if (!refusal) {
+        sim_note(sim, "by hand: disk %s grows to %lld GiB", disk->name, (long long)gib);
+        found->grown_by_hand = true;
+    }
+    refusal_free(refusal);
+    model_commit(sim->azure);
 }
 
 void hand_does_nothing(struct sim *sim, const struct incident *incident)

@@ -15,4 +15,6 @@ void hand_detaches_replica(struct sim *sim, const struct incident *incident);
  * taken away from where it is in nobody's records. */
 void hand_attaches_disk(struct sim *sim, const struct incident *incident);
 void hand_detaches_disk(struct sim *sim, const struct incident *incident);
+/* Of a bound volume, where Azure lets people do so. */
+void hand_grows_disk(struct sim *sim, const struct incident *incident);
 void hand_does_nothing(struct sim *sim, const struct incident *incident);

@@ -24,6 +24,7 @@ enum { MINUTE_MS = 60 * 1000, LONGEST_RULE = 1000 };
 #define OF_VM "'kind':'virtualMachines.*'"
 #define CREATE "'kind':'disks.createOrUpdate'"
 #define DELETE "'kind':'disks.delete'"
+#define GROW "'kind':'disks.update'"
 #define POLL "'kind':'operations.get'"
 #define OFTEN "'probability':[0.1|0.5|0.9]"
 #define SOMETIMES "'probability':[0.05|0.2|0.5]"
@@ -116,6 +117,14 @@ enum { MINUTE_MS = 60 * 1000, LONGEST_RULE = 1000 };
         ",'code':'[ScopeLocked|OperationNotAllowed|DiskServiceInternalError|Conflict]'," OFTEN)     \
     ROW("azure-deletion-fails", 10, "'fault':'failOperation','kind':'diskDelete',"                  \
         "'code':'[InternalServerError|OperationNotAllowed]'," OFTEN)                                \
+    /* growth */                                                                                    \
+    ROW("azure-growth-refused", 10, "'fault':'refuse'," GROW ",'code':'[ScopeLocked|"               \
+        "OperationNotAllowed|DiskServiceInternalError|Conflict|QuotaExceeded|"                      \
+        "RequestDisallowedByPolicy]'," OFTEN)                                                       \
+    ROW("azure-growth-fails", 10, "'fault':'failOperation','kind':'diskUpdate',"                    \
+        "'code':'[InternalServerError|OperationNotAllowed|Conflict]'," OFTEN)                       \
+    ROW("azure-growth-answer-lost", 10, "'fault':'loseAnswer'," GROW "," OFTEN)                     \
+    ROW("azure-growth-slow", 10, "'fault':'delay','kind':'diskUpdate','time':'[30s|5m]'," OFTEN)    \
     /* lists, and a zone */                                                                         \
     ROW("azure-list-page-empty", 10, "'fault':'emptyPage','probability':[0.1|0.5]")                 \
     ROW("azure-zone-hangs", 30, "'fault':'stick','zone':'[1|2|3]'")
@@ -292,6 +301,7 @@ static const struct incident_kind rows[] = {
     LASTING("azure-behaves-otherwise", 20, behave_otherwise, behave_again),
     LASTING("replica-detached-by-hand", 5, hand_detaches_replica, hand_does_nothing),
     LASTING("disk-attached-by-hand", 10, hand_attaches_disk, hand_detaches_disk),
+    {.name = "disk-grown-by-hand", .begin = hand_grows_disk, .bad = true},
 };
 
 const struct incident_table AZURE_INCIDENTS = {rows, COUNT_OF(rows)};

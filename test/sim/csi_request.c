@@ -155,6 +155,20 @@ const ProtobufCMessage *csi_request_unpublish(struct arena *arena,
     return &request->base;
 }
 
+const ProtobufCMessage *csi_request_expand(struct arena *arena, const struct volume *volume,
+                                           int64_t bytes)
+{
+    Csi__V1__ControllerExpandVolumeRequest *request = arena_alloc(arena, sizeof *request);
+
+    csi__v1__controller_expand_volume_request__init(request);
+    request->volume_id = arena_strdup(arena, volume->handle);
+    request->capacity_range = arena_alloc(arena, sizeof *request->capacity_range);
+    csi__v1__capacity_range__init(request->capacity_range);
+    request->capacity_range->required_bytes = bytes;
+    request->volume_capability = capability_of(arena, volume);
+    return &request->base;
+}
+
 const ProtobufCMessage *csi_request_list(struct arena *arena, const char *token)
 {
     Csi__V1__ListVolumesRequest *request = arena_alloc(arena, sizeof *request);

@@ -157,6 +157,7 @@ void invariants_free(struct invariants *invariants)
     invariants->sim->azure_side->observe = NULL;
     records_fini(&invariants->records);
     calls_fini(invariants);
+    growings_fini(invariants);
     free(invariants);
 }
 

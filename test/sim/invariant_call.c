@@ -88,6 +88,8 @@ void note_question(struct invariants *invariants, const char *method,
     bool publish;
     struct publishing *publishing = publishing_of(invariants, method, request, &publish);
 
+    if (strcmp(method, "ControllerExpandVolume") == 0)
+        note_growth_question(invariants, request);
     if (!publishing)
         return;
     if (publish) {
@@ -253,6 +255,8 @@ void check_answer(struct invariants *invariants, const char *method,
             check_published(invariants, question, answer);
         else if (!err && !crossed)
             check_unpublished(invariants, question);
+    } else if (strcmp(method, "ControllerExpandVolume") == 0) {
+        check_growth_answer(invariants, request, response, err);
     } else if (!err && strcmp(method, "CreateVolume") == 0) {
         check_created(invariants->sim, answer);
     } else if (!err && strcmp(method, "DeleteVolume") == 0) {

@@ -50,6 +50,10 @@
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
 #define LEAVES "I12 what leaves has left", \
     "A volume's deletion waits for as long as another volume's disk cannot be attached."
+#define GROWS_ALONE "I17 a disk grows where Azure allows it", \
+    "Azure refuses it, again and again: the volume stays as small as it was."
+#define GROWS_AS_ASKED "I18 a disk is as large as was asked for", \
+    "It can never become smaller, and is paid for as long as it exists."
 #define NO_BLIND_WRITE "I14 nothing is written over unseen", \
     "What somebody else has just recorded is lost: a pod is sent to a LUN of before."
 #define PROGRAM_IS_SEEN "I16 a program that writes is seen", \
@@ -82,8 +86,20 @@ struct publishing {
     UT_hash_handle hh;
 };
 
+/* What CSI calls have asked a volume's size to be. */
+struct growing {
+    char *name;
+    int64_t most_bytes;     /* ever */
+    int64_t asked_bytes;    /* and not taken back, by the answer to a later call */
+    uint64_t asked_at;      /* that answer */
+    unsigned calls;         /* under way */
+    uint64_t unclear_until; /* a call that nobody waits for any more may be at work */
+    UT_hash_handle hh;
+};
+
 struct invariants {
     struct sim *sim;
+    struct growing *growings;
     struct records records;
     uint64_t changes;                                       /* of AzVolumeAttachments */
     uint64_t seen_changes, seen_azure_changes, seen_mounts; /* at the last look */
@@ -115,12 +131,24 @@ bool may_be_behind(const struct invariants *invariants, uint64_t then);
 /* invariant_request.c: what the driver has asked of Azure */
 void check_request(struct invariants *invariants, const struct arm_record *record);
 bool vm_has_disk(const struct vm *vm, const char *disk);
+/* In the world's time, when the request came. */
+uint64_t came_at(const struct sim *sim, const struct arm_record *record);
 /* invariant_call.c: what was answered to CSI calls */
 void check_answer(struct invariants *invariants, const char *method,
                   const ProtobufCMessage *request, const ProtobufCMessage *response,
                   const struct err *err);
 void note_question(struct invariants *invariants, const char *method,
                    const ProtobufCMessage *request);
+/* invariant_growth.c: disks that become larger */
+void note_growth_question(struct invariants *invariants, const ProtobufCMessage *request);
+void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *request,
+                         const ProtobufCMessage *response, const struct err *err);
+void check_grows(struct invariants *invariants, const char *disk_id); /* it is about to be asked */
+void check_growth_request(struct invariants *invariants, const struct arm_record *record);
+/* The replicas of a volume that nobody has, and that is to grow, go at once. */
+bool makes_way_for_growth(const struct invariants *invariants, const struct volume_record *volume);
+void check_growth_at_end(struct sim *sim, const struct volume *volume);
+void growings_fini(struct invariants *invariants);
 /* There is an AzVolumeAttachment, or has been until now. */
 void note_record(struct invariants *invariants, const char *volume, const char *node);
 void note_deleted_by_hand(struct invariants *invariants, const char *volume, const char *node);

@@ -15,8 +15,7 @@ enum {
 
 /* ---- I3, I5: what is taken away ---- */
 
-/* In the world's time, when the request came. */
-static uint64_t came_at(const struct sim *sim, const struct arm_record *record)
+uint64_t came_at(const struct sim *sim, const struct arm_record *record)
 {
     int64_t ago_us = loop_wall_us(sim->loop) - record->wall_us;
     uint64_t ago_ms = ago_us > 0 ? (uint64_t)ago_us / 1000 : 0;
@@ -182,6 +181,8 @@ void check_request(struct invariants *invariants, const struct arm_record *recor
 
     note_change(invariants->sim, record);
     count_refusal(record);
+    if (strcmp(record->kind, "disks.update") == 0)
+        check_growth_request(invariants, record);
     if (!accepted)
         return;
     for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++)

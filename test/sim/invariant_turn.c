@@ -5,17 +5,20 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/disk.h"
 #include "test/azsim/model/operation.h"
+#include "test/azsim/model/resource.h"
 #include "test/azsim/model/vm.h"
 #include "test/sim/invariant_check.h"
 
+#define GROWTH "its own"
 #define ACTION "/attachDetachDataDisks"
 
 enum { GIVEN_UP_MS = 2 * 60 * 1000 }; /* as provisioner-lib/azure/vm_queue.c has it */
 
 struct turn {
     struct list link;
-    char *vm;
+    char *vm;     /* NULL: the disk itself grows */
     json_t *body; /* names the disks */
     char *url;    /* of the operation; NULL: not answered yet */
     uint64_t began;
@@ -73,15 +76,34 @@ static const char *common_disk(const json_t *list, const json_t *body)
     return NULL;
 }
 
+static const char *disk_of_growth(const struct turn *turn)
+{
+    const json_t *first = json_array_get(json_object_get(turn->body, "dataDisksToAttach"), 0);
+
+    return json_string_value(json_object_get(first, "diskId"));
+}
+
+static const struct operation *operation_of(const struct turns *turns, const struct turn *turn)
+{
+    if (turn->vm) {
+        const struct vm *vm = vm_find_by_name(turns->sim->azure, turn->vm);
+
+        return vm ? vm->operation : NULL;
+    }
+    CLEANUP(freep) char *key = resource_key(disk_of_growth(turn));
+    const struct disk *disk = disk_find(turns->sim->azure, key);
+    return disk ? disk->operation : NULL;
+}
+
 /* One whose operation nobody looks at any more, because its outcome could not be learned, ends when
  * Azure ends it, or when nobody could look for so long that it is given up. */
 static bool is_over(const struct turns *turns, const struct turn *turn)
 {
-    const struct vm *vm = vm_find_by_name(turns->sim->azure, turn->vm);
+    const struct operation *operation = operation_of(turns, turn);
 
     if (!turn->url)
         return false;
-    return !vm || !vm->operation || !strstr(turn->url, vm->operation->id) ||
+    return !operation || !strstr(turn->url, operation->id) ||
            turn->looked + GIVEN_UP_MS <= loop_now(turns->sim->loop);
 }
 
@@ -91,27 +113,49 @@ static void check_turn(const struct turns *turns, const struct turn *new, const 
 
     if (!disk)
         disk = common_disk(json_object_get(new->body, "dataDisksToDetach"), other->body);
-    if (disk && strcmp(new->vm, other->vm) != 0)
+    const char *where = new->vm ? new->vm : GROWTH, *elsewhere = other->vm ? other->vm : GROWTH;
+    if (disk && strcmp(where, elsewhere) != 0)
         verdict_violated(turns->sim, ONE_AT_A_TIME,
                          "disk %s is changed on %s, and its change on %s since %.3f s goes on",
-                         strrchr(disk, '/') + 1, new->vm, other->vm, (double)other->began / 1000);
+                         strrchr(disk, '/') + 1, where, elsewhere, (double)other->began / 1000);
 }
 
 /* ---- from request to end ---- */
 
+static struct turn *turn_of_vm(const struct http_request *request, const char *action)
+{
+    struct turn *turn = mem_alloc(sizeof *turn);
+    CLEANUP(freep) char *path = mem_strndup(request->url, (size_t)(action - request->url));
+
+    *turn = (struct turn){.vm = mem_strdup(strrchr(path, '/') + 1),
+                          .body = json_loadb(request->body, request->body_length, 0, NULL)};
+    return turn;
+}
+
+/* As if it were attached. */
+static struct turn *turn_of_growth(const struct http_request *request)
+{
+    struct turn *turn = mem_alloc(sizeof *turn);
+    const char *path = strstr(request->url, "/subscriptions/");
+    CLEANUP(freep) char *id = mem_strndup(path, strcspn(path, "?"));
+
+    *turn = (struct turn){.body = json_pack("{s:[{s:s}]}", "dataDisksToAttach", "diskId", id)};
+    return turn;
+}
+
 struct turn *turns_begin(struct turns *turns, const struct http_request *request)
 {
     const char *action = strstr(request->url, ACTION);
+    bool grows = request->method && strcmp(request->method, "PATCH") == 0 && strstr(request->url, "/disks/");
     struct turn *turn;
 
-    if (!action || !request->body || !turns->sim->invariants) /* scale.h measures only */
+    if (!request->body || (!action && !grows) ||
+        !turns->sim->invariants) /* scale.h measures only */
         return NULL;
-    CLEANUP(freep) char *path = mem_strndup(request->url, (size_t)(action - request->url));
-    turn = mem_alloc(sizeof *turn);
-    *turn = (struct turn){.vm = mem_strdup(strrchr(path, '/') + 1),
-                          .body = json_loadb(request->body, request->body_length, 0, NULL),
-                          .began = loop_now(turns->sim->loop)};
-    turn->looked = turn->began;
+    turn = grows ? turn_of_growth(request) : turn_of_vm(request, action);
+    turn->began = turn->looked = loop_now(turns->sim->loop);
+    if (grows)
+        check_grows(turns->sim->invariants, disk_of_growth(turn));
     LIST_FOREACH(&turns->under_way, link) {
         if (TURN_OF(link)->began >= turns->sim->invariants->led_since &&
             !is_over(turns, TURN_OF(link)))

@@ -1,5 +1,6 @@
-/* invariant_turn.h - the changes of VMs' disks that one controller has under way, as it knows them:
- * a disk is changed on one VM after the other (design, rule 5).
+/* invariant_turn.h - the changes of VMs' disks, and of disks' sizes, that one controller has under
+ * way, as it knows them: a disk is changed on one VM after the other (design, rule 5), and not
+ * while it grows.
  *
  * A change is under way from its request until its operation was seen to end, or until nobody can
  * know: after a lost answer, after a look that failed, after another one has led. For

@@ -10,7 +10,8 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
 /* What people ask for all the time. */
 #define SOME_WORK                                                                                  \
     {"workload-create", 3}, {"workload-scale", 4}, {"workload-roll", 3}, {"workload-delete", 2},   \
-        {"workload-create-block", 1}, {"workload-change-replicas", 2}, {"pod-restart", 4},         \
+        {"workload-create-block", 1}, {"workload-change-replicas", 2}, {"claim-grows", 6},         \
+        {"pod-restart", 4},                                                                        \
     {                                                                                              \
         "pod-move", 4                                                                              \
     }
@@ -35,13 +36,15 @@ const struct profile PROFILES[] = {
     {"calm", 30 * MINUTE_MS, QUIET_MS, RATES(SOME_WORK, {"disk-attach-refused", 3})},
     {"busy", 40 * MINUTE_MS, QUIET_MS,
      RATES({"workload-create", 20}, {"workload-delete", 18}, {"workload-roll", 5},
-           {"workload-change-replicas", 5}, {"pod-move", 10}, {"disk-attach-refused", 3})},
+           {"workload-change-replicas", 5}, {"claim-grows", 15}, {"pod-move", 10},
+           {"disk-attach-refused", 3})},
     {"rolling", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_TROUBLE, {"workload-*", 2}, {"workload-create", 4}, {"workload-roll", 15},
-           {"pod-move", 10})},
+           {"claim-grows", 10}, {"pod-move", 10})},
     {"churn", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_TROUBLE, {"workload-create", 20}, {"workload-delete", 18}, {"workload-scale", 10},
-           {"workload-change-replicas", 6}, {"azure-creation-*", 1}, {"azure-deletion-*", 1})},
+           {"workload-change-replicas", 6}, {"claim-grows", 10}, {"azure-creation-*", 1},
+           {"azure-deletion-*", 1})},
     {"block", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"workload-create-block", 10}, {"node-*", 1})},
     {"node-deaths", 45 * MINUTE_MS, QUIET_MS,
@@ -63,12 +66,14 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, SOME_TROUBLE, {"azure-*", 1}, {"azure-unreachable", 0.2}, {"node-*", 1})},
     {"by-hand", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
-           {"volume-attached-by-hand", 6}, {"volume-record-deleted-by-hand", 6},
-           {"attachment-record-deleted-by-hand", 6}, {"node-*", 1})},
+           {"disk-grown-by-hand", 6}, {"volume-attached-by-hand", 6},
+           {"volume-record-deleted-by-hand", 6}, {"attachment-record-deleted-by-hand", 6},
+           {"node-*", 1})},
     {"everything", 60 * MINUTE_MS, 30 * MINUTE_MS,
      RATES(SOME_WORK, {"node-*", 2}, {"zone-*", 1}, {"azure-*", 0.3}, {"api-*", 1}, {"watch*", 1},
            {"lists-stale", 1}, {"history-compacted", 1}, {"leader-*", 2}, {"controller*", 1},
-           {"pod-*", 2}, {"replica-detached-by-hand", 1}, {"disk-attached-by-hand", 1})},
+           {"pod-*", 2}, {"replica-detached-by-hand", 1}, {"disk-attached-by-hand", 1},
+           {"disk-grown-by-hand", 1})},
     {.name = NULL},
 };
 

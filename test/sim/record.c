@@ -23,6 +23,16 @@ static const char *text(const json_t *json)
     return string ? string : "";
 }
 
+static const char *volume_state_word(const char *state)
+{
+    static const char *const words[] = {"Updating", "Updated", "UpdateFailed"};
+
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (strcmp(words[i], state) == 0)
+            return words[i];
+    return "";
+}
+
 const char *record_state_word(const char *state)
 {
     static const char *const words[] = {
@@ -54,6 +64,7 @@ static struct volume_record *get_volume(struct records *records, const char *nam
         return volume;
     volume = mem_alloc(sizeof *volume);
     volume->name = mem_strdup(name);
+    volume->state = "";
     list_init(&volume->attachments);
     HASH_ADD_KEYPTR(hh, records->volumes, volume->name, strlen(volume->name), volume);
     return volume;
@@ -118,6 +129,7 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     record->is_primary = strcmp(text(json_object_get(detail, "role")), ROLE_PRIMARY) == 0;
     record->state = state;
     record->lun = lun_of(detail);
+    record->bytes = strtoll(text(member(detail, "publish_context", CONTEXT_SIZE)), NULL, 10);
     record->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     if (record->deleting && !record->deleted)
         record->deleted = now;
@@ -184,7 +196,12 @@ void records_see_volume(struct records *records, const json_t *before, const jso
 
     volume->exists = after != NULL;
     volume->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
-    volume->created = strcmp(text(member(json, "status", "state")), "Created") == 0;
+    volume->state = volume_state_word(text(member(json, "status", "state")));
+    volume->bytes =
+        json_integer_value(json_object_get(member(json, "status", "detail"), "capacity_bytes"));
+    volume->wanted_bytes = json_integer_value(
+        json_object_get(member(json, "spec", "capacityRange"), "required_bytes"));
+    volume->created = volume->bytes > 0;
     volume->replicas = (unsigned)json_integer_value(member(json, "spec", "maxMountReplicaCount"));
     free(volume->primary_nodes);
     volume->primary_nodes = mem_strdup(text(member(json, "status", "primaryNode")));

@@ -19,6 +19,9 @@ struct volume_record {
     char *name;
     bool exists, deleting; /* the AzVolume */
     bool created;          /* ... says so */
+    const char *state;     /* "Updating" and so on; "" for none; a literal */
+    int64_t bytes;         /* that it says the disk has */
+    int64_t wanted_bytes;  /* of its spec */
     unsigned replicas;     /* that it wants */
     char *primary_nodes;   /* that it says it is published to */
     unsigned ready;        /* replicas that it says are attached */
@@ -36,6 +39,7 @@ struct record {
     bool is_primary;   /* is, by its status */
     const char *state; /* "Attached"; "" for none; a literal */
     int lun;           /* -1: none */
+    int64_t bytes;     /* of the disk, by its publish context; 0: none */
     bool deleting, detach_requested;
     uint64_t promoted;  /* loop_now of the world when it came to be so, by the first of these */
     uint64_t deleted;   /* loop_now of the world when somebody did; 0: nobody has */

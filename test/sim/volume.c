@@ -5,6 +5,7 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/names.h"
 #include "test/sim/provisioner.h"
+#include "test/sim/resizer.h"
 #include "test/sim/static_volume.h"
 #include "test/sim/world.h"
 
@@ -123,6 +124,8 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
         .pv = wish->taken ? mem_printf("of-%s", claim) : mem_printf("pvc-%s", uid),
         .wish = *wish,
         .chosen_zone = -1,
+        .gib = VOLUME_GIB,
+        .wanted_gib = VOLUME_GIB,
     };
     waiters_init(&volume->changed);
     list_append(&world->volumes, &volume->link);
@@ -142,6 +145,7 @@ void volume_free(struct volume *volume)
     free(volume->handle);
     free(volume->az_name);
     free(volume->error);
+    free(volume->resize_error);
     free(volume->taken_by);
     json_decref(volume->context);
     free(volume);
@@ -170,6 +174,32 @@ void volume_bind(struct volume *volume, const char *handle, json_t *context, uns
                 "status", json_pack("{s:{s:s}}", "status", "phase", "Bound"));
     waiters_wake(&volume->changed);
     waiters_wake(&volume->world->pods_changed);
+    resizer_start(volume);
+}
+
+static json_t *storage_json(int64_t gib)
+{
+    return json_pack("{s:o}", "storage", json_sprintf("%lldGi", (long long)gib));
+}
+
+void volume_request(struct volume *volume, int64_t gib)
+{
+    sim_note(volume->world->sim, "claim %s (%s) asks for %lld GiB, and has %lld", volume->claim,
+             volume->pv, (long long)gib, (long long)volume->gib);
+    volume->wanted_gib = gib;
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim, NULL,
+                json_pack("{s:{s:{s:o}}}", "spec", "resources", "requests", storage_json(gib)));
+    waiters_wake(&volume->changed);
+}
+
+void volume_resize(struct volume *volume, int64_t gib)
+{
+    volume->gib = gib;
+    volume->grown_by_hand = false;
+    world_patch(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv, NULL,
+                json_pack("{s:{s:o}}", "spec", "capacity", storage_json(gib)));
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim,
+                "status", json_pack("{s:{s:o}}", "status", "capacity", storage_json(gib)));
 }
 
 void volume_delete(struct volume *volume)

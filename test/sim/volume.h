@@ -74,6 +74,10 @@ struct volume {
     bool formatted;      /* the disk carries its file system */
     bool unclean;        /* ... which was not unmounted since: the next mount replays a journal */
     uint64_t by_hand_ms; /* the next time it is attached elsewhere too, for so long; 0: it is not */
+    int64_t gib;         /* its PersistentVolume's capacity */
+    int64_t wanted_gib;  /* its claim's request */
+    char *resize_error;  /* of the last ControllerExpandVolume that failed; NULL: it did not */
+    bool grown_by_hand;  /* ... since CSI last said how large the disk is */
     struct waiters changed;
 };
 
@@ -87,6 +91,10 @@ bool volume_is_used(const struct volume *volume); /* by a pod that is there */
 void volume_remove_claim(struct volume *volume);
 /* Takes over what CreateVolume has answered, and binds the claim. */
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones);
+/* Its claim asks for so much from now on. */
+void volume_request(struct volume *volume, int64_t gib);
+/* Takes over what ControllerExpandVolume has answered. */
+void volume_resize(struct volume *volume, int64_t gib);
 /* That is, all of its PersistentVolumes. */
 void volume_remove_pv(struct volume *volume);
 /* One of them: whichever a VolumeAttachment names. */

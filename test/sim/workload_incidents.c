@@ -12,6 +12,7 @@
 #include "test/sim/world.h"
 
 enum { BY_HAND_MS = 2 * 60 * 1000 };
+enum { MORE_GIB = 50, BEYOND_GIB = 4200 };
 enum { ROLL_MOST_MS = 5 * 60 * 1000, ROLL_LOOK_MS = 2000 };
 
 static void create(struct sim *sim, const struct incident *incident)
@@ -162,8 +163,6 @@ static void change_replicas(struct sim *sim, const struct incident *incident)
                 json_pack("{s:{s:i}}", "spec", "maxMountReplicaCount", (int)volume->wish.replicas));
 }
 
-/* ---- objects, by hand ---- */
-
 /* One that is in somebody's hands, or with `leaving` also one that is about to go. */
 static struct volume *any_volume(struct sim *sim, struct random *random, bool leaving)
 {
@@ -181,6 +180,29 @@ static struct volume *any_volume(struct sim *sim, struct random *random, bool le
     }
     return found;
 }
+
+/* Some ask for a size that takes a disk beyond 4 TiB. And while an owner still waits for what he
+ * has asked for, he may be content with less, though not with less than there is. */
+static void grow_claim(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct volume *volume = any_volume(sim, &random, false);
+    if (!volume)
+        return;
+    int64_t waits_for = volume->wanted_gib - volume->gib;
+    if (waits_for > 1 && random_below(&random, 2) == 0) {
+        volume_request(volume, volume->gib + 1 + (int64_t)random_below(&random, waits_for - 1));
+        return;
+    }
+    int64_t more =
+        random_below(&random, 8) == 0 ? BEYOND_GIB : 1 + (int64_t)random_below(&random, MORE_GIB);
+    int64_t least = waits_for > 0 ? volume->wanted_gib : volume->gib;
+    volume_request(volume, least + more);
+}
+
+/* ---- objects, by hand ---- */
 
 /* A VolumeAttachment for a node whose pods do not want the volume, while another node has it, or
  * the next time that Kubernetes makes one, which does not know of it. It may stay for a while. */
@@ -249,6 +271,7 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "workload-roll", .begin = roll},
     {.name = "workload-delete", .begin = delete},
     {.name = "workload-change-replicas", .begin = change_replicas},
+    {.name = "claim-grows", .begin = grow_claim},
     {.name = "pod-restart", .begin = restart},
     {.name = "pod-move", .begin = move},
     {.name = "pod-force-delete", .begin = force, .bad = true},
