@@ -54,6 +54,8 @@
     "Azure refuses it, again and again: the volume stays as small as it was."
 #define GROWS_AS_ASKED "I18 a disk is as large as was asked for", \
     "It can never become smaller, and is paid for as long as it exists."
+#define SAYS_SIZE "I19 an attachment says how large its disk is", \
+    "The node takes the disk for another one, and the pod does not start."
 #define NO_BLIND_WRITE "I14 nothing is written over unseen", \
     "What somebody else has just recorded is lost: a pod is sent to a LUN of before."
 #define PROGRAM_IS_SEEN "I16 a program that writes is seen", \
@@ -144,6 +146,8 @@ void note_growth_question(struct invariants *invariants, const ProtobufCMessage 
 void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *request,
                          const ProtobufCMessage *response, const struct err *err);
 void check_grows(struct invariants *invariants, const char *disk_id); /* it is about to be asked */
+/* What has just been recorded as attached. */
+void check_attached_size(const struct invariants *invariants, const struct record *record);
 void check_growth_request(struct invariants *invariants, const struct arm_record *record);
 /* The replicas of a volume that nobody has, and that is to grow, go at once. */
 bool makes_way_for_growth(const struct invariants *invariants, const struct volume_record *volume);

@@ -186,6 +186,24 @@ void check_growth_request(struct invariants *invariants, const struct arm_record
     }
 }
 
+/* ---- what is on record ---- */
+
+/* A shared disk cannot grow between its attachment and the record of that. */
+void check_attached_size(const struct invariants *invariants, const struct record *record)
+{
+    const struct sim *sim = invariants->sim;
+    const struct volume *volume = volume_of_disk(sim, record->volume->name);
+    const struct disk *disk = volume && volume->handle ? find_disk(sim, volume->handle) : NULL;
+
+    if (record->since != loop_now(sim->loop) || strcmp(record->state, "Attached") != 0 || !disk ||
+        disk->spec.max_shares == 1 || volume->grown_by_hand || !is_calm(invariants))
+        return;
+    if (record->bytes != disk->spec.size_gib * GIB)
+        verdict_violated(invariants->sim, SAYS_SIZE, "disk %s has %lld bytes on %s, and not %lld",
+                         disk->name, (long long)disk->spec.size_gib * GIB, record->node,
+                         (long long)record->bytes);
+}
+
 /* ---- who waits for whom ---- */
 
 bool makes_way_for_growth(const struct invariants *invariants, const struct volume_record *record)

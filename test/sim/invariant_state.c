@@ -150,6 +150,7 @@ void check_record(struct invariants *invariants, const struct volume_record *vol
     LIST_FOREACH(&volume->attachments, link) {
         check_luns(invariants->sim, RECORD_OF(link));
         check_kept(invariants, RECORD_OF(link));
+        check_attached_size(invariants, RECORD_OF(link));
     }
 }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import mutation
 
 PLAN = "controller/attachment/plan.c"
+VOLUME_PLAN = "controller/volume/plan.c"
 VIEW = "controller/attachment/snapshot.c"
 RECORD = "controller/attachment/status.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
@@ -74,6 +75,13 @@ MUTANTS = [
            "work->in.other_shares += !kube_is_deleting(objects[i]->metadata) && holds_share(other);"),
     Mutant("a disk changed on two VMs at once", BATCH,
            "if (busy && busy->vm != vm && changes_disk(vm, request, i))", "if (busy && !vm)"),
+    Mutant("a disk that grows is attached meanwhile", BATCH,
+           "if (busy && busy->vm != vm && changes_disk(vm, request, i))",
+           "if (busy && busy->vm && busy->vm != vm && changes_disk(vm, request, i))",
+           "busy", "claim-grows,pod-move"),
+    Mutant("a disk that is attached or detached grows meanwhile", BATCH,
+           "while (find_busy(cache, disk))", "while (find_busy(cache, disk) && !disk)",
+           "busy", "claim-grows,pod-move"),
     Mutant("sibling not told", "controller/routing/object_events.c",
            "        enqueue_attachment(controller, siblings[i]);", "        (void)siblings;",
            "busy", "pod-move"),
@@ -226,6 +234,31 @@ MUTANTS = [
     Mutant("zone ignored", "controller/volume/disk.c",
            ".zone = zonal ? wanted_zone(",
            ".zone = zonal && !volume ? wanted_zone("),
+    # ---- growth ----
+    Mutant("replicas make way for a growth though a pod uses the volume", VOLUME_PLAN,
+           "if (in->in_use || in->primaries > 0 ||", "if (in->primaries > 0 ||",
+           "calm", "claim-grows,pod-move,pod-restart"),
+    Mutant("replicas make way for a growth though the volume is published", VOLUME_PLAN,
+           "if (in->in_use || in->primaries > 0 || (in->others > 0 && in->replicas_stay))",
+           "if (in->others == 0 && (in->in_use || in->primaries > 0))", "calm", "claim-grows"),
+    Mutant("a shared disk grows while VMs have it", VOLUME_PLAN,
+           "if (in->grows_attached)", "if (in->grows_attached || in->others + in->primaries > 0)"),
+    Mutant("an attachment never says how large its disk has become", PLAN,
+           "if (in->size_differs)", "if (in->size_differs && in->deleting)"),
+    Mutant("a size that was reached is not recorded", "provisioner-lib/azure/azure.c",
+           "err = growth->record(self, growth->ctx, &disk);", "(void)growth;"),
+    Mutant("a size is recorded when others may have the disk already", "provisioner-lib/azure/azure.c",
+           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n"
+           "    vm_disk_release(azure->cache, hold);\n",
+           "    vm_disk_release(azure->cache, hold);\n"
+           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n",
+           "calm", "claim-grows,pod-move,pod-restart"),
+    Mutant("a size is wished for, and nobody is told", "controller/volume/growth.c",
+           'return json_pack("{s:{s:s, s:n}}", "status", "state", STATE_UPDATING, "error");',
+           'return json_pack("{s:{s:n}}", "status", "error");'),
+    Mutant("a size that was taken back is wished for still", "controller/csi/expand_volume.c",
+           "if (growth_wanted_gib(as_volume(volume)) == gib &&",
+           "if (growth_wanted_gib(as_volume(volume)) >= gib &&", "busy", "claim-grows"),
     # ---- pace ----
     Mutant("429 retried early", "provisioner-lib/azure/rate_limit_headers.c",
            "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),

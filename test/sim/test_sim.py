@@ -26,7 +26,7 @@ LIMIT = 3000  # seconds, for a run that takes minutes
 # What has to happen too, for a fault to have anything to strike: tokens are asked for once an hour.
 COMPANY = {"azure-token-refused": "azure-token-expired"}
 # In a scenario of seed 1 there is something for every fault to strike, but for these.
-SEED_OF_FAULT = {"azure-deletion-refused": 2, "azure-deletion-fails": 2}
+SEED_OF_FAULT = {"azure-deletion-refused": 2, "azure-deletion-fails": 2, "azure-growth-refused": 2}
 
 
 def kinds() -> list[str]:
