@@ -145,7 +145,9 @@ void note_question(struct invariants *invariants, const char *method,
 void note_growth_question(struct invariants *invariants, const ProtobufCMessage *request);
 void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *request,
                          const ProtobufCMessage *response, const struct err *err);
-void check_grows(struct invariants *invariants, const char *disk_id); /* it is about to be asked */
+/* It is about to be asked for, with this body. */
+void check_grows(struct invariants *invariants, const char *disk_id, const char *body,
+                 size_t length);
 /* What has just been recorded as attached. */
 void check_attached_size(const struct invariants *invariants, const struct record *record);
 void check_growth_request(struct invariants *invariants, const struct arm_record *record);

@@ -128,8 +128,16 @@ void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *
 
 /* ---- what is asked of Azure ---- */
 
+static int64_t size_in(const char *text, size_t length)
+{
+    CLEANUP(json_decrefp) json_t *body = json_loadb(text, length, 0, NULL);
+
+    return json_integer_value(json_object_get(json_object_get(body, "properties"), "diskSizeGB"));
+}
+
 /* By the record that the driver itself has of where the disk is. */
-void check_grows(struct invariants *invariants, const char *disk_id)
+void check_grows(struct invariants *invariants, const char *disk_id, const char *body,
+                 size_t length)
 {
     struct sim *sim = invariants->sim;
     const struct disk *disk = find_disk(sim, disk_id);
@@ -137,34 +145,26 @@ void check_grows(struct invariants *invariants, const char *disk_id)
 
     if (!volume || may_be_behind(invariants, loop_now(sim->loop)))
         return;
-    bool attached_too = grows_attached(disk, volume->wanted_bytes / GIB);
+    bool attached_too = grows_attached(disk, size_in(body, length));
+    coverage_count("growth",
+                   disk->spec.max_shares > 1 ? "shared"
+                   : attached_too            ? "alone"
+                                             : "crosses",
+                   disk_owner(disk) ? "attached" : "unattached");
     LIST_FOREACH(&disk->attachments, link) {
         const char *vm = ATTACHMENT_OF_DISK(link)->vm->spec.name;
         const struct record *record = record_find(sim, disk->name, vm);
 
-        if (record && record->lun >= 0)
-            coverage_count("growth", "while", record->primary ? "published" : "there");
         if (!attached_too && record && record->lun >= 0)
             verdict_violated(sim, GROWS_ALONE, "disk %s is to grow, and %s has it", disk->name, vm);
     }
-}
-
-static int64_t size_of(const struct arm_record *record)
-{
-    CLEANUP(json_decrefp)
-    json_t *body = record->call->body
-                       ? json_loadb(record->call->body, record->call->body_length, 0, NULL)
-                       : NULL;
-
-    return json_integer_value(json_object_get(json_object_get(body, "properties"), "diskSizeGB")) *
-           GIB;
 }
 
 void check_growth_request(struct invariants *invariants, const struct arm_record *record)
 {
     struct sim *sim = invariants->sim;
     const struct growing *growing = get(invariants, record->resource);
-    int64_t bytes = size_of(record);
+    int64_t bytes = size_in(record->call->body, record->call->body_length) * GIB;
     uint64_t came = came_at(sim, record);
 
     if (!volume_of_disk(sim, record->resource) && !record_volume(sim, record->resource))

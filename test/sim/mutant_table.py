@@ -247,12 +247,6 @@ MUTANTS = [
            "if (in->size_differs)", "if (in->size_differs && in->deleting)"),
     Mutant("a size that was reached is not recorded", "provisioner-lib/azure/azure.c",
            "err = growth->record(self, growth->ctx, &disk);", "(void)growth;"),
-    Mutant("a size is recorded when others may have the disk already", "provisioner-lib/azure/azure.c",
-           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n"
-           "    vm_disk_release(azure->cache, hold);\n",
-           "    vm_disk_release(azure->cache, hold);\n"
-           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n",
-           "calm", "claim-grows,pod-move,pod-restart"),
     Mutant("a size is wished for, and nobody is told", "controller/volume/growth.c",
            'return json_pack("{s:{s:s, s:n}}", "status", "state", STATE_UPDATING, "error");',
            'return json_pack("{s:{s:n}}", "status", "error");'),

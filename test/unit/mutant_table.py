@@ -37,6 +37,16 @@ MUTANTS = [
     # ---- Azure: changes of VMs ----
     Mutant("a disk is changed on two VMs at once", AZURE + "vm_batch.c",
            "if (busy && busy->vm != vm && changes_disk(vm, request, i))", "if (busy && !vm)", "vm_queue"),
+    Mutant("a disk that grows is attached meanwhile", AZURE + "vm_batch.c",
+           "if (busy && busy->vm != vm && changes_disk(vm, request, i))",
+           "if (busy && busy->vm && busy->vm != vm && changes_disk(vm, request, i))", "growth"),
+    Mutant("a disk that is attached grows meanwhile", AZURE + "vm_batch.c",
+           "while (find_busy(cache, disk))", "while (find_busy(cache, disk) && !disk)", "growth"),
+    Mutant("a size is recorded when others may have the disk already", AZURE + "azure.c",
+           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n"
+           "    vm_disk_release(azure->cache, hold);\n",
+           "    vm_disk_release(azure->cache, hold);\n"
+           "    if (!err)\n        err = growth->record(self, growth->ctx, &disk);\n", "growth"),
     Mutant("what has left is kept from other VMs", AZURE + "vm_batch.c",
            "return i == 0 || !vm->known || vm_model_find(&vm->model, request->disks[i]);",
            "return vm || request || i;", "vm_queue"),

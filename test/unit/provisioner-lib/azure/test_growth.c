@@ -1,0 +1,117 @@
+/* Disks that grow, and who attaches or detaches them meanwhile. */
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+#define GIB (1024LL * 1024 * 1024)
+
+enum { RECORD_MS = 20 * 1000 };
+
+static const char *const names[] = {"a"};
+
+struct growth {
+    struct world *world;
+    bool record_fails;
+    int changes; /* of VMs, when its size was on record */
+    int64_t recorded_gib;
+    struct err *err;
+    bool ended;
+};
+
+/* It takes its time. */
+static struct err *record(struct task *self, void *ctx, const struct cloud_disk *disk)
+{
+    struct growth *growth = ctx;
+
+    TRY(task_sleep(self, RECORD_MS));
+    if (growth->record_fails)
+        return err_new(ERR_UNAVAILABLE, "no API server");
+    growth->changes = calls(growth->world, CHANGES);
+    growth->recorded_gib = disk->size_bytes / GIB;
+    return NULL;
+}
+
+static void grow(struct task *self, void *arg)
+{
+    struct growth *growth = arg;
+    struct cloud *cloud = growth->world->cloud;
+
+    growth->err = cloud->ops->disk_grow(self, cloud, DISK("a"), 20,
+                                        &(struct cloud_growth){.record = record, .ctx = growth});
+    growth->ended = true;
+}
+
+static void begin_growth(struct world *world, struct growth *growth)
+{
+    growth->world = world;
+    loop_spawn(world->azure->loop, "growth", grow, growth);
+}
+
+static void test_a_disk_that_grows_is_attached_when_its_size_is_on_record(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct growth growth = {.changes = -1};
+
+    (void)state;
+    make_disks(world, names, 1, 2);
+    begin_growth(world, &growth);
+    loop_advance(world->azure->loop, 500);
+    begin(world, &a);
+    finish(world, &a, 1);
+    assert_ok(a.err);
+    assert_true(growth.ended);
+    assert_ok(growth.err);
+    assert_int_equal(growth.recorded_gib, 20);
+    assert_int_equal(growth.changes, 0);
+    assert_int_equal(calls(world, "disks.update"), 1);
+    world_free(world);
+}
+
+static void test_a_disk_grows_when_it_has_been_attached(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct growth growth = {.changes = -1};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    begin(world, &a);
+    loop_advance(world->azure->loop, 500);
+    assert_false(a.ended);
+    begin_growth(world, &growth);
+    while (!a.ended) {
+        assert_int_equal(calls(world, "disks.update"), 0);
+        loop_advance(world->azure->loop, 100);
+    }
+    loop_advance(world->azure->loop, 60 * 1000);
+    assert_ok(a.err);
+    assert_true(growth.ended);
+    assert_ok(growth.err);
+    world_free(world);
+}
+
+static void test_a_size_that_cannot_be_recorded_holds_up_nobody(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct growth growth = {.record_fails = true};
+
+    (void)state;
+    make_disks(world, names, 1, 2);
+    begin_growth(world, &growth);
+    loop_advance(world->azure->loop, 500);
+    begin(world, &a);
+    finish(world, &a, 1);
+    assert_ok(a.err);
+    assert_fails(growth.err, ERR_UNAVAILABLE, "no API server");
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_disk_that_grows_is_attached_when_its_size_is_on_record),
+        cmocka_unit_test(test_a_disk_grows_when_it_has_been_attached),
+        cmocka_unit_test(test_a_size_that_cannot_be_recorded_holds_up_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
