@@ -26,7 +26,8 @@ static enum volume_step next_without_pv(const struct volume_snapshot *in)
     return in->leaving > 0 ? VOLUME_NONE : VOLUME_END;
 }
 
-/* A pod that comes meanwhile is served first, and the growth waits for the next opportunity. */
+/* A pod that comes meanwhile is served first, and the growth waits for the next opportunity. A size
+ * that was taken back may have been asked of the cloud before: the disk itself says what it has. */
 static enum volume_step next_of_updating(const struct volume_snapshot *in)
 {
     if (!in->size_differs)

@@ -46,7 +46,7 @@ struct volume_snapshot {
     bool size_differs;   /* the requested size is more than the one on record */
     bool grows_attached; /* the disk can grow while a VM has it */
     bool in_use;         /* a pod has the volume, or Kubernetes has it published or will */
-    bool size_read;      /* in this run, the disk was asked how large it is */
+    bool size_read;      /* in this run, the disk has said how large it is */
     bool replicas_stay;  /* they are not detached for it */
 };
 
@@ -59,7 +59,7 @@ enum volume_step {
     VOLUME_ADOPT,  /* record the disk that exists */
     VOLUME_RECORD_FILESYSTEM,
     VOLUME_GROW,             /* the disk, and record its size */
-    VOLUME_READ_SIZE,        /* of a disk that cannot grow now, but may have before */
+    VOLUME_READ_SIZE,        /* of a disk that may have grown before, unrecorded */
     VOLUME_RECORD_GROWN,     /* it is as large as requested */
     VOLUME_RELEASE,          /* delete the attachments that may be deleted */
     VOLUME_DELETE,           /* the disk */
