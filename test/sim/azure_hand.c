@@ -186,7 +186,7 @@ void hand_grows_disk(struct sim *sim, const struct incident *incident)
     struct refusal *refusal = disk_patch(disk, body, &operation);
     if (!refusal) {
         sim_note(sim, "by hand: disk %s grows to %lld GiB", disk->name, (long long)gib);
-        found->grown_by_hand = true;
+        found->by_hand_gib = gib;
     }
     refusal_free(refusal);
     model_commit(sim->azure);

@@ -196,7 +196,8 @@ void check_attached_size(const struct invariants *invariants, const struct recor
     const struct disk *disk = volume && volume->handle ? find_disk(sim, volume->handle) : NULL;
 
     if (record->since != loop_now(sim->loop) || strcmp(record->state, "Attached") != 0 || !disk ||
-        disk->spec.max_shares == 1 || volume->grown_by_hand || !is_calm(invariants))
+        disk->spec.max_shares == 1 || volume->by_hand_gib == disk->spec.size_gib ||
+        !is_calm(invariants))
         return;
     if (record->bytes != disk->spec.size_gib * GIB)
         verdict_violated(invariants->sim, SAYS_SIZE, "disk %s has %lld bytes on %s, and not %lld",
@@ -221,7 +222,9 @@ bool makes_way_for_growth(const struct invariants *invariants, const struct volu
 static void check_sizes(struct sim *sim, const struct volume *volume,
                         const struct volume_record *record, int64_t disk_bytes)
 {
-    if (record->bytes != disk_bytes && !(volume->grown_by_hand && record->bytes < disk_bytes))
+    bool unseen = volume->by_hand_gib * GIB == disk_bytes && record->bytes < disk_bytes;
+
+    if (record->bytes != disk_bytes && !unseen)
         verdict_violated(sim, RECORDS_TRUE, "volume %s has %lld bytes by its record, and %lld",
                          record->name, (long long)record->bytes, (long long)disk_bytes);
     LIST_FOREACH(&record->attachments, link) {

@@ -195,7 +195,6 @@ void volume_request(struct volume *volume, int64_t gib)
 void volume_resize(struct volume *volume, int64_t gib)
 {
     volume->gib = gib;
-    volume->grown_by_hand = false;
     world_patch(volume->world, &PERSISTENT_VOLUMES, NULL, volume->pv, NULL,
                 json_pack("{s:{s:o}}", "spec", "capacity", storage_json(gib)));
     world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim,

@@ -77,7 +77,7 @@ struct volume {
     int64_t gib;         /* its PersistentVolume's capacity */
     int64_t wanted_gib;  /* its claim's request */
     char *resize_error;  /* of the last ControllerExpandVolume that failed; NULL: it did not */
-    bool grown_by_hand;  /* ... since CSI last said how large the disk is */
+    int64_t by_hand_gib; /* to which somebody has made its disk grow in Azure; 0: nobody has */
     struct waiters changed;
 };
 

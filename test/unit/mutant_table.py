@@ -34,6 +34,11 @@ MUTANTS = [
            '                                 "managedDisk", json_object_get(entry, "managedDisk"));'),
     Mutant("an instance of a scale set is patched", AZURE + "vm_update.c",
            '? "PUT" : "PATCH";', '? "PATCH" : "PATCH";'),
+    # ---- growth ----
+    Mutant("what Azure has made of a size that was taken back is forgotten", "controller/volume/plan.c",
+           "return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;", "return VOLUME_RECORD_GROWN;"),
+    Mutant("replicas that are to stay make way for a growth", "controller/volume/plan.c",
+           " || (in->others > 0 && in->replicas_stay))", ")"),
     # ---- Azure: changes of VMs ----
     Mutant("a disk is changed on two VMs at once", AZURE + "vm_batch.c",
            "if (busy && busy->vm != vm && changes_disk(vm, request, i))", "if (busy && !vm)", "vm_queue"),
