@@ -263,4 +263,7 @@ MUTANTS = [
            "while (tally->staying > in->wanted &&", "while (tally->staying > in->wanted + 9 &&"),
     Mutant("a node that is well again stays lost", "controller/scheduling/node_info.c",
            "    bool unwell = !row->ready", "    bool unwell = row->unwell || !row->ready"),
+    Mutant("a disk that somebody has made larger is found, and that is all", "controller/audit/audit.c",
+           "if (audit->to_repair[i].kind == SIZE_DIFFERS)", "if (audit->to_repair[i].kind == FINDING_KINDS)",
+           "by-hand", "disk-grown-by-hand"),
 ]
