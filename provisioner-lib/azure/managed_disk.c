@@ -364,6 +364,42 @@ static struct err *check_has_grown(const struct cloud_disk *disk, int64_t size_g
                    disk->size_bytes, size_gib);
 }
 
+/* As far as can be seen now; `ret_size` stays as it is while Azure changes the disk. */
+static struct err *look_at_change(struct task *self, struct arm_client *arm, const char *id,
+                                  bool *ret_ended, int64_t *ret_size)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const Arm__Disk *disk;
+
+    TRY(read_disk(self, arm, id, arena, &disk));
+    const char *state = disk->properties->provisioning_state;
+    *ret_ended = !state || strcasecmp(state, "Updating") != 0;
+    *ret_size = size_of(disk->properties);
+    return NULL;
+}
+
+/* Azure may be at it though its answer was lost: until it is not, no VM can be told to attach the
+ * disk. Returns the error that there was, unless the disk is as large then. */
+static struct err *see_it_end(struct task *self, struct arm_client *arm, const char *id,
+                              int64_t size_gib, struct err *lost)
+{
+    bool ended = false;
+    int64_t size = 0;
+
+    for (int i = 0; i < SETTLE_TRIES && !ended; i++) {
+        CLEANUP(err_freep) struct err *err = look_at_change(self, arm, id, &ended, &size);
+
+        if ((err && !err_is_transient(err)) || task_is_cancelled(self))
+            break;
+        if (!ended)
+            err_free(task_sleep(self, SETTLE_PAUSE_MS));
+    }
+    if (!ended || size < size_gib * GIB)
+        return lost;
+    err_free(lost);
+    return NULL;
+}
+
 /* Looks first: a repetition of what is done, and a disk that somebody else has made larger, cost no
  * change. */
 struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const char *id,
@@ -374,7 +410,10 @@ struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const c
     TRY(managed_disk_get(self, arm, id, &disk));
     if (disk.size_bytes < size_gib * GIB) {
         cloud_disk_fini(&disk);
-        TRY(patch_size(self, arm, id, size_gib));
+        struct err *err = patch_size(self, arm, id, size_gib);
+        if (err && err_is_transient(err))
+            err = see_it_end(self, arm, id, size_gib, err);
+        TRY(err);
         TRY(managed_disk_get(self, arm, id, &disk));
     }
     struct err *err = check_has_grown(&disk, size_gib);

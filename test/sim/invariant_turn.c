@@ -14,7 +14,10 @@
 #define GROWTH "its own"
 #define ACTION "/attachDetachDataDisks"
 
-enum { GIVEN_UP_MS = 2 * 60 * 1000 }; /* as provisioner-lib/azure/vm_queue.c has it */
+enum {
+    ARRIVED_MS = 30 * 1000,
+    GIVEN_UP_MS = 2 * 60 * 1000
+}; /* as provisioner-lib/azure/vm_queue.c has it */
 
 struct turn {
     struct list link;
@@ -101,8 +104,8 @@ static bool is_over(const struct turns *turns, const struct turn *turn)
 {
     const struct operation *operation = operation_of(turns, turn);
 
-    if (!turn->url)
-        return false;
+    if (!turn->url) /* nobody was told; Azure does one thing at a time with a disk */
+        return !turn->vm && !operation && turn->began + ARRIVED_MS <= loop_now(turns->sim->loop);
     return !operation || !strstr(turn->url, operation->id) ||
            turn->looked + GIVEN_UP_MS <= loop_now(turns->sim->loop);
 }

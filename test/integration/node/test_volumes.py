@@ -162,7 +162,8 @@ BAD_REQUESTS = [
      "the volume is not staged at /s"),
     ("NodeUnpublishVolume", TARGET, INVALID, "volume_id is missing"),
     ("NodeUnpublishVolume", ID, INVALID, "target_path is missing"),
-    ("NodeExpandVolume", {}, "UNIMPLEMENTED", ""),
+    ("NodeExpandVolume", {}, INVALID, "volume_id is missing"),
+    ("NodeExpandVolume", ID, INVALID, "volume_path is missing"),
 ]  # fmt: skip
 
 
@@ -182,8 +183,10 @@ def test_capabilities(plugin):
     assert identity.name == "disk.csi.azure.com" and identity.vendor_version
     kinds = {1: "CONTROLLER_SERVICE", 2: "VOLUME_ACCESSIBILITY_CONSTRAINTS"}
     rows = plugin.csi.call("Identity/GetPluginCapabilities").capabilities
-    assert [kinds[row.service.type] for row in rows] == list(kinds.values())
-    kinds = {1: "STAGE_UNSTAGE_VOLUME", 2: "GET_VOLUME_STATS", 4: "VOLUME_CONDITION", 5: "SINGLE_NODE_MULTI_WRITER"}
+    assert [kinds[row.service.type] for row in rows if row.WhichOneof("type") == "service"] == list(kinds.values())
+    assert [row.volume_expansion.type for row in rows if row.WhichOneof("type") == "volume_expansion"] == [1], "online"
+    kinds = {1: "STAGE_UNSTAGE_VOLUME", 3: "EXPAND_VOLUME", 2: "GET_VOLUME_STATS", 4: "VOLUME_CONDITION",
+             5: "SINGLE_NODE_MULTI_WRITER"}
     rows = plugin.csi.call("Node/NodeGetCapabilities").capabilities
     assert [kinds[row.rpc.type] for row in rows] == list(kinds.values())
     assert plugin.csi.call("Identity/Probe").ready.value
