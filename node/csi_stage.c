@@ -251,8 +251,8 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
     return NULL;
 }
 
-/* The disk may have grown while the volume was not staged. Who waits for his data gets it, too, if
- * the file system cannot follow; NodeExpandVolume says so. */
+/* The disk may have grown while the volume was not staged. If the file system cannot follow, the
+ * volume is used as it is; NodeExpandVolume reports the failure. */
 static void grow(struct task *self, struct staging *s)
 {
     bool grown;

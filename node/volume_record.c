@@ -7,8 +7,6 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/volume.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 /* ---- the disk ---- */
 
 static struct err *check_disk(const Api__AzVolume *volume,
@@ -41,8 +39,7 @@ static struct err *disagreement(const Api__AzVolume *volume,
  */
 static uint64_t grown_size(const Api__AzVolume *volume)
 {
-    const Api__AzCapacityRange *range = volume->spec ? volume->spec->capacity_range : NULL;
-    int64_t gib = range && range->required__bytes > 0 ? (range->required__bytes - 1) / GIB + 1 : 0;
+    int64_t gib = volume_requested_gib(volume);
 
     return strcmp(volume_state(volume), STATE_UPDATING) == 0 &&
                    gib > volume->status->detail->capacity__bytes / GIB

@@ -33,6 +33,7 @@ struct cloud_disk {
     char *id;
     char *unique_id; /* another one, if a disk is made again under the same id; "" if not told */
     int64_t size_bytes;
+    bool changing; /* a change of the disk itself is under way */
     int max_shares;
     char *sku;        /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
     char *region;     /* "eastus" */

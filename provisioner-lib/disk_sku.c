@@ -121,6 +121,11 @@ bool disk_sku_is_provisioned(const char *name)
     return find(name)->provisioned;
 }
 
+int64_t disk_size_gib(int64_t bytes)
+{
+    return bytes > GIB ? (bytes - 1) / GIB + 1 : 1;
+}
+
 bool disk_grows_attached(const char *name, int max_shares, int64_t from_gib, int64_t to_gib)
 {
     bool crosses = from_gib <= BORDER_GIB && to_gib >= BORDER_GIB;

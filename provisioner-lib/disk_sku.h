@@ -11,7 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GIB (1024LL * 1024 * 1024)
+
 extern const char *const DISK_SKU_NAMES[]; /* NULL at the end */
+
+/* The size of a disk with so many bytes, in GiB: disks have whole ones, and one at least. */
+int64_t disk_size_gib(int64_t bytes);
 
 /* Of disks of one kind, from one size to another. */
 struct disk_limits {

@@ -288,7 +288,7 @@ static struct err *cannot(const struct attachment_work *work, enum attachment_st
 
 /* ---- steps ---- */
 
-/* Of steps that write to the status what the work says by itself. */
+/* Of the steps that only write to the status. */
 static struct err *(*const STATUS_WRITERS[])(struct task *self, struct attachment_work *work) = {
     [STEP_RECORD_SIZE] = status_set_size,
     [STEP_RECORD_LOST] = status_set_lost,

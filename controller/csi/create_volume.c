@@ -145,7 +145,7 @@ static int64_t volume_size_bytes(const Api__AzVolume *volume)
 {
     const Api__AzVolumeDetail *detail = volume->status ? volume->status->detail : NULL;
 
-    return detail ? detail->capacity__bytes : volume_disk_gib(volume) << 30;
+    return detail ? detail->capacity__bytes : volume_requested_gib(volume) * GIB;
 }
 
 static bool same_parameters(const Api__AzVolumeSpec *spec,

@@ -14,8 +14,6 @@
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 /* ---- the volume ---- */
 
 /* A volume that version 1 of the driver made, or somebody by hand, and that has not been published
@@ -90,7 +88,7 @@ static struct err *request_size(struct task *self, struct controller *controller
 {
     CLEANUP(kube_object_unrefp) struct kube_object *with_size = NULL;
 
-    if (growth_wanted_gib(as_volume(volume)) == gib &&
+    if (volume_requested_gib(as_volume(volume)) == gib &&
         strcmp(volume_state(as_volume(volume)), STATE_UPDATING) == 0)
         return NULL;
     TRY(cached_patch(self, controller->kube, controller->volumes, volume,

@@ -12,8 +12,6 @@
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 enum { TIME_TO_ANSWER_MS = 200 };
 
 struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_gib)
@@ -25,7 +23,7 @@ struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_
     if (required > INT64_MAX - GIB)
         return err_new(ERR_OUT_OF_RANGE, "capacity_range.required_bytes %" PRId64 " is too large",
                        required);
-    *ret_gib = required > GIB ? (required + GIB - 1) / GIB : 1;
+    *ret_gib = disk_size_gib(required);
     if (limit && *ret_gib * GIB > limit)
         return err_new(ERR_OUT_OF_RANGE,
                        "capacity_range: disk sizes are whole GiB, and %" PRId64
@@ -51,14 +49,6 @@ struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct
             return az_error_take(failure(now));
         TRY(store_wait(self, store, object->key, csi_wait_deadline(call)));
     }
-}
-
-static struct err *none_if_not_found(struct err *err)
-{
-    if (!err || err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
-    return NULL;
 }
 
 struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
@@ -92,8 +82,9 @@ static struct err *find_volume(struct task *self, struct controller *controller,
         *ret = kube_object_ref(object);
         return NULL;
     }
-    return none_if_not_found(
-        cached_get(self, controller->kube, controller->volumes, namespace_, name, ret));
+    return err_unless(
+        cached_get(self, controller->kube, controller->volumes, namespace_, name, ret),
+        ERR_NOT_FOUND);
 }
 
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,

@@ -6,8 +6,6 @@
 #include "provisioner-lib/disk_sku.h"
 #include "provisioner-lib/records/names.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 enum { ZONES = 3 /* of an Azure region that has any */ };
 
 /* ---- one that is to be made ---- */
@@ -36,14 +34,6 @@ static const char *wanted_zone(const struct controller *controller, const Api__A
     return first ? first : "";
 }
 
-int64_t volume_disk_gib(const Api__AzVolume *volume)
-{
-    const Api__AzCapacityRange *range = volume->spec->capacity_range;
-    int64_t bytes = range ? range->required__bytes : 0;
-
-    return bytes > GIB ? (bytes + GIB - 1) / GIB : 1;
-}
-
 struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
                                         const Api__AzVolume *volume,
                                         const struct volume_parameters *parameters,
@@ -53,7 +43,7 @@ struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
 
     return (struct cloud_disk_spec){
         .name = volume->spec->volume_name,
-        .size_gib = volume_disk_gib(volume),
+        .size_gib = volume_requested_gib(volume),
         .zone = zonal ? wanted_zone(controller, volume, limits) : "",
         .parameters = parameters,
         .creator = controller->creator,

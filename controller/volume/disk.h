@@ -8,7 +8,6 @@
 #include "controller/controller.h"
 #include "provisioner-lib/parameters.h"
 
-int64_t volume_disk_gib(const Api__AzVolume *volume); /* the minimal size */
 /* The disk to request. Points into `parameters`. */
 struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
                                         const Api__AzVolume *volume,

@@ -13,11 +13,6 @@
 
 /* ---- when ---- */
 
-int64_t growth_wanted_gib(const Api__AzVolume *volume)
-{
-    return volume_disk_gib(volume);
-}
-
 static bool grows_attached(const Api__AzVolume *volume, int64_t to_gib)
 {
     const struct caching_disk disk = volume_disk(volume);
@@ -36,7 +31,7 @@ void growth_gather(const struct controller *controller, const struct kube_object
                    struct volume_snapshot *ret)
 {
     const Api__AzVolume *volume = as_volume(object);
-    int64_t to_gib = growth_wanted_gib(volume);
+    int64_t to_gib = volume_requested_gib(volume);
 
     ret->updating = strcmp(volume_state(volume), STATE_UPDATING) == 0;
     if (!ret->updating)
@@ -116,7 +111,7 @@ struct recording {
     const struct kube_object *volume;
 };
 
-/* Whoever else has written to the AzVolume meanwhile: this is so. */
+/* Even if somebody has written to the AzVolume meanwhile: the disk has that size. */
 static struct err *record(struct task *self, void *ctx, const struct cloud_disk *disk)
 {
     const struct recording *recording = ctx;
@@ -136,7 +131,7 @@ struct err *growth_carry_out(struct task *self, struct controller *controller,
     struct recording recording = {controller, object};
 
     return cloud->ops->disk_grow(self, cloud, as_volume(object)->status->detail->volume__id,
-                                 growth_wanted_gib(as_volume(object)),
+                                 volume_requested_gib(as_volume(object)),
                                  &(struct cloud_growth){.record = record, .ctx = &recording});
 }
 

@@ -6,8 +6,8 @@
  * another version of the driver wrote, makes no disk larger.
  *
  * A disk that several VMs may have cannot grow while one has it (provisioner-lib/disk_sku.h). It
- * grows when no pod uses the volume, which a pod that comes puts off: nobody waits for a growth
- * to use his data. Only then do the replicas leave.
+ * grows when no pod uses the volume; a pod that comes first puts that off, so that no pod waits for
+ * a growth. The replicas are detached only then.
  */
 #pragma once
 
@@ -18,15 +18,13 @@
 void growth_gather(const struct controller *controller, const struct kube_object *object,
                    struct volume_snapshot *ret);
 
-/* The size that spec.capacityRange asks for. */
-int64_t growth_wanted_gib(const Api__AzVolume *volume);
 /* PRECONDITION, with who uses it and what to do, if a disk of the volume's kind cannot grow to this
  * size now. */
 struct err *growth_check_possible(const struct controller *controller,
                                   const struct kube_object *object, int64_t to_gib)
     __attribute__((warn_unused_result));
 
-/* Two patches of the AzVolume, for CSI: the size that is wanted; and that it is. */
+/* Patches of the AzVolume, for ControllerExpandVolume: the size, and the state that requests it. */
 json_t *growth_wish_json(int64_t required_bytes, int64_t limit_bytes);
 json_t *growth_begin_json(void);
 

@@ -141,7 +141,8 @@ static struct err *create(struct task *self, struct volume_work *work)
     struct disk_limits limits;
 
     TRY(volume_parse_parameters(work->volume, &parameters));
-    TRY(cloud->ops->disk_limits(self, cloud, &parameters, volume_disk_gib(work->volume), &limits));
+    TRY(cloud->ops->disk_limits(self, cloud, &parameters, volume_requested_gib(work->volume),
+                                &limits));
     struct cloud_disk_spec spec =
         volume_disk_spec(work->controller, work->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));

@@ -8,6 +8,7 @@
 #include "lib/base/list.h"
 #include "provisioner-lib/azure/arm_client.h"
 #include "provisioner-lib/azure/credential.h"
+#include "provisioner-lib/azure/disk_growth.h"
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/skus.h"
@@ -79,7 +80,7 @@ static struct err *grow(struct task *self, struct cloud *cloud, const char *disk
 
     TRY(resource_id_check(disk_id));
     TRY(vm_disk_hold(self, azure->cache, disk_id, &hold));
-    struct err *err = managed_disk_grow(self, azure->arm, disk_id, size_gib, &disk);
+    struct err *err = disk_growth_carry_out(self, azure->arm, disk_id, size_gib, &disk);
     if (!err)
         err = growth->record(self, growth->ctx, &disk);
     vm_disk_release(azure->cache, hold);

@@ -11,8 +11,6 @@
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/disk_sku.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60, OWNER_LOOK_MS = 1000, OWNER_LOOKS = 10 };
 
 char *managed_disk_id(const struct arm_client *arm, const struct cloud_disk_spec *spec)
@@ -87,6 +85,12 @@ static int64_t size_of(const Arm__DiskProperties *properties)
     return gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0;
 }
 
+static bool is_changing(const Arm__DiskProperties *properties)
+{
+    return properties->provisioning_state &&
+           strcasecmp(properties->provisioning_state, "Updating") == 0;
+}
+
 /* managedBy of a shared disk names one of its VMs or none; the other two members name them all. */
 static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 {
@@ -97,6 +101,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .id = mem_strdup(disk->id),
         .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
         .size_bytes = size_of(properties),
+        .changing = is_changing(properties),
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
         .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "unknown kind"),
         .region = mem_strdup(disk->location ? disk->location : ""),
@@ -338,90 +343,6 @@ struct err *managed_disk_create(struct task *self, struct arm_client *arm,
     err_free(err);
     TRY(put(self, arm, id, spec));
     return settle(self, arm, id, spec, ret);
-}
-
-/* ---- grow ---- */
-
-static struct err *patch_size(struct task *self, struct arm_client *arm, const char *id,
-                              int64_t size_gib)
-{
-    CLEANUP(json_decrefp)
-    json_t *body = json_pack("{s:{s:I}}", "properties", "diskSizeGB", (json_int_t)size_gib);
-    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
-
-    TRY(arm_client_request(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PATCH", .path = id, .body = body},
-        NULL, &operation));
-    return arm_operation_wait(self, arm, &operation);
-}
-
-static struct err *check_has_grown(const struct cloud_disk *disk, int64_t size_gib)
-{
-    if (disk->size_bytes >= size_gib * GIB)
-        return NULL;
-    return err_new(ERR_BUSY, "disk %s still has %" PRId64 " bytes, not %" PRId64 " GiB", disk->id,
-                   disk->size_bytes, size_gib);
-}
-
-/* As far as can be seen now; `ret_size` stays as it is while Azure changes the disk. */
-static struct err *look_at_change(struct task *self, struct arm_client *arm, const char *id,
-                                  bool *ret_ended, int64_t *ret_size)
-{
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const Arm__Disk *disk;
-
-    TRY(read_disk(self, arm, id, arena, &disk));
-    const char *state = disk->properties->provisioning_state;
-    *ret_ended = !state || strcasecmp(state, "Updating") != 0;
-    *ret_size = size_of(disk->properties);
-    return NULL;
-}
-
-/* Azure may be at it though its answer was lost: until it is not, no VM can be told to attach the
- * disk. Returns the error that there was, unless the disk is as large then. */
-static struct err *see_it_end(struct task *self, struct arm_client *arm, const char *id,
-                              int64_t size_gib, struct err *lost)
-{
-    bool ended = false;
-    int64_t size = 0;
-
-    for (int i = 0; i < SETTLE_TRIES && !ended; i++) {
-        CLEANUP(err_freep) struct err *err = look_at_change(self, arm, id, &ended, &size);
-
-        if ((err && !err_is_transient(err)) || task_is_cancelled(self))
-            break;
-        if (!ended)
-            err_free(task_sleep(self, SETTLE_PAUSE_MS));
-    }
-    if (!ended || size < size_gib * GIB)
-        return lost;
-    err_free(lost);
-    return NULL;
-}
-
-/* Looks first: a repetition of what is done, and a disk that somebody else has made larger, cost no
- * change. */
-struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const char *id,
-                              int64_t size_gib, struct cloud_disk *ret)
-{
-    struct cloud_disk disk = {0};
-
-    TRY(managed_disk_get(self, arm, id, &disk));
-    if (disk.size_bytes < size_gib * GIB) {
-        cloud_disk_fini(&disk);
-        struct err *err = patch_size(self, arm, id, size_gib);
-        if (err && err_is_transient(err))
-            err = see_it_end(self, arm, id, size_gib, err);
-        TRY(err);
-        TRY(managed_disk_get(self, arm, id, &disk));
-    }
-    struct err *err = check_has_grown(&disk, size_gib);
-    if (err)
-        cloud_disk_fini(&disk);
-    else
-        *ret = disk;
-    return err;
 }
 
 /* ---- delete ---- */

@@ -1,4 +1,4 @@
-/* managed_disk.h - managed disks: create, look, list, grow, delete.
+/* managed_disk.h - managed disks: create, look, list, delete.
  */
 #pragma once
 
@@ -20,9 +20,5 @@ struct err *managed_disk_get(struct task *self, struct arm_client *arm, const ch
 /* All disks of the resource group in which `id` is, added to `ret`. */
 struct err *managed_disk_list(struct task *self, struct arm_client *arm, const char *id,
                               struct cloud_disks *ret) __attribute__((warn_unused_result));
-/* To this size, unless it is that large already; `ret` is what the disk is then. */
-struct err *managed_disk_grow(struct task *self, struct arm_client *arm, const char *id,
-                              int64_t size_gib, struct cloud_disk *ret)
-    __attribute__((warn_unused_result));
 struct err *managed_disk_delete(struct task *self, struct arm_client *arm, const char *id)
     __attribute__((warn_unused_result));

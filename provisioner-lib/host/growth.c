@@ -18,18 +18,19 @@ enum { SIZE_LOOK_MS = 200 };
 /* ---- the device ---- */
 
 struct size_look {
+    const struct device_roots *roots;
     const struct device *device;
     const struct filesystem *type; /* NULL: only the device's own size */
     bool rescan;
     uint64_t size, filesystem_size;
 };
 
-static struct err *look_at_size(struct host *host, void *arg)
+static struct err *look_at_size(void *arg)
 {
     struct size_look *look = arg;
 
     if (look->rescan)
-        device_rescan(host_device_roots(host), look->device);
+        device_rescan(look->roots, look->device);
     TRY(block_size(look->device->fd, &look->size));
     return look->type ? look->type->read_size(look->device->fd, &look->filesystem_size) : NULL;
 }
@@ -37,7 +38,7 @@ static struct err *look_at_size(struct host *host, void *arg)
 struct err *host_await_size(struct task *self, struct host *host, const struct device *device,
                             uint64_t size, uint64_t deadline)
 {
-    struct size_look look = {.device = device};
+    struct size_look look = {.roots = host_device_roots(host), .device = device};
 
     for (;;) {
         TRY(host_on_worker(self, host, look_at_size, &look));
@@ -76,12 +77,11 @@ struct place_look {
     bool raw;
 };
 
-static struct err *look_at_place(struct host *host, void *arg)
+static struct err *look_at_place(void *arg)
 {
     struct place_look *look = arg;
     struct stat status;
 
-    (void)host;
     if (stat(look->path, &status) < 0)
         return err_new(ERR_NOT_FOUND, "%s: %s", look->path, strerror(errno));
     look->raw = S_ISBLK(status.st_mode);

@@ -68,10 +68,8 @@ unsigned host_busy_workers(const struct host *host)
 
 /* ---- on a worker ---- */
 
-typedef struct err *blocking_fn(void *arg);
-
 struct blocking {
-    blocking_fn *fn;
+    host_blocking_fn *fn;
     void *arg;
     struct err *err;
 };
@@ -83,32 +81,12 @@ static void run_blocking(void *arg)
     blocking->err = blocking->fn(blocking->arg);
 }
 
-static struct err *on_worker(struct task *self, struct host *host, blocking_fn *fn, void *arg)
+struct err *host_on_worker(struct task *self, struct host *host, host_blocking_fn *fn, void *arg)
 {
     struct blocking blocking = {.fn = fn, .arg = arg};
 
     TRY(thread_pool_run(self, host->pool, run_blocking, &blocking));
     return blocking.err;
-}
-
-struct hosted {
-    struct host *host;
-    host_blocking_fn *fn;
-    void *arg;
-};
-
-static struct err *call_hosted(void *arg)
-{
-    const struct hosted *hosted = arg;
-
-    return hosted->fn(hosted->host, hosted->arg);
-}
-
-struct err *host_on_worker(struct task *self, struct host *host, host_blocking_fn *fn, void *arg)
-{
-    struct hosted hosted = {.host = host, .fn = fn, .arg = arg};
-
-    return on_worker(self, host, call_hosted, &hosted);
 }
 
 struct loop *host_loop(const struct host *host)
@@ -161,7 +139,7 @@ struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64
         CLEANUP(err_freep) struct err *err = NULL;
 
         request.rescan = i % RESCAN_EVERY == 1;
-        err = on_worker(self, host, look, &request);
+        err = host_on_worker(self, host, look, &request);
         if (!err) {
             *ret = request.device;
             return NULL;
@@ -205,7 +183,7 @@ struct err *host_prove(struct task *self, struct host *host, const struct device
 {
     struct sight sight = {
         .roots = &host->config.roots, .device = device, .expected_size = expected->size};
-    struct err *err = on_worker(self, host, see, &sight);
+    struct err *err = host_on_worker(self, host, see, &sight);
 
     if (!err)
         err = proof_decide(expected, &sight.found, ret);
@@ -253,7 +231,7 @@ static struct err *flush(struct task *self, struct job *job)
 {
     struct device_job *of = device_job_of(job);
 
-    return on_worker(self, of->host, flush_blocking, (void *)(uintptr_t)of->device);
+    return host_on_worker(self, of->host, flush_blocking, (void *)(uintptr_t)of->device);
 }
 
 static struct err *run_job(struct task *self, struct device_job *job, uint64_t deadline)
@@ -281,9 +259,9 @@ static struct err *format(struct task *self, struct job *job)
 {
     struct device_job *of = device_job_of(job);
 
-    TRY(on_worker(self, of->host, set_mark, of));
+    TRY(host_on_worker(self, of->host, set_mark, of));
     TRY(filesystem_make(self, of->type, of->device->path, of->uuid, &job->stop));
-    return on_worker(self, of->host, clear_mark, of);
+    return host_on_worker(self, of->host, clear_mark, of);
 }
 
 struct err *host_format(struct task *self, struct host *host, const struct device *device,
@@ -332,7 +310,7 @@ struct err *host_read_state(struct task *self, struct host *host, const struct d
                             const struct filesystem *type, struct filesystem_state *ret)
 {
     struct state_look look = {.device = device, .type = type};
-    struct err *err = on_worker(self, host, look_at_state, &look);
+    struct err *err = host_on_worker(self, host, look_at_state, &look);
 
     if (err)
         return err_wrap(err, "%s", device->path);
@@ -358,7 +336,7 @@ struct err *host_check(struct task *self, struct host *host, const struct device
 
     if (!type->check[0])
         return NULL;
-    TRY(on_worker(self, host, look_at_state, &look));
+    TRY(host_on_worker(self, host, look_at_state, &look));
     job.job.memory = look.state.check_memory;
     return look.state.mounted ? NULL : run_job(self, &job, deadline);
 }
@@ -383,7 +361,7 @@ struct err *host_mount(struct task *self, struct host *host, const struct device
 {
     struct staging_call call = {.device = device, .request = request};
 
-    return on_worker(self, host, mount_blocking, &call);
+    return host_on_worker(self, host, mount_blocking, &call);
 }
 
 static struct err *bind_blocking(void *arg)
@@ -398,7 +376,7 @@ struct err *host_bind(struct task *self, struct host *host, const struct device 
 {
     struct staging_call call = {.device = device, .path = path};
 
-    return on_worker(self, host, bind_blocking, &call);
+    return host_on_worker(self, host, bind_blocking, &call);
 }
 
 static struct err *unstage_blocking(void *arg)
@@ -408,7 +386,7 @@ static struct err *unstage_blocking(void *arg)
 
 struct err *host_unstage(struct task *self, struct host *host, const char *path)
 {
-    return on_worker(self, host, unstage_blocking, (void *)(uintptr_t)path);
+    return host_on_worker(self, host, unstage_blocking, (void *)(uintptr_t)path);
 }
 
 static struct err *check_unused_blocking(void *arg)
@@ -432,7 +410,7 @@ struct err *host_check_unused(struct task *self, struct host *host, unsigned lun
 {
     struct look request = {.roots = &host->config.roots, .lun = lun};
 
-    return on_worker(self, host, check_unused_blocking, &request);
+    return host_on_worker(self, host, check_unused_blocking, &request);
 }
 
 struct idle_look {
@@ -469,7 +447,7 @@ struct err *host_check_idle(struct task *self, struct host *host, const unsigned
         .program = program,
     };
 
-    return on_worker(self, host, check_idle_blocking, &request);
+    return host_on_worker(self, host, check_idle_blocking, &request);
 }
 
 static struct err *publish_blocking(void *arg)
@@ -479,7 +457,7 @@ static struct err *publish_blocking(void *arg)
 
 struct err *host_publish(struct task *self, struct host *host, const struct target_mount *wanted)
 {
-    return on_worker(self, host, publish_blocking, (void *)(uintptr_t)wanted);
+    return host_on_worker(self, host, publish_blocking, (void *)(uintptr_t)wanted);
 }
 
 static struct err *unpublish_blocking(void *arg)
@@ -489,5 +467,5 @@ static struct err *unpublish_blocking(void *arg)
 
 struct err *host_unpublish(struct task *self, struct host *host, const char *target)
 {
-    return on_worker(self, host, unpublish_blocking, (void *)(uintptr_t)target);
+    return host_on_worker(self, host, unpublish_blocking, (void *)(uintptr_t)target);
 }

@@ -4,7 +4,7 @@
 
 #include "provisioner-lib/host/host.h"
 
-typedef struct err *host_blocking_fn(struct host *host, void *arg);
+typedef struct err *host_blocking_fn(void *arg);
 
 /* Calls it on a worker, and returns what it returns. Yields. */
 struct err *host_on_worker(struct task *self, struct host *host, host_blocking_fn *fn, void *arg)

@@ -22,7 +22,7 @@
 
 struct disk_expectation {
     uint64_t size;       /* bytes */
-    uint64_t grown_size; /* that it has as well as may be, while it grows; 0: it does not */
+    uint64_t grown_size; /* that it may have instead, while the disk grows; 0: it does not grow */
     bool may_be_larger;  /* the file system is to be grown */
     bool raw;            /* the volume is a block device; its content is its user's business */
     bool read_only;

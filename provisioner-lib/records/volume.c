@@ -90,8 +90,15 @@ struct caching_disk volume_disk(const Api__AzVolume *volume)
     return (struct caching_disk){
         .sku = sku ? sku : volume_parameter(volume, "storageAccountType"),
         .max_shares = shares ? (int)strtol(shares, NULL, 10) : (int)volume_max_shares(volume),
-        .size_gib = detail ? detail->capacity__bytes >> 30 : 0,
+        .size_gib = detail ? detail->capacity__bytes / GIB : 0,
     };
+}
+
+int64_t volume_requested_gib(const Api__AzVolume *volume)
+{
+    const Api__AzCapacityRange *range = volume->spec ? volume->spec->capacity_range : NULL;
+
+    return disk_size_gib(range ? range->required__bytes : 0);
 }
 
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)

@@ -37,6 +37,10 @@ struct caching_disk volume_disk(const Api__AzVolume *volume);
 char *volume_zone(const Api__AzVolume *volume, const char *driver_name)
     __attribute__((warn_unused_result));
 
+/* The size that is requested in spec.capacityRange, when it was made or by ControllerExpandVolume.
+ */
+int64_t volume_requested_gib(const Api__AzVolume *volume);
+
 /* ---- who may use it ---- */
 
 /* How many nodes may have the disk: what the parameters say, else what it was seen to have. */

@@ -45,6 +45,13 @@ def state_of(world, name: str = "pvc-1") -> str:
     return world.find("azvolumes", name)["status"]["state"]
 
 
+def user() -> dict:
+    """A pod with the claim of persistent_volume()."""
+    return {"metadata": {"name": "user"}, "spec": {
+        "containers": [{"name": "c", "image": "i"}],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "claim"}}]}}
+
+
 def test_a_disk_grows_while_it_is_in_use(world, controller):
     volume = create(controller, parameters=ALONE).volume_id
     publish(controller, volume, world.nodes[0])
@@ -116,10 +123,7 @@ def test_a_pod_that_comes_is_served_first(world, controller):
     """In a failover the volume is published nowhere for a moment: that is no time to take its replicas away."""
     volume = create(controller, parameters=SHARED).volume_id
     with persistent_volume(world, volume, SHARED):
-        pod = {"metadata": {"name": "user"}, "spec": {
-            "containers": [{"name": "c", "image": "i"}],
-            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "claim"}}]}}
-        world.core.create_namespaced_pod(world.namespace, pod)
+        world.core.create_namespaced_pod(world.namespace, user())
         publish(controller, volume, world.nodes[0])
         until(lambda: world.roles("pvc-1") == {"a": "Primary Attached", "b": "Replica Attached"}, "a replica")
         unpublish(controller, volume, world.nodes[0])
@@ -132,6 +136,27 @@ def test_a_pod_that_comes_is_served_first(world, controller):
         unpublish(controller, volume, world.nodes[1])
         world.core.delete_namespaced_pod("user", world.namespace, grace_period_seconds=0)
         until(lambda: size_of(world) == 10, "it grows when the pod is gone")
+
+
+def test_a_pod_that_has_completed_holds_up_nothing(world, controller):
+    """As those of Jobs, which stay for a day."""
+    volume = create(controller, parameters=SHARED).volume_id
+    with persistent_volume(world, volume, SHARED):
+        world.core.create_namespaced_pod(world.namespace, user())
+        with refused("FAILED_PRECONDITION", f"pod {world.namespace}/user"):
+            expand(controller, volume, 10 * GIB)
+        world.core.patch_namespaced_pod_status("user", world.namespace, {"status": {"phase": "Succeeded"}})
+        until(lambda: size_of(world) == 10, "it grows")
+        world.core.delete_namespaced_pod("user", world.namespace, grace_period_seconds=0)
+
+
+def test_a_range_that_another_version_wrote_makes_no_disk_larger(world, controller):
+    volume = create(controller, parameters=ALONE).volume_id
+    before = world.last_call()
+    world.patch("azvolumes", "pvc-1", {"spec": {"capacityRange": {"required_bytes": 100 * GIB}}})
+    publish(controller, volume, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "the disk is attached")
+    assert world.calls("disks.update", before) == [] and size_of(world) == 4
 
 
 def test_replicas_stay_if_they_are_to(world):

@@ -1,14 +1,13 @@
 #include "test/sim/csi_request.h"
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/disk_sku.h"
 #include "test/azsim/model/model.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/controller_process.h"
 #include "test/sim/world.h"
 
 #define ZONE_LABEL "topology.disk.csi.azure.com/zone"
-#define GIB (1024LL * 1024 * 1024)
-
 /* In a hundred calls. */
 enum { ABANDONED = 2, DUPLICATED = 2 };
 

@@ -6,13 +6,12 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/disk_sku.h"
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
 #include "test/sim/coverage.h"
 #include "test/sim/invariant_check.h"
-
-#define GIB (1024LL * 1024 * 1024)
 
 typedef Csi__V1__ControllerExpandVolumeRequest expand_request;
 

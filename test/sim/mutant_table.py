@@ -251,8 +251,8 @@ MUTANTS = [
            'return json_pack("{s:{s:s, s:n}}", "status", "state", STATE_UPDATING, "error");',
            'return json_pack("{s:{s:n}}", "status", "error");'),
     Mutant("a size that was taken back is wished for still", "controller/csi/expand_volume.c",
-           "if (growth_wanted_gib(as_volume(volume)) == gib &&",
-           "if (growth_wanted_gib(as_volume(volume)) >= gib &&", "busy", "claim-grows"),
+           "if (volume_requested_gib(as_volume(volume)) == gib &&",
+           "if (volume_requested_gib(as_volume(volume)) >= gib &&", "busy", "claim-grows"),
     # ---- pace ----
     Mutant("429 retried early", "provisioner-lib/azure/rate_limit_headers.c",
            "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),

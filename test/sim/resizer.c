@@ -2,10 +2,9 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
+#include "provisioner-lib/disk_sku.h"
 #include "test/sim/csi_request.h"
 #include "test/sim/world.h"
-
-#define GIB (1024LL * 1024 * 1024)
 
 enum {
     CALL_TIMEOUT_MS = 10 * 1000,

@@ -223,7 +223,7 @@ MUTANTS = [
     Mutant("what mkfs has put in the mark's place is cleared", HOST + "format_mark.c",
            "    if (strcmp(found, uuid) != 0)\n        return NULL;\n", "    (void)uuid;\n"),
     Mutant("a formatting that was cut off is not known as one", HOST + "host.c",
-           "    TRY(on_worker(self, of->host, set_mark, of));\n", "    (void)set_mark;\n", "job"),
+           "    TRY(host_on_worker(self, of->host, set_mark, of));\n", "    (void)set_mark;\n", "job"),
     Mutant("a mounted file system is checked", HOST + "host.c",
            "return look.state.mounted ? NULL : run_job(self, &job, deadline);",
            "return run_job(self, &job, deadline);", "host"),

@@ -1,8 +1,6 @@
 /* Disks that grow, and who attaches or detaches them meanwhile. */
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
-#define GIB (1024LL * 1024 * 1024)
-
 enum { RECORD_MS = 20 * 1000 };
 
 static const char *const names[] = {"a"};
@@ -45,6 +43,16 @@ static void begin_growth(struct world *world, struct growth *growth)
     loop_spawn(world->azure->loop, "growth", grow, growth);
 }
 
+/* A VM is to have the disk half a second after that. */
+static void attach_meanwhile(struct world *world, struct growth *growth, struct wish *wish)
+{
+    begin_growth(world, growth);
+    loop_advance(world->azure->loop, 500);
+    begin(world, wish);
+    finish(world, wish, 1);
+    assert_ok(wish->err);
+}
+
 static void test_a_disk_that_grows_is_attached_when_its_size_is_on_record(void **state)
 {
     struct world *world = world_new();
@@ -53,11 +61,7 @@ static void test_a_disk_that_grows_is_attached_when_its_size_is_on_record(void *
 
     (void)state;
     make_disks(world, names, 1, 2);
-    begin_growth(world, &growth);
-    loop_advance(world->azure->loop, 500);
-    begin(world, &a);
-    finish(world, &a, 1);
-    assert_ok(a.err);
+    attach_meanwhile(world, &growth, &a);
     assert_true(growth.ended);
     assert_ok(growth.err);
     assert_int_equal(growth.recorded_gib, 20);
@@ -97,11 +101,7 @@ static void test_a_size_that_cannot_be_recorded_holds_up_nobody(void **state)
 
     (void)state;
     make_disks(world, names, 1, 2);
-    begin_growth(world, &growth);
-    loop_advance(world->azure->loop, 500);
-    begin(world, &a);
-    finish(world, &a, 1);
-    assert_ok(a.err);
+    attach_meanwhile(world, &growth, &a);
     assert_fails(growth.err, ERR_UNAVAILABLE, "no API server");
     world_free(world);
 }
