@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 
@@ -11,6 +12,8 @@ const char *const DISK_SKU_NAMES[] = {
 };
 
 enum { BORDER_GIB = 4096 };
+
+#define PREMIUM_V2 "PremiumV2_LRS"
 
 /* Where throughput goes with the size: E1 to E20, E30 to E50, E60 to E80, and the same for P. */
 static const struct disk_limits stepped[] = {
@@ -48,22 +51,27 @@ static const struct sku {
     const struct disk_limits *rows;
     size_t n_rows;
     bool provisioned;
+    bool fixed; /* a disk never becomes of this kind, nor ceases to be */
 } skus[] = {
-    {"Standard_LRS", standard, COUNT_OF(standard), false},
-    {"StandardSSD_LRS", stepped, COUNT_OF(stepped), false},
-    {"StandardSSD_ZRS", stepped, COUNT_OF(stepped), false},
-    {"Premium_LRS", stepped, COUNT_OF(stepped), false},
-    {"Premium_ZRS", stepped, COUNT_OF(stepped), false},
-    {"UltraSSD_LRS", ultra, COUNT_OF(ultra), true},
-    {"PremiumV2_LRS", premium_v2, COUNT_OF(premium_v2), true},
+    {"Standard_LRS", standard, COUNT_OF(standard), false, false},
+    {"StandardSSD_LRS", stepped, COUNT_OF(stepped), false, false},
+    {"StandardSSD_ZRS", stepped, COUNT_OF(stepped), false, false},
+    {"Premium_LRS", stepped, COUNT_OF(stepped), false, false},
+    {"Premium_ZRS", stepped, COUNT_OF(stepped), false, false},
+    {"UltraSSD_LRS", ultra, COUNT_OF(ultra), true, true},
+    {PREMIUM_V2, premium_v2, COUNT_OF(premium_v2), true, false},
 };
+
+/* Azure may have more kinds than this driver knows: the cloud says what they can be. */
+static const struct disk_limits unknown[] = {{.least_gib = 1, .most_gib = 65536}};
+static const struct sku unknown_sku = {"", unknown, COUNT_OF(unknown), false, false};
 
 static const struct sku *find(const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(skus); i++)
-        if (strcmp(skus[i].name, name) == 0)
+        if (strcasecmp(skus[i].name, name) == 0)
             return &skus[i];
-    abort(); /* names are checked where they come in */
+    return &unknown_sku;
 }
 
 static bool fits_better(const struct disk_limits *row, const struct disk_limits *other,
@@ -131,6 +139,29 @@ bool disk_grows_attached(const char *name, int max_shares, int64_t from_gib, int
     bool crosses = from_gib <= BORDER_GIB && to_gib >= BORDER_GIB;
 
     return max_shares <= 1 && (disk_sku_is_provisioned(name) || !crosses);
+}
+
+const char *disk_sku_change_obstacle(const char *from, const char *to)
+{
+    if (strcasecmp(from, to) == 0)
+        return NULL;
+    if (find(from) == &unknown_sku)
+        return "this version of the driver does not know the kind that the disk has";
+    if (find(from)->fixed || find(to)->fixed)
+        return "a disk can be made an UltraSSD_LRS disk, or another one of it, only by copying it";
+    if (strcasecmp(from, PREMIUM_V2) == 0)
+        return "a PremiumV2_LRS disk can become another one only by copying it";
+    if (disk_sku_is_zone_redundant(from) != disk_sku_is_zone_redundant(to))
+        return "a disk's zones, which its PersistentVolume names, stay as they are: a "
+               "zone-redundant "
+               "disk cannot become a locally redundant one, nor the other way round";
+    return NULL;
+}
+
+bool disk_sku_changes_attached(const char *from, const char *to, int max_shares, bool cached)
+{
+    return strcasecmp(from, to) == 0 ||
+           (strcasecmp(to, PREMIUM_V2) == 0 && max_shares <= 1 && !cached);
 }
 
 bool disk_sku_is_zone_redundant(const char *name)

@@ -1,7 +1,8 @@
 /* disk_sku.h - what each kind of managed disk can be, and what a cloud says of it.
  *
- * The kinds are fixed, since the parameters of a StorageClass name them. Their limits are the
- * cloud's to tell (cloud.h); what is built in is for when it does not.
+ * The kinds are fixed, since the parameters of a StorageClass name them; a disk that the driver has
+ * not made may be of another kind, of which little is known. Their limits are the cloud's to tell
+ * (cloud.h); what is built in is for when it does not. Names are not case-sensitive.
  *
  * Source: Azure's documentation of disk types and shared disks (sizes, maxShares by size).
  */
@@ -44,5 +45,10 @@ bool disk_sku_is_provisioned(const char *name);
  * is shared cannot; nor can one whose throughput follows its size cross 4 TiB, where Azure keeps it
  * differently and its cache on the host ends. */
 bool disk_grows_attached(const char *name, int max_shares, int64_t from_gib, int64_t to_gib);
-/* It can be attached from every zone of its region. Of any name, known or not. */
+/* Why a disk of one kind cannot become one of the other; NULL if it can. Source of this and the
+ * next one: Azure's documentation of converting disk types. */
+const char *disk_sku_change_obstacle(const char *from, const char *to);
+/* It can, while a machine that runs has it; `cached`: the machine's host caches it. */
+bool disk_sku_changes_attached(const char *from, const char *to, int max_shares, bool cached);
+/* It can be attached from every zone of its region. */
 bool disk_sku_is_zone_redundant(const char *name);
