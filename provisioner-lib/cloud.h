@@ -35,9 +35,11 @@ struct cloud_disk {
     int64_t size_bytes;
     bool changing; /* a change of the disk itself is under way */
     int max_shares;
-    char *sku;        /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
-    char *region;     /* "eastus" */
-    char *zone;       /* "eastus-1", "" if it is in none */
+    char *sku; /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
+    int64_t iops, mbps;
+    int percent;  /* of what it was copied or converted from that it has by now; 100 otherwise */
+    char *region; /* "eastus" */
+    char *zone;   /* "eastus-1", "" if it is in none */
     char **instances; /* ids of those that it is attached to */
     size_t n_instances;
     struct disk_mark mark; /* who has made it */
@@ -119,8 +121,12 @@ struct cloud_attach {
     void *ctx;
 };
 
-/* What a disk is after it has grown, for who asked for that. */
-struct cloud_growth {
+/* What a disk is to be. */
+struct cloud_disk_change {
+    int64_t size_gib;   /* at least; 0: as it is */
+    const char *sku;    /* one of DISK_SKU_NAMES; NULL: as it is */
+    int64_t iops, mbps; /* 0: as they are */
+    /* Records what the disk is then. */
     struct err *(*record)(struct task *self, void *ctx, const struct cloud_disk *disk);
     void *ctx;
 };
@@ -142,11 +148,13 @@ struct cloud_ops {
      */
     struct err *(*disk_list)(struct task *self, struct cloud *cloud, const char *disk_id,
                              struct cloud_disks *ret);
-    /* Makes the disk at least as large, and has it recorded. Attaches and detaches of the disk that
-     * are under way are waited for; further ones wait until it is recorded, for how a disk is
-     * attached follows from its size. PRECONDITION if it cannot grow where it is attached. */
-    struct err *(*disk_grow)(struct task *self, struct cloud *cloud, const char *disk_id,
-                             int64_t size_gib, const struct cloud_growth *growth);
+    /* Makes the disk what it is to be, unless it is so already, and has it recorded. Attaches and
+     * detaches of the disk that are under way are waited for; further ones wait until it is
+     * recorded, for how a disk is attached follows from its size and kind. PRECONDITION if it
+     * cannot be changed where it is attached. A disk that is being converted is what it is to be,
+     * with a `percent` below 100. */
+    struct err *(*disk_change)(struct task *self, struct cloud *cloud, const char *disk_id,
+                               const struct cloud_disk_change *change);
     /* Success if it is gone already; PRECONDITION while it is attached. */
     struct err *(*disk_delete)(struct task *self, struct cloud *cloud, const char *disk_id);
 

@@ -33,10 +33,16 @@ enum parameter_type {
     IGNORED, /* has no effect on a disk, whatever it is */
 };
 
+enum parameter_use {
+    CREATION, /* the disk is made with it */
+    LASTING,  /* attaching and mounting need it too */
+    MUTABLE,  /* CREATION, and a VolumeAttributesClass can change it */
+};
+
 struct row {
     const char *name;
     enum parameter_type type;
-    bool lasting; /* attaching and mounting need it too */
+    enum parameter_use use;
     size_t offset;
     const char *const *allowed; /* NULL at the end */
     int64_t least, most;
@@ -44,15 +50,12 @@ struct row {
     const char *help;     /* for docs/parameters.md, which `make docs` makes of this table */
 };
 
-enum { CREATION = false, LASTING = true };
-
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AT(member) offsetof(struct volume_parameters, member)
 
 static const struct row rows[] = {
-    {"skuName", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS",
-     "Kind of disk."},
-    {"storageAccountType", CHOICE, CREATION, AT(sku), DISK_SKU_NAMES, 0, 0, NULL,
+    {"skuName", CHOICE, MUTABLE, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS", "Kind of disk."},
+    {"storageAccountType", CHOICE, MUTABLE, AT(sku), DISK_SKU_NAMES, 0, 0, NULL,
      "Alias of skuName."},
     {"maxShares", COUNT, LASTING, AT(max_shares), NULL, 1, MAX_SHARES_LIMIT, "1",
      "Number of VMs to which the disk can be attached at the same time. With 2 or more, the volume "
@@ -79,9 +82,9 @@ static const struct row rows[] = {
      "Resource group of the disk, which must exist. Default: the cluster's."},
     {"subscriptionID", GUID, CREATION, AT(subscription), NULL, 0, 0, NULL,
      "Subscription of the disk, which must be that of the VMs. Default: the cluster's."},
-    {"diskIOPSReadWrite", INTEGER, CREATION, AT(iops), NULL, 1, 400000, NULL,
+    {"diskIOPSReadWrite", INTEGER, MUTABLE, AT(iops), NULL, 1, 400000, NULL,
      "Operations per second; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by Azure."},
-    {"diskMBpsReadWrite", INTEGER, CREATION, AT(mbps), NULL, 1, 10000, NULL,
+    {"diskMBpsReadWrite", INTEGER, MUTABLE, AT(mbps), NULL, 1, 10000, NULL,
      "Megabytes per second; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by Azure."},
     {"logicalSectorSize", INTEGER, CREATION, AT(sector_size), LIST("512", "4096"), 512, 4096, NULL,
      "Size of a sector in bytes; only for UltraSSD_LRS and PremiumV2_LRS. Default: chosen by "
@@ -146,6 +149,16 @@ const char *parameter_find(const struct parameter *parameters, size_t n, const c
         if (strcasecmp(parameters[i].name, name) == 0)
             return parameters[i].value;
     return NULL;
+}
+
+struct parameter *parameters_overridden(const struct parameter *parameters, size_t n,
+                                        const struct parameter *mutable, size_t n_mutable)
+{
+    struct parameter *all = mem_alloc((n + n_mutable) * sizeof *all);
+
+    for (size_t i = 0; i < n + n_mutable; i++)
+        all[i] = i < n ? parameters[i] : mutable[i - n];
+    return all;
 }
 
 void volume_parameters_fini(struct volume_parameters *p)
@@ -413,6 +426,27 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
     return NULL;
 }
 
+struct err *volume_parameters_parse_mutable(const struct parameter *parameters, size_t n,
+                                            struct volume_parameters *ret)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct row *row = find_row(parameters[i].name);
+
+        if (!row || row->use != MUTABLE)
+            return err_new(
+                ERR_INVALID,
+                "parameter %s cannot be changed, nor be in a VolumeAttributesClass: only "
+                "skuName, diskIOPSReadWrite and diskMBpsReadWrite can",
+                parameters[i].name);
+        TRY(read_parameter(&parameters[i], &parsed));
+    }
+    *ret = parsed;
+    parsed = (struct volume_parameters){0};
+    return NULL;
+}
+
 struct err *volume_parameters_parse_existing(const struct parameter *parameters, size_t n,
                                              bool multi_node, struct volume_parameters *ret)
 {
@@ -422,7 +456,7 @@ struct err *volume_parameters_parse_existing(const struct parameter *parameters,
     for (size_t i = 0; i < n; i++) {
         const struct row *row = find_row(parameters[i].name);
 
-        if (row && row->lasting)
+        if (row && row->use == LASTING)
             TRY(read_parameter(&parameters[i], &parsed));
     }
     if (parsed.max_mount_replica_count == NOT_SAID && multi_node)

@@ -50,6 +50,11 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
 struct err *volume_parameters_parse_existing(const struct parameter *parameters, size_t n,
                                              bool multi_node, struct volume_parameters *ret)
     __attribute__((warn_unused_result));
+/* Of a VolumeAttributesClass: `sku`, `iops` and `mbps`, those that it names. INVALID if it names
+ * others. */
+struct err *volume_parameters_parse_mutable(const struct parameter *parameters, size_t n,
+                                            struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
 void volume_parameters_fini(struct volume_parameters *parameters);
 
 /* INVALID if what each of them says does not fit together (parameters_fit.c). */
@@ -72,6 +77,12 @@ size_t parameters_keep_known(struct parameter *parameters, size_t n);
             list_[i_] = (struct parameter){(entries)[i_]->key, (entries)[i_]->value};              \
         list_;                                                                                     \
     })
+
+/* First those of a StorageClass, then those of a VolumeAttributesClass, which are parsed later and
+ * so take precedence. Borrows from both. free() the list. */
+struct parameter *parameters_overridden(const struct parameter *parameters, size_t n,
+                                        const struct parameter *mutable, size_t n_mutable)
+    __attribute__((warn_unused_result));
 
 /* A parameter by name, whatever its case; NULL if it is not there. */
 const char *parameter_find(const struct parameter *parameters, size_t n, const char *name);

@@ -6,6 +6,7 @@
 #include "controller/csi/service.h"
 #include "controller/volume/disk.h"
 #include "controller/volume/failed_creation.h"
+#include "controller/volume/modification.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -34,6 +35,12 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
 {
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(request->parameters, request->n_parameters);
+    size_t n_mutable = request->n_mutable_parameters;
+    CLEANUP(freep)
+    struct parameter *mutable = PARAMETER_LIST(request->mutable_parameters, n_mutable);
+    CLEANUP(freep)
+    struct parameter *all = parameters_overridden(list, request->n_parameters, mutable, n_mutable);
+    CLEANUP(volume_parameters_fini) struct volume_parameters only_mutable = {0};
     bool multi_node =
         capabilities_are_multi_node(request->volume_capabilities, request->n_volume_capabilities);
 
@@ -45,7 +52,9 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
         return err_new(
             ERR_INVALID,
             "volume_content_source is not supported: this driver creates only empty disks");
-    TRY(volume_parameters_parse(list, request->n_parameters, multi_node, ret_parameters));
+    TRY(volume_parameters_parse_mutable(mutable, n_mutable, &only_mutable));
+    TRY(volume_parameters_parse(all, request->n_parameters + n_mutable, multi_node,
+                                ret_parameters));
     TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
                            ret_parameters->max_shares));
     return check_size(self, cloud, request->capacity_range, ret_parameters);
@@ -102,6 +111,16 @@ static json_t *parameters_json(const Csi__V1__CreateVolumeRequest *request)
     return json;
 }
 
+static json_t *mutable_parameters_json(const Csi__V1__CreateVolumeRequest *request)
+{
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < request->n_mutable_parameters; i++)
+        json_object_set_new(json, request->mutable_parameters[i]->key,
+                            json_string(request->mutable_parameters[i]->value));
+    return json;
+}
+
 static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
                          const struct volume_parameters *parameters)
 {
@@ -116,6 +135,8 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
                             json_pack("{s:I, s:I}", "required_bytes",
                                       (json_int_t)range->required_bytes, "limit_bytes",
                                       (json_int_t)range->limit_bytes));
+    if (request->n_mutable_parameters > 0)
+        json_object_set_new(spec, "mutableParameters", mutable_parameters_json(request));
     if (topology)
         json_object_set_new(spec, "accessibilityRequirements",
                             json_pack("{s:o, s:o}", "requisite",
@@ -181,6 +202,15 @@ static struct err *check_same(const Api__AzVolume *volume,
     return NULL;
 }
 
+/* A merge patch keeps what it does not name. */
+static void drop(json_t *spec, const char *map, const char *key)
+{
+    if (!json_object_get(spec, map))
+        json_object_set_new(spec, map, json_object());
+    if (!json_object_get(json_object_get(spec, map), key))
+        json_object_set_new(json_object_get(spec, map), key, json_null());
+}
+
 /* A creation that failed for good begins anew, as this request has it. */
 static struct err *begin_anew(struct task *self, struct controller *controller,
                               const struct kube_object *object, const char *name,
@@ -191,11 +221,10 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
     json_t *spec = spec_json(name, request, parameters);
     const Api__AzVolumeSpec *old = as_volume(object)->spec;
 
-    /* A merge patch keeps what it does not name. */
     for (size_t i = 0; i < old->n_parameters; i++)
-        if (!json_object_get(json_object_get(spec, "parameters"), old->parameters[i]->key))
-            json_object_set_new(json_object_get(spec, "parameters"), old->parameters[i]->key,
-                                json_null());
+        drop(spec, "parameters", old->parameters[i]->key);
+    for (size_t i = 0; i < old->n_mutable_parameters; i++)
+        drop(spec, "mutableParameters", old->mutable_parameters[i]->key);
     TRY(cached_patch(self, controller->kube, controller->volumes, object,
                      if_unchanged(object, json_pack("{s:o}", "spec", spec)), &with_spec));
     json_t *status = json_pack("{s:{s:s, s:n, s:{s:n}}}", "status", "state", "Pending", "error",
@@ -214,7 +243,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(json_decrefp) json_t *json = volume_json(name, request, parameters);
     struct err *err =
-        cached_create(self, controller->kube, controller->volumes, namespace_, json, NULL);
+        cached_create(self, controller->kube, controller->volumes, namespace_, json, &object);
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
@@ -223,9 +252,10 @@ static struct err *write_volume(struct task *self, struct controller *controller
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);
-        return check_same(as_volume(object), request);
+        err = check_same(as_volume(object), request);
     }
-    return err;
+    TRY(err);
+    return request->n_mutable_parameters > 0 ? modification_check_kept(as_volume(object)) : NULL;
 }
 
 /* What the volume's last trouble was, as the answer to a caller that waited in vain. */

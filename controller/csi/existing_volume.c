@@ -177,3 +177,68 @@ struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
     *ret = TAKE_PTR(volume);
     return NULL;
 }
+
+/* ---- one whose disk is to be changed ---- */
+
+/* A volume that version 1 of the driver made, or somebody by hand, and that has not been published
+ * since, has no AzVolume yet. */
+static struct err *adopt_by_pv(struct task *self, struct controller *controller,
+                               const char *volume_id, struct kube_object **ret)
+{
+    CLEANUP(freep) char *name = NULL;
+
+    TRY(volume_name_of_id(volume_id, &name));
+    const struct kube_object *pv = kubernetes_pv_of_disk(controller, name, volume_id);
+    if (!pv)
+        return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
+    struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
+    struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
+    free(adoption.parameters);
+    return err;
+}
+
+static struct err *find_or_adopt(struct task *self, struct controller *controller,
+                                 const char *volume_id, struct kube_object **ret)
+{
+    struct err *err = csi_find_volume(self, controller, volume_id, ret);
+
+    if (err && err_kind(err) == ERR_INVALID) {
+        err_free(err);
+        return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
+    }
+    if (!err && !*ret)
+        err = adopt_by_pv(self, controller, volume_id, ret);
+    if (!err && kube_is_deleting((*ret)->metadata))
+        return err_new(ERR_PRECONDITION, "volume %s is being deleted", volume_id);
+    return err;
+}
+
+static struct err *wait_created(struct task *self, struct rpc_call *call, struct kube_object **io)
+{
+    struct controller *controller = call->ctx;
+    CLEANUP(freep) char *key = mem_strdup((*io)->key);
+
+    while (!volume_is_created(as_volume(*io))) {
+        struct kube_object *now;
+
+        TRY(store_wait(self, controller->volumes, key, csi_wait_deadline(call)));
+        now = store_get(controller->volumes, key);
+        if (!now)
+            return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
+        kube_object_unref(*io);
+        *io = kube_object_ref(now);
+    }
+    return NULL;
+}
+
+struct err *csi_volume_to_change(struct task *self, struct rpc_call *call, const char *volume_id,
+                                 struct kube_object **ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    TRY(find_or_adopt(self, call->ctx, volume_id, &volume));
+    TRY(wait_created(self, call, &volume));
+    TRY(csi_check_disk(call->ctx, volume, volume_id));
+    *ret = TAKE_PTR(volume);
+    return NULL;
+}

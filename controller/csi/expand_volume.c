@@ -4,50 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "controller/cache/published.h"
+#include "controller/csi/existing_volume.h"
 #include "controller/csi/service.h"
-#include "controller/volume/adoption.h"
 #include "controller/volume/growth.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
-#include "provisioner-lib/records/names.h"
 
-/* ---- the volume ---- */
-
-/* A volume that version 1 of the driver made, or somebody by hand, and that has not been published
- * since, has no AzVolume yet. */
-static struct err *adopt(struct task *self, struct controller *controller, const char *volume_id,
-                         struct kube_object **ret)
-{
-    CLEANUP(freep) char *name = NULL;
-
-    TRY(volume_name_of_id(volume_id, &name));
-    const struct kube_object *pv = kubernetes_pv_of_disk(controller, name, volume_id);
-    if (!pv)
-        return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
-    struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
-    struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
-    free(adoption.parameters);
-    return err;
-}
-
-static struct err *find(struct task *self, struct controller *controller, const char *volume_id,
-                        struct kube_object **ret)
-{
-    struct err *err = csi_find_volume(self, controller, volume_id, ret);
-
-    if (err && err_kind(err) == ERR_INVALID) {
-        err_free(err);
-        return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
-    }
-    if (!err && !*ret)
-        err = adopt(self, controller, volume_id, ret);
-    if (!err && kube_is_deleting((*ret)->metadata))
-        return err_new(ERR_PRECONDITION, "volume %s is being deleted", volume_id);
-    return err;
-}
+/* ---- the request ---- */
 
 /* By what the disk was seen to be: the class may have been changed since. */
 static struct err *check_kind(struct task *self, struct cloud *cloud, const Api__AzVolume *volume,
@@ -67,8 +32,6 @@ static struct err *check_kind(struct task *self, struct cloud *cloud, const Api_
                        volume->metadata->name, gib, parameters.sku, limits.most_gib);
     return NULL;
 }
-
-/* ---- the request ---- */
 
 static int64_t size_of(const Api__AzVolume *volume)
 {
@@ -98,24 +61,6 @@ static struct err *request_size(struct task *self, struct controller *controller
 }
 
 /* ---- waiting ---- */
-
-static struct err *wait_created(struct task *self, struct rpc_call *call, struct kube_object **io)
-{
-    struct controller *controller = call->ctx;
-    CLEANUP(freep) char *key = mem_strdup((*io)->key);
-
-    while (!volume_is_created(as_volume(*io))) {
-        struct kube_object *now;
-
-        TRY(store_wait(self, controller->volumes, key, csi_wait_deadline(call)));
-        now = store_get(controller->volumes, key);
-        if (!now)
-            return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
-        kube_object_unref(*io);
-        *io = kube_object_ref(now);
-    }
-    return NULL;
-}
 
 static struct err *in_vain(const struct kube_object *volume, struct err *err)
 {
@@ -164,9 +109,7 @@ static struct err *expand(struct task *self, struct rpc_call *call,
     int64_t limit = request->capacity_range->limit_bytes;
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
-    TRY(find(self, controller, request->volume_id, &volume));
-    TRY(wait_created(self, call, &volume));
-    TRY(csi_check_disk(controller, volume, request->volume_id));
+    TRY(csi_volume_to_change(self, call, request->volume_id, &volume));
     int64_t has = size_of(as_volume(volume));
     if (limit && has > limit)
         return err_new(ERR_OUT_OF_RANGE,

@@ -105,13 +105,10 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
 #define RPC_TYPE(name) CSI__V1__CONTROLLER_SERVICE_CAPABILITY__RPC__TYPE__##name
 
 static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
-    RPC_TYPE(CREATE_DELETE_VOLUME),
-    RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
-    RPC_TYPE(EXPAND_VOLUME),
-    RPC_TYPE(LIST_VOLUMES),
-    RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
-    RPC_TYPE(VOLUME_CONDITION),
-    RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
+    RPC_TYPE(CREATE_DELETE_VOLUME), RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
+    RPC_TYPE(EXPAND_VOLUME),        RPC_TYPE(MODIFY_VOLUME),
+    RPC_TYPE(LIST_VOLUMES),         RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
+    RPC_TYPE(VOLUME_CONDITION),     RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
 };
 
 static struct err *get_capabilities(struct task *self, struct rpc_call *call, const void *request,
@@ -181,6 +178,7 @@ static const struct rpc_method methods[] = {
     {"ControllerPublishVolume", csi_publish_volume},
     {"ControllerUnpublishVolume", csi_unpublish_volume},
     {"ControllerExpandVolume", csi_expand_volume},
+    {"ControllerModifyVolume", csi_modify_volume},
     {"ListVolumes", csi_list_volumes},
     {"ValidateVolumeCapabilities", csi_validate_volume_capabilities},
     {"ControllerGetCapabilities", get_capabilities},

@@ -12,7 +12,7 @@ struct rpc_service csi_controller_service(struct controller *controller);
 
 /* The calls, each in a file of its name; the context is the controller. */
 rpc_handler csi_create_volume, csi_delete_volume, csi_list_volumes, csi_publish_volume,
-    csi_unpublish_volume, csi_expand_volume, csi_validate_volume_capabilities;
+    csi_unpublish_volume, csi_expand_volume, csi_modify_volume, csi_validate_volume_capabilities;
 
 /* ---- for these files ---- */
 

@@ -195,14 +195,16 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
 
 /* ---- pods ---- */
 
-/* A disk that cannot grow while it is attached waits for the last pod that uses its volume. */
-static void wake_updating(void *ctx, const char *volume)
+/* A change that a disk cannot go through while it is attached waits for the last pod that uses its
+ * volume. */
+static void wake_changing(void *ctx, const char *volume)
 {
     const struct controller *controller = ctx;
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
     const struct kube_object *object = store_get(controller->volumes, key);
 
-    if (object && strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0)
+    if (object && (strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0 ||
+                   volume_is_modifying(as_volume(object))))
         enqueue(controller, VOLUME_QUEUE, volume);
 }
 
@@ -212,7 +214,7 @@ static void pod_changed(void *ctx, struct kube_object *before, struct kube_objec
 
     if (controller->leading && before && pod_is_live(KUBE_AS(Api__Pod, before)) &&
         !(after && pod_is_live(KUBE_AS(Api__Pod, after))))
-        pod_each_volume(controller, KUBE_AS(Api__Pod, before), wake_updating, controller);
+        pod_each_volume(controller, KUBE_AS(Api__Pod, before), wake_changing, controller);
 }
 
 /* ---- all of them ---- */

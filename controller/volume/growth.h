@@ -5,9 +5,8 @@
  * then. The state says that the size is wanted: a range alone, which the volume was made with or
  * another version of the driver wrote, makes no disk larger.
  *
- * A disk that several VMs may have cannot grow while one has it (provisioner-lib/disk_sku.h). It
- * grows when no pod uses the volume; a pod that comes first puts that off, so that no pod waits for
- * a growth. The replicas are detached only then.
+ * A disk that several VMs may have cannot grow while one has it (provisioner-lib/disk_sku.h): it
+ * grows when no pod uses the volume (volume/user.h).
  */
 #pragma once
 
@@ -15,8 +14,7 @@
 #include "controller/volume/plan.h"
 
 /* What the plan has to know of it. */
-void growth_gather(const struct controller *controller, const struct kube_object *object,
-                   struct volume_snapshot *ret);
+void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret);
 
 /* PRECONDITION, with who uses it and what to do, if a disk of the volume's kind cannot grow to this
  * size now. */

@@ -26,19 +26,33 @@ static enum volume_step next_without_pv(const struct volume_snapshot *in)
     return in->leaving > 0 ? VOLUME_NONE : VOLUME_END;
 }
 
-/* A pod that comes meanwhile is served first, and the growth waits for the next opportunity. A size
- * that was taken back may have been asked of the cloud before: the disk itself says what it has. */
-static enum volume_step next_of_updating(const struct volume_snapshot *in)
+/* A pod that comes meanwhile is served first, and the change waits for the next opportunity. */
+static enum volume_step next_when_detached(const struct volume_snapshot *in, enum volume_step step)
 {
-    if (!in->size_differs)
-        return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;
-    if (in->grows_attached)
-        return VOLUME_GROW;
     if (in->in_use || in->primaries > 0 || (in->others > 0 && in->replicas_stay))
-        return in->size_read ? VOLUME_NONE : VOLUME_READ_SIZE;
+        return VOLUME_NONE;
     if (in->others > 0)
         return VOLUME_RELEASE;
-    return in->leaving > 0 ? VOLUME_NONE : VOLUME_GROW;
+    return in->leaving > 0 ? VOLUME_NONE : step;
+}
+
+/* A size that was taken back may have been asked of the cloud before: the disk itself says what it
+ * has. */
+static enum volume_step next_of_growing(const struct volume_snapshot *in)
+{
+    if (!in->updating)
+        return VOLUME_NONE;
+    if (!in->size_differs)
+        return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;
+    enum volume_step step = in->grows_attached ? VOLUME_GROW : next_when_detached(in, VOLUME_GROW);
+    return step == VOLUME_NONE && !in->size_read ? VOLUME_READ_SIZE : step;
+}
+
+static enum volume_step next_of_modifying(const struct volume_snapshot *in)
+{
+    if (!in->modifying || in->modify_requested)
+        return VOLUME_NONE;
+    return in->modifies_attached ? VOLUME_MODIFY : next_when_detached(in, VOLUME_MODIFY);
 }
 
 static enum volume_step next_of_created(const struct volume_snapshot *in)
@@ -47,7 +61,8 @@ static enum volume_step next_of_created(const struct volume_snapshot *in)
         return VOLUME_ADOPT;
     if (in->has_new_filesystem)
         return VOLUME_RECORD_FILESYSTEM;
-    return in->updating ? next_of_updating(in) : VOLUME_NONE;
+    enum volume_step step = next_of_growing(in);
+    return step == VOLUME_NONE ? next_of_modifying(in) : step;
 }
 
 enum volume_step volume_next(const struct volume_snapshot *in)

@@ -10,9 +10,10 @@
  *   - the finalizer is removed only if there is nothing left to do in the cloud, or if the record
  *     is written again immediately: an AzVolume that was deleted while it has a claim must not
  *     stay, because nothing is attached for a volume that is being deleted;
- *   - a disk grows only if ControllerExpandVolume has requested it; a disk that cannot grow while a
- *     VM has it waits until the volume is not in use, and only then are its replicas detached, so
- *     that every failover finds them;
+ *   - a disk grows only if ControllerExpandVolume has requested it, and is modified only if
+ *     ControllerModifyVolume has; where Azure allows that only while no VM has the disk, it waits
+ *     until the volume is not in use, and only then are its replicas detached, so that every
+ *     failover finds them;
  *   - a creation that failed permanently is repeated only if CreateVolume is called again, and is
  *     forgotten if that does not happen for long enough; reading a disk that exists already, or
  *     will, is retried until it succeeds.
@@ -45,9 +46,14 @@ struct volume_snapshot {
     bool updating;       /* ControllerExpandVolume has requested a size; not done yet */
     bool size_differs;   /* the requested size is more than the one on record */
     bool grows_attached; /* the disk can grow while a VM has it */
-    bool in_use;         /* a pod has the volume, or Kubernetes has it published or will */
     bool size_read;      /* in this run, the disk has said how large it is */
-    bool replicas_stay;  /* they are not detached for it */
+
+    bool modifying;         /* ControllerModifyVolume has requested it; neither done nor refused */
+    bool modifies_attached; /* the disk can be modified so while a VM has it */
+    bool modify_requested;  /* in this run, of Azure, which is not done yet */
+
+    bool in_use;        /* a pod has the volume, or Kubernetes has it published or will */
+    bool replicas_stay; /* they are not detached for a growth or a modification */
 };
 
 enum volume_step {
@@ -61,6 +67,7 @@ enum volume_step {
     VOLUME_GROW,             /* the disk, and record its size */
     VOLUME_READ_SIZE,        /* of a disk that may have grown before, unrecorded */
     VOLUME_RECORD_GROWN,     /* it is as large as requested */
+    VOLUME_MODIFY,           /* the disk, and record it */
     VOLUME_RELEASE,          /* delete the attachments that may be deleted */
     VOLUME_DELETE,           /* the disk */
     VOLUME_CHECK_UNATTACHED, /* whether the API server has attachments that the cache lacks */

@@ -11,8 +11,10 @@
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/filesystem_note.h"
 #include "controller/volume/growth.h"
+#include "controller/volume/modification.h"
 #include "controller/volume/persistent_volume.h"
 #include "controller/volume/plan.h"
+#include "controller/volume/user.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
@@ -91,7 +93,9 @@ static bool gather(struct controller *controller, const char *key, struct volume
     ret->in.pv_changed = pv_state == VOLUME_PV_CHANGED;
     ret->in.pv_missing = pv_state == VOLUME_PV_MISSING;
     ret->in.pv_gone = pv_state == VOLUME_PV_REPLACED;
-    growth_gather(controller, object, &ret->in);
+    growth_gather(ret->volume, &ret->in);
+    modification_gather(ret->volume, &ret->in);
+    volume_user_gather(controller, object, &ret->in);
     gather_attachments(ret);
     return true;
 }
@@ -147,7 +151,9 @@ static struct err *create(struct task *self, struct volume_work *work)
         volume_disk_spec(work->controller, work->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
-    return record_created(self, work, &disk);
+    json_t *status = volume_disk_json(work->controller, work->volume, &disk);
+    modification_add_done(work->volume, status);
+    return patch_status(self, work, status);
 }
 
 /* The disk's id of a volume that was there before: where CSI's caller put it. */
@@ -269,6 +275,8 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
         return growth_carry_out(self, work->controller, work->object);
     case VOLUME_READ_SIZE:
         return growth_read_size(self, work->controller, work->object);
+    case VOLUME_MODIFY:
+        return modification_carry_out(self, work->controller, work->object);
     case VOLUME_RECORD_GROWN:
         return patch_status(self, work, json_pack("{s:s, s:n}", "state", STATE_UPDATED, "error"));
     case VOLUME_RELEASE:
@@ -342,6 +350,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
     bool disk_deleted = false, unattached = false, size_read = false, pv_gone = false;
+    bool modify_requested = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
         CLEANUP(volume_work_fini) struct volume_work work = {0};
@@ -351,6 +360,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
         work.in.disk_deleted = disk_deleted;
         work.in.unattached = unattached;
         work.in.size_read = size_read;
+        work.in.modify_requested = modify_requested;
         work.in.pv_gone |= pv_gone && work.in.pv_missing;
         enum volume_step step = volume_next(&work.in);
         struct err *err = take_step(self, &work, step);
@@ -361,6 +371,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
         disk_deleted |= step == VOLUME_DELETE;
         unattached |= step == VOLUME_CHECK_UNATTACHED;
         size_read |= step == VOLUME_READ_SIZE || step == VOLUME_GROW;
+        modify_requested |= step == VOLUME_MODIFY;
         pv_gone |= step == VOLUME_CHECK_PV_GONE;
     }
     return NULL;

@@ -8,7 +8,7 @@
 #include "lib/base/list.h"
 #include "provisioner-lib/azure/arm_client.h"
 #include "provisioner-lib/azure/credential.h"
-#include "provisioner-lib/azure/disk_growth.h"
+#include "provisioner-lib/azure/disk_change.h"
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/skus.h"
@@ -71,8 +71,8 @@ static struct err *list(struct task *self, struct cloud *cloud, const char *disk
     return managed_disk_list(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
-static struct err *grow(struct task *self, struct cloud *cloud, const char *disk_id,
-                        int64_t size_gib, const struct cloud_growth *growth)
+static struct err *change(struct task *self, struct cloud *cloud, const char *disk_id,
+                          const struct cloud_disk_change *change)
 {
     const struct azure *azure = azure_of(cloud);
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
@@ -80,9 +80,9 @@ static struct err *grow(struct task *self, struct cloud *cloud, const char *disk
 
     TRY(resource_id_check(disk_id));
     TRY(vm_disk_hold(self, azure->cache, disk_id, &hold));
-    struct err *err = disk_growth_carry_out(self, azure->arm, disk_id, size_gib, &disk);
+    struct err *err = disk_change_carry_out(self, azure->arm, disk_id, change, &disk);
     if (!err)
-        err = growth->record(self, growth->ctx, &disk);
+        err = change->record(self, change->ctx, &disk);
     vm_disk_release(azure->cache, hold);
     return err;
 }
@@ -197,7 +197,7 @@ static const struct cloud_ops ops = {
     .disk_limits = limits,
     .disk_get = get,
     .disk_list = list,
-    .disk_grow = grow,
+    .disk_change = change,
     .disk_delete = delete,
     .instance_id = instance_id,
     .instance_get = instance_get,

@@ -1,6 +1,7 @@
-#include "provisioner-lib/azure/disk_growth.h"
+#include "provisioner-lib/azure/disk_change.h"
 
 #include <inttypes.h>
+#include <strings.h>
 
 #include "lib/rt/wait.h"
 #include "provisioner-lib/azure/managed_disk.h"
@@ -8,16 +9,43 @@
 
 enum { END_PAUSE_MS = 1000, END_LOOKS = 60 };
 
-static bool has(const struct cloud_disk *disk, int64_t size_gib)
+static bool is_large_enough(const struct cloud_disk *disk, const struct cloud_disk_change *change)
 {
-    return disk->size_bytes >= size_gib * GIB;
+    return disk->size_bytes >= change->size_gib * GIB;
 }
 
-static struct err *patch_size(struct task *self, struct arm_client *arm, const char *id,
-                              int64_t size_gib)
+/* The part of the change that the disk does not have yet: a DiskUpdate, or NULL if there is none.
+ */
+static json_t *left_to_change(const struct cloud_disk *disk, const struct cloud_disk_change *change)
 {
-    CLEANUP(json_decrefp)
-    json_t *body = json_pack("{s:{s:I}}", "properties", "diskSizeGB", (json_int_t)size_gib);
+    json_t *body = json_object(), *properties = json_object();
+
+    if (!is_large_enough(disk, change))
+        json_object_set_new(properties, "diskSizeGB", json_integer(change->size_gib));
+    if (change->iops && disk->iops != change->iops)
+        json_object_set_new(properties, "diskIOPSReadWrite", json_integer(change->iops));
+    if (change->mbps && disk->mbps != change->mbps)
+        json_object_set_new(properties, "diskMBpsReadWrite", json_integer(change->mbps));
+    if (change->sku && strcasecmp(disk->sku, change->sku) != 0)
+        json_object_set_new(body, "sku", json_pack("{s:s}", "name", change->sku));
+    if (json_object_size(properties) > 0)
+        json_object_set(body, "properties", properties);
+    json_decref(properties);
+    if (json_object_size(body) > 0)
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+static bool is_changed(const struct cloud_disk *disk, const struct cloud_disk_change *change)
+{
+    CLEANUP(json_decrefp) json_t *left = left_to_change(disk, change);
+
+    return !left;
+}
+
+static struct err *patch(struct task *self, struct arm_client *arm, const char *id, json_t *body)
+{
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
 
     TRY(arm_client_request(
@@ -28,8 +56,9 @@ static struct err *patch_size(struct task *self, struct arm_client *arm, const c
 }
 
 /* Azure may be changing the disk although its answer was lost; until that has ended, it lets no VM
- * attach the disk. False if the end was not seen, or the disk is not as large then. */
-static bool grew_anyway(struct task *self, struct arm_client *arm, const char *id, int64_t size_gib)
+ * attach the disk. False if the end was not seen, or the disk is not what it was to be then. */
+static bool changed_anyway(struct task *self, struct arm_client *arm, const char *id,
+                           const struct cloud_disk_change *change)
 {
     for (int i = 0; i < END_LOOKS; i++) {
         CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
@@ -38,37 +67,40 @@ static bool grew_anyway(struct task *self, struct arm_client *arm, const char *i
         if (task_is_cancelled(self) || (err && !err_is_transient(err)))
             return false;
         if (!err && !disk.changing)
-            return has(&disk, size_gib);
+            return is_changed(&disk, change);
         err_free(task_sleep(self, END_PAUSE_MS));
     }
     return false;
 }
 
-static struct err *change_size(struct task *self, struct arm_client *arm, const char *id,
-                               int64_t size_gib)
+static struct err *carry_out(struct task *self, struct arm_client *arm, const char *id,
+                             const struct cloud_disk_change *change, json_t *body)
 {
-    CLEANUP(err_freep) struct err *err = patch_size(self, arm, id, size_gib);
+    CLEANUP(err_freep) struct err *err = patch(self, arm, id, body);
 
-    if (err && err_is_transient(err) && grew_anyway(self, arm, id, size_gib))
+    if (err && err_is_transient(err) && changed_anyway(self, arm, id, change))
         return NULL;
     return TAKE_PTR(err);
 }
 
-/* Reads first: what is done already, by whomever, costs no change. */
-struct err *disk_growth_carry_out(struct task *self, struct arm_client *arm, const char *id,
-                                  int64_t size_gib, struct cloud_disk *ret)
+/* Reads first: what is done already, by whomever, costs no change. Of what Azure says that it has
+ * done, only the size is looked at again: a number that it has rounded must not be asked for for
+ * ever, since it counts such changes. */
+struct err *disk_change_carry_out(struct task *self, struct arm_client *arm, const char *id,
+                                  const struct cloud_disk_change *change, struct cloud_disk *ret)
 {
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
 
     TRY(managed_disk_get(self, arm, id, &disk));
-    if (!has(&disk, size_gib)) {
-        TRY(change_size(self, arm, id, size_gib));
+    CLEANUP(json_decrefp) json_t *body = left_to_change(&disk, change);
+    if (body) {
+        TRY(carry_out(self, arm, id, change, body));
         cloud_disk_fini(&disk);
         TRY(managed_disk_get(self, arm, id, &disk));
     }
-    if (!has(&disk, size_gib))
+    if (!is_large_enough(&disk, change))
         return err_new(ERR_BUSY, "disk %s still has %" PRId64 " bytes, not %" PRId64 " GiB", id,
-                       disk.size_bytes, size_gib);
+                       disk.size_bytes, change->size_gib);
     *ret = disk;
     disk = (struct cloud_disk){0};
     return NULL;

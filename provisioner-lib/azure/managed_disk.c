@@ -91,6 +91,18 @@ static bool is_changing(const Arm__DiskProperties *properties)
            strcasecmp(properties->provisioning_state, "Updating") == 0;
 }
 
+/* Azure says so of other kinds too, without a meaning. */
+static int percent_of(const Arm__Disk *disk)
+{
+    const Arm__DiskProperties *properties = disk->properties;
+    bool counts = properties->has_completion_percent && disk->sku && disk->sku->name &&
+                  disk_sku_is_provisioned(disk->sku->name);
+
+    if (!counts || properties->completion_percent >= 100)
+        return 100;
+    return properties->completion_percent > 0 ? (int)properties->completion_percent : 0;
+}
+
 /* managedBy of a shared disk names one of its VMs or none; the other two members name them all. */
 static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 {
@@ -102,6 +114,9 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
         .size_bytes = size_of(properties),
         .changing = is_changing(properties),
+        .percent = percent_of(disk),
+        .iops = properties->disk_iops_read_write,
+        .mbps = properties->disk_mbps_read_write,
         .max_shares = properties->has_max_shares ? properties->max_shares : 1,
         .sku = mem_strdup(disk->sku && disk->sku->name ? disk->sku->name : "unknown kind"),
         .region = mem_strdup(disk->location ? disk->location : ""),

@@ -101,13 +101,46 @@ int64_t volume_requested_gib(const Api__AzVolume *volume)
     return disk_size_gib(range ? range->required__bytes : 0);
 }
 
+bool volume_is_modifying(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    const Api__AzVolumeStatus *status = volume->status;
+
+    if (!volume_is_created(volume) || status->modify_error || spec->n_mutable_parameters == 0)
+        return false;
+    for (size_t i = 0; i < spec->n_mutable_parameters; i++) {
+        const char *has = KUBE_MAP_GET(status->mutable_parameters, status->n_mutable_parameters,
+                                       spec->mutable_parameters[i]->key);
+
+        if (!has || strcmp(has, spec->mutable_parameters[i]->value) != 0)
+            return true;
+    }
+    return false;
+}
+
+struct err *volume_parse_mutable(const Api__AzVolume *volume, struct volume_parameters *ret)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(spec->mutable_parameters, spec->n_mutable_parameters);
+
+    return volume_parameters_parse_mutable(list, spec->n_mutable_parameters, ret);
+}
+
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)
 {
     const Api__AzVolumeSpec *spec = volume->spec;
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(spec->parameters, spec->n_parameters);
+    CLEANUP(freep)
+    struct parameter *mutable =
+        PARAMETER_LIST(spec->mutable_parameters, spec->n_mutable_parameters);
+    CLEANUP(freep)
+    struct parameter *all =
+        parameters_overridden(list, spec->n_parameters, mutable, spec->n_mutable_parameters);
 
-    return volume_parameters_parse(list, spec->n_parameters, volume_is_multi_node(volume), ret);
+    return volume_parameters_parse(all, spec->n_parameters + spec->n_mutable_parameters,
+                                   volume_is_multi_node(volume), ret);
 }
 
 struct err *volume_parse_existing(const Api__AzVolume *volume, struct volume_parameters *ret)

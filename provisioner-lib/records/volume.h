@@ -48,6 +48,15 @@ unsigned volume_max_shares(const Api__AzVolume *volume);
 /* More than one of them may be the primary at once. */
 bool volume_is_multi_node(const Api__AzVolume *volume);
 
+/* ---- its modification, which ControllerModifyVolume requests in spec.mutableParameters ---- */
+
+/* Requested; neither done, which status.mutableParameters says, nor refused, which
+ * status.modifyError says. */
+bool volume_is_modifying(const Api__AzVolume *volume);
+/* What is requested: see volume_parameters_parse_mutable(). */
+struct err *volume_parse_mutable(const Api__AzVolume *volume, struct volume_parameters *ret)
+    __attribute__((warn_unused_result));
+
 /* ---- its parameters: of a disk that is to be made, and of one that exists ---- */
 
 struct err *volume_parse_parameters(const Api__AzVolume *volume, struct volume_parameters *ret)

@@ -11,6 +11,8 @@
 /* Standard, StandardSSD and Premium disks do not pass it while a VM runs with them. */
 enum { ONLINE_RESIZE_BORDER_GIB = 4096 };
 
+#define DAY_US (24LL * 60 * 60 * 1000 * 1000)
+
 /* Members that Azure sets, whatever a client sends; IOPS, throughput and tier are those of the size
  * and are kept only for SKUs that let clients choose. */
 static const char *const read_only[] = {"id",
@@ -263,6 +265,18 @@ static struct refusal *check_resize(const struct disk *disk, const struct disk_s
                               "ChangeDiskSizeWhileAttachedNotAllowed");
 }
 
+bool disk_is_cached(const struct disk *disk)
+{
+    LIST_FOREACH(&disk->attachments, link) {
+        const struct attachment *attachment = ATTACHMENT_OF_DISK(link);
+        const struct data_disk *item = data_disks_find(&attachment->vm->data_disks, disk->key);
+
+        if (item && strcasecmp(resource_text(item->entry, "caching", "None"), "None") != 0)
+            return true;
+    }
+    return false;
+}
+
 static struct refusal *check_sku_change(const struct disk *disk, const struct disk_spec *to)
 {
     const struct disk_sku *from = disk->spec.sku;
@@ -272,9 +286,60 @@ static struct refusal *check_sku_change(const struct disk *disk, const struct di
     if (to->sku->zone_redundant != from->zone_redundant || to->sku->family == DISK_ULTRA ||
         from->family == DISK_ULTRA || from->family == DISK_PREMIUM_V2)
         return refuse(PROPERTY_CHANGE_NOT_ALLOWED("sku.name"), "sku.name");
-    if (disk_state(disk) == DISK_STATE_ATTACHED)
+    if (disk_state(disk) != DISK_STATE_ATTACHED)
+        return NULL;
+    if (to->sku->family != DISK_PREMIUM_V2 || disk->spec.max_shares > 1)
         return refuse(CHANGE_WHILE_ATTACHED, "the sku", disk->name, disk_owner(disk)->id);
+    return disk_is_cached(disk) ? refuse(CONVERT_WHILE_CACHED, disk->name, disk_owner(disk)->id)
+                                : NULL;
+}
+
+static bool performs_otherwise(const struct disk *disk, const struct disk_spec *to)
+{
+    return to->sku == disk->spec.sku && to->size_gib == disk->spec.size_gib &&
+           disk_performance_is_settable(to->sku) &&
+           (to->iops != disk->spec.iops || to->mbps != disk->spec.mbps);
+}
+
+/* Times are of changes, the newest first; the day's last one must be before that. */
+static struct refusal *check_pace(const struct disk *disk, const int64_t *times, size_t n,
+                                  const char *what)
+{
+    int64_t oldest = times[n - 1];
+
+    return oldest && model_now_us(disk->model) - oldest < DAY_US
+               ? refuse(CHANGED_TOO_OFTEN, what, disk->name, n)
+               : NULL;
+}
+
+static void note_time(const struct disk *disk, int64_t *times, size_t n)
+{
+    memmove(times + 1, times, (n - 1) * sizeof *times);
+    times[0] = model_now_us(disk->model);
+}
+
+static struct refusal *check_paces(const struct disk *disk, const struct disk_spec *to)
+{
+    if (to->sku != disk->spec.sku)
+        return check_pace(disk, disk->sku_times, COUNT_OF(disk->sku_times), "sku");
+    if (performs_otherwise(disk, to))
+        return check_pace(disk, disk->performance_times, COUNT_OF(disk->performance_times),
+                          "performance");
     return NULL;
+}
+
+/* The data of a disk that becomes PremiumV2 follows bit by bit. */
+static void begin_change(struct disk *disk, const struct disk_spec *to)
+{
+    int64_t now = model_now_us(disk->model);
+
+    if (to->sku != disk->spec.sku)
+        note_time(disk, disk->sku_times, COUNT_OF(disk->sku_times));
+    else if (performs_otherwise(disk, to))
+        note_time(disk, disk->performance_times, COUNT_OF(disk->performance_times));
+    if (to->sku != disk->spec.sku && to->sku->family == DISK_PREMIUM_V2)
+        disk->copy = (struct copy){
+            .start_us = now, .end_us = now + (int64_t)model_draw(disk->model, LATENCY_COPY) * 1000};
 }
 
 static struct refusal *check_max_shares_change(const struct disk *disk, const struct disk_spec *to)
@@ -291,6 +356,7 @@ static struct refusal *check_change(const struct disk *disk, const json_t *body,
     REQUIRE(disk_spec_read(body, disk->name, ret));
     REQUIRE(check_resize(disk, ret));
     REQUIRE(check_sku_change(disk, ret));
+    REQUIRE(check_paces(disk, ret));
     return check_max_shares_change(disk, ret);
 }
 
@@ -311,6 +377,7 @@ struct refusal *disk_patch(struct disk *disk, const json_t *change, struct opera
         return refusal;
     }
     tidy(body, &spec);
+    begin_change(disk, &spec);
     json_decref(disk->body);
     disk->body = body;
     if (disk_spec_read(body, disk->name, &disk->spec))

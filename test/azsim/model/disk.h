@@ -29,10 +29,11 @@ struct disk {
     struct list attachments; /* by_disk; see attachment.h */
     struct ownership shown;  /* what clients are told of them */
     struct operation *operation;
-    uint64_t updating_until;   /* loop_now; what clients are told until then, by a fault */
-    int64_t access_until_us;   /* see access.h; 0: none */
-    struct copy copy;          /* of data from what it was made from */
-    int64_t snapshot_times[7]; /* of its last incremental snapshots, the newest first */
+    uint64_t updating_until; /* loop_now; what clients are told until then, by a fault */
+    int64_t access_until_us; /* see access.h; 0: none */
+    struct copy copy;        /* of data from what it was made from */
+    /* Of its last incremental snapshots and changes, the newest first. */
+    int64_t snapshot_times[7], sku_times[2], performance_times[4];
 
     /* The last VM that began to attach it, and when (loop_now). */
     char *attaching_vm;
@@ -45,6 +46,8 @@ struct disk *disk_find(const struct model *model, const char *key); /* or NULL *
 enum provisioning disk_provisioning(const struct disk *disk);       /* as clients are told */
 enum disk_state disk_state(const struct disk *disk);
 const char *disk_state_name(enum disk_state state);
+/* A VM has it with host caching, by its model. */
+bool disk_is_cached(const struct disk *disk);
 /* A VM that it is attached to; NULL if none. */
 struct vm *disk_owner(const struct disk *disk);
 

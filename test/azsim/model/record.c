@@ -23,6 +23,21 @@ json_t *record_of_group(const struct group *group)
     return in_group(json_pack("{s:O, s:b}", "body", group->body, "gone", group->gone), group);
 }
 
+static json_t *times_json(const int64_t *times, size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n && times[i]; i++)
+        json_array_append_new(list, json_integer(times[i]));
+    return list;
+}
+
+static void read_times(const json_t *list, int64_t *times, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        times[i] = json_integer_value(json_array_get(list, i));
+}
+
 json_t *record_of_disk(const struct disk *disk)
 {
     json_t *json =
@@ -35,6 +50,12 @@ json_t *record_of_disk(const struct disk *disk)
         json_object_set_new(json, "copy", copy_json(&disk->copy));
     if (disk->access_until_us)
         json_object_set_new(json, "access", json_integer(disk->access_until_us));
+    if (disk->sku_times[0])
+        json_object_set_new(json, "skuTimes",
+                            times_json(disk->sku_times, COUNT_OF(disk->sku_times)));
+    if (disk->performance_times[0])
+        json_object_set_new(json, "performanceTimes",
+                            times_json(disk->performance_times, COUNT_OF(disk->performance_times)));
     return in_group(json, disk->group);
 }
 
@@ -247,6 +268,9 @@ static struct err *restore_disk(struct model *model, const char *key, const json
     disk->owned_us = number(record, "owned");
     disk->copy = copy_from_json(json_object_get(record, "copy"));
     disk->access_until_us = number(record, "access");
+    read_times(json_object_get(record, "skuTimes"), disk->sku_times, COUNT_OF(disk->sku_times));
+    read_times(json_object_get(record, "performanceTimes"), disk->performance_times,
+               COUNT_OF(disk->performance_times));
     copy_uuid(disk->unique_id, record, "uniqueId");
     note_sequence(model, disk->sequence);
     return NULL;

@@ -147,6 +147,11 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "support."
 #define COPY_FAILED 500, "InternalExecutionError", NULL, \
     "An internal execution error occurred. Please retry later. (%s)"
+#define CONVERT_WHILE_CACHED 409, "OperationNotAllowed", NULL, \
+    "Disk %s cannot be converted to sku 'PremiumV2_LRS' while it is attached to VM %s with host " \
+    "caching. Set the caching to 'None' first."
+#define CHANGED_TOO_OFTEN 409, "OperationNotAllowed", NULL, \
+    "The quota of changes of the %s of disk %s is used up: it can be changed %zu times in 24 hours."
 #define CHANGE_WHILE_ATTACHED 409, "OperationNotAllowed", NULL, \
     "Cannot change %s of disk %s while it is attached to VM %s."
 

@@ -32,8 +32,9 @@ static void grow(struct task *self, void *arg)
     struct growth *growth = arg;
     struct cloud *cloud = growth->world->cloud;
 
-    growth->err = cloud->ops->disk_grow(self, cloud, DISK("a"), 20,
-                                        &(struct cloud_growth){.record = record, .ctx = growth});
+    growth->err = cloud->ops->disk_change(
+        self, cloud, DISK("a"),
+        &(struct cloud_disk_change){.size_gib = 20, .record = record, .ctx = growth});
     growth->ended = true;
 }
 

@@ -1,0 +1,127 @@
+/* ControllerModifyVolume: the parameters of a VolumeAttributesClass are requested in the AzVolume,
+ * whose reconciler modifies the disk (volume/modification.h). */
+
+#include "controller/csi/existing_volume.h"
+#include "controller/csi/service.h"
+#include "controller/volume/modification.h"
+#include "lib/api/csi.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
+#include "provisioner-lib/records/az_error.h"
+
+/* ---- the request ---- */
+
+/* The disk says what it is: records may be behind, and Azure counts changes. */
+static struct err *check_kind(struct task *self, struct cloud *cloud, const char *volume_id,
+                              struct volume_parameters *wanted)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    struct disk_limits limits;
+
+    TRY(cloud->ops->disk_get(self, cloud, volume_id, &disk));
+    struct volume_parameters kind = {.sku = wanted->sku ? wanted->sku : disk.sku,
+                                     .location = disk.region};
+    TRY(cloud->ops->disk_limits(self, cloud, &kind, disk.size_bytes / GIB, &limits));
+    return modification_check(&disk, wanted, &limits);
+}
+
+/* First the parameters, then that they are to be tried: a refusal that is on record is of those
+ * before. */
+static struct err *request_parameters(struct task *self, struct controller *controller,
+                                      const struct kube_object *volume,
+                                      const struct parameter *list, size_t n)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(cached_patch(self, controller->kube, controller->volumes, volume,
+                     if_same(volume, modification_wish_json(as_volume(volume), list, n)),
+                     &written));
+    TRY(modification_check_kept(as_volume(written)));
+    if (!as_volume(written)->status->modify_error)
+        return NULL;
+    return cached_patch_status(self, controller->kube, controller->volumes, written,
+                               if_same(written, modification_begin_json()), NULL);
+}
+
+/* ---- waiting ---- */
+
+/* What its last trouble was, or how far it is. */
+static struct err *in_vain(const struct kube_object *volume, struct err *err)
+{
+    const char *percent = volume_annotation(as_volume(volume), ANNOTATION_DISK_CONVERSION);
+    const Api__AzError *trouble = as_volume(volume)->status->error;
+
+    if (err_kind(err) == ERR_TIMEOUT && percent) {
+        err_free(err);
+        return err_new(ERR_TIMEOUT,
+                       "disk of volume %s: Azure is converting it, of which %s %% or more are done",
+                       volume->metadata->name, percent);
+    }
+    if (err_kind(err) == ERR_TIMEOUT && trouble) {
+        err_free(err);
+        return az_error_take(trouble);
+    }
+    return err_wrap(err, "waiting until the disk of volume %s has been modified",
+                    volume->metadata->name);
+}
+
+static struct err *wait_modified(struct task *self, struct rpc_call *call, const char *key)
+{
+    struct controller *controller = call->ctx;
+
+    for (;;) {
+        struct kube_object *object = store_get(controller->volumes, key);
+
+        if (!object || kube_is_deleting(object->metadata))
+            return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
+        if (as_volume(object)->status->modify_error)
+            return az_error_take(as_volume(object)->status->modify_error);
+        if (!volume_is_modifying(as_volume(object)))
+            return NULL;
+        TRY(modification_check_possible(controller, object));
+        CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
+        struct err *err = store_wait(self, controller->volumes, key, csi_wait_deadline(call));
+        if (err)
+            return in_vain(seen, err);
+    }
+}
+
+/* ---- the call ---- */
+
+static struct err *modify(struct task *self, struct rpc_call *call,
+                          const Csi__V1__ControllerModifyVolumeRequest *request,
+                          struct volume_parameters *wanted)
+{
+    struct controller *controller = call->ctx;
+    size_t n = request->n_mutable_parameters;
+    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->mutable_parameters, n);
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+
+    TRY(csi_volume_to_change(self, call, request->volume_id, &volume));
+    TRY(check_kind(self, controller->cloud, request->volume_id, wanted));
+    TRY(request_parameters(self, controller, volume, list, n));
+    return wait_modified(self, call, volume->key);
+}
+
+struct err *csi_modify_volume(struct task *self, struct rpc_call *call, const void *message,
+                              void *ret)
+{
+    struct controller *controller = call->ctx;
+    const Csi__V1__ControllerModifyVolumeRequest *request = message;
+    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
+
+    (void)ret;
+    if (!request->volume_id[0])
+        return err_new(ERR_INVALID, "volume_id is missing");
+    if (request->n_mutable_parameters == 0)
+        return err_new(ERR_INVALID, "mutable_parameters is missing");
+    CLEANUP(freep)
+    struct parameter *list =
+        PARAMETER_LIST(request->mutable_parameters, request->n_mutable_parameters);
+    TRY(volume_parameters_parse_mutable(list, request->n_mutable_parameters, &wanted));
+    CLEANUP(freep) char *operation = mem_lower(request->volume_id);
+    TRY(in_flight_begin(&controller->csi_calls, operation));
+    struct err *err = modify(self, call, request, &wanted);
+    in_flight_end(&controller->csi_calls, operation);
+    return err;
+}

@@ -1,0 +1,240 @@
+#include "controller/volume/modification.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/volume/disk.h"
+#include "controller/volume/user.h"
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
+#include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/records/az_error.h"
+
+enum { LOOK_MS = 60 * 1000, EVENT_PERCENT = 20 };
+
+/* ---- when ---- */
+
+static bool is_cached(const Api__AzVolume *volume, const struct caching_disk *disk)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    CLEANUP(err_freep) struct err *err = volume_parse_existing(volume, &parameters);
+
+    return err || caching_of(parameters.caching, disk) != CACHING_NONE;
+}
+
+/* By what is on record of the disk, which is what it is attached with. */
+static bool modifies_attached(const Api__AzVolume *volume, const char *sku)
+{
+    const struct caching_disk disk = volume_disk(volume);
+
+    return !sku || (disk.sku && disk_sku_changes_attached(disk.sku, sku, disk.max_shares,
+                                                          is_cached(volume, &disk)));
+}
+
+void modification_gather(const Api__AzVolume *volume, struct volume_snapshot *ret)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
+
+    ret->modifying = volume_is_modifying(volume);
+    if (!ret->modifying)
+        return;
+    CLEANUP(err_freep) struct err *err = volume_parse_mutable(volume, &wanted);
+    ret->modifies_attached = err || modifies_attached(volume, wanted.sku);
+}
+
+struct err *modification_check_possible(const struct controller *controller,
+                                        const struct kube_object *object)
+{
+    const Api__AzVolume *volume = as_volume(object);
+    const struct caching_disk disk = volume_disk(volume);
+    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
+
+    TRY(volume_parse_mutable(volume, &wanted));
+    if (modifies_attached(volume, wanted.sku))
+        return NULL;
+    CLEANUP(freep)
+    char *why = mem_printf("a %s disk%s becomes a %s disk only while no VM has it",
+                           disk.sku ? disk.sku : "managed",
+                           disk.max_shares > 1        ? " that is shared"
+                           : is_cached(volume, &disk) ? " with host caching"
+                                                      : "",
+                           wanted.sku);
+    return volume_user_check_none(controller, object, "be modified", why);
+}
+
+/* ---- whether ---- */
+
+struct err *modification_check(const struct cloud_disk *disk,
+                               const struct volume_parameters *wanted,
+                               const struct disk_limits *limits)
+{
+    const char *sku = wanted->sku ? wanted->sku : disk->sku;
+    const char *obstacle = disk_sku_change_obstacle(disk->sku, sku);
+    const struct volume_parameters as_modified = {
+        .sku = sku, .max_shares = disk->max_shares, .iops = wanted->iops, .mbps = wanted->mbps};
+
+    if (obstacle)
+        return err_new(ERR_INVALID, "parameter skuName: %s cannot become %s: %s", disk->sku, sku,
+                       obstacle);
+    TRY(volume_parameters_check(&as_modified, false));
+    return volume_parameters_check_size(&as_modified, disk->size_bytes / GIB, limits);
+}
+
+/* ---- what is on record ---- */
+
+/* A merge patch keeps what it does not name. */
+json_t *modification_wish_json(const Api__AzVolume *volume, const struct parameter *parameters,
+                               size_t n)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    json_t *json = json_object();
+
+    for (size_t i = 0; i < spec->n_mutable_parameters; i++)
+        json_object_set_new(json, spec->mutable_parameters[i]->key, json_null());
+    for (size_t i = 0; i < n; i++)
+        json_object_set_new(json, parameters[i].name, json_string(parameters[i].value));
+    return json_pack("{s:{s:o}}", "spec", "mutableParameters", json);
+}
+
+struct err *modification_check_kept(const Api__AzVolume *volume)
+{
+    if (volume->spec->n_mutable_parameters > 0)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "AzVolume %s does not keep spec.mutableParameters: update the custom resource "
+                   "definitions (kubectl apply -f crds/)",
+                   volume->metadata->name);
+}
+
+json_t *modification_begin_json(void)
+{
+    return json_pack("{s:{s:n}}", "status", "modifyError");
+}
+
+void modification_add_done(const Api__AzVolume *volume, json_t *status)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    json_t *has = json_object();
+
+    for (size_t i = 0; volume->status && i < volume->status->n_mutable_parameters; i++)
+        json_object_set_new(has, volume->status->mutable_parameters[i]->key, json_null());
+    for (size_t i = 0; i < spec->n_mutable_parameters; i++)
+        json_object_set_new(has, spec->mutable_parameters[i]->key,
+                            json_string(spec->mutable_parameters[i]->value));
+    if (json_object_size(has) > 0)
+        json_object_set(status, "mutableParameters", has);
+    json_decref(has);
+}
+
+/* ---- carrying it out ---- */
+
+struct modification {
+    struct controller *controller;
+    const struct kube_object *volume;
+    int percent; /* of its conversion that the disk has by now; 100 without one */
+};
+
+static int recorded_percent(const Api__AzVolume *volume)
+{
+    const char *noted = volume_annotation(volume, ANNOTATION_DISK_CONVERSION);
+
+    return noted ? (int)strtol(noted, NULL, 10) : -1;
+}
+
+/* In whole steps, as events tell of it. */
+static json_t *percent_json(int percent)
+{
+    return percent == 100 ? json_null()
+                          : json_sprintf("%d", percent / EVENT_PERCENT * EVENT_PERCENT);
+}
+
+/* Even if somebody has written to the AzVolume meanwhile: the disk is so. What became of a growth
+ * stays. */
+static struct err *record(struct task *self, void *ctx, const struct cloud_disk *disk)
+{
+    struct modification *modification = ctx;
+    struct controller *controller = modification->controller;
+    const Api__AzVolume *volume = as_volume(modification->volume);
+    json_t *status = volume_disk_json(controller, volume, disk);
+
+    json_object_set_new(status, "state", json_string(volume_state(volume)));
+    if (strcmp(volume_state(volume), STATE_UPDATE_FAILED) == 0)
+        json_object_del(status, "error");
+    json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_DISK_CONVERSION,
+                        percent_json(disk->percent));
+    if (disk->percent == 100)
+        modification_add_done(volume, status);
+    modification->percent = disk->percent;
+    return cached_patch_status(
+        self, controller->leader_kube, controller->volumes, modification->volume,
+        if_same(modification->volume, json_pack("{s:o}", "status", status)), NULL);
+}
+
+static void tell(const struct modification *modification)
+{
+    const struct kube_object *volume = modification->volume;
+    struct events *events = modification->controller->events;
+    const char *disk = as_volume(volume)->status->detail->volume__id;
+    int percent = modification->percent;
+
+    if (percent == 100)
+        events_record(events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL, "DiskModified", "Modify",
+                      "Disk %s has been modified as the VolumeAttributesClass requires", disk);
+    else if (percent / EVENT_PERCENT * EVENT_PERCENT > recorded_percent(as_volume(volume)))
+        events_record(events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL, "DiskConverting",
+                      "Modify",
+                      "Azure is converting disk %s, of which %d %% are done; the disk can be used "
+                      "meanwhile, but is slower, and cannot grow",
+                      disk, percent);
+}
+
+/* It is not tried again before ControllerModifyVolume is called again, as csi-resizer does. */
+static struct err *refuse(struct task *self, const struct modification *modification,
+                          struct err *why)
+{
+    struct controller *controller = modification->controller;
+    const struct kube_object *volume = modification->volume;
+    CLEANUP(err_freep)
+    struct err *err = err_kind(why) == ERR_EXISTS ? err_as(why, ERR_INVALID) : why;
+
+    events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
+                  "DiskModifyFailed", "Modify", "Disk %s cannot be modified: %s",
+                  as_volume(volume)->status->detail->volume__id, err_message(err));
+    return cached_patch_status(
+        self, controller->leader_kube, controller->volumes, volume,
+        if_unchanged(volume, json_pack("{s:{s:o}}", "status", "modifyError", az_error_json(err))),
+        NULL);
+}
+
+static struct err *change_disk(struct task *self, struct modification *modification)
+{
+    struct cloud *cloud = modification->controller->cloud;
+    const Api__AzVolume *volume = as_volume(modification->volume);
+    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
+
+    TRY(volume_parse_mutable(volume, &wanted));
+    return cloud->ops->disk_change(self, cloud, volume->status->detail->volume__id,
+                                   &(struct cloud_disk_change){.sku = wanted.sku,
+                                                               .iops = wanted.iops,
+                                                               .mbps = wanted.mbps,
+                                                               .record = record,
+                                                               .ctx = modification});
+}
+
+struct err *modification_carry_out(struct task *self, struct controller *controller,
+                                   const struct kube_object *object)
+{
+    struct modification modification = {controller, object, 100};
+    struct err *err = change_disk(self, &modification);
+
+    if (err && !err_is_transient(err) && err_kind(err) != ERR_CANCELED)
+        return refuse(self, &modification, err);
+    if (err)
+        return err;
+    tell(&modification);
+    if (modification.percent < 100)
+        workqueue_add_at(controller->leading->queues[VOLUME_QUEUE], object->key,
+                         loop_now(controller->loop) + LOOK_MS);
+    return NULL;
+}
