@@ -168,6 +168,21 @@ const ProtobufCMessage *csi_request_expand(struct arena *arena, const struct vol
     return &request->base;
 }
 
+const ProtobufCMessage *csi_request_modify(struct arena *arena, const struct volume *volume,
+                                           const char *sku)
+{
+    Csi__V1__ControllerModifyVolumeRequest *request = arena_alloc(arena, sizeof *request);
+
+    csi__v1__controller_modify_volume_request__init(request);
+    request->volume_id = arena_strdup(arena, volume->handle);
+    request->mutable_parameters = arena_alloc(arena, sizeof *request->mutable_parameters);
+    ADD_ENTRY(arena, request, mutable_parameters,
+              Csi__V1__ControllerModifyVolumeRequest__MutableParametersEntry,
+              csi__v1__controller_modify_volume_request__mutable_parameters_entry__init, "skuName",
+              sku);
+    return &request->base;
+}
+
 const ProtobufCMessage *csi_request_list(struct arena *arena, const char *token)
 {
     Csi__V1__ListVolumesRequest *request = arena_alloc(arena, sizeof *request);

@@ -17,6 +17,8 @@ const ProtobufCMessage *csi_request_publish(struct arena *arena,
                                             const struct publication *publication);
 const ProtobufCMessage *csi_request_unpublish(struct arena *arena,
                                               const struct publication *publication);
+const ProtobufCMessage *csi_request_modify(struct arena *arena, const struct volume *volume,
+                                           const char *sku);
 const ProtobufCMessage *csi_request_expand(struct arena *arena, const struct volume *volume,
                                            int64_t bytes);
 /* A page of a few volumes. */

@@ -257,6 +257,8 @@ void check_answer(struct invariants *invariants, const char *method,
             check_unpublished(invariants, question);
     } else if (strcmp(method, "ControllerExpandVolume") == 0) {
         check_growth_answer(invariants, request, response, err);
+    } else if (strcmp(method, "ControllerModifyVolume") == 0) {
+        check_modify_answer(invariants, request, err);
     } else if (!err && strcmp(method, "CreateVolume") == 0) {
         check_created(invariants->sim, answer);
     } else if (!err && strcmp(method, "DeleteVolume") == 0) {

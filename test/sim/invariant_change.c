@@ -1,5 +1,5 @@
-/* Invariants of disks that become larger: where Azure allows it, as much as was asked for, and not
- * at the cost of whoever uses the volume. */
+/* Invariants of disks that become larger or of another kind: where Azure allows it, as was asked
+ * for, and not at the cost of whoever uses the volume. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,9 @@ enum {
     AT_WORK_MS = 60 * 1000,
 };
 
+/* By who looks once a minute, and asks again within five. */
+#define SEEN_US (10LL * 60 * 1000 * 1000)
+
 static struct disk *find_disk(const struct sim *sim, const char *id)
 {
     CLEANUP(freep) char *key = resource_key(id);
@@ -31,9 +34,15 @@ static struct disk *find_disk(const struct sim *sim, const char *id)
 /* While a VM has it. */
 static bool grows_attached(const struct disk *disk, int64_t to_gib)
 {
-    bool crosses = disk->spec.size_gib < BORDER_GIB && to_gib >= BORDER_GIB;
+    bool crosses = disk->spec.size_gib < BORDER_GIB && to_gib >= BORDER_GIB &&
+                   disk->spec.sku->family != DISK_PREMIUM_V2;
 
     return disk->spec.max_shares == 1 && !crosses;
+}
+
+static bool converts_attached(const struct disk *disk, const char *sku)
+{
+    return strcmp(sku, "PremiumV2_LRS") == 0 && disk->spec.max_shares == 1 && !disk_is_cached(disk);
 }
 
 /* A pod that was there by then. */
@@ -125,50 +134,69 @@ void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *
         check_done(invariants, question, (const void *)response);
 }
 
+void check_modify_answer(struct invariants *invariants, const ProtobufCMessage *request,
+                         const struct err *err)
+{
+    const Csi__V1__ControllerModifyVolumeRequest *question = (const void *)request;
+    const struct disk *disk = find_disk(invariants->sim, question->volume_id);
+    const char *sku = question->mutable_parameters[0]->value;
+
+    coverage_count("modification", "answered", err ? err_kind_reason(err_kind(err)) : "OK");
+    if (!err && (!disk || strcmp(disk->spec.sku->name, sku) != 0))
+        verdict_violated(invariants->sim, CALL_WAS_DONE,
+                         "volume %s was to be on a %s disk, is said to be, and is on a %s one",
+                         question->volume_id, sku, disk ? disk->spec.sku->name : "deleted");
+}
+
 /* ---- what is asked of Azure ---- */
 
-static int64_t size_in(const char *text, size_t length)
+/* 0: none */
+static int64_t size_in(const json_t *body)
 {
-    CLEANUP(json_decrefp) json_t *body = json_loadb(text, length, 0, NULL);
-
     return json_integer_value(json_object_get(json_object_get(body, "properties"), "diskSizeGB"));
 }
 
-/* By the record that the driver itself has of where the disk is. */
-void check_grows(struct invariants *invariants, const char *disk_id, const char *body,
-                 size_t length)
+static const char *sku_in(const json_t *body)
 {
+    return json_string_value(json_object_get(json_object_get(body, "sku"), "name"));
+}
+
+/* By the record that the driver itself has of where the disk is. */
+void check_changes(struct invariants *invariants, const char *disk_id, const char *text,
+                   size_t length)
+{
+    CLEANUP(json_decrefp) json_t *body = json_loadb(text, length, 0, NULL);
     struct sim *sim = invariants->sim;
     const struct disk *disk = find_disk(sim, disk_id);
     const struct volume_record *volume = disk ? record_volume(sim, disk->name) : NULL;
 
     if (!volume || may_be_behind(invariants, loop_now(sim->loop)))
         return;
-    bool attached_too = grows_attached(disk, size_in(body, length));
-    coverage_count("growth",
+    const char *sku = sku_in(body);
+    bool attached_too = sku ? converts_attached(disk, sku) : grows_attached(disk, size_in(body));
+    coverage_count(sku ? "modification" : "growth",
                    disk->spec.max_shares > 1 ? "shared"
                    : attached_too            ? "alone"
-                                             : "crosses",
+                                             : "alone and unattached",
                    disk_owner(disk) ? "attached" : "unattached");
     LIST_FOREACH(&disk->attachments, link) {
         const char *vm = ATTACHMENT_OF_DISK(link)->vm->spec.name;
         const struct record *record = record_find(sim, disk->name, vm);
 
         if (!attached_too && record && record->lun >= 0)
-            verdict_violated(sim, GROWS_ALONE, "disk %s is to grow, and %s has it", disk->name, vm);
+            verdict_violated(sim, CHANGES_ALONE, "disk %s is to %s, and %s has it", disk->name,
+                             sku ? "be modified" : "grow", vm);
     }
 }
 
-void check_growth_request(struct invariants *invariants, const struct arm_record *record)
+static void check_size_asked(struct invariants *invariants, const struct arm_record *record,
+                             int64_t bytes)
 {
     struct sim *sim = invariants->sim;
     const struct growing *growing = get(invariants, record->resource);
-    int64_t bytes = size_in(record->call->body, record->call->body_length) * GIB;
     uint64_t came = came_at(sim, record);
 
-    if (!volume_of_disk(sim, record->resource) && !record_volume(sim, record->resource))
-        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is changed", record->resource);
-    else if (bytes > growing->most_bytes)
+    if (bytes > growing->most_bytes)
         verdict_violated(sim, GROWS_AS_ASKED, "disk %s is to have %lld bytes, and nobody asked",
                          record->resource, (long long)bytes);
     else if (bytes > growing->asked_bytes && came > growing->asked_at + UNHEARD_MS &&
@@ -183,6 +211,30 @@ void check_growth_request(struct invariants *invariants, const struct arm_record
             verdict_violated(sim, GROWS_AS_ASKED, "disk %s is to shrink to %lld bytes",
                              record->resource, (long long)bytes);
     }
+}
+
+static void check_kind_asked(struct sim *sim, const struct arm_record *record, const char *sku)
+{
+    const struct volume *volume = volume_of_disk(sim, record->resource);
+
+    if (volume && !(volume->asked_skus & sku_bit(sku)))
+        verdict_violated(sim, MODIFIED_AS_ASKED, "disk %s is to be a %s disk, and nobody asked",
+                         record->resource, sku);
+}
+
+void check_change_request(struct invariants *invariants, const struct arm_record *record)
+{
+    struct sim *sim = invariants->sim;
+    CLEANUP(json_decrefp)
+    json_t *body = json_loadb(record->call->body, record->call->body_length, 0, NULL);
+    const char *sku = sku_in(body);
+
+    if (!volume_of_disk(sim, record->resource) && !record_volume(sim, record->resource))
+        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is changed", record->resource);
+    else if (sku)
+        check_kind_asked(sim, record, sku);
+    if (size_in(body) > 0)
+        check_size_asked(invariants, record, size_in(body) * GIB);
 }
 
 /* ---- what is on record ---- */
@@ -206,13 +258,13 @@ void check_attached_size(const struct invariants *invariants, const struct recor
 
 /* ---- who waits for whom ---- */
 
-bool makes_way_for_growth(const struct invariants *invariants, const struct volume_record *record)
+bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *record)
 {
     const struct sim *sim = invariants->sim;
     const struct volume *volume = volume_of_disk(sim, record->name);
 
-    return volume && strcmp(record->state, "Updating") == 0 &&
-           record->wanted_bytes > record->bytes &&
+    bool grows = strcmp(record->state, "Updating") == 0 && record->wanted_bytes > record->bytes;
+    return volume && (grows || record->modifying) &&
            !is_used_since(sim, volume, loop_now(sim->loop) - UNHEARD_MS);
 }
 
@@ -233,7 +285,38 @@ static void check_sizes(struct sim *sim, const struct volume_record *record, int
     }
 }
 
-void check_growth_at_end(struct sim *sim, const struct volume *volume)
+/* Nothing makes it larger before its data is there. */
+static bool is_converting(const struct sim *sim, const struct disk *disk)
+{
+    return !copy_is_done(&disk->copy, model_now_us(sim->azure) - SEEN_US);
+}
+
+/* A kind that was asked for and then Azure's quota of two a day was used up, or that needs a disk
+ * that no VM has, while a pod has it. */
+static void check_kind_at_end(struct sim *sim, const struct volume *volume,
+                              const struct volume_record *record, const struct disk *disk)
+{
+    bool waits = volume->wanted_sku && volume_is_used(volume) &&
+                 !converts_attached(disk, volume->wanted_sku);
+    bool exhausted = disk->sku_times[COUNT_OF(disk->sku_times) - 1] != 0;
+    bool converted =
+        disk->spec.sku->family == DISK_PREMIUM_V2; /* before its owner changed his mind */
+
+    if (volume->wanted_sku == volume->given_sku || is_converting(sim, disk))
+        return;
+    if (waits || exhausted || converted)
+        coverage_count("modification",
+                       waits       ? "waits"
+                       : exhausted ? "exhausted"
+                                   : "converted",
+                       "at the end");
+    else
+        verdict_violated(sim, WISHES, "volume %s is on a %s disk, its claim wants %s: %s",
+                         record->name, disk->spec.sku->name, volume->wanted_sku,
+                         volume->modify_error ? volume->modify_error : "no error yet");
+}
+
+void check_changes_at_end(struct sim *sim, const struct volume *volume)
 {
     const struct volume_record *record =
         volume->az_name ? record_volume(sim, volume->az_name) : NULL;
@@ -241,7 +324,9 @@ void check_growth_at_end(struct sim *sim, const struct volume *volume)
 
     if (volume->phase != VOLUME_BOUND || !record || !record->exists || !disk)
         return;
-    bool waits = !grows_attached(disk, volume->wanted_gib) && volume_is_used(volume);
+    bool waits = (!grows_attached(disk, volume->wanted_gib) && volume_is_used(volume)) ||
+                 is_converting(sim, disk);
+    check_kind_at_end(sim, volume, record, disk);
     check_sizes(sim, record, disk->spec.size_gib * GIB);
     if (volume->wanted_gib > volume->gib && !waits)
         verdict_violated(sim, WISHES, "volume %s has %lld GiB, its claim wants %lld: %s",

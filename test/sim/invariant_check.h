@@ -50,10 +50,12 @@
     "A pod waits minutes for a disk that is there: a fail-over takes as long as without replicas."
 #define LEAVES "I12 what leaves has left", \
     "A volume's deletion waits for as long as another volume's disk cannot be attached."
-#define GROWS_ALONE "I17 a disk grows where Azure allows it", \
-    "Azure refuses it, again and again: the volume stays as small as it was."
+#define CHANGES_ALONE "I17 a disk is changed where Azure allows it", \
+    "Azure refuses it, again and again: the volume stays as it was."
 #define GROWS_AS_ASKED "I18 a disk is as large as was asked for", \
     "It can never become smaller, and is paid for as long as it exists."
+#define MODIFIED_AS_ASKED "I18 a disk is of the kind that was asked for", \
+    "It is paid for as another kind, and as fast; Azure allows two changes a day."
 #define SAYS_SIZE "I19 an attachment says how large its disk is", \
     "The node takes the disk for another one, and the pod does not start."
 #define NO_BLIND_WRITE "I14 nothing is written over unseen", \
@@ -141,19 +143,21 @@ void check_answer(struct invariants *invariants, const char *method,
                   const struct err *err);
 void note_question(struct invariants *invariants, const char *method,
                    const ProtobufCMessage *request);
-/* invariant_growth.c: disks that become larger */
+/* invariant_change.c: disks that become larger or of another kind */
 void note_growth_question(struct invariants *invariants, const ProtobufCMessage *request);
 void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *request,
                          const ProtobufCMessage *response, const struct err *err);
 /* It is about to be asked for, with this body. */
-void check_grows(struct invariants *invariants, const char *disk_id, const char *body,
-                 size_t length);
+void check_changes(struct invariants *invariants, const char *disk_id, const char *body,
+                   size_t length);
 /* What has just been recorded as attached. */
 void check_attached_size(const struct invariants *invariants, const struct record *record);
-void check_growth_request(struct invariants *invariants, const struct arm_record *record);
-/* The replicas of a volume that nobody has, and that is to grow, go at once. */
-bool makes_way_for_growth(const struct invariants *invariants, const struct volume_record *volume);
-void check_growth_at_end(struct sim *sim, const struct volume *volume);
+void check_change_request(struct invariants *invariants, const struct arm_record *record);
+void check_modify_answer(struct invariants *invariants, const ProtobufCMessage *request,
+                         const struct err *err);
+/* The replicas of a volume that nobody has, and that is to be changed, go at once. */
+bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *volume);
+void check_changes_at_end(struct sim *sim, const struct volume *volume);
 void growings_fini(struct invariants *invariants);
 /* There is an AzVolumeAttachment, or has been until now. */
 void note_record(struct invariants *invariants, const char *volume, const char *node);

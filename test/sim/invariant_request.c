@@ -182,7 +182,7 @@ void check_request(struct invariants *invariants, const struct arm_record *recor
     note_change(invariants->sim, record);
     count_refusal(record);
     if (strcmp(record->kind, "disks.update") == 0)
-        check_growth_request(invariants, record);
+        check_change_request(invariants, record);
     if (!accepted)
         return;
     for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++)

@@ -132,7 +132,7 @@ static void check_kept(const struct invariants *invariants, const struct record 
     if (record->deleted != now || record->primary || record->detach_requested ||
         strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
         is_full(sim, vm, record->node) || !has_claim(sim, volume->name) ||
-        makes_way_for_growth(invariants, volume))
+        makes_way_for_change(invariants, volume))
         return;
     if (now > volume->published + ON_ITS_WAY_MS && now < volume->published + COLLECTION_MS &&
         is_calm(invariants))

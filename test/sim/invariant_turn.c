@@ -159,8 +159,8 @@ struct turn *turns_begin(struct turns *turns, const struct http_request *request
     turn = grows ? turn_of_growth(request) : turn_of_vm(request, action);
     turn->began = turn->looked = loop_now(turns->sim->loop);
     if (grows)
-        check_grows(turns->sim->invariants, disk_of_growth(turn), request->body,
-                    request->body_length);
+        check_changes(turns->sim->invariants, disk_of_growth(turn), request->body,
+                      request->body_length);
     LIST_FOREACH(&turns->under_way, link) {
         if (TURN_OF(link)->began >= turns->sim->invariants->led_since &&
             !is_over(turns, TURN_OF(link)))

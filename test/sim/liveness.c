@@ -285,7 +285,7 @@ bool liveness_holds(struct sim *sim)
         const struct volume *volume = VOLUME_OF(link);
 
         check_volume(sim, volume);
-        check_growth_at_end(sim, volume);
+        check_changes_at_end(sim, volume);
         if (volume->phase == VOLUME_BOUND && !volume->wish.block && volume->az_name &&
             record_volume(sim, volume->az_name))
             check_replicas(sim, volume);

@@ -11,7 +11,7 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
 #define SOME_WORK                                                                                  \
     {"workload-create", 3}, {"workload-scale", 4}, {"workload-roll", 3}, {"workload-delete", 2},   \
         {"workload-create-block", 1}, {"workload-change-replicas", 2}, {"claim-grows", 6},         \
-        {"pod-restart", 4},                                                                        \
+        {"claim-modified", 3}, {"pod-restart", 4},                                                 \
     {                                                                                              \
         "pod-move", 4                                                                              \
     }
@@ -36,15 +36,15 @@ const struct profile PROFILES[] = {
     {"calm", 30 * MINUTE_MS, QUIET_MS, RATES(SOME_WORK, {"disk-attach-refused", 3})},
     {"busy", 40 * MINUTE_MS, QUIET_MS,
      RATES({"workload-create", 20}, {"workload-delete", 18}, {"workload-roll", 5},
-           {"workload-change-replicas", 5}, {"claim-grows", 15}, {"pod-move", 10},
-           {"disk-attach-refused", 3})},
+           {"workload-change-replicas", 5}, {"claim-grows", 15}, {"claim-modified", 8},
+           {"pod-move", 10}, {"disk-attach-refused", 3})},
     {"rolling", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_TROUBLE, {"workload-*", 2}, {"workload-create", 4}, {"workload-roll", 15},
-           {"claim-grows", 10}, {"pod-move", 10})},
+           {"claim-grows", 10}, {"claim-modified", 5}, {"pod-move", 10})},
     {"churn", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_TROUBLE, {"workload-create", 20}, {"workload-delete", 18}, {"workload-scale", 10},
-           {"workload-change-replicas", 6}, {"claim-grows", 10}, {"azure-creation-*", 1},
-           {"azure-deletion-*", 1})},
+           {"workload-change-replicas", 6}, {"claim-grows", 10}, {"claim-modified", 5},
+           {"azure-creation-*", 1}, {"azure-deletion-*", 1})},
     {"block", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"workload-create-block", 10}, {"node-*", 1})},
     {"node-deaths", 45 * MINUTE_MS, QUIET_MS,
@@ -63,8 +63,8 @@ const struct profile PROFILES[] = {
     {"azure-down", 100 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, {"azure-unreachable", 1.5}, {"node-*", 2}, {"leader-killed", 1})},
     {"azure-faults", 60 * MINUTE_MS, QUIET_MS,
-     RATES({"claim-grows", 20}, SOME_WORK, SOME_TROUBLE, {"azure-*", 1}, {"azure-unreachable", 0.2},
-           {"node-*", 1})},
+     RATES({"claim-grows", 20}, {"claim-modified", 10}, SOME_WORK, SOME_TROUBLE, {"azure-*", 1},
+           {"azure-unreachable", 0.2}, {"node-*", 1})},
     {"by-hand", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
            {"disk-grown-by-hand", 6}, {"volume-attached-by-hand", 6},

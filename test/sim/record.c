@@ -189,6 +189,14 @@ void records_see_attachment(struct records *records, const json_t *before, const
              role_word(record), record->state, record->lun);
 }
 
+static bool is_modifying(const json_t *volume)
+{
+    const json_t *wanted = member(volume, "spec", "mutableParameters");
+
+    return wanted && !json_equal(wanted, member(volume, "status", "mutableParameters")) &&
+           !member(volume, "status", "modifyError");
+}
+
 void records_see_volume(struct records *records, const json_t *before, const json_t *after)
 {
     const json_t *json = after ? after : before;
@@ -201,6 +209,7 @@ void records_see_volume(struct records *records, const json_t *before, const jso
         json_integer_value(json_object_get(member(json, "status", "detail"), "capacity_bytes"));
     volume->wanted_bytes = json_integer_value(
         json_object_get(member(json, "spec", "capacityRange"), "required_bytes"));
+    volume->modifying = is_modifying(json);
     volume->created = volume->bytes > 0;
     volume->replicas = (unsigned)json_integer_value(member(json, "spec", "maxMountReplicaCount"));
     free(volume->primary_nodes);

@@ -22,6 +22,7 @@ struct volume_record {
     const char *state;     /* "Updating" and so on; "" for none; a literal */
     int64_t bytes;         /* that it says the disk has */
     int64_t wanted_bytes;  /* of its spec */
+    bool modifying;        /* its disk is to be modified, and that is neither done nor refused */
     unsigned replicas;     /* that it wants */
     char *primary_nodes;   /* that it says it is published to */
     unsigned ready;        /* replicas that it says are attached */

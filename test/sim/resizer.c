@@ -31,29 +31,62 @@ static struct err *expand_once(struct task *self, struct volume *volume)
     return NULL;
 }
 
-static void note_error(struct volume *volume, struct err *err)
+static bool is_to_be_expanded(const struct volume *volume)
 {
-    free(volume->resize_error);
-    volume->resize_error = err ? mem_strdup(err_message(err)) : NULL;
+    return volume->wanted_gib > volume->gib;
+}
+
+static struct err *modify_once(struct task *self, struct volume *volume)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const char *sku = volume->wanted_sku;
+    ProtobufCMessage *response = NULL;
+
+    TRY(csi_request_send(self, volume->world, "ControllerModifyVolume",
+                         csi_request_modify(arena, volume, sku), CALL_TIMEOUT_MS, &response));
+    protobuf_c_message_free_unpacked(response, NULL);
+    sim_note(volume->world->sim, "volume %s is on a %s disk", volume->pv, sku);
+    volume->given_sku = sku;
+    return NULL;
+}
+
+static bool is_to_be_modified(const struct volume *volume)
+{
+    return volume->wanted_sku != volume->given_sku;
+}
+
+static void note_error(char **error, struct err *err)
+{
+    free(*error);
+    *error = err ? mem_strdup(err_message(err)) : NULL;
     err_free(err);
 }
 
-static struct err *live(struct task *self, struct volume *volume)
+struct resizing {
+    bool (*is_needed)(const struct volume *volume);
+    struct err *(*once)(struct task *self, struct volume *volume);
+};
+
+static const struct resizing expansion = {is_to_be_expanded, expand_once};
+static const struct resizing modification = {is_to_be_modified, modify_once};
+
+static struct err *live(struct task *self, struct volume *volume, const struct resizing *resizing,
+                        char **error)
 {
     struct loop *loop = loop_of(self);
     struct backoff backoff = {.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
 
     while (volume->phase == VOLUME_BOUND) {
-        if (volume->wanted_gib <= volume->gib) {
+        if (!resizing->is_needed(volume)) {
             TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
             TRY(task_sleep(self, world_draw(volume->world, SEEN_LEAST_MS, SEEN_MOST_MS)));
             continue;
         }
-        struct err *err = expand_once(self, volume);
+        struct err *err = resizing->once(self, volume);
         if (err && task_is_cancelled(self))
             return err;
         bool failed = err != NULL;
-        note_error(volume, err);
+        note_error(error, err);
         if (failed)
             TRY(task_sleep(self, backoff_next(&backoff, loop_random(loop))));
         else
@@ -62,12 +95,22 @@ static struct err *live(struct task *self, struct volume *volume)
     return NULL;
 }
 
-static void run(struct task *self, void *arg)
+static void expand(struct task *self, void *arg)
 {
-    err_free(live(self, arg));
+    struct volume *volume = arg;
+
+    err_free(live(self, volume, &expansion, &volume->resize_error));
+}
+
+static void modify(struct task *self, void *arg)
+{
+    struct volume *volume = arg;
+
+    err_free(live(self, volume, &modification, &volume->modify_error));
 }
 
 void resizer_start(struct volume *volume)
 {
-    group_spawn(&volume->world->sim->tasks, "resizer", run, volume);
+    group_spawn(&volume->world->sim->tasks, "resizer", expand, volume);
+    group_spawn(&volume->world->sim->tasks, "resizer modify", modify, volume);
 }

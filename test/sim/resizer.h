@@ -1,11 +1,12 @@
 /* resizer.h - external-resizer: calls ControllerExpandVolume when a claim asks for more than its
- * PersistentVolume has, and again until it succeeds.
+ * PersistentVolume has, and ControllerModifyVolume when it has got another VolumeAttributesClass,
+ * and again until it succeeds.
  *
- * The size is the claim's of that moment: its owner may have taken some of it back.
+ * Size and class are the claim's of that moment: its owner may have changed his mind.
  */
 #pragma once
 
 struct volume;
 
-/* A task of the sim that goes with a bound volume for as long as its claim is there. */
+/* Two tasks of the sim that go with a bound volume for as long as its claim is there. */
 void resizer_start(struct volume *volume);

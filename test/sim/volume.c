@@ -5,6 +5,7 @@
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/names.h"
 #include "test/sim/provisioner.h"
+#include "provisioner-lib/disk_sku.h"
 #include "test/sim/resizer.h"
 #include "test/sim/static_volume.h"
 #include "test/sim/world.h"
@@ -146,6 +147,7 @@ void volume_free(struct volume *volume)
     free(volume->az_name);
     free(volume->error);
     free(volume->resize_error);
+    free(volume->modify_error);
     free(volume->taken_by);
     json_decref(volume->context);
     free(volume);
@@ -189,6 +191,23 @@ void volume_request(struct volume *volume, int64_t gib)
     volume->wanted_gib = gib;
     world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim, NULL,
                 json_pack("{s:{s:{s:o}}}", "spec", "resources", "requests", storage_json(gib)));
+    waiters_wake(&volume->changed);
+}
+
+unsigned sku_bit(const char *sku)
+{
+    for (unsigned i = 0; DISK_SKU_NAMES[i]; i++)
+        if (strcmp(DISK_SKU_NAMES[i], sku) == 0)
+            return 1U << i;
+    return 0;
+}
+
+void volume_request_sku(struct volume *volume, const char *sku)
+{
+    sim_note(volume->world->sim, "claim %s (%s) is to be on a %s disk", volume->claim, volume->pv,
+             sku);
+    volume->wanted_sku = sku;
+    volume->asked_skus |= sku_bit(sku);
     waiters_wake(&volume->changed);
 }
 

@@ -77,7 +77,11 @@ struct volume {
     int64_t gib;         /* its PersistentVolume's capacity */
     int64_t wanted_gib;  /* its claim's request */
     char *resize_error;  /* of the last ControllerExpandVolume that failed; NULL: it did not */
-    int64_t by_hand_gib; /* to which somebody has made its disk grow in Azure; 0: nobody has */
+    const char *wanted_sku; /* its VolumeAttributesClass's, a literal; NULL: it has none */
+    unsigned asked_skus;    /* all that it was ever asked for, a bit each (sku_bit) */
+    const char *given_sku;  /* likewise, of the last ControllerModifyVolume that succeeded */
+    char *modify_error;     /* of the last one that failed; NULL: it did not */
+    int64_t by_hand_gib;    /* to which somebody has made its disk grow in Azure; 0: nobody has */
     struct waiters changed;
 };
 
@@ -93,6 +97,10 @@ void volume_remove_claim(struct volume *volume);
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones);
 /* Its claim asks for so much from now on. */
 void volume_request(struct volume *volume, int64_t gib);
+/* Bit n is for DISK_SKU_NAMES[n]. */
+unsigned sku_bit(const char *sku);
+/* It gets another VolumeAttributesClass, which is about the disk's kind: a literal. */
+void volume_request_sku(struct volume *volume, const char *sku);
 /* Takes over what ControllerExpandVolume has answered. */
 void volume_resize(struct volume *volume, int64_t gib);
 /* That is, all of its PersistentVolumes. */

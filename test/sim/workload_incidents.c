@@ -202,6 +202,25 @@ static void grow_claim(struct sim *sim, const struct incident *incident)
     volume_request(volume, least + more);
 }
 
+/* Kinds with the redundancy of the disk; once it is a PremiumV2_LRS disk, it stays one. */
+static void modify_claim(struct sim *sim, const struct incident *incident)
+{
+    static const char *const local[] = {"Premium_LRS", "StandardSSD_LRS", "Premium_LRS",
+                                        "StandardSSD_LRS", "PremiumV2_LRS"};
+    static const char *const redundant[] = {"Premium_ZRS", "StandardSSD_ZRS"};
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct volume *volume = any_volume(sim, &random, false);
+    CLEANUP(freep) char *key = volume ? resource_key(volume->handle) : NULL;
+    const struct disk *disk = key ? disk_find(sim->azure, key) : NULL;
+    if (!disk || disk->spec.sku->family == DISK_PREMIUM_V2)
+        return;
+    volume_request_sku(volume, disk->spec.sku->zone_redundant
+                                   ? redundant[random_below(&random, COUNT_OF(redundant))]
+                                   : local[random_below(&random, COUNT_OF(local))]);
+}
+
 /* ---- objects, by hand ---- */
 
 /* A VolumeAttachment for a node whose pods do not want the volume, while another node has it, or
@@ -272,6 +291,7 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "workload-delete", .begin = delete},
     {.name = "workload-change-replicas", .begin = change_replicas},
     {.name = "claim-grows", .begin = grow_claim},
+    {.name = "claim-modified", .begin = modify_claim},
     {.name = "pod-restart", .begin = restart},
     {.name = "pod-move", .begin = move},
     {.name = "pod-force-delete", .begin = force, .bad = true},
