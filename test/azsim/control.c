@@ -30,9 +30,10 @@ static json_t *disk_view(const struct disk *disk)
                               attachment_json(attachment, "vm", attachment->vm->spec.name));
     }
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:o, s:o}", "name", disk->name, "id",
-        disk->id, "resourceGroup", disk->group->name, "sku", disk->spec.sku->name, "sizeGiB",
-        (json_int_t)disk->spec.size_gib, "maxShares", (json_int_t)disk->spec.max_shares, "zone",
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o}", "name", disk->name,
+        "id", disk->id, "resourceGroup", disk->group->name, "sku", disk->spec.sku->name, "sizeGiB",
+        (json_int_t)disk->spec.size_gib, "iops", (json_int_t)disk->spec.iops, "mbps",
+        (json_int_t)disk->spec.mbps, "maxShares", (json_int_t)disk->spec.max_shares, "zone",
         disk->spec.zone, "state", disk_state_name(disk_state(disk)), "provisioningState",
         provisioning_name(disk->provisioning), "attachedTo", attached, "attachingTo", attaching);
 }

@@ -38,12 +38,11 @@ def modify(controller, volume: str, **parameters) -> None:
 
 
 @pytest.fixture
-def disk(world, azure_sdk):
+def disk(world):
     """What Azure has: kind, IOPS and MBps."""
     def read() -> tuple[str, int, int]:
-        found = azure_sdk.disks.get(simulator.GROUP, "pvc-1").as_dict()
-        properties = found["properties"]
-        return found["sku"]["name"], properties["diskIOPSReadWrite"], properties["diskMBpsReadWrite"]
+        found = next(d for d in world.azure.control("GET", "disks")["disks"] if d["name"] == "pvc-1")
+        return found["sku"], found["iops"], found["mbps"]
 
     return read
 

@@ -49,6 +49,8 @@ def run(driver: Installation, access_type: str, parameters: dict[str, str]) -> d
     folder = driver.folder
     report, parameter_file = folder / "report.xml", folder / "parameters.yaml"
     parameter_file.write_text(json.dumps(parameters))
+    mutable_file = folder / "mutable-parameters.yaml"
+    mutable_file.write_text(json.dumps({"skuName": "StandardSSD_LRS"}))
     settings = {
         "endpoint": f"unix://{driver.plugin.csi_socket}",
         "controllerendpoint": f"unix://{driver.controller.socket}",
@@ -56,6 +58,7 @@ def run(driver: Installation, access_type: str, parameters: dict[str, str]) -> d
         "mountdir": folder / "sanity-target",
         "testvolumesize": 1 << 30,
         "testvolumeparameters": parameter_file,
+        "testvolumemutableparameters": mutable_file,
         "testvolumeaccesstype": access_type,
         "testnodevolumeattachlimit": "true",
     }

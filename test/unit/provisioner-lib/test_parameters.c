@@ -386,6 +386,41 @@ static void test_of_a_disk_that_exists(void **state)
     }
 }
 
+/* Of a VolumeAttributesClass. */
+static void test_of_what_can_be_changed(void **state)
+{
+    static const struct {
+        const char *text, *error; /* NULL: none */
+        const char *sku;
+        int64_t iops, mbps;
+    } changes[] = {
+        {"", NULL, NULL, 0, 0},
+        {"skuname=premiumv2_lrs", NULL, "PremiumV2_LRS", 0, 0},
+        {"storageAccountType=Premium_ZRS", NULL, "Premium_ZRS", 0, 0},
+        {"DiskIOPSReadWrite=4000;DISKMBPSREADWRITE=200", NULL, NULL, 4000, 200},
+        {"skuName=Gold", "\"Gold\" is not one of", NULL, 0, 0},
+        {"diskIOPSReadWrite=fast", "not a whole number", NULL, 0, 0},
+        {"skuName=Premium_LRS;maxShares=2", "parameter maxShares cannot be changed", NULL, 0, 0},
+        {"cachingMode=None", "parameter cachingMode cannot be changed", NULL, 0, 0},
+        {"no-such=1", "parameter no-such cannot be changed", NULL, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(changes); i++) {
+        CLEANUP(freep) char *text = mem_strdup(changes[i].text);
+        CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        struct parameter list[MAX_PARAMETERS];
+        CLEANUP(err_freep)
+        struct err *err = volume_parameters_parse_mutable(list, split(text, list), &p);
+
+        if (changes[i].error ? !err || !strstr(err_message(err), changes[i].error) : err != NULL)
+            fail_msg("%s: %s", changes[i].text, err ? err_message(err) : "no error");
+        assert_int_equal(p.iops, changes[i].iops);
+        assert_int_equal(p.mbps, changes[i].mbps);
+        assert_true(changes[i].sku ? p.sku && strcmp(p.sku, changes[i].sku) == 0 : !p.sku);
+    }
+}
+
 static void test_caching(void **state)
 {
     static const struct {
@@ -432,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_zones),
         cmocka_unit_test(test_unknown_ones_can_be_dropped),
         cmocka_unit_test(test_of_a_disk_that_exists),
+        cmocka_unit_test(test_of_what_can_be_changed),
         cmocka_unit_test(test_caching),
     };
 

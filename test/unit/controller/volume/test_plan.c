@@ -15,6 +15,7 @@ static const char *const step_names[] = {
     [VOLUME_ADOPT] = "adopt",
     [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
     [VOLUME_GROW] = "grow",
+    [VOLUME_MODIFY] = "modify",
     [VOLUME_READ_SIZE] = "read-size",
     [VOLUME_RECORD_GROWN] = "record-grown",
     [VOLUME_RELEASE] = "release",
@@ -91,13 +92,30 @@ static const struct {
      "finalizer created updating larger in-use other", "read-size"},
     {"in between its replicas leave", "finalizer created updating larger other leaving", "release"},
     {"unless they are to stay", "finalizer created updating larger other stay", "read-size"},
-    {"and are waited for", "finalizer created updating larger leaving", "none"},
+    {"and are waited for", "finalizer created updating larger leaving size-read", "none"},
     {"a disk that is as large as requested may be larger, if somebody else made it so",
      "finalizer created updating", "read-size"},
     {"then its size is on record", "finalizer created updating size-read", "record-grown"},
     {"without a request a range makes no disk larger", "finalizer created larger", "none"},
     {"a volume that is to be deleted does not grow",
      "finalizer created updating larger deleting requested", "delete"},
+
+    {"a disk is modified when that is requested", "finalizer created modify", "modify"},
+    {"while its VM has it, if that is possible",
+     "finalizer created modify hot in-use primary other", "modify"},
+    {"else not while a pod uses it", "finalizer created modify in-use other", "none"},
+    {"nor while it is published", "finalizer created modify primary", "none"},
+    {"in between its replicas leave", "finalizer created modify other leaving", "release"},
+    {"unless they are to stay", "finalizer created modify other stay", "none"},
+    {"and are waited for", "finalizer created modify leaving", "none"},
+    {"Azure is asked once", "finalizer created modify hot at-work", "none"},
+    {"a growth that can be done goes first", "finalizer created modify hot updating larger online",
+     "grow"},
+    {"one that cannot is not waited for",
+     "finalizer created modify hot updating larger size-read in-use", "modify"},
+    {"nor the other way round", "finalizer created modify updating larger online in-use", "grow"},
+    {"a volume that is to be deleted is not modified",
+     "finalizer created modify hot deleting requested", "delete"},
 };
 
 static void test_table(void **state)
@@ -133,6 +151,9 @@ static void test_table(void **state)
             .in_use = strstr(words, "in-use"),
             .replicas_stay = strstr(words, "stay"),
             .size_read = strstr(words, "size-read"),
+            .modifying = strstr(words, "modify"),
+            .modifies_attached = strstr(words, "hot"),
+            .modify_requested = strstr(words, "at-work"),
         };
         const char *step = step_names[volume_next(&in)];
 
@@ -186,10 +207,10 @@ static void test_a_disk_goes_only_when_it_may(void **state)
 }
 
 /* The same. */
-static void test_a_disk_grows_only_when_it_can(void **state)
+static void test_a_disk_is_changed_only_when_it_can(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 1u << 12; bits++) {
+    for (unsigned bits = 0; bits < 1u << 14; bits++) {
         struct volume_snapshot in = {
             .deleting = bits & 1,
             .has_finalizer = true,
@@ -204,6 +225,8 @@ static void test_a_disk_grows_only_when_it_can(void **state)
             .replicas_stay = bits & 512,
             .pv_changed = bits & 1024,
             .delete_requested = bits & 2048,
+            .modifying = bits & 4096,
+            .modifies_attached = bits & 8192,
         };
         enum volume_step step = volume_next(&in);
         unsigned attachments = in.primaries + in.others + in.leaving;
@@ -212,9 +235,13 @@ static void test_a_disk_grows_only_when_it_can(void **state)
         if (step == VOLUME_GROW)
             assert_true(in.updating && in.size_differs && in.created && !in.deleting &&
                         (in.grows_attached || free));
+        if (step == VOLUME_MODIFY)
+            assert_true(in.modifying && in.created && !in.deleting &&
+                        (in.modifies_attached || free));
         if (step == VOLUME_RELEASE && !in.deleting)
-            assert_true(in.updating && !in.in_use && !in.primaries && !in.replicas_stay &&
-                        !in.grows_attached);
+            assert_true(
+                ((in.updating && !in.grows_attached) || (in.modifying && !in.modifies_attached)) &&
+                !in.in_use && !in.primaries && !in.replicas_stay);
     }
 }
 
@@ -223,7 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_a_disk_goes_only_when_it_may),
-        cmocka_unit_test(test_a_disk_grows_only_when_it_can),
+        cmocka_unit_test(test_a_disk_is_changed_only_when_it_can),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

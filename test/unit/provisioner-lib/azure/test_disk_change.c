@@ -1,4 +1,4 @@
-/* Disks that grow, and who attaches or detaches them meanwhile. */
+/* Disks that are changed, and who attaches or detaches them meanwhile. */
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
 enum { RECORD_MS = 20 * 1000 };
@@ -107,11 +107,76 @@ static void test_a_size_that_cannot_be_recorded_holds_up_nobody(void **state)
     world_free(world);
 }
 
+/* ---- what is asked of Azure ---- */
+
+struct modification {
+    struct world *world;
+    struct cloud_disk_change change;
+    struct cloud_disk seen;
+    struct err *err;
+};
+
+static struct err *see(struct task *self, void *ctx, const struct cloud_disk *disk)
+{
+    struct modification *modification = ctx;
+
+    (void)self;
+    modification->seen = (struct cloud_disk){.iops = disk->iops,
+                                             .mbps = disk->mbps,
+                                             .percent = disk->percent,
+                                             .sku = mem_strdup(disk->sku)};
+    return NULL;
+}
+
+static void modify(struct task *self, void *arg)
+{
+    struct modification *modification = arg;
+    struct cloud *cloud = modification->world->cloud;
+
+    cloud_disk_fini(&modification->seen);
+    modification->change.record = see;
+    modification->change.ctx = modification;
+    modification->err = cloud->ops->disk_change(self, cloud, DISK("a"), &modification->change);
+}
+
+static void finish_modification(struct world *world, struct modification *modification)
+{
+    loop_spawn(world->azure->loop, "modification", modify, modification);
+    loop_advance(world->azure->loop, 60 * 1000);
+}
+
+static void test_only_what_differs_is_changed(void **state)
+{
+    struct world *world = world_new();
+    struct modification m = {.world = world, .change = {.sku = "PremiumV2_LRS"}};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    assert_string_equal(m.seen.sku, "PremiumV2_LRS");
+    assert_int_equal(calls(world, "disks.update"), 1);
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    assert_int_equal(calls(world, "disks.update"), 1);
+    m.change.sku = "premiumv2_lrs";
+    m.change.size_gib = 1;
+    m.change.iops = m.seen.iops;
+    m.change.mbps = m.seen.mbps + 1;
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    assert_int_equal(calls(world, "disks.update"), 2);
+    assert_int_equal(m.seen.mbps, m.change.mbps);
+    cloud_disk_fini(&m.seen);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_disk_that_grows_is_attached_when_its_size_is_on_record),
         cmocka_unit_test(test_a_disk_grows_when_it_has_been_attached),
+        cmocka_unit_test(test_only_what_differs_is_changed),
         cmocka_unit_test(test_a_size_that_cannot_be_recorded_holds_up_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,39 @@ static const struct {
     {"{'access_mode':1},{'access_mode':5}", true},
 };
 
+#define A_DISK "'detail':{'volume_id':'/d','capacity_bytes':1}"
+#define WANTS(text) ",'spec':{'mutableParameters':{" text "}}"
+#define HAS(text) ",'status':{" A_DISK ",'mutableParameters':{" text "}}"
+
+static const struct {
+    const char *members;
+    bool modifying;
+} modifications[] = {
+    {WANTS("") HAS(""), false},
+    {WANTS("'skuName':'a'") HAS(""), true},
+    {WANTS("'skuName':'a'") HAS("'skuName':'a'"), false},
+    {WANTS("'skuName':'a'") HAS("'skuName':'b'"), true},
+    {WANTS("'skuName':'a','diskIOPSReadWrite':'1'") HAS("'skuName':'a'"), true},
+    {WANTS("'skuName':'a'") HAS("'skuName':'a','diskIOPSReadWrite':'1'"), false},
+    {WANTS("") HAS("'skuName':'a'"), false},
+    {WANTS("'skuName':'a'"), false},
+    {WANTS("'skuName':'a'") ",'status':{'state':'Creating'}", false},
+    {WANTS("'skuName':'a'") ",'status':{" A_DISK ",'modifyError':{'code':'X','message':'y'}}",
+     false},
+};
+
+static void test_whether_its_disk_is_to_be_modified(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(modifications); i++) {
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = volume(modifications[i].members);
+
+        if (volume_is_modifying(as_volume(object)) != modifications[i].modifying)
+            fail_msg("%s", modifications[i].members);
+    }
+}
+
 static void test_how_many_nodes_use_it(void **state)
 {
     (void)state;
@@ -106,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_max_shares),
         cmocka_unit_test(test_how_many_nodes_use_it),
+        cmocka_unit_test(test_whether_its_disk_is_to_be_modified),
         cmocka_unit_test(test_its_disk),
     };
 
