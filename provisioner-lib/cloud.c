@@ -14,6 +14,7 @@ void cloud_disk_fini(struct cloud_disk *disk)
     free(disk->zone);
     free((char *)(uintptr_t)disk->mark.driver);
     free((char *)(uintptr_t)disk->mark.cluster);
+    free((char *)(uintptr_t)disk->mark.pv);
     *disk = (struct cloud_disk){0};
 }
 

@@ -29,6 +29,12 @@ struct cloud_disk_spec {
     struct disk_creator creator; /* who makes it, and alone may take it for what it made before */
 };
 
+/* The PersistentVolume that a disk of this name must be for; NULL: the name alone says that. */
+static inline const char *cloud_disk_spec_pv(const struct cloud_disk_spec *spec)
+{
+    return spec->parameters->disk_name ? spec->parameters->pv_name : NULL;
+}
+
 struct cloud_disk {
     char *id;
     char *unique_id; /* another one, if a disk is made again under the same id; "" if not told */

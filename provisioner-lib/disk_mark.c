@@ -29,12 +29,20 @@ void disk_mark_read(struct disk_mark *mark, const char *tag, const char *value)
         mark->driver = value ? value : "";
     else if (strcasecmp(tag, TAG_CREATED_BY_CLUSTER) == 0)
         mark->cluster = value ? value : "";
+    else if (strcasecmp(tag, TAG_PV_NAME) == 0)
+        mark->pv = value ? value : "";
 }
 
 bool disk_mark_has_tag(const char *tag)
 {
-    return strcasecmp(tag, TAG_CREATED_BY) == 0 || strcasecmp(tag, TAG_CREATED_BY_DRIVER) == 0 ||
-           strcasecmp(tag, TAG_CREATED_BY_CLUSTER) == 0;
+    static const char *const tags[] = {TAG_CREATED_BY,         TAG_CREATED_BY_DRIVER,
+                                       TAG_CREATED_BY_CLUSTER, TAG_PV_NAME,
+                                       TAG_PVC_NAME,           TAG_PVC_NAMESPACE};
+
+    for (size_t i = 0; i < COUNT_OF(tags); i++)
+        if (strcasecmp(tag, tags[i]) == 0)
+            return true;
+    return false;
 }
 
 enum disk_origin disk_origin_of(const struct disk_mark *mark, const struct disk_creator *creator)
@@ -64,10 +72,12 @@ static bool has_uid(const char *name)
 }
 
 bool disk_is_for_volume(const struct disk_mark *mark, const struct disk_creator *creator,
-                        const char *volume_name)
+                        const char *volume_name, const char *pv)
 {
     enum disk_origin origin = disk_origin_of(mark, creator);
 
+    if (pv && !is_same(mark->pv, pv))
+        return false;
     return origin == DISK_OWN || (origin == DISK_OF_OLDER_DRIVER && has_uid(volume_name));
 }
 

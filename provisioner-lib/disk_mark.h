@@ -20,6 +20,11 @@
 #define TAG_CREATED_BY_DRIVER "k8s-azure-created-by-driver"
 #define TAG_CREATED_BY_CLUSTER "k8s-azure-created-by-cluster"
 
+/* For whom it was created. */
+#define TAG_PV_NAME "kubernetes.io-created-for-pv-name"
+#define TAG_PVC_NAME "kubernetes.io-created-for-pvc-name"
+#define TAG_PVC_NAMESPACE "kubernetes.io-created-for-pvc-namespace"
+
 enum { DISK_MARK_TAGS = 3 };
 
 /* A driver in a cluster. */
@@ -32,6 +37,7 @@ struct disk_creator {
 struct disk_mark {
     bool is_there;                /* TAG_CREATED_BY, as this driver and those before it write it */
     const char *driver, *cluster; /* NULL: that tag is not there */
+    const char *pv;               /* NULL: the PersistentVolume that it is for is not named */
 };
 
 enum disk_origin {
@@ -45,7 +51,7 @@ enum disk_origin {
 void disk_mark_write(const struct disk_creator *creator, struct parameter ret[DISK_MARK_TAGS]);
 /* Takes note of one tag; to be called for each. Azure does not tell names by their case. */
 void disk_mark_read(struct disk_mark *mark, const char *tag, const char *value);
-/* Whether a tag is part of the mark, so that nobody else may write it. */
+/* Whether the driver writes a tag, so that nobody else may. */
 bool disk_mark_has_tag(const char *tag);
 
 /* Whose the disk is, for `creator`. */
@@ -53,9 +59,10 @@ enum disk_origin disk_origin_of(const struct disk_mark *mark, const struct disk_
 
 /* Whether `creator` has created the disk for its volume of this name. A name with the UID of a
  * claim is of one cluster only, so the mark of an older driver is enough with it: a creation that
- * was under way while the driver was replaced is finished. */
+ * was under way while the driver was replaced is finished. A name from the parameter diskName may
+ * be that of several volumes: then it is the volume of the PersistentVolume `pv`, else NULL. */
 bool disk_is_for_volume(const struct disk_mark *mark, const struct disk_creator *creator,
-                        const char *volume_name);
+                        const char *volume_name, const char *pv);
 
 /* Who has created the disk, as a clause: "an earlier version ... created it"; free() it. */
 char *disk_origin_text(const struct disk_mark *mark, const struct disk_creator *creator)

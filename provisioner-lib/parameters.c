@@ -9,11 +9,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/kube/selector_text.h"
-#include "provisioner-lib/disk_mark.h"
+#include "provisioner-lib/parameters_template.h"
 
 enum {
     NOT_SAID = -1,
-    MAX_TAGS = 50, /* that are read; how many a disk can have is in parameters_fit.c */
     LONGEST_GROUP = 90,
 };
 
@@ -27,10 +26,11 @@ enum parameter_type {
     COUNT,    /* int, least to most */
     TRUTH,    /* bool */
     CACHING,  /* enum caching_mode */
-    TAGS,
-    FIXED,   /* has no effect, and may only be one of `allowed` */
-    REFUSED, /* another driver's: `help` says what to do instead. NAME/ is all that begins so */
-    IGNORED, /* has no effect on a disk, whatever it is */
+    TAGS,     /* char *, see parameters_template.c */
+    NAME,     /* char *, the same */
+    FIXED,    /* has no effect, and may only be one of `allowed` */
+    REFUSED,  /* another driver's: `help` says what to do instead. NAME/ is all that begins so */
+    IGNORED,  /* has no effect on a disk, whatever it is */
 };
 
 enum parameter_use {
@@ -108,9 +108,17 @@ static const struct row rows[] = {
      "Premium_ZRS disks of more than 512 GiB with maxShares 1. Default: false."},
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance. Default: false."},
-    {"tags", TAGS, CREATION, 0, NULL, 0, 0, NULL,
+    {"tags", TAGS, CREATION, AT(tags_text), NULL, 0, 0, NULL,
      "Tags of the disk: key=value[,key=value...], at most 44 in addition to the six that the "
-     "driver writes. A slash in a key becomes a hyphen."},
+     "driver writes. A slash in a key becomes a hyphen. In a value, ${pvc.metadata.name}, "
+     "${pvc.metadata.namespace} and ${pv.metadata.name} stand for the claim."},
+    {"tagValueDelimiter", TEXT, CREATION, AT(tag_delimiter), NULL, 0, 0, NULL,
+     "What separates the tags, for values that contain commas. Default: a comma."},
+    {"diskName", NAME, CREATION, AT(disk_name), NULL, 0, 0, NULL,
+     "Name of the disk, with the templates of tags. It must differ from claim to claim: a claim "
+     "whose disk would have the name of another volume's disk is refused. Default: the name of the "
+     "PersistentVolume. To use an existing disk, create a PersistentVolume with the disk's id as "
+     "volumeHandle."},
     {"csi.storage.k8s.io/pv/name", TEXT, CREATION, AT(pv_name), NULL, 0, 0, NULL,
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"csi.storage.k8s.io/pvc/name", TEXT, CREATION, AT(pvc_name), NULL, 0, 0, NULL,
@@ -123,11 +131,6 @@ static const struct row rows[] = {
      "Device settings are not changed."},
     {"device-setting/", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
      "Device settings are not changed: omit the parameter."},
-    {"diskName", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
-     "A disk gets the name of its PersistentVolume: omit the parameter. To use an existing disk, "
-     "create a PersistentVolume with the disk's id as volumeHandle."},
-    {"tagValueDelimiter", FIXED, CREATION, 0, LIST(","), 0, 0, NULL,
-     "Tags are separated by commas."},
     {"writeAcceleratorEnabled", FIXED, CREATION, 0, LIST("false"), 0, 0, NULL,
      "The write accelerator is not used."},
     {"zoned", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
@@ -168,6 +171,9 @@ void volume_parameters_fini(struct volume_parameters *p)
         free((char *)(uintptr_t)p->tags[i].value);
     }
     free(p->tags);
+    free(p->tags_text);
+    free(p->tag_delimiter);
+    free(p->disk_name);
     free(p->replica_node_selector);
     free(p->location);
     free(p->resource_group);
@@ -215,39 +221,6 @@ static struct err *read_integer(const struct row *row, const char *value, int64_
         return err_new(ERR_INVALID, "%s is not in the range from %" PRId64 " to %" PRId64, value,
                        row->least, row->most);
     *ret = number;
-    return NULL;
-}
-
-/* "k1=v1,k2=v2". Azure does not allow a slash in a key. */
-static struct err *read_tags(const char *value, struct volume_parameters *ret)
-{
-    CLEANUP(freep) char *copy = mem_strdup(value);
-    char *rest = copy, *item;
-
-    while ((item = strsep(&rest, ","))) {
-        char *equals = strchr(item, '=');
-
-        if (!equals || equals == item || strchr(equals + 1, '='))
-            return err_new(ERR_INVALID, "\"%s\" is not of the form key=value[,key=value...]",
-                           value);
-        if (strstr(item, "${"))
-            return err_new(
-                ERR_INVALID,
-                "\"%s\": templates are not supported; the disk's tags always name its claim", item);
-        if (ret->n_tags == MAX_TAGS)
-            return err_new(ERR_INVALID, "more than %d tags", MAX_TAGS);
-        *equals = '\0';
-        for (char *c = item; *c; c++)
-            if (*c == '/')
-                *c = '-';
-        if (disk_mark_has_tag(item))
-            return err_new(
-                ERR_INVALID,
-                "tag %s is reserved: the driver writes it to identify its disks; omit the tag",
-                item);
-        ARRAY_ADD(ret->tags, ret->n_tags) =
-            (struct parameter){mem_strdup(item), mem_strdup(equals + 1)};
-    }
     return NULL;
 }
 
@@ -313,6 +286,8 @@ static struct err *read_value(const struct row *row, const char *value,
                                   : check_guid(value));
         __attribute__((fallthrough));
     case TEXT:
+    case TAGS:
+    case NAME:
         if (row->allowed)
             TRY(choose(row, value, &index));
         free(*(char **)target);
@@ -337,8 +312,6 @@ static struct err *read_value(const struct row *row, const char *value,
         TRY(choose(row, value, &index));
         *(enum caching_mode *)target = (enum caching_mode)(CACHING_NONE + index);
         return NULL;
-    case TAGS:
-        return read_tags(value, ret);
     case FIXED:
         return read_fixed(row, value);
     case IGNORED:
@@ -418,6 +391,7 @@ struct err *volume_parameters_parse(const struct parameter *parameters, size_t n
     TRY(read_fallbacks(&parsed));
     for (size_t i = 0; i < n; i++)
         TRY(read_parameter(&parameters[i], &parsed));
+    TRY(volume_parameters_expand(&parsed));
     if (parsed.max_mount_replica_count == NOT_SAID)
         parsed.max_mount_replica_count = multi_node ? 0 : parsed.max_shares - 1;
     TRY(volume_parameters_check(&parsed, multi_node));

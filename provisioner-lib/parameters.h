@@ -37,6 +37,8 @@ struct volume_parameters {
     bool bursting, performance_plus;
     struct parameter *tags; /* owned, both parts */
     size_t n_tags;
+    char *tags_text, *tag_delimiter;          /* what `tags` is made of; NULL: not said */
+    char *disk_name;                          /* NULL: that of the volume */
     char *pv_name, *pvc_name, *pvc_namespace; /* NULL: not said */
 };
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "controller/cache/published.h"
 #include "controller/csi/service.h"
 #include "controller/volume/disk.h"
 #include "controller/volume/failed_creation.h"
@@ -126,9 +127,10 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
 {
     const Csi__V1__TopologyRequirement *topology = request->accessibility_requirements;
     const Csi__V1__CapacityRange *range = request->capacity_range;
-    json_t *spec = json_pack("{s:s, s:i, s:o, s:o}", "volumeName", name, "maxMountReplicaCount",
-                             parameters->max_mount_replica_count, "volumeCapability",
-                             capabilities_json(request), "parameters", parameters_json(request));
+    json_t *spec = json_pack(
+        "{s:s, s:i, s:o, s:o}", "volumeName", parameters->disk_name ? parameters->disk_name : name,
+        "maxMountReplicaCount", parameters->max_mount_replica_count, "volumeCapability",
+        capabilities_json(request), "parameters", parameters_json(request));
 
     if (range)
         json_object_set_new(spec, "capacityRange",
@@ -184,6 +186,39 @@ static bool same_parameters(const Api__AzVolumeSpec *spec,
     return true;
 }
 
+static struct err *belongs_to(const char *pv, const struct volume_parameters *parameters)
+{
+    return err_new(ERR_EXISTS,
+                   "the disk %s of parameter diskName is that of PersistentVolume %s, not of %s: "
+                   "every claim needs another name, for instance by the template "
+                   "${pv.metadata.name}",
+                   parameters->disk_name, pv, parameters->pv_name);
+}
+
+/* A StorageClass may give the disks of several claims one name. */
+static struct err *check_same_pv(const Api__AzVolume *volume,
+                                 const struct volume_parameters *parameters)
+{
+    const char *pv =
+        volume->spec->persistent_volume ? volume->spec->persistent_volume : "(unnamed)";
+
+    if (!parameters->disk_name || strcmp(pv, parameters->pv_name) == 0)
+        return NULL;
+    return belongs_to(pv, parameters);
+}
+
+/* The other claim's volume may have lost its AzVolume; another one in its place would keep it from
+ * being found again. */
+static struct err *check_no_other_pv(const struct controller *controller, const char *name,
+                                     const struct volume_parameters *parameters)
+{
+    const struct kube_object *pv = parameters->disk_name ? kubernetes_pv(controller, name) : NULL;
+
+    if (!pv || strcmp(pv->metadata->name, parameters->pv_name) == 0)
+        return NULL;
+    return belongs_to(pv->metadata->name, parameters);
+}
+
 static struct err *check_same(const Api__AzVolume *volume,
                               const Csi__V1__CreateVolumeRequest *request)
 {
@@ -211,7 +246,8 @@ static void drop(json_t *spec, const char *map, const char *key)
         json_object_set_new(json_object_get(spec, map), key, json_null());
 }
 
-/* A creation that failed for good begins anew, as this request has it. */
+/* A creation that failed for good begins anew, as this request has it; with the parameter diskName
+ * that may be another claim's. */
 static struct err *begin_anew(struct task *self, struct controller *controller,
                               const struct kube_object *object, const char *name,
                               const Csi__V1__CreateVolumeRequest *request,
@@ -226,7 +262,12 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
     for (size_t i = 0; i < old->n_mutable_parameters; i++)
         drop(spec, "mutableParameters", old->mutable_parameters[i]->key);
     TRY(cached_patch(self, controller->kube, controller->volumes, object,
-                     if_unchanged(object, json_pack("{s:o}", "spec", spec)), &with_spec));
+                     if_unchanged(object, json_pack("{s:{s:o}, s:o}", "metadata", "labels",
+                                                    volume_pv_labels_json(
+                                                        parameters->pv_name, parameters->pvc_name,
+                                                        parameters->pvc_namespace),
+                                                    "spec", spec)),
+                     &with_spec));
     json_t *status = json_pack("{s:{s:s, s:n, s:{s:n}}}", "status", "state", "Pending", "error",
                                "annotation", ANNOTATION_FORGET_AFTER);
     return cached_patch_status(self, controller->kube, controller->volumes, with_spec,
@@ -252,6 +293,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);
+        TRY(check_same_pv(as_volume(object), parameters));
         err = check_same(as_volume(object), request);
     }
     TRY(err);
@@ -347,7 +389,10 @@ struct err *csi_create_volume(struct task *self, struct rpc_call *call, const vo
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
     TRY(check_create(self, controller->cloud, request, &parameters));
-    CLEANUP(freep) char *name = disk_name_of(request->name);
+    CLEANUP(freep)
+    char *name = parameters.disk_name ? volume_name_of_disk(parameters.disk_name)
+                                      : disk_name_of(request->name);
+    TRY(check_no_other_pv(controller, name, &parameters));
     TRY(in_flight_begin(&controller->csi_calls, name));
     struct err *err = write_volume(self, controller, name, request, &parameters);
     if (!err)

@@ -187,8 +187,9 @@ static struct err *is_left_alone(struct task *self, struct cloud *cloud, const c
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
 
-    *ret = err ? err_kind(err) == ERR_NOT_FOUND
-               : !disk_is_for_volume(&disk.mark, &spec->creator, spec->name);
+    *ret =
+        err ? err_kind(err) == ERR_NOT_FOUND
+            : !disk_is_for_volume(&disk.mark, &spec->creator, spec->name, cloud_disk_spec_pv(spec));
     if (!*ret)
         return err;
     err_free(err);

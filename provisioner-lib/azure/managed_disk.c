@@ -66,6 +66,7 @@ static struct disk_mark copy_mark(const struct disk_mark *mark)
         .is_there = mark->is_there,
         .driver = mem_strdup(mark->driver),
         .cluster = mem_strdup(mark->cluster),
+        .pv = mem_strdup(mark->pv),
     };
 }
 
@@ -199,9 +200,9 @@ static json_t *tags_json(const struct cloud_disk_spec *spec)
     disk_mark_write(&spec->creator, mark);
     for (size_t i = 0; i < COUNT_OF(mark); i++)
         set_text(tags, mark[i].name, mark[i].value);
-    set_text(tags, "kubernetes.io-created-for-pv-name", p->pv_name);
-    set_text(tags, "kubernetes.io-created-for-pvc-name", p->pvc_name);
-    set_text(tags, "kubernetes.io-created-for-pvc-namespace", p->pvc_namespace);
+    set_text(tags, TAG_PV_NAME, p->pv_name);
+    set_text(tags, TAG_PVC_NAME, p->pvc_name);
+    set_text(tags, TAG_PVC_NAMESPACE, p->pvc_namespace);
     return tags;
 }
 
@@ -268,8 +269,16 @@ static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_
 {
     const struct disk_mark mark = mark_of(disk);
 
-    if (disk_is_for_volume(&mark, &spec->creator, spec->name))
+    const char *pv = cloud_disk_spec_pv(spec);
+
+    if (disk_is_for_volume(&mark, &spec->creator, spec->name, pv))
         return NULL;
+    if (disk_is_for_volume(&mark, &spec->creator, spec->name, NULL))
+        return err_new(ERR_EXISTS,
+                       "disk %s already exists, and was not created for PersistentVolume %s but "
+                       "for %s: parameter diskName must give every claim another name, for "
+                       "instance by the template ${pv.metadata.name}",
+                       disk->id, pv, mark.pv ? mark.pv : "an unnamed one");
     CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
     return err_new(ERR_EXISTS, "disk %s already exists, and %s: %s", disk->id, creator,
                    what_to_do(disk_origin_of(&mark, &spec->creator)));

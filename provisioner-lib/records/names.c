@@ -65,6 +65,16 @@ static const char *disk_name_in(const char *volume_id)
     return name + 1;
 }
 
+char *volume_name_of_disk(const char *disk_name)
+{
+    CLEANUP(freep) char *lower = mem_lower(disk_name);
+
+    if (is_usable(lower))
+        return TAKE_PTR(lower);
+    CLEANUP(freep) char *hash = hash_of(lower); /* it may have dots and underscores */
+    return mem_printf("csi-%s", hash);
+}
+
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
 {
     const char *name = disk_name_in(volume_id);
@@ -72,13 +82,7 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     if (!*name)
         return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
 
-    char *lower = mem_lower(name);
-    if (!is_usable(lower)) { /* a static disk's name may have dots and underscores */
-        CLEANUP(freep) char *hash = hash_of(lower);
-        free(lower);
-        lower = mem_printf("csi-%s", hash);
-    }
-    *ret_name = lower;
+    *ret_name = volume_name_of_disk(name);
     return NULL;
 }
 

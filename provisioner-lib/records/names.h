@@ -16,6 +16,9 @@ enum {
  * both accept it, else one made from its hash. Equal names give equal names. */
 char *disk_name_of(const char *csi_name) __attribute__((warn_unused_result));
 
+/* The AzVolume's name for a disk's name. */
+char *volume_name_of_disk(const char *disk_name) __attribute__((warn_unused_result));
+
 /* The AzVolume's name for a disk id, or for a disk's name. INVALID if it is no disk's id. */
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     __attribute__((warn_unused_result));

@@ -32,7 +32,7 @@ concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSele
 properties are those of the disk itself.
 """
 
-ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "IGNORED": "anything", "REFUSED": "nothing"}
+ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "NAME": "up to 80 letters, digits, `_`, `.`, `-`", "IGNORED": "anything", "REFUSED": "nothing"}
 
 
 class Parameter(NamedTuple):

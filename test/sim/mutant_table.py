@@ -102,7 +102,7 @@ MUTANTS = [
            "(origin == DISK_OF_OLDER_DRIVER && has_uid(volume_name))",
            "(origin == DISK_OF_OLDER_DRIVER || has_uid(volume_name))", "churn"),
     Mutant("another cluster's disk deleted after a creation that failed", "controller/volume/reconcile.c",
-           ": !disk_is_for_volume(&disk.mark, &spec->creator, spec->name);",
+           ": !disk_is_for_volume(&disk.mark, &spec->creator, spec->name, cloud_disk_spec_pv(spec));",
            ": !(spec && disk.mark.is_there);", "churn"),
     Mutant("finalizer dropped while the disk is attached", PLAN,
            "if (!in->instance)\n        return step(STEP_REMOVE_FINALIZER);",

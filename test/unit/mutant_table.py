@@ -159,7 +159,7 @@ MUTANTS = [
            "    if (!url || !*url)\n        return NULL;\n    free(*target);\n", "config"),
     # ---- Azure: disks ----
     Mutant("somebody else's disk of the same name is taken", AZURE + "managed_disk.c",
-           "    if (disk_is_for_volume(&mark, &spec->creator, spec->name))", "    if (true)", "azure"),
+           "    if (disk_is_for_volume(&mark, &spec->creator, spec->name, pv))", "    if (true)", "azure"),
     Mutant("a disk of another size is taken for ours", AZURE + "managed_disk.c",
            "if (properties->disk_size_gb != spec->size_gib)",
            "if (properties->disk_size_gb < spec->size_gib)", "azure"),
@@ -292,6 +292,14 @@ MUTANTS = [
     Mutant("a mount option names another device", HOST + "mount.c",
            'if (strcmp(name, "source") == 0)', "if (!*name)"),
     # ---- StorageClass parameters ----
+    Mutant("a tag is longer than Azure allows", "provisioner-lib/parameters_template.c",
+           "if (count_characters(value) > TAG_VALUE_MAX)",
+           "if (false)", "parameters"),
+    Mutant("a disk's name is one that Azure refuses", "provisioner-lib/parameters_template.c",
+           "    if (length > DISK_NAME_MAX_OF_AZURE)",
+           "    if (false)", "parameters"),
+    Mutant("two claims share a disk of one name", "provisioner-lib/disk_mark.c",
+           "    if (pv && !is_same(mark->pv, pv))\n        return false;\n", ""),
     Mutant("a parameter that nobody knows is passed over", "provisioner-lib/parameters.c",
            "    if (!row)\n        return err_new(ERR_INVALID, \"parameter %s is unknown\", parameter->name);\n",
            "    if (!row)\n        return NULL;\n"),

@@ -136,12 +136,31 @@ static void test_made_for_a_volume(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        assert_true(disk_is_for_volume(&of_us, &us, names[i].name));
-        assert_false(disk_is_for_volume(&of_others, &us, names[i].name));
-        assert_false(disk_is_for_volume(&none, &us, names[i].name));
-        if (disk_is_for_volume(&of_older, &us, names[i].name) != names[i].is_unique)
+        assert_true(disk_is_for_volume(&of_us, &us, names[i].name, NULL));
+        assert_false(disk_is_for_volume(&of_others, &us, names[i].name, NULL));
+        assert_false(disk_is_for_volume(&none, &us, names[i].name, NULL));
+        if (disk_is_for_volume(&of_older, &us, names[i].name, NULL) != names[i].is_unique)
             fail_msg("\"%s\"", names[i].name);
     }
+}
+
+static void test_made_for_a_persistent_volume(void **state)
+{
+    static const struct parameter of_pv[] = {
+        BY, OF_DRIVER(DRIVER), OF_CLUSTER(CLUSTER), {"Kubernetes.io-created-for-PV-name", "pv-1"}};
+    static const struct parameter older[] = {BY, {TAG_PV_NAME, "pv-1"}};
+    static const char unique[] = "pvc-96c8f65f-2d4d-4156-b0a2-0d2aa9847e8e";
+    const struct disk_mark named = mark_of(of_pv, 4), unnamed = mark_of(of_pv, 3);
+    const struct disk_mark of_older = mark_of(older, 2);
+
+    (void)state;
+    assert_true(disk_is_for_volume(&named, &us, "fixed", "pv-1"));
+    assert_false(disk_is_for_volume(&named, &us, "fixed", "pv-2"));
+    assert_false(disk_is_for_volume(&named, &us, unique, "pv-2"));
+    assert_false(disk_is_for_volume(&unnamed, &us, "fixed", "pv-1"));
+    assert_true(disk_is_for_volume(&named, &us, "fixed", NULL));
+    assert_false(disk_is_for_volume(&of_older, &us, "fixed", "pv-1"));
+    assert_false(disk_is_for_volume(&of_older, &us, unique, "pv-2"));
 }
 
 int main(void)
@@ -151,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_what_is_written_is_read),
         cmocka_unit_test(test_a_cluster_that_is_not_known),
         cmocka_unit_test(test_made_for_a_volume),
+        cmocka_unit_test(test_made_for_a_persistent_volume),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

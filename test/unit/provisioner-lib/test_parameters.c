@@ -104,8 +104,25 @@ static const struct {
     {"networkAccessPolicy=AllowPrivate", false,
      "parameter diskAccessID and networkAccessPolicy AllowPrivate must be set together"},
     {"tags=${pvc.metadata.name}=b", false,
-     "parameter tags: \"${pvc.metadata.name}=b\": templates are not supported; the disk's tags "
-     "always name its claim"},
+     "parameter tags: \"${pvc.metadata.name}\": templates are possible only in a tag's value"},
+    {"tags=a=${pv.metadata.uid}", false,
+     "parameter tags: \"${pv.metadata.uid}\" does not begin with a known template: "
+     "${pvc.metadata.name}, ${pvc.metadata.namespace} and ${pv.metadata.name} are known"},
+    {"tags=a=${pvc.metadata.name}", false,
+     "parameter tags: template ${pvc.metadata.name} needs csi.storage.k8s.io/pvc/name, which "
+     "csi-provisioner sets if it runs with --extra-create-metadata"},
+    {"tags=a=b,A=c", false,
+     "parameter tags: tag A is set twice: Azure does not tell names apart by their case"},
+    {"tags=a?=b", false,
+     "parameter tags: tag a?: Azure does not allow the character ? in a tag's name"},
+    {"tags=a\\b=c", false,
+     "parameter tags: tag a\\b: Azure does not allow the character \\ in a tag's name"},
+    {"tags=Kubernetes.io-created-for-pv-name=x", false,
+     "parameter tags: tag Kubernetes.io-created-for-pv-name is reserved: the driver writes it to "
+     "identify its disks; omit the tag"},
+    {"diskName=mine", false,
+     "parameter diskName: csi.storage.k8s.io/pv/name is missing, which csi-provisioner sets if it "
+     "runs with --extra-create-metadata"},
     {"tags=k8s-azure-created-by=me", false,
      "parameter tags: tag k8s-azure-created-by is reserved: the driver writes it to identify its "
      "disks; omit the tag"},
@@ -127,10 +144,6 @@ static const struct {
     {"device-setting/queue/nr_requests=64", false,
      "parameter device-setting/queue/nr_requests is not supported. Device settings are not "
      "changed: omit the parameter."},
-    {"DISKNAME=mine", false,
-     "parameter DISKNAME is not supported. A disk gets the name of its PersistentVolume: omit the "
-     "parameter. To use an existing disk, create a PersistentVolume with the disk's id as "
-     "volumeHandle."},
     {"maxShare=3", false, "parameter maxShare is unknown"},
     {"", true, "parameter maxShares: access from several nodes requires 2 or more"},
 };
@@ -188,6 +201,91 @@ static void test_tags(void **state)
     assert_string_equal(p.tags[0].name, "a");
     assert_string_equal(p.tags[1].name, "c-d");
     assert_string_equal(p.tags[1].value, "e/f");
+}
+
+/* What tags and diskName become for a claim, as "tag=value ... disk"; or an error. */
+static void test_templates(void **state)
+{
+    static const struct {
+        const char *tags, *delimiter, *disk, *result;
+    } cases[] = {
+        {"a=${pvc.metadata.name}.${pvc.metadata.namespace}", "", "", "a=db.shop "},
+        {"a=x-${pv.metadata.name}-y,b=$ {}", ",", "", "a=x-pv-1-y b=$ {} "},
+        {"a=b,c;d=e", ";", "", "a=b,c d=e "},
+        {"a=1||b=2", "||", "", "a=1 b=2 "},
+        {"a=b;c=d", "", "",
+         "parameter tags: \"a=b;c=d\" is not of the form key=value[,key=value...]"},
+        {"a=b,", "", "", "parameter tags: \"a=b,\" is not of the form key=value[,key=value...]"},
+        {"a=${pvc.metadata.name", "", "",
+         "parameter tags: \"${pvc.metadata.name\" does not begin with a known template: "
+         "${pvc.metadata.name}, ${pvc.metadata.namespace} and ${pv.metadata.name} are known"},
+        {"", "", "${pvc.metadata.namespace}_${pvc.metadata.name}", "shop_db"},
+        {"", "", "Disk-${pv.metadata.name}", "Disk-pv-1"},
+        {"", "", "fixed", "fixed"},
+        {"", "", "a/b",
+         "parameter diskName: \"a/b\" is not the name of a disk: only letters, digits, _, . and - "
+         "are allowed, first a letter or digit, and last a letter, digit or _"},
+        {"", "", "${pvc.metadata.name}-",
+         "parameter diskName: \"db-\" is not the name of a disk: only letters, digits, _, . and - "
+         "are allowed, first a letter or digit, and last a letter, digit or _"},
+        {"", "", "123456789012345678901234567890123456789012345678901234567890123456789012345678db",
+         "1234567890123456789012345678901234567890123456789012345678901234567890123456"
+         "78db"},
+        {"", "",
+         "1234567890123456789012345678901234567890123456789012345678901234567890123456789db",
+         "parameter diskName: "
+         "\"12345678901234567890123456789012345678901234567890123456789012345678"
+         "90123456789db\" has 81 characters; a disk's name has at most 80"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct parameter list[] = {
+            {"tags", cases[i].tags},
+            {"TagValueDelimiter", cases[i].delimiter},
+            {"diskName", cases[i].disk},
+            {"csi.storage.k8s.io/pv/name", "pv-1"},
+            {"csi.storage.k8s.io/pvc/name", "db"},
+            {"csi.storage.k8s.io/pvc/namespace", "shop"},
+        };
+        CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        CLEANUP(err_freep)
+        struct err *err = volume_parameters_parse(list, COUNT_OF(list), false, &p);
+        CLEANUP(buffer_fini) struct buffer text;
+
+        buffer_init(&text, 4096);
+        for (size_t t = 0; t < p.n_tags; t++)
+            buffer_printf(&text, "%s=%s ", p.tags[t].name, p.tags[t].value);
+        buffer_printf(&text, "%s", err ? err_message(err) : p.disk_name ? p.disk_name : "");
+        CLEANUP(freep) char *result = buffer_take(&text);
+        assert_string_equal(result, cases[i].result);
+    }
+}
+
+/* `n` letters of two bytes each. */
+static void test_length_of_tags(void **state)
+{
+    static const struct {
+        int name, value;
+        bool good;
+    } cases[] = {{512, 256, true}, {513, 1, false}, {1, 257, false}, {1, 3000, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        CLEANUP(buffer_fini) struct buffer text;
+
+        buffer_init(&text, 8192);
+        for (int n = 0; n < cases[i].name; n++)
+            buffer_printf(&text, "\xc3\xa4");
+        buffer_printf(&text, "=");
+        for (int n = 0; n < cases[i].value; n++)
+            buffer_printf(&text, "\xc3\xa4");
+        CLEANUP(freep) char *tags = buffer_take(&text);
+        const struct parameter list[] = {{"tags", tags}};
+        CLEANUP(volume_parameters_fini) struct volume_parameters p = {0};
+        CLEANUP(err_freep) struct err *err = volume_parameters_parse(list, 1, false, &p);
+        assert_int_equal(err == NULL, cases[i].good);
+    }
 }
 
 /* Azure's limit is of all tags of a disk. */
@@ -447,7 +545,7 @@ static void test_caching(void **state)
 
 static void test_unknown_ones_can_be_dropped(void **state)
 {
-    struct parameter list[] = {{"requestedsizegib", "4"}, {"diskName", "d"},
+    struct parameter list[] = {{"requestedsizegib", "4"}, {"zoned", "d"},
                                {"perfProfile", "basic"},  {"maxshares", "2"},
                                {"device-setting/x", "1"}, {"x", "y"}};
 
@@ -461,6 +559,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_tags),
+        cmocka_unit_test(test_templates),
+        cmocka_unit_test(test_length_of_tags),
         cmocka_unit_test(test_how_many_tags),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_rows_of_a_kind),

@@ -1,0 +1,85 @@
+"""Parameters of a StorageClass, by what Azure gets of them."""
+
+import pytest
+from cluster.waiting import until
+
+from .calls import create, delete, refused
+from .driver_world import Controller, World
+
+FORGET_AFTER = "disk.csi.azure.com/forget-after"
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    with World(tmp_path, apiserver) as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world) as controller:
+        yield controller
+
+
+def claim(name: str, **parameters: str) -> dict[str, str]:
+    """What csi-provisioner passes on for a claim of this name."""
+    return parameters | {
+        "csi.storage.k8s.io/pv/name": f"pv-of-{name}",
+        "csi.storage.k8s.io/pvc/name": name,
+        "csi.storage.k8s.io/pvc/namespace": "shop",
+    }
+
+
+def test_tags_and_disk_name_stand_for_the_claim(world, controller, azure_sdk):
+    parameters = claim(
+        "db", diskName="Data_${pvc.metadata.namespace}.${pvc.metadata.name}", tagValueDelimiter=";",
+        tags="owner=${pvc.metadata.namespace}/${pvc.metadata.name};volume=${pv.metadata.name};list=a,b")
+    volume = create(controller, "pv-of-db", parameters)
+    assert volume.volume_id.endswith("/Data_shop.db")
+    tags = azure_sdk.disks.get("rg", "Data_shop.db").tags
+    assert {k: tags[k] for k in ("owner", "volume", "list")} == {"owner": "shop/db", "volume": "pv-of-db", "list": "a,b"}
+    assert create(controller, "pv-of-db", parameters).volume_id == volume.volume_id, "asked again, it is the same disk"
+    assert len(world.calls("disks.createOrUpdate")) == 1
+    delete(controller, volume.volume_id)
+    assert not list(azure_sdk.disks.list())
+
+
+def test_two_claims_never_share_a_disk_of_one_name(world, controller, azure_sdk):
+    first = create(controller, "pv-of-a", claim("a", diskName="fixed"))
+    for name in ("b", "a-b"):
+        with refused("ALREADY_EXISTS", "diskName", "FIXED", "pv-of-a", f"pv-of-{name}"):
+            create(controller, f"pv-of-{name}", claim(name, diskName="FIXED"))
+    assert azure_sdk.disks.get("rg", "fixed").tags["kubernetes.io-created-for-pv-name"] == "pv-of-a"
+    assert len(world.calls("disks.createOrUpdate")) == 1
+
+    # The record is lost, the disk is still the other claim's.
+    volume = world.objects("azvolumes")[0]["metadata"]["name"]
+    controller.end()
+    world.patch("azvolumes", volume, {"metadata": {"finalizers": None}})
+    world.delete("azvolumes", volume)
+    controller.start()
+    with refused("ALREADY_EXISTS", "diskName", "pv-of-a", "pv-of-b"):
+        create(controller, "pv-of-b", claim("b", diskName="fixed"))
+    # What is left of the refused claim goes, and leaves the disk where it is.
+    world.patch("azvolumes", "fixed", {"status": {"annotation": {FORGET_AFTER: "2020-01-01T00:00:00Z"}}}, status=True)
+    until(lambda: not world.objects("azvolumes"), "the refused claim is forgotten")
+    assert azure_sdk.disks.get("rg", "fixed")
+    with refused("ALREADY_EXISTS", "diskName"):
+        create(controller, "pv-of-b", claim("b", diskName="fixed"))
+    assert create(controller, "pv-of-a", claim("a", diskName="fixed")).volume_id == first.volume_id
+    labels = world.find("azvolumes", "fixed")["metadata"]["labels"]
+    assert labels["disk.csi.azure.com/pvc"] == "a", "it is no longer the record of the refused claim"
+
+
+@pytest.mark.parametrize("parameters, words", [
+    (claim("db", diskName="${pvc.metadata.name}/x"), ("diskName", "db/x")),
+    (claim("d" * 81, diskName="${pvc.metadata.name}"), ("diskName", "80")),
+    ({"diskName": "mine"}, ("diskName", "pv/name")),
+    (claim("db", tags="a&b=c"), ("tags", "&")),
+    (claim("db", tags="a=" + "x" * 257), ("tags", "256")),
+    (claim("db", tags="a" * 513 + "=b"), ("tags", "512")),
+])
+def test_names_and_tags_that_azure_refuses_are_refused_before(world, controller, parameters, words):
+    with refused("INVALID_ARGUMENT", *words):
+        create(controller, "pv-of-db", parameters)
+    assert not world.calls("disks.createOrUpdate") and not world.objects("azvolumes")
