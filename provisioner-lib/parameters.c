@@ -72,10 +72,10 @@ static const struct row rows[] = {
      NULL,
      "Caching of the disk on its VM. Default: ReadOnly, or None where caching is not possible: "
      "with maxShares above 1, for UltraSSD_LRS and PremiumV2_LRS, and for disks of 4 TiB or more."},
-    {"fsType", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, "ext4",
+    {"fsType", CHOICE, LASTING, AT(fs_type), LIST("ext4", "ext3", "ext2", "xfs"), 0, 0, "ext4",
      "File system of a new volume."},
-    {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "xfs"), 0, 0, NULL,
-     "Kubernetes' name for fsType."},
+    {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "ext3", "ext2", "xfs"),
+     0, 0, NULL, "Kubernetes' name for fsType."},
     {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
      "Region of the disk, which must be that of the VMs. Default: the cluster's."},
     {"resourceGroup", GROUP, CREATION, AT(resource_group), NULL, 0, 0, NULL,

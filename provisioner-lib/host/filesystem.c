@@ -18,17 +18,20 @@ enum {
 
 /* An empty disk has nothing to discard, and asking for it takes time. Blocks that only root may
  * use make no sense in a volume. */
+#define EXT(type)                                                                                  \
+    {                                                                                              \
+        .name = (type),                                                                            \
+        .make = {"mkfs.ext4", "-t", (type), "-q", "-m", "0", "-E", "nodiscard", "-U"},             \
+        .uuid_prefix =                                                                             \
+            "", /* It is called only for a reason: without -f it would stop at its own look. */    \
+            .check = {"e2fsck", "-f", "-p"}, .grow = {"resize2fs"}, .read_size = ext4_size_read,   \
+        .read_state = ext4_state_read,                                                             \
+    }
+
 static const struct filesystem filesystems[] = {
-    {
-        .name = "ext4",
-        .make = {"mkfs.ext4", "-q", "-m", "0", "-E", "nodiscard", "-U"},
-        .uuid_prefix = "",
-        /* It is called only when there is a reason: without -f it would stop at its own look. */
-        .check = {"e2fsck", "-f", "-p"},
-        .grow = {"resize2fs"},
-        .read_size = ext4_size_read,
-        .read_state = ext4_state_read,
-    },
+    EXT("ext4"),
+    EXT("ext3"),
+    EXT("ext2"),
     {
         .name = "xfs",
         .mount_option = "nouuid", /* a clone beside its origin has the same UUID */
@@ -41,7 +44,7 @@ static const struct filesystem filesystems[] = {
     },
 };
 
-const char FILESYSTEM_NAMES[] = "ext4, xfs";
+const char FILESYSTEM_NAMES[] = "ext4, ext3, ext2, xfs";
 
 const struct filesystem *filesystem_find(const char *name)
 {

@@ -13,7 +13,7 @@
 struct filesystem {
     const char *name;
     const char *mount_option; /* that every mount needs; NULL: none */
-    const char *make[8];      /* the command, to which the UUID and the device are added */
+    const char *make[10];     /* the command, to which the UUID and the device are added */
     const char *uuid_prefix;  /* what stands before the UUID in its argument */
     const char *check[4];     /* the command, to which the device is added; empty: there is none */
     const char *grow[3]; /* the command, to which the device is added, or where it is mounted */
@@ -23,7 +23,7 @@ struct filesystem {
     struct err *(*read_state)(int fd, struct filesystem_state *ret);
 };
 
-/* "ext4" or "xfs"; NULL for others. */
+/* One of FILESYSTEM_NAMES; NULL for others. */
 const struct filesystem *filesystem_find(const char *name);
 extern const char FILESYSTEM_NAMES[]; /* for messages */
 

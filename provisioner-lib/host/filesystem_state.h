@@ -31,6 +31,7 @@ struct filesystem_state {
 struct err *ext4_size_read(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
 struct err *xfs_size_read(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
 
-/* `fd` is the open device, which carries an ext4 file system. INTERNAL if it does not. */
+/* `fd` is the open device, which carries ext4 or one of its forerunners, ext2 and ext3. INTERNAL if
+ * it does not. */
 struct err *ext4_state_read(int fd, struct filesystem_state *ret)
     __attribute__((warn_unused_result));

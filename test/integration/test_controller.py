@@ -79,7 +79,7 @@ BAD_CLAIMS = [
     ({"parameters": {"skuName": "Fast"}}, "skuName", "Fast", "Premium_LRS"),
     ({"parameters": {"maxShares": "4", "skuName": "Premium_LRS"}}, "maxShares", "4", "3"),
     ({"parameters": {"colour": "red"}}, "colour"),
-    ({"parameters": {"fsType": "ntfs"}}, "fsType", "ntfs", "ext4, xfs"),
+    ({"parameters": {"fsType": "ntfs"}}, "fsType", "ntfs", "ext4, ext3, ext2, xfs"),
     ({"parameters": {"maxShares": "2", "cachingMode": "ReadOnly"}}, "cachingMode", "None"),
     ({"name": ""}, "name"),
     ({"capability": mounted(MULTI_NODE_MULTI_WRITER), "parameters": SHARED}, "access_mode"),

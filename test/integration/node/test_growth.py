@@ -25,7 +25,7 @@ def has_capability(number: int) -> bool:
     return int(re.search(r"CapEff:\s*(\w+)", status)[1], 16) >> number & 1 == 1
 
 
-GROWABLE = ["ext4", "xfs"] if has_capability(CAP_SYS_RESOURCE) else ["xfs"]
+GROWABLE = ["ext4", "ext3", "ext2", "xfs"] if has_capability(CAP_SYS_RESOURCE) else ["xfs"]
 
 
 def grow_disk(volume: Volume, size: int = NEW) -> None:

@@ -15,7 +15,8 @@ from .plugin import NodePlugin
 from .volume import Code, Volume, refused, wish
 
 
-@pytest.mark.parametrize(("fs_type", "size"), [("", SMALLEST_EXT4), ("ext4", SMALLEST_EXT4), ("xfs", SMALLEST_XFS)])
+@pytest.mark.parametrize(("fs_type", "size"), [
+    ("", SMALLEST_EXT4), ("ext4", SMALLEST_EXT4), ("ext3", SMALLEST_EXT4), ("ext2", SMALLEST_EXT4), ("xfs", SMALLEST_XFS)])
 def test_there_and_back(volume, cloud, plugin, fs_type, size):
     """Every call twice, two lives of a pod, and the data of the first is there in the second."""
     v = volume(size=size)
@@ -149,7 +150,7 @@ BAD_REQUESTS = [
     ("NodeStageVolume", ID | STAGING | {"volume_capability": MANY}, INVALID,
      "volume_capability.access_mode MULTI_NODE_MULTI_WRITER"),
     ("NodeStageVolume", ID | STAGING | {"volume_capability": wish("ntfs")}, INVALID,
-     'fs_type "ntfs" is not supported: it must be one of ext4, xfs'),
+     'fs_type "ntfs" is not supported: it must be one of ext4, ext3, ext2, xfs'),
     ("NodeUnstageVolume", STAGING, INVALID, "volume_id is missing"),
     ("NodeUnstageVolume", ID, INVALID, "staging_target_path is missing"),
     ("NodePublishVolume", STAGING | TARGET, INVALID, "volume_id is missing"),

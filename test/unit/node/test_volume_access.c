@@ -156,9 +156,9 @@ static void test_refused(void **state)
          "volume_capability.access_mode MULTI_NODE_READER_ONLY requires parameter maxShares to be "
          "2 or more"},
         {WRITER(.fs_type = "btrfs"),
-         "volume_capability.mount.fs_type \"btrfs\" is not supported: it must be one of ext4, xfs"},
+         "volume_capability.mount.fs_type \"btrfs\" is not supported: it must be one of ext4, ext3, ext2, xfs"},
         {WRITER(.context = {"fstype", "NTFS"}),
-         "volume_capability.mount.fs_type \"NTFS\" is not supported: it must be one of ext4, xfs"},
+         "volume_capability.mount.fs_type \"NTFS\" is not supported: it must be one of ext4, ext3, ext2, xfs"},
     };
 
     (void)state;

@@ -65,7 +65,7 @@ static const struct {
      "None"},
     {"cachingMode=ReadOnly;skuName=PremiumV2_LRS", false,
      "parameter cachingMode: \"ReadOnly\" is not possible with PremiumV2_LRS; use None"},
-    {"fsType=btrfs", false, "parameter fsType: \"btrfs\" is not one of ext4, xfs"},
+    {"fsType=btrfs", false, "parameter fsType: \"btrfs\" is not one of ext4, ext3, ext2, xfs"},
     {"diskIOPSReadWrite=100", false,
      "parameter diskIOPSReadWrite is not possible with StandardSSD_LRS disks, only with "
      "UltraSSD_LRS and PremiumV2_LRS"},

@@ -135,6 +135,13 @@ static void test_ext4_killed_at_every_write(void **state)
     kill_at_every_write("ext4", SMALLEST_EXT4);
 }
 
+static void test_ext2_and_ext3_killed_at_every_write(void **state)
+{
+    (void)state;
+    kill_at_every_write("ext3", SMALLEST_EXT4);
+    kill_at_every_write("ext2", SMALLEST_EXT4);
+}
+
 static void test_xfs_killed_at_every_write(void **state)
 {
     (void)state;
@@ -173,7 +180,10 @@ static void test_make_and_check(void **state)
     static const struct {
         const char *type;
         uint64_t size;
-    } rows[] = {{"ext4", SMALLEST_EXT4}, {"xfs", SMALLEST_XFS}};
+    } rows[] = {{"ext4", SMALLEST_EXT4},
+                {"ext3", SMALLEST_EXT4},
+                {"ext2", SMALLEST_EXT4},
+                {"xfs", SMALLEST_XFS}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -253,6 +263,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ext4_killed_at_every_write),
+        cmocka_unit_test(test_ext2_and_ext3_killed_at_every_write),
         cmocka_unit_test(test_xfs_killed_at_every_write),
         cmocka_unit_test(test_make_and_check),
         cmocka_unit_test(test_check_of_a_damaged_file_system),
