@@ -28,6 +28,15 @@ const char *caching_obstacle(const struct caching_disk *disk)
     return disk->size_gib > LARGEST_CACHED_GIB ? "a disk of 4 TiB or more" : NULL;
 }
 
+const char *write_accelerator_obstacle(enum caching_mode asked, const struct caching_disk *disk)
+{
+    if (disk->max_shares > 1)
+        return "a disk with maxShares above 1";
+    if (disk->sku && strcasecmp(disk->sku, "Premium_LRS") != 0)
+        return disk->sku;
+    return asked == CACHING_READ_WRITE ? "cachingMode ReadWrite" : NULL;
+}
+
 enum caching_mode caching_of(enum caching_mode asked, const struct caching_disk *disk)
 {
     if (caching_obstacle(disk))

@@ -25,6 +25,10 @@ struct caching_disk {
  */
 const char *caching_obstacle(const struct caching_disk *disk);
 
+/* Why the disk cannot be attached with Azure's write accelerator: "a disk with maxShares above 1";
+ * NULL if it can. Which VMs have one is Azure's to say. */
+const char *write_accelerator_obstacle(enum caching_mode asked, const struct caching_disk *disk);
+
 /* What to attach the disk with: what was asked for, else ReadOnly, but None where it allows no
  * other. Never CACHING_DEFAULT. */
 enum caching_mode caching_of(enum caching_mode asked, const struct caching_disk *disk);

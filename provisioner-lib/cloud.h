@@ -115,6 +115,7 @@ struct cloud_attach {
     const char *instance_id, *disk_id;
     int lun;
     enum caching_mode caching;
+    bool write_accelerator;
     enum cloud_urgency urgency;
     /* Disks that leave the machine in the same change, to make room; those that it does not have
      * are no matter. */

@@ -72,6 +72,10 @@ static const struct row rows[] = {
      NULL,
      "Caching of the disk on its VM. Default: ReadOnly, or None where caching is not possible: "
      "with maxShares above 1, for UltraSSD_LRS and PremiumV2_LRS, and for disks of 4 TiB or more."},
+    {"writeAcceleratorEnabled", TRUTH, LASTING, AT(write_accelerator), NULL, 0, 0, NULL,
+     "Whether writes go through Azure's write accelerator; only for Premium_LRS disks with "
+     "maxShares "
+     "1 and cachingMode None or ReadOnly, on VMs that have one (M series). Default: false."},
     {"fsType", CHOICE, LASTING, AT(fs_type), LIST("ext4", "ext3", "ext2", "xfs"), 0, 0, "ext4",
      "File system of a new volume."},
     {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "ext3", "ext2", "xfs"),
@@ -131,8 +135,6 @@ static const struct row rows[] = {
      "Device settings are not changed."},
     {"device-setting/", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
      "Device settings are not changed: omit the parameter."},
-    {"writeAcceleratorEnabled", FIXED, CREATION, 0, LIST("false"), 0, 0, NULL,
-     "The write accelerator is not used."},
     {"zoned", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: the zone follows from the node or the topology."},
     {"incremental", IGNORED, CREATION, 0, NULL, 0, 0, NULL,

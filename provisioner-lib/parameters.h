@@ -26,8 +26,9 @@ struct volume_parameters {
     const char *sku; /* one of Azure's names, static */
     int max_shares;
     int max_mount_replica_count;
-    char *replica_node_selector;                    /* NULL: any node will do */
-    enum caching_mode caching;                      /* as asked for; see caching_of() */
+    char *replica_node_selector; /* NULL: any node will do */
+    enum caching_mode caching;   /* as asked for; see caching_of() */
+    bool write_accelerator;
     const char *fs_type;                            /* static */
     char *location, *resource_group, *subscription; /* NULL: the driver's own */
     int64_t iops, mbps, sector_size;                /* 0: Azure's default */

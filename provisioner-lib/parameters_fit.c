@@ -38,6 +38,20 @@ static struct err *check_caching(const struct volume_parameters *p, int64_t size
                    caching_mode_name(p->caching), obstacle);
 }
 
+static struct err *check_write_accelerator(const struct volume_parameters *p)
+{
+    const char *obstacle = p->write_accelerator
+                               ? write_accelerator_obstacle(
+                                     p->caching, &(struct caching_disk){p->sku, p->max_shares, 0})
+                               : NULL;
+
+    return obstacle ? err_new(ERR_INVALID,
+                              "parameter writeAcceleratorEnabled is not possible with %s; it needs "
+                              "Premium_LRS, maxShares 1 and cachingMode None or ReadOnly",
+                              obstacle)
+                    : NULL;
+}
+
 static struct err *check_performance(const struct volume_parameters *p)
 {
     bool provisioned = disk_sku_is_provisioned(p->sku);
@@ -88,6 +102,7 @@ struct err *volume_parameters_check(const struct volume_parameters *p, bool mult
 {
     TRY(check_replicas(p, multi_node));
     TRY(check_caching(p, 0));
+    TRY(check_write_accelerator(p));
     TRY(check_performance(p));
     TRY(check_tags(p));
     return check_access(p);

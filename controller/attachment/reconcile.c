@@ -101,13 +101,20 @@ static bool swap_holds(const struct attach_intent *intent, const struct attachme
     return true;
 }
 
-static struct err *find_caching(const struct attachment_work *work, enum caching_mode *ret)
+static struct err *find_caching(const struct attachment_work *work, enum caching_mode *ret,
+                                bool *ret_accelerator)
 {
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     const struct caching_disk disk = volume_disk(work->volume);
 
     TRY(volume_parse_existing(work->volume, &parameters));
+    const char *obstacle =
+        parameters.write_accelerator ? write_accelerator_obstacle(parameters.caching, &disk) : NULL;
+    if (obstacle)
+        return err_new(ERR_INVALID, "parameter writeAcceleratorEnabled is not possible with %s",
+                       obstacle);
     *ret = caching_of(parameters.caching, &disk);
+    *ret_accelerator = parameters.write_accelerator;
     return NULL;
 }
 
@@ -115,7 +122,8 @@ static struct err *find_caching(const struct attachment_work *work, enum caching
 static bool caching_holds(const struct attach_intent *intent, const struct attachment_work *now)
 {
     enum caching_mode caching = intent->caching;
-    CLEANUP(err_freep) struct err *err = find_caching(now, &caching);
+    bool unchanging;
+    CLEANUP(err_freep) struct err *err = find_caching(now, &caching, &unchanging);
 
     return !err && caching == intent->caching;
 }
@@ -146,17 +154,19 @@ static struct err *attach(struct task *self, struct attachment_work *work,
     struct attach_intent intent = {.work = work, .swaps_out = plan->swaps_out};
     const char *leaving[MAX_LUNS];
     size_t n_leaving = 0;
+    bool write_accelerator;
 
     for (size_t i = 0; plan->swaps_out && i < work->n_neighbours && n_leaving < MAX_LUNS; i++)
         if (work->neighbours[i].leaving)
             leaving[n_leaving++] = work->neighbours[i].disk_id;
-    TRY(find_caching(work, &intent.caching));
+    TRY(find_caching(work, &intent.caching, &write_accelerator));
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
                                        .instance_id = work->instance_id,
                                        .disk_id = work->in.disk_id,
                                        .lun = plan->lun,
                                        .caching = intent.caching,
+                                       .write_accelerator = write_accelerator,
                                        .urgency = urgency_of(work),
                                        .swap_out = leaving,
                                        .n_swap_out = n_leaving,

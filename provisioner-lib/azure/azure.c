@@ -159,6 +159,7 @@ static struct err *attach(struct task *self, struct cloud *cloud, const struct c
                          .disk_id = attach->disk_id,
                          .lun = attach->lun,
                          .caching = attach->caching,
+                         .write_accelerator = attach->write_accelerator,
                          .swap_out = attach->swap_out,
                          .n_swap_out = attach->n_swap_out,
                          .precondition = attach->precondition,

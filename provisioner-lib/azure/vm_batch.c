@@ -217,8 +217,8 @@ struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_
             add_detach(whole, change->disk_id);
         if (change->kind != VM_ATTACH)
             continue;
-        whole->attach[whole->update.n_attach++] =
-            (struct vm_attach){change->disk_id, change->lun, change->caching};
+        whole->attach[whole->update.n_attach++] = (struct vm_attach){
+            change->disk_id, change->lun, change->caching, change->write_accelerator};
         add_exchange(vm, whole, change);
     }
     return whole;

@@ -27,6 +27,7 @@ struct vm_change {
     const char *disk_id; /* not for VM_REPAIR */
     int lun;             /* of VM_ATTACH, as what follows */
     enum caching_mode caching;
+    bool write_accelerator;
     const char *const *swap_out; /* disks that go in the same change, if they are there */
     size_t n_swap_out;
     bool (*precondition)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */

@@ -31,6 +31,13 @@ static struct err *carry_out(struct task *self, struct arm_client *arm,
     return arm_operation_wait(self, arm, &operation);
 }
 
+/* Where it is not asked for nothing is said, for most VMs have none. */
+static void set_accelerator(json_t *entry, const struct vm_attach *attach)
+{
+    if (attach->write_accelerator)
+        json_object_set_new(entry, "writeAcceleratorEnabled", json_true());
+}
+
 /* ---- by the action ---- */
 
 static json_t *action_json(const struct vm_update *update)
@@ -40,9 +47,11 @@ static json_t *action_json(const struct vm_update *update)
     for (size_t i = 0; i < update->n_attach; i++) {
         const struct vm_attach *item = &update->attach[i];
 
-        json_array_append_new(attach,
-                              json_pack("{s:s, s:i, s:s}", "diskId", item->disk_id, "lun",
-                                        item->lun, "caching", caching_mode_name(item->caching)));
+        json_t *entry = json_pack("{s:s, s:i, s:s}", "diskId", item->disk_id, "lun", item->lun,
+                                  "caching", caching_mode_name(item->caching));
+
+        set_accelerator(entry, item);
+        json_array_append_new(attach, entry);
     }
     for (size_t i = 0; i < update->n_detach; i++)
         json_array_append_new(detach, json_pack("{s:s}", "diskId", update->detach[i]));
@@ -76,9 +85,12 @@ static json_t *entry_of(const struct vm_attach *attach)
 {
     const char *name = strrchr(attach->disk_id, '/');
 
-    return json_pack("{s:i, s:s, s:s, s:s, s:{s:s}}", "lun", attach->lun, "name",
-                     name ? name + 1 : attach->disk_id, "createOption", "Attach", "caching",
-                     caching_mode_name(attach->caching), "managedDisk", "id", attach->disk_id);
+    json_t *entry =
+        json_pack("{s:i, s:s, s:s, s:s, s:{s:s}}", "lun", attach->lun, "name",
+                  name ? name + 1 : attach->disk_id, "createOption", "Attach", "caching",
+                  caching_mode_name(attach->caching), "managedDisk", "id", attach->disk_id);
+    set_accelerator(entry, attach);
+    return entry;
 }
 
 /* The list as it is to be; every member of what stays is kept. */

@@ -13,6 +13,7 @@ struct vm_attach {
     const char *disk_id;
     int lun;
     enum caching_mode caching;
+    bool write_accelerator;
 };
 
 /* Without any disk: the model as it is, so that what a failed change left undone is done. */

@@ -28,8 +28,8 @@ volumeBindingMode: WaitForFirstConsumer
 ```
 
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
-concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode and fsType. All other
-properties are those of the disk itself.
+concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled and
+fsType. All other properties are those of the disk itself.
 """
 
 ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "NAME": "up to 80 letters, digits, `_`, `.`, `-`", "IGNORED": "anything", "REFUSED": "nothing"}

@@ -3,7 +3,7 @@
 import pytest
 from cluster.waiting import until
 
-from .calls import create, delete, refused
+from .calls import create, delete, publish, refused
 from .driver_world import Controller, World
 
 FORGET_AFTER = "disk.csi.azure.com/forget-after"
@@ -11,7 +11,7 @@ FORGET_AFTER = "disk.csi.azure.com/forget-after"
 
 @pytest.fixture
 def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver) as world:
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
         yield world
 
 
@@ -71,7 +71,24 @@ def test_two_claims_never_share_a_disk_of_one_name(world, controller, azure_sdk)
     assert labels["disk.csi.azure.com/pvc"] == "a", "it is no longer the record of the refused claim"
 
 
+def data_disk(azure_sdk, node: str, disk: str):
+    """As the node's VM has it."""
+    profile = azure_sdk.virtual_machines.get("rg", node).storage_profile
+    return next(d for d in profile.data_disks if d.name == disk)
+
+
+def test_the_write_accelerator_is_asked_for_at_the_attach(world, controller, azure_sdk):
+    for name, enabled in (("pvc-1", "true"), ("pvc-2", "false")):
+        parameters = {"skuName": "Premium_LRS", "writeAcceleratorEnabled": enabled}
+        publish(controller, create(controller, name, parameters).volume_id, world.nodes[0])
+        until(lambda: "Attached" in str(world.roles(name)), "it is attached")
+        disk = data_disk(azure_sdk, world.nodes[0], name)
+        assert (disk.write_accelerator_enabled, disk.caching) == (enabled == "true", "ReadOnly")
+
+
 @pytest.mark.parametrize("parameters, words", [
+    ({"writeAcceleratorEnabled": "true", "skuName": "Premium_LRS", "maxShares": "2"}, ("writeAcceleratorEnabled", "maxShares")),
+    ({"writeAcceleratorEnabled": "true"}, ("writeAcceleratorEnabled", "Premium_LRS")),
     (claim("db", diskName="${pvc.metadata.name}/x"), ("diskName", "db/x")),
     (claim("d" * 81, diskName="${pvc.metadata.name}"), ("diskName", "80")),
     ({"diskName": "mine"}, ("diskName", "pv/name")),

@@ -138,9 +138,28 @@ static const struct {
     {"perfProfile=basic", false,
      "parameter perfProfile: \"basic\" is not supported; omit the parameter. Device settings are "
      "not changed."},
+    {"writeAcceleratorEnabled=true;skuName=Premium_LRS", false, "Premium_LRS 1/0 ReadOnly ext4"},
+    {"WriteAcceleratorEnabled=True;skuName=Premium_LRS;cachingMode=None", false,
+     "Premium_LRS 1/0 None ext4"},
+    {"writeAcceleratorEnabled=false;maxShares=2;skuName=Premium_LRS", false,
+     "Premium_LRS 2/1 None ext4"},
+    {"writeAcceleratorEnabled=yes", false,
+     "parameter writeAcceleratorEnabled: \"yes\" is neither true nor false"},
     {"writeAcceleratorEnabled=true", false,
-     "parameter writeAcceleratorEnabled: \"true\" is not supported; omit the parameter. The write "
-     "accelerator is not used."},
+     "parameter writeAcceleratorEnabled is not possible with StandardSSD_LRS; it needs "
+     "Premium_LRS, "
+     "maxShares 1 and cachingMode None or ReadOnly"},
+    {"writeAcceleratorEnabled=true;skuName=Premium_ZRS", false,
+     "parameter writeAcceleratorEnabled is not possible with Premium_ZRS; it needs Premium_LRS, "
+     "maxShares 1 and cachingMode None or ReadOnly"},
+    {"writeAcceleratorEnabled=true;skuName=Premium_LRS;maxShares=2", false,
+     "parameter writeAcceleratorEnabled is not possible with a disk with maxShares above 1; it "
+     "needs Premium_LRS, "
+     "maxShares 1 and cachingMode None or ReadOnly"},
+    {"writeAcceleratorEnabled=true;skuName=Premium_LRS;cachingMode=ReadWrite", false,
+     "parameter writeAcceleratorEnabled is not possible with cachingMode ReadWrite; it needs "
+     "Premium_LRS, "
+     "maxShares 1 and cachingMode None or ReadOnly"},
     {"device-setting/queue/nr_requests=64", false,
      "parameter device-setting/queue/nr_requests is not supported. Device settings are not "
      "changed: omit the parameter."},

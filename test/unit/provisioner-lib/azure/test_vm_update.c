@@ -23,13 +23,14 @@
     "{\"etag\": " ETAG                                                                             \
     ", \"properties\": {\"storageProfile\": {\"osDisk\": {}, \"dataDisks\": " disks "}}}"
 
-static const struct vm_attach attach = {DISK("new"), 2, CACHING_NONE};
+static const struct vm_attach attach = {DISK("new"), 2, CACHING_NONE, false};
 static const char *const detach = DISK("old");
 
 struct sending {
     struct scripted_arm *scripted;
     const char *vm;
     enum vm_update_way way;
+    bool accelerated;
     struct err *err;
     bool ended;
 };
@@ -37,22 +38,31 @@ struct sending {
 static void run(struct task *self, void *arg)
 {
     struct sending *sending = arg;
+    struct vm_attach wanted = attach;
     const struct vm_update update = {
-        .attach = &attach, .n_attach = 1, .detach = &detach, .n_detach = 1};
+        .attach = &wanted, .n_attach = 1, .detach = &detach, .n_detach = 1};
 
+    wanted.write_accelerator = sending->accelerated;
     sending->err =
         vm_update_send(self, sending->scripted->arm, sending->vm, &update, &sending->way);
     sending->ended = true;
 }
 
-static struct err *send(struct scripted_arm *scripted, const char *vm, enum vm_update_way way)
+static struct err *send_accelerated(struct scripted_arm *scripted, const char *vm,
+                                    enum vm_update_way way, bool accelerated)
 {
-    struct sending sending = {.scripted = scripted, .vm = vm, .way = way};
+    struct sending sending = {
+        .scripted = scripted, .vm = vm, .way = way, .accelerated = accelerated};
 
     loop_spawn(scripted->loop, "sending", run, &sending);
     loop_advance(scripted->loop, 10 * 1000);
     assert_true(sending.ended);
     return sending.err;
+}
+
+static struct err *send(struct scripted_arm *scripted, const char *vm, enum vm_update_way way)
+{
+    return send_accelerated(scripted, vm, way, false);
 }
 
 /* The requests but those for end points. */
@@ -121,6 +131,22 @@ static void test_a_list_goes_back_on_the_condition_that_it_is_the_same(void **st
     }
 }
 
+static void test_the_write_accelerator_is_asked_for(void **state)
+{
+    static const struct line by_list[] = {
+        {AUTHORITY}, {VM, 1, 200, {NULL}, VM_OF("[" LEAVING "]")}, {VM, 1, 200, {NULL}, "{}"}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", by_list);
+    size_t n;
+
+    (void)state;
+    assert_ok(send_accelerated(scripted, VM, VM_UPDATE_BY_SHORT_LIST, true));
+    expect_list(
+        &sent_to_vm(scripted, &n)[1],
+        "[{\"lun\": 2, \"name\": \"new\", \"createOption\": \"Attach\", \"caching\": \"None\", "
+        "\"managedDisk\": {\"id\": \"" DISK("new") "\"}, \"writeAcceleratorEnabled\": true}]");
+    scripted_arm_free(scripted);
+}
+
 /* What somebody else has attached meanwhile is not in the list that was read. */
 static void test_a_list_that_has_changed_meanwhile_is_not_written(void **state)
 {
@@ -169,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_list_goes_back_on_the_condition_that_it_is_the_same),
+        cmocka_unit_test(test_the_write_accelerator_is_asked_for),
         cmocka_unit_test(test_a_list_that_has_changed_meanwhile_is_not_written),
         cmocka_unit_test(test_without_a_list_none_is_written),
     };
