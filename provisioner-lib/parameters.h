@@ -63,7 +63,8 @@ void volume_parameters_fini(struct volume_parameters *parameters);
 /* INVALID if what each of them says does not fit together (parameters_fit.c). */
 struct err *volume_parameters_check(const struct volume_parameters *parameters, bool multi_node)
     __attribute__((warn_unused_result));
-/* INVALID if a disk of this size, with these limits, cannot be what the parameters say. */
+/* OUT_OF_RANGE if there is no disk of the kind with this size; INVALID if one of this size, with
+ * these limits, cannot be what the parameters say. */
 struct err *volume_parameters_check_size(const struct volume_parameters *parameters,
                                          int64_t size_gib, const struct disk_limits *limits)
     __attribute__((warn_unused_result));

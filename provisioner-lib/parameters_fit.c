@@ -142,11 +142,13 @@ struct err *volume_parameters_check_size(const struct volume_parameters *p, int6
                                          const struct disk_limits *limits)
 {
     if (size_gib > limits->most_gib)
-        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at most %" PRId64,
-                       size_gib, p->sku, limits->most_gib);
+        return err_new(ERR_OUT_OF_RANGE,
+                       "a size of %" PRId64 " GiB: %s disks have at most %" PRId64, size_gib,
+                       p->sku, limits->most_gib);
     if (size_gib < limits->least_gib)
-        return err_new(ERR_INVALID, "a size of %" PRId64 " GiB: %s disks have at least %" PRId64,
-                       size_gib, p->sku, limits->least_gib);
+        return err_new(ERR_OUT_OF_RANGE,
+                       "a size of %" PRId64 " GiB: %s disks have at least %" PRId64, size_gib,
+                       p->sku, limits->least_gib);
     if (limits->max_shares && p->max_shares > limits->max_shares)
         return err_new(ERR_INVALID,
                        "parameter maxShares: %d is more than the %d that a %s disk of "

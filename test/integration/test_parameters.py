@@ -3,7 +3,7 @@
 import pytest
 from cluster.waiting import until
 
-from .calls import create, delete, publish, refused
+from .calls import GIB, create, delete, publish, refused
 from .driver_world import Controller, World
 
 FORGET_AFTER = "disk.csi.azure.com/forget-after"
@@ -75,6 +75,25 @@ def data_disk(azure_sdk, node: str, disk: str):
     """As the node's VM has it."""
     profile = azure_sdk.virtual_machines.get("rg", node).storage_profile
     return next(d for d in profile.data_disks if d.name == disk)
+
+
+@pytest.mark.parametrize("gib, parameters, caching", [
+    (4095, {}, "ReadOnly"), (4096, {}, "None"), (4096, {"cachingMode": "None"}, "None"), (4, {"cachingMode": "ReadWrite"}, "ReadWrite")])
+def test_no_cache_is_asked_for_that_azure_refuses(world, controller, azure_sdk, gib, parameters, caching):
+    volume = create(controller, "pvc-1", {"skuName": "Premium_LRS"} | parameters, size=gib * GIB)
+    publish(controller, volume.volume_id, world.nodes[0])
+    until(lambda: "Attached" in str(world.roles("pvc-1")), "it is attached")
+    assert data_disk(azure_sdk, world.nodes[0], "pvc-1").caching == caching
+    assert len(world.calls("virtualMachines.attachDetachDataDisks")) == 1, "Azure has not refused another one before"
+
+
+@pytest.mark.parametrize("gib, sku, bound", [(32768, "Premium_LRS", "32767"), (3, "UltraSSD_LRS", "4"), (65537, "UltraSSD_LRS", "65536")])
+def test_a_size_that_no_disk_of_the_kind_has(world, controller, gib, sku, bound):
+    with refused("OUT_OF_RANGE", str(gib), sku, bound):
+        create(controller, "pvc-1", {"skuName": sku}, size=gib * GIB)
+    with refused("INVALID_ARGUMENT", "cachingMode", "None"):
+        create(controller, "pvc-1", {"skuName": "Premium_LRS", "cachingMode": "ReadOnly"}, size=4096 * GIB)
+    assert not world.calls("disks.createOrUpdate") and not world.objects("azvolumes")
 
 
 def test_the_write_accelerator_is_asked_for_at_the_attach(world, controller, azure_sdk):
