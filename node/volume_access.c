@@ -6,6 +6,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/parameters.h"
 #include "provisioner-lib/records/access_mode.h"
 
 #define ACCESS(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_##name
@@ -50,6 +51,16 @@ static void take_options(const Csi__V1__VolumeCapability__MountVolume *mount, st
     access->options = options;
 }
 
+/* Whoever wants a partition must not get the disk. */
+static struct err *check_whole_disk(const char *partition)
+{
+    return *partition ? err_new(ERR_INVALID,
+                                "volume attribute partition \"%s\" is not supported: a volume is a "
+                                "whole disk; omit the attribute, and use a disk without partitions",
+                                partition)
+                      : NULL;
+}
+
 struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
                                context_entry *const *context, size_t n_context, struct arena *arena,
                                struct volume_access *ret)
@@ -58,8 +69,11 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
 
     if (!capability)
         return err_new(ERR_INVALID, "volume_capability is missing");
+    /* A PersistentVolume of an existing disk need not say it: the controller has read the disk, and
+     * would not have published it otherwise. */
     const char *shares = find(context, n_context, "maxshares");
-    TRY(capability_check(capability, (int)strtol(shares, NULL, 10)));
+    TRY(capability_check(capability, *shares ? (int)strtol(shares, NULL, 10) : MAX_SHARES_LIMIT));
+    TRY(check_whole_disk(find(context, n_context, "partition")));
 
     access.raw = capability->access_type_case == ACCESS(BLOCK);
     access.read_only = access_mode_is_read_only((int)capability->access_mode->mode);

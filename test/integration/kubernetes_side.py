@@ -12,13 +12,14 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True,
-                      name: str = "") -> Iterator[str]:
+                      name: str = "", mode: str = "ReadWriteOnce") -> Iterator[str]:
     """A bound PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
     name = f"{world.namespace}-{name or volume_id.rpartition('/')[2].lower().replace('_', '-')}"
     annotations = {"pv.kubernetes.io/provisioned-by": GROUP} if provisioned else {}
     world.core.create_persistent_volume({
         "metadata": {"name": name, "annotations": annotations},
-        "spec": {"capacity": {"storage": "4Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "x",
+        "spec": {"capacity": {"storage": "4Gi"}, "accessModes": [mode], "storageClassName": "x",
+                 "volumeMode": "Block" if mode == "ReadWriteMany" else "Filesystem",
                  "claimRef": {"namespace": world.namespace, "name": "claim"},
                  "csi": {"driver": GROUP, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
     world.core.patch_persistent_volume_status(name, {"status": {"phase": "Bound"}})

@@ -4,7 +4,8 @@ import pytest
 from cluster.waiting import until
 
 from .azure_side import delete_disk, make_disk
-from .calls import publish, unpublish
+from .calls import publish, refused, unpublish
+from .csi import MULTI_NODE_MULTI_WRITER, block
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, remove
 
@@ -42,6 +43,18 @@ def in_use_once(world, controller, volume: str) -> None:
     publish(controller, volume, node)
     world.patch("azvolumes", "data", {"status": {"annotation": {FILESYSTEM: "ext4 of-the-first-disk"}}}, True)
     unpublish(controller, volume, node)
+
+
+def test_who_may_share_it_is_read_from_the_disk(world, controller, azure_sdk):
+    shared, single = make_disk(azure_sdk, "data", shares=2), make_disk(azure_sdk, "single")
+    capability = block(MULTI_NODE_MULTI_WRITER)
+    with (persistent_volume(world, shared, {}, False, mode="ReadWriteMany"),
+          persistent_volume(world, single, {}, False, mode="ReadWriteMany")):
+        for node in world.nodes[:2]:
+            publish(controller, shared, node, capability)
+        until(lambda: len(world.attached("data")) == 2, "two VMs have it")
+        with refused("INVALID_ARGUMENT", "maxShares"):
+            publish(controller, single, world.nodes[0], capability)
 
 
 def test_it_says_which_claim_has_it(world, controller, azure_sdk):

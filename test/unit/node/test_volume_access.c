@@ -106,6 +106,7 @@ static const struct {
     {.wish = WRITER(.context = {"resizeRequired", "false"}), .filesystem = "ext4", .options = ""},
     {.wish = WISH(BLOCK, SINGLE_NODE_WRITER), .raw = true},
     {.wish = WISH(BLOCK, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "2"}), .raw = true},
+    {.wish = WISH(BLOCK, MULTI_NODE_MULTI_WRITER, .context = {"partition", ""}), .raw = true},
     {.wish = WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxshares", "5"}),
      .raw = true,
      .read_only = true},
@@ -149,16 +150,20 @@ static void test_refused(void **state)
         {WISH(MOUNT, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "5"}),
          "volume_capability.access_mode MULTI_NODE_MULTI_WRITER: a file system on a disk can be "
          "mounted on one node only; use volumeMode Block"},
-        {WISH(BLOCK, MULTI_NODE_SINGLE_WRITER),
+        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"Partition", "1"}),
+         "volume attribute partition \"1\" is not supported: a volume is a whole disk; omit the "
+         "attribute, and use a disk without partitions"},
+        {WISH(BLOCK, MULTI_NODE_SINGLE_WRITER, .context = {"maxShares", "x"}),
          "volume_capability.access_mode MULTI_NODE_SINGLE_WRITER requires parameter maxShares to "
          "be 2 or more"},
         {WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxShares", "1"}),
          "volume_capability.access_mode MULTI_NODE_READER_ONLY requires parameter maxShares to be "
          "2 or more"},
-        {WRITER(.fs_type = "btrfs"),
-         "volume_capability.mount.fs_type \"btrfs\" is not supported: it must be one of ext4, ext3, ext2, xfs"},
+        {WRITER(.fs_type = "btrfs"), "volume_capability.mount.fs_type \"btrfs\" is not supported: "
+                                     "it must be one of ext4, ext3, ext2, xfs"},
         {WRITER(.context = {"fstype", "NTFS"}),
-         "volume_capability.mount.fs_type \"NTFS\" is not supported: it must be one of ext4, ext3, ext2, xfs"},
+         "volume_capability.mount.fs_type \"NTFS\" is not supported: it must be one of ext4, ext3, "
+         "ext2, xfs"},
     };
 
     (void)state;
