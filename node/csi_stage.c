@@ -267,6 +267,13 @@ static void grow(struct task *self, struct staging *s)
         phase_ended(s, "grow");
 }
 
+/* A device that is not what its owner asked for is not used. */
+static struct err *set_device(struct task *self, const struct staging *s)
+{
+    return host_apply_settings(self, s->node->host, &s->device, s->access.settings,
+                               s->access.n_settings);
+}
+
 static struct err *stage_filesystem(struct task *self, struct staging *s)
 {
     struct disk_expectation expected = expectation_of(s);
@@ -281,6 +288,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     };
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(set_device(self, s));
     TRY(prepare_filesystem(self, s, &expected, verdict.format));
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
@@ -297,6 +305,7 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     struct disk_verdict verdict;
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(set_device(self, s));
     TRY(check_still_ours(s));
     TRY(host_bind(self, s->node->host, &s->device, s->path));
     phase_ended(s, "mount");

@@ -51,6 +51,21 @@ static void take_options(const Csi__V1__VolumeCapability__MountVolume *mount, st
     access->options = options;
 }
 
+static void take_settings(context_entry *const *context, size_t n, struct arena *arena,
+                          struct volume_access *access)
+{
+    static const char prefix[] = "device-setting/";
+    struct device_setting *settings = arena_alloc(arena, (n + 1) * sizeof *settings);
+
+    if (strcasecmp(find(context, n, "perfprofile"), "advanced") != 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (strncasecmp(context[i]->key, prefix, strlen(prefix)) == 0 && context[i]->value[0])
+            settings[access->n_settings++] =
+                (struct device_setting){context[i]->key + strlen(prefix), context[i]->value};
+    access->settings = settings;
+}
+
 /* Whoever wants a partition must not get the disk. */
 static struct err *check_whole_disk(const char *partition)
 {
@@ -75,6 +90,7 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
     TRY(capability_check(capability, *shares ? (int)strtol(shares, NULL, 10) : MAX_SHARES_LIMIT));
     TRY(check_whole_disk(find(context, n_context, "partition")));
 
+    take_settings(context, n_context, arena, &access);
     access.raw = capability->access_type_case == ACCESS(BLOCK);
     access.read_only = access_mode_is_read_only((int)capability->access_mode->mode);
     access.may_grow = strcasecmp(find(context, n_context, "resizerequired"), "true") == 0;

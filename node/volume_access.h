@@ -5,6 +5,7 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/arena.h"
+#include "provisioner-lib/host/device_settings.h"
 #include "provisioner-lib/host/filesystem.h"
 
 /* The context's entries are of the same form in every message. */
@@ -17,6 +18,8 @@ struct volume_access {
     const struct filesystem *filesystem;
     const char *const *options; /* of the mount, those that the file system always needs included */
     size_t n_options;
+    const struct device_setting *settings; /* of perfProfile advanced */
+    size_t n_settings;
 };
 
 /* INVALID, naming the field. What the result points to lives in the arena or in the request. */

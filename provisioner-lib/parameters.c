@@ -28,8 +28,8 @@ enum parameter_type {
     CACHING,  /* enum caching_mode */
     TAGS,     /* char *, see parameters_template.c */
     NAME,     /* char *, the same */
+    SETTING,  /* NAME/ and a path below the device's folder in sysfs */
     FIXED,    /* has no effect, and may only be one of `allowed` */
-    REFUSED,  /* another driver's: `help` says what to do instead. NAME/ is all that begins so */
     IGNORED,  /* has no effect on a disk, whatever it is */
 };
 
@@ -112,6 +112,14 @@ static const struct row rows[] = {
      "Premium_ZRS disks of more than 512 GiB with maxShares 1. Default: false."},
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance. Default: false."},
+    {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "advanced"), 0, 0, "none",
+     "advanced: the device gets the settings of device-setting/ before the volume is used. The "
+     "profile basic of the Azure Disk driver is not supported: set what it would set."},
+    {"device-setting/", SETTING, CREATION, 0, NULL, 0, 0, NULL,
+     "With perfProfile advanced: a setting of the device, by its path in /sys/block/<device>, such "
+     "as device-setting/queue/read_ahead_kb. A volume whose device does not take it cannot be "
+     "mounted, and the error names the setting. Paths through links, such as device/queue_depth, "
+     "are refused."},
     {"tags", TAGS, CREATION, AT(tags_text), NULL, 0, 0, NULL,
      "Tags of the disk: key=value[,key=value...], at most 44 in addition to the six that the "
      "driver writes. A slash in a key becomes a hyphen. In a value, ${pvc.metadata.name}, "
@@ -131,10 +139,6 @@ static const struct row rows[] = {
      "Set by csi-provisioner; becomes a tag of the disk."},
     {"kind", FIXED, CREATION, 0, LIST("managed", "Managed"), 0, 0, NULL,
      "All disks are managed disks."},
-    {"perfProfile", FIXED, CREATION, 0, LIST("none", "None"), 0, 0, NULL,
-     "Device settings are not changed."},
-    {"device-setting/", REFUSED, CREATION, 0, NULL, 0, 0, NULL,
-     "Device settings are not changed: omit the parameter."},
     {"zoned", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
      "Has no effect: the zone follows from the node or the topology."},
     {"incremental", IGNORED, CREATION, 0, NULL, 0, 0, NULL,
@@ -318,7 +322,7 @@ static struct err *read_value(const struct row *row, const char *value,
         return read_fixed(row, value);
     case IGNORED:
         return NULL;
-    case REFUSED:
+    case SETTING:
         break;
     }
     abort();
@@ -343,7 +347,7 @@ static const struct row *find_row(const char *name)
 
 static bool has_effect(const struct row *row)
 {
-    return row->type != FIXED && row->type != REFUSED && row->type != IGNORED;
+    return row->type != FIXED && row->type != IGNORED;
 }
 
 size_t parameters_keep_known(struct parameter *parameters, size_t n)
@@ -359,17 +363,36 @@ size_t parameters_keep_known(struct parameter *parameters, size_t n)
     return kept;
 }
 
+/* The node looks once more, by what the path leads to. */
+static struct err *check_setting(const char *name, const char *path)
+{
+    bool good = true, more = true;
+
+    for (const char *part = path; more;) {
+        size_t length = strcspn(part, "/");
+
+        good = good && length > 0 && strncmp(part, "..", length) != 0;
+        more = part[length] != '\0';
+        part += length + more;
+    }
+    return good ? NULL
+                : err_new(ERR_INVALID,
+                          "parameter %s is not a path below the device's folder in sysfs", name);
+}
+
 static struct err *read_parameter(const struct parameter *parameter, struct volume_parameters *ret)
 {
     const struct row *row = find_row(parameter->name);
 
     if (!row)
         return err_new(ERR_INVALID, "parameter %s is unknown", parameter->name);
-    if (row->type == REFUSED)
-        return err_new(ERR_INVALID, "parameter %s is not supported. %s", parameter->name,
-                       row->help);
     if (!parameter->value[0])
         return NULL;
+    if (row->type == SETTING) {
+        TRY(check_setting(parameter->name, parameter->name + strlen(row->name)));
+        ret->n_settings++;
+        return NULL;
+    }
     struct err *err = read_value(row, parameter->value, ret);
     return err ? err_wrap(err, "parameter %s", row->name) : NULL;
 }

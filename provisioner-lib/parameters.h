@@ -36,7 +36,9 @@ struct volume_parameters {
     const char *network_access, *public_access;     /* static; NULL: Azure's default */
     char *disk_access;                              /* NULL: none */
     bool bursting, performance_plus;
-    struct parameter *tags; /* owned, both parts */
+    const char *perf_profile; /* static */
+    size_t n_settings;        /* of the device, which its node makes */
+    struct parameter *tags;   /* owned, both parts */
     size_t n_tags;
     char *tags_text, *tag_delimiter;          /* what `tags` is made of; NULL: not said */
     char *disk_name;                          /* NULL: that of the volume */

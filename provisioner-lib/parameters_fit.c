@@ -52,6 +52,14 @@ static struct err *check_write_accelerator(const struct volume_parameters *p)
                     : NULL;
 }
 
+static struct err *check_perf_profile(const struct volume_parameters *p)
+{
+    if ((strcmp(p->perf_profile, "advanced") == 0) == (p->n_settings > 0))
+        return NULL;
+    return err_new(ERR_INVALID, "parameter perfProfile advanced and parameters device-setting/... "
+                                "must be set together");
+}
+
 static struct err *check_performance(const struct volume_parameters *p)
 {
     bool provisioned = disk_sku_is_provisioned(p->sku);
@@ -104,6 +112,7 @@ struct err *volume_parameters_check(const struct volume_parameters *p, bool mult
     TRY(check_caching(p, 0));
     TRY(check_write_accelerator(p));
     TRY(check_performance(p));
+    TRY(check_perf_profile(p));
     TRY(check_tags(p));
     return check_access(p);
 }

@@ -14,6 +14,7 @@
 
 #include "lib/rt/loop.h"
 #include "provisioner-lib/host/device.h"
+#include "provisioner-lib/host/device_settings.h"
 #include "provisioner-lib/host/filesystem.h"
 #include "provisioner-lib/host/job.h"
 #include "provisioner-lib/host/mount.h"
@@ -74,6 +75,11 @@ struct err *host_mount(struct task *self, struct host *host, const struct device
                        const struct mount_request *request) __attribute__((warn_unused_result));
 struct err *host_bind(struct task *self, struct host *host, const struct device *device,
                       const char *path) __attribute__((warn_unused_result));
+
+/* As device_settings_apply. */
+struct err *host_apply_settings(struct task *self, struct host *host, const struct device *device,
+                                const struct device_setting *settings, size_t n)
+    __attribute__((warn_unused_result));
 
 /* ---- growing ---- */
 

@@ -28,11 +28,11 @@ volumeBindingMode: WaitForFirstConsumer
 ```
 
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
-concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled and
-fsType. All other properties are those of the disk itself.
+concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled,
+fsType, perfProfile and device-setting/. All other properties are those of the disk itself.
 """
 
-ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "NAME": "up to 80 letters, digits, `_`, `.`, `-`", "IGNORED": "anything", "REFUSED": "nothing"}
+ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "NAME": "up to 80 letters, digits, `_`, `.`, `-`", "IGNORED": "anything", "SETTING": "what the kernel takes"}
 
 
 class Parameter(NamedTuple):
@@ -82,7 +82,7 @@ def _table(found: list[Parameter]) -> str:
 
 def text() -> str:
     found = parameters()
-    idle = [p for p in found if p.type in ("FIXED", "IGNORED", "REFUSED")]
+    idle = [p for p in found if p.type in ("FIXED", "IGNORED")]
     return page(
         "StorageClass parameters", HEAD, _table([p for p in found if p not in idle]),
         "## Without effect\n",

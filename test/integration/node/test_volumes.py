@@ -3,6 +3,7 @@ of its own, against a real API server. The test is the controller, by custom res
 by gRPC."""
 
 import os
+from pathlib import Path
 
 import pytest
 from cluster.waiting import until
@@ -40,6 +41,38 @@ def test_there_and_back(volume, cloud, plugin, fs_type, size):
     uuid = v.disk.run("blkid", "-p", "-s", "UUID", "-o", "value").strip()
     assert cloud.record(v.name) == f"{fs_type or 'ext4'} {uuid}"
     assert uuid.startswith("617a646b-")
+
+
+def queue(volume: Volume, name: str) -> str:
+    device = os.stat(volume.disk.path).st_rdev
+    return Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/queue/{name}").read_text().strip()
+
+
+@pytest.mark.parametrize("capability", [wish(), block()])
+def test_a_device_gets_the_settings_that_are_asked_for(volume, capability):
+    v = volume()
+    v.stage(capability, **{"device-setting/queue/read_ahead_kb": "64"})
+    assert queue(v, "read_ahead_kb") != "64", "without a profile nothing is set"
+    v.unstage()
+    v.stage(capability, **{"PerfProfile": "Advanced", "Device-Setting/queue/read_ahead_kb": "64"})
+    assert queue(v, "read_ahead_kb") == "64"
+    v.unstage()
+
+
+@pytest.mark.parametrize("setting, value, words", [
+    ("queue/read_ahead_kb", "much", ("queue/read_ahead_kb", '"much"', "Invalid argument")),
+    ("queue/nothing", "1", ("queue/nothing", "no such setting")),
+    ("queue", "1", ("queue", "no such setting")),
+    ("queue/../../../block", "1", ("leads out",)),
+    ("/sys/power/state", "1", ("leads out",)),
+    ("bdi/read_ahead_kb", "1", ("leads out",)),
+])
+def test_a_setting_that_the_kernel_refuses(volume, plugin, setting, value, words):
+    v = volume()
+    failure = refused(v.stage, perfProfile="advanced", **{f"device-setting/{setting}": value})
+    assert failure.code() == Code.INVALID_ARGUMENT
+    assert all(word in failure.details() for word in (f"device-setting/{setting}", *words)), failure.details()
+    assert plugin.machine.mounts(v.staging) == 0
 
 
 def test_another_node_finds_the_same(volume, plugin, cloud, installed, tmp_path_factory):

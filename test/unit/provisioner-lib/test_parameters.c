@@ -135,9 +135,21 @@ static const struct {
     {"kind=dedicated", false,
      "parameter kind: \"dedicated\" is not supported; omit the parameter. All disks are managed "
      "disks."},
-    {"perfProfile=basic", false,
-     "parameter perfProfile: \"basic\" is not supported; omit the parameter. Device settings are "
-     "not changed."},
+    {"perfProfile=basic", false, "parameter perfProfile: \"basic\" is not one of none, advanced"},
+    {"perfProfile=Advanced;device-setting/queue/nr_requests=64", false,
+     "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"perfProfile=advanced", false,
+     "parameter perfProfile advanced and parameters device-setting/... must be set together"},
+    {"perfProfile=advanced;device-setting//sys/x=1", false,
+     "parameter device-setting//sys/x is not a path below the device's folder in sysfs"},
+    {"perfProfile=advanced;device-setting/queue/../../x=1", false,
+     "parameter device-setting/queue/../../x is not a path below the device's folder in sysfs"},
+    {"perfProfile=advanced;device-setting/=1", false,
+     "parameter device-setting/ is not a path below the device's folder in sysfs"},
+    {"perfProfile=advanced;device-setting/queue/=1", false,
+     "parameter device-setting/queue/ is not a path below the device's folder in sysfs"},
+    {"perfProfile=advanced;device-setting/..=1", false,
+     "parameter device-setting/.. is not a path below the device's folder in sysfs"},
     {"writeAcceleratorEnabled=true;skuName=Premium_LRS", false, "Premium_LRS 1/0 ReadOnly ext4"},
     {"WriteAcceleratorEnabled=True;skuName=Premium_LRS;cachingMode=None", false,
      "Premium_LRS 1/0 None ext4"},
@@ -161,8 +173,7 @@ static const struct {
      "Premium_LRS, "
      "maxShares 1 and cachingMode None or ReadOnly"},
     {"device-setting/queue/nr_requests=64", false,
-     "parameter device-setting/queue/nr_requests is not supported. Device settings are not "
-     "changed: omit the parameter."},
+     "parameter perfProfile advanced and parameters device-setting/... must be set together"},
     {"maxShare=3", false, "parameter maxShare is unknown"},
     {"", true, "parameter maxShares: access from several nodes requires 2 or more"},
 };
@@ -571,8 +582,10 @@ static void test_unknown_ones_can_be_dropped(void **state)
                                {"device-setting/x", "1"}, {"x", "y"}};
 
     (void)state;
-    assert_int_equal(parameters_keep_known(list, COUNT_OF(list)), 1);
-    assert_string_equal(list[0].name, "maxshares");
+    assert_int_equal(parameters_keep_known(list, COUNT_OF(list)), 3);
+    assert_string_equal(list[0].name, "perfProfile");
+    assert_string_equal(list[1].name, "maxshares");
+    assert_string_equal(list[2].name, "device-setting/x");
 }
 
 int main(void)

@@ -1,0 +1,85 @@
+#include "provisioner-lib/host/device_settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "lib/base/alloc.h"
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/host.h"
+#include "provisioner-lib/host/host_worker.h"
+
+static struct err *refused(const struct device *device, const struct device_setting *setting,
+                           int error)
+{
+    if (error == ENOENT || error == ENOTDIR || error == EISDIR)
+        return err_new(ERR_INVALID, "parameter device-setting/%s: %s has no such setting",
+                       setting->path, device->path);
+    if (error == EXDEV || error == ELOOP)
+        return err_new(ERR_INVALID,
+                       "parameter device-setting/%s leads out of the folder of %s in sysfs",
+                       setting->path, device->path);
+    return err_new(ERR_INVALID, "parameter device-setting/%s: the kernel refused \"%s\" for %s: %s",
+                   setting->path, setting->value, device->path, strerror(error));
+}
+
+static struct err *apply(int folder, const struct device *device,
+                         const struct device_setting *setting)
+{
+    struct open_how how = {.flags = O_WRONLY | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    CLEANUP(closep)
+    int fd = (int)syscall(SYS_openat2, folder, setting->path, &how, sizeof how);
+    size_t length = strlen(setting->value);
+
+    if (fd < 0)
+        return refused(device, setting, errno);
+    ssize_t written = write(fd, setting->value, length);
+    if (written < 0)
+        return refused(device, setting, errno);
+    return (size_t)written == length ? NULL : refused(device, setting, EINVAL);
+}
+
+struct err *device_settings_apply(const struct device_roots *roots, const struct device *device,
+                                  const struct device_setting *settings, size_t n)
+{
+    CLEANUP(freep)
+    char *path =
+        mem_printf("%s/dev/block/%u:%u", roots->sys, major(device->number), minor(device->number));
+    CLEANUP(closep) int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder < 0)
+        return err_new(ERR_INTERNAL, "%s: %s", path, strerror(errno));
+    for (size_t i = 0; i < n; i++)
+        TRY(apply(folder, device, &settings[i]));
+    return NULL;
+}
+
+/* ---- on a worker ---- */
+
+struct call {
+    struct host *host;
+    const struct device *device;
+    const struct device_setting *settings;
+    size_t n;
+};
+
+static struct err *apply_blocking(void *arg)
+{
+    const struct call *call = arg;
+
+    return device_settings_apply(host_device_roots(call->host), call->device, call->settings,
+                                 call->n);
+}
+
+struct err *host_apply_settings(struct task *self, struct host *host, const struct device *device,
+                                const struct device_setting *settings, size_t n)
+{
+    struct call call = {host, device, settings, n};
+
+    return n ? host_on_worker(self, host, apply_blocking, &call) : NULL;
+}
