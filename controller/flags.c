@@ -94,6 +94,9 @@ static const struct option_row rows[] = {
               "Whether the replicas of a volume that is not in use are detached when its disk is "
               "to grow, which a shared disk cannot while a VM has it; if not, it grows when they "
               "have been removed"),
+    INT_FLAG("reserved-data-disk-slot-num", flags.settings.reserved_slots, 0, 64,
+             "Number of data disk slots of each VM that are reserved for disks that do not belong "
+             "to the driver; such disks count towards it once they are attached"),
     DURATION_FLAG(
         "heartbeat-limit", flags.settings.heartbeat_limit_ms, 1000,
         "Age of a node plug-in's last heartbeat from which the plug-in is considered not ready"),

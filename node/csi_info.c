@@ -37,10 +37,10 @@ static Csi__V1__Topology *topology_of(const struct node *node, struct arena *are
     return topology;
 }
 
-/* The controller knows the VM's size, and writes what it allows into our AzDriverNode. For a size
- * that nobody knows that is as many as there are LUNs: 0, by which CSI leaves it to the
- * orchestrator, is no limit at all to Kubernetes, and more than 64 disks no VM takes from this
- * driver. */
+/* The controller knows the VM's size and its other disks, and writes what they allow into our
+ * AzDriverNode. For a size that nobody knows that is as many as there are LUNs, more than which no
+ * VM takes from this driver. A node without any place says 1, which is the least that can be said:
+ * by 0 CSI leaves it to the orchestrator, and Kubernetes knows no limit then. */
 static struct err *await_limit(struct task *self, struct node *node, uint64_t deadline,
                                int64_t *ret_limit)
 {
@@ -61,7 +61,7 @@ static struct err *await_limit(struct task *self, struct node *node, uint64_t de
         if (err)
             return TAKE_PTR(err);
     }
-    *ret_limit = limit;
+    *ret_limit = limit > 0 ? limit : 1;
     return NULL;
 }
 

@@ -103,9 +103,27 @@ static int count_places(const struct attachment_snapshot *in)
     return guess && in->wanted == ROLE_IS_PRIMARY ? MAX_LUNS : in->instance->max_disks;
 }
 
-static bool has_place(const struct attachment_snapshot *in)
+static bool is_ours(const struct attachment_snapshot *in, const char *disk_id)
 {
-    int taken = count_taken(in);
+    for (size_t i = 0; i < in->n_neighbours; i++)
+        if (strcasecmp(in->neighbours[i].disk_id, disk_id) == 0)
+            return true;
+    return strcasecmp(in->disk_id, disk_id) == 0;
+}
+
+/* Places that are reserved for disks of others, and that no such disk has taken yet. */
+static int count_reserved(const struct attachment_snapshot *in)
+{
+    int reserved = in->reserved_slots;
+
+    for (size_t i = 0; i < in->instance->n_slots; i++)
+        reserved -= !is_ours(in, in->instance->slots[i].disk_id);
+    return reserved > 0 ? reserved : 0;
+}
+
+static bool has_place(const struct attachment_snapshot *in, int reserved)
+{
+    int taken = count_taken(in) + reserved;
 
     if (in->wanted == ROLE_IS_PRIMARY)
         taken -= count_leaving(in);
@@ -245,10 +263,16 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
     return step(STEP_NONE);
 }
 
+/* A primary takes a reserved place when no replica can give way: Kubernetes, which was told of
+ * fewer places, has sent it here all the same. */
 static struct attachment_plan next_of_absent(const struct attachment_snapshot *in)
 {
-    if (!has_place(in))
-        return without_place(in);
+    if (!has_place(in, count_reserved(in))) {
+        struct attachment_plan instead = without_place(in);
+
+        if (instead.step == STEP_RESCHEDULE || instead.step == STEP_PREEMPT || !has_place(in, 0))
+            return instead;
+    }
 
     struct attachment_plan plan = step_at(STEP_RECORD_ATTACHING, choose_lun(in));
     if (plan.lun == NO_LUN)

@@ -25,7 +25,8 @@
  *   - a replica that is leaving waits at most half a minute for the primary that will take its
  * slot, and not at all if the deletion of its volume waits for it;
  *   - a guessed limit of a VM (cloud.h) neither refuses a primary nor makes a replica give way;
- *   - a replica never takes a slot that a waiting primary needs.
+ *   - a replica never takes a slot that a waiting primary needs, nor one that is reserved for disks
+ *     of others; a primary takes a reserved one only if no replica can give way.
  */
 #pragma once
 
@@ -83,6 +84,7 @@ struct attachment_snapshot {
     const struct neighbour *neighbours; /* the other attachments on this node */
     size_t n_neighbours;
     bool luns_taken[MAX_LUNS]; /* by their records */
+    int reserved_slots;        /* places of the VM that are for disks of others */
     bool primary_arrives;      /* one of them is a primary that will be attached */
     bool volume_goes;          /* the AzVolume is gone, or its deletion has been requested */
     int64_t deleting_for_ms;   /* since its deletion timestamp, by the leader's clock */

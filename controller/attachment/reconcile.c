@@ -183,16 +183,27 @@ static struct err *detach(struct task *self, const struct attachment_work *work)
                                    urgency_of(work));
 }
 
-/* What the node can take may have been a wrong guess, and is known by now. A disk that is in
- * somebody's way may be attached where nobody uses it; then it is tried again. */
+/* That a node is full may be news: disks of others have come, or what its VM can take was a wrong
+ * guess. It is on record before the refusal is, on which kubelet asks the node for its limit. */
+static void look_up_limit(struct task *self, const struct attachment_work *work)
+{
+    struct controller *controller = work->controller;
+    const char *node = work->attachment->spec->node_name;
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, node);
+    CLEANUP(err_freep) struct err *err = reconcile_limit(self, controller, key);
+
+    if (err)
+        log_warning("node %s: its limit of disks cannot be looked up: %s", node, err_message(err));
+}
+
+/* A disk that is in somebody's way may be attached where nobody uses it; then it is tried again. */
 static struct err *learn_from_refusal(struct task *self, struct attachment_work *work,
                                       struct err *refusal)
 {
-    struct controller *controller = work->controller;
     bool ended = false;
 
     if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
-        enqueue(controller, LIMIT_QUEUE, work->attachment->spec->node_name);
+        look_up_limit(self, work);
     if (!refusal || err_kind(refusal) != ERR_BUSY)
         return refusal;
     CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
@@ -282,10 +293,12 @@ static void requeue(const struct attachment_work *work, uint64_t pause_ms)
 }
 
 /* A step that nothing but an error comes of. */
-static struct err *cannot(const struct attachment_work *work, enum attachment_step step)
+static struct err *cannot(struct task *self, const struct attachment_work *work,
+                          enum attachment_step step)
 {
     switch (step) {
     case STEP_NO_SLOT:
+        look_up_limit(self, work);
         requeue(work, FULL_REQUEUE_MS);
         return no_slot(work);
     case STEP_UNKNOWN_VM:
@@ -365,7 +378,7 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
     case STEP_NO_VM:
     case STEP_NO_SLOT:
     case STEP_UNKNOWN_VM:
-        return cannot(work, plan->step);
+        return cannot(self, work, plan->step);
     }
     abort();
 }

@@ -295,6 +295,7 @@ static void gather_neighbours(struct attachment_work *work)
         if (reservation->lun != NO_LUN && strcmp(reservation->node, node) == 0)
             work->in.luns_taken[reservation->lun] = true;
     }
+    work->in.reserved_slots = (int)work->controller->settings.reserved_slots;
     work->in.neighbours = work->neighbours;
     work->in.n_neighbours = work->n_neighbours;
 }

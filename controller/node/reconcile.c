@@ -156,7 +156,7 @@ struct limit {
     enum cloud_source source;
 };
 
-/* Places on the VM that are not taken by disks of others. */
+/* Places on the VM that are neither taken by disks of others nor reserved for them. */
 static struct err *read_limit(struct task *self, struct controller *controller,
                               const struct kube_object *node, enum cloud_urgency urgency,
                               struct limit *ret)
@@ -169,9 +169,10 @@ static struct err *read_limit(struct task *self, struct controller *controller,
 
     TRY(ops->instance_id(controller->cloud, name, spec ? spec->provider_id : NULL, &id));
     TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, urgency, &instance));
-    int disks = instance.max_disks;
+    int theirs = 0, reserved = (int)controller->settings.reserved_slots;
     for (size_t i = 0; i < instance.n_slots; i++)
-        disks -= !is_ours(controller, name, instance.slots[i].disk_id);
+        theirs += !is_ours(controller, name, instance.slots[i].disk_id);
+    int disks = instance.max_disks - (theirs > reserved ? theirs : reserved);
     *ret = (struct limit){disks > 0 ? disks : 0, instance.max_disks_from};
     return NULL;
 }

@@ -159,6 +159,23 @@ def test_the_driver_object_says_what_the_driver_does(values):
     assert spec.get("fsGroupPolicy") == (None if values else "File")
 
 
+@pytest.mark.parametrize(("version", "seconds"), [("1.32.9", None), ("1.33.0", 60), ("1.36.1-aks", 60)])
+def test_the_driver_object_has_no_field_that_the_api_server_does_not_know(version, seconds):
+    """It would be refused by `kubectl apply`."""
+    done = helm("template", "release", str(CHART), version=version)
+    [driver] = of_kind([d for d in yaml.safe_load_all(done.stdout) if d], "CSIDriver")
+    assert driver["spec"].get("nodeAllocatableUpdatePeriodSeconds") == seconds
+
+
+def test_kubelet_may_be_told_to_ask_once():
+    period = "driver.nodeAllocatableUpdatePeriodSeconds"
+    [driver] = of_kind(render({period: 0}), "CSIDriver")
+    assert "nodeAllocatableUpdatePeriodSeconds" not in driver["spec"]
+    for refused in (-1, 1, 9):  # the API server takes no less than 10
+        assert "/driver/nodeAllocatableUpdatePeriodSeconds" in template({period: refused}).stderr
+
+
+
 @each_choice
 def test_storage_classes(values):
     classes = of_kind(render(values | {"storageClasses.enableZRS": True}), "StorageClass")

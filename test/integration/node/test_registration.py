@@ -193,6 +193,8 @@ def test_limit_of_the_controller(stopped, cloud):
     assert not answer.done()
     cloud.set_limit(16)
     assert answer.result(timeout=60).max_volumes_per_node == 16
+    cloud.set_limit(0)
+    until(lambda: stopped.info().max_volumes_per_node == 1, "the least, since 0 is no limit to Kubernetes")
 
 
 @pytest.mark.parametrize(

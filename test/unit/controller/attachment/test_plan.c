@@ -138,6 +138,22 @@ static const struct row rows[] = {
     {"when a place is left it has it", "R", "", "new", -1, "primary-attached waiting", "ok 3: 0=x",
      "record-attaching 1"},
 
+    {"a replica takes no place that is reserved for disks of others", "R", "", "new", -1,
+     "primary-attached reserved=1 replica=0", "ok 2: 0=y", "reschedule"},
+    {"one that such a disk has taken is reserved no more", "R", "", "new", -1,
+     "primary-attached reserved=1", "ok 2: 0=x", "record-attaching 1"},
+    {"nor are more than there are", "R", "", "new", -1, "primary-attached reserved=1",
+     "ok 3: 0=x 1=x", "record-attaching 2"},
+    {"the other of two still is", "R", "", "new", -1, "primary-attached reserved=2", "ok 2: 0=x",
+     "reschedule"},
+    {"a replica gives way before a primary takes a reserved place", "P", "", "new", -1,
+     "reserved=1 replica=0", "ok 2: 0=y", "make-room"},
+    {"whose place is the primary's then", "P", "", "new", -1, "reserved=1 leaving=0", "ok 2: 0=y",
+     "record-attaching 1"},
+    {"a primary that is here takes a reserved place before it is refused", "P", "", "new", -1,
+     "reserved=2", "ok 2:", "record-attaching 0"},
+    {"but none that is taken", "P", "", "new", -1, "reserved=1 anew", "ok 2: 0=x 1=x", "no-slot"},
+
     {"without its disk it waits", "P", "", "new", -1, "no-volume", NULL, "none"},
     {"on a node that is gone it waits to be deleted", "P", "", "new", -1, "no-node", NULL, "none"},
 
@@ -319,6 +335,8 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     if ((value = strstr(flags, "all-but-")))
         for (int lun = 0; lun < MAX_LUNS; lun++)
             in->luns_taken[lun] = lun != strtol(value + strlen("all-but-"), NULL, 10);
+    if ((value = strstr(flags, "reserved=")))
+        in->reserved_slots = (int)strtol(value + strlen("reserved="), NULL, 10);
     if (strstr(flags, "waiting"))
         add_neighbour(in, neighbours, "-1", false)->waits = true;
     if ((value = strstr(flags, "replica=")))
