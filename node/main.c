@@ -1,6 +1,7 @@
 /* azdisk-node: serves CSI's Node service on one node. */
 
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
@@ -242,6 +243,7 @@ int main(int argc, char *argv[])
     malloc_use_one_arena();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
+    prctl(PR_SET_DUMPABLE, 0); /* a core would contain the secrets of the calls under way */
     process_init(&program.process, "azdisk-node", &program.flags.log);
     program.node.loop = program.process.loop;
     program.node.settings = program.flags.settings;

@@ -5,6 +5,7 @@ and continued, its history compacted, and its content restored from a backup, as
 long-lived one meet it sooner or later.
 """
 
+import base64
 import json
 import random
 import shutil
@@ -72,6 +73,11 @@ class ApiServer:
         """What service accounts have asked for, in order."""
         path = self.folder / "audit.log"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def everything(self) -> bytes:
+        """All that etcd has, as it is stored."""
+        found = self._ask_etcd("kv/range", {"key": "AA==", "range_end": "AA=="})["kvs"]
+        return b"\n".join(base64.b64decode(entry["key"]) + b" " + base64.b64decode(entry["value"]) for entry in found)
 
     # ---- what may happen to it ----
 
