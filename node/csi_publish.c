@@ -7,6 +7,8 @@
 #include "node/csi_service.h"
 #include "node/volume_access.h"
 
+#define ONE_POD CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_SINGLE_WRITER
+
 enum { MOST_TRIES = 10, TRY_AGAIN_MS = 5 };
 
 /* protobuf-c makes a type of its own for every map. */
@@ -33,6 +35,7 @@ static struct err *publish(struct task *self, struct rpc_call *call,
     TRY(volume_path_check("target_path", request->target_path));
     wanted.raw = access.raw;
     wanted.read_only = request->readonly || (access.raw && access.read_only);
+    wanted.alone = request->volume_capability->access_mode->mode == ONE_POD;
     TRY(host_publish(self, node->host, &wanted));
     log_info("volume %s: published at %s%s", request->volume_id, request->target_path,
              wanted.read_only ? ", read-only" : "");

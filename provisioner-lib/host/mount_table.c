@@ -136,6 +136,18 @@ struct err *mount_table_other(const struct mount_entry *entry, struct mount_entr
     return find(is_another, entry, ret);
 }
 
+static bool is_twin(struct libmnt_fs *fs, const void *wanted)
+{
+    const struct mount_entry *entry = wanted;
+
+    return is_another(fs, entry) && strcmp(mnt_fs_get_root(fs), entry->root) == 0;
+}
+
+struct err *mount_table_twin(const struct mount_entry *entry, struct mount_entry *ret)
+{
+    return find(is_twin, entry, ret);
+}
+
 static bool is_of(struct libmnt_fs *fs, const void *device)
 {
     return mnt_fs_get_devno(fs) == *(const dev_t *)device;

@@ -36,6 +36,10 @@ struct err *mount_table_look(const char *path, struct mount_entry *ret, bool *re
 struct err *mount_table_other(const struct mount_entry *entry, struct mount_entry *ret)
     __attribute__((warn_unused_result));
 
+/* The same, but of the very part that `entry` shows. */
+struct err *mount_table_twin(const struct mount_entry *entry, struct mount_entry *ret)
+    __attribute__((warn_unused_result));
+
 /* Whether a file system's options have a word, with or without a value. */
 bool mount_table_has_option(const char *options, const char *name);
 

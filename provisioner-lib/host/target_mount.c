@@ -29,6 +29,20 @@ static struct err *settle_access(const char *node, bool read_only)
     return NULL;
 }
 
+/* What a container sees of the volume by a subPath is another part of it, and does not count. */
+static struct err *check_alone(const struct mount_entry *staged)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry other = {0};
+
+    TRY(mount_table_twin(staged, &other));
+    if (!other.target)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "the volume is published at %s; with access mode SINGLE_NODE_SINGLE_WRITER it "
+                   "must be unpublished there first",
+                   other.target);
+}
+
 struct err *target_mount_make(const struct target_mount *wanted)
 {
     const char *staging = wanted->staging, *target = wanted->target;
@@ -48,6 +62,8 @@ struct err *target_mount_make(const struct target_mount *wanted)
                        published.read_only ? "read-only" : "for writing");
     if (published.target)
         return NULL;
+    if (wanted->alone)
+        TRY(check_alone(&staged));
     if (wanted->raw)
         TRY(settle_access(source, wanted->read_only));
     TRY(wanted->raw ? mount_point_make_file(target) : mount_point_make_folder(target));

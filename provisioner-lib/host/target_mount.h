@@ -13,10 +13,12 @@ struct target_mount {
     bool raw;
     bool read_only; /* of a raw volume: for all of the node, because a device has but one such flag
                      */
+    bool alone;     /* at no other target at the same time */
 };
 
 /* Makes the target and mounts there. Success if that was done before in the same way; EXISTS if in
- * another, PRECONDITION if the volume is not staged or something else is at the target. */
+ * another, PRECONDITION if the volume is not staged, something else is at the target, or the volume
+ * is to be alone and is not. */
 struct err *target_mount_make(const struct target_mount *wanted)
     __attribute__((warn_unused_result));
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cluster.waiting import until
 
-from ..csi import block
+from ..csi import block, mounted
 from ..placement import disk_id
 from .cloud_side import CloudSide
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Machine
@@ -224,6 +224,39 @@ def test_capabilities(plugin):
     rows = plugin.csi.call("Node/NodeGetCapabilities").capabilities
     assert [kinds[row.rpc.type] for row in rows] == list(kinds.values())
     assert plugin.csi.call("Identity/Probe").ready.value
+
+
+@pytest.mark.parametrize("raw", [False, True], ids=["file system", "raw"])
+def test_a_volume_for_one_pod(volume, plugin, raw):
+    """ReadWriteOncePod: at one path at a time. The same path again is no other pod."""
+    def access(mode: int) -> dict:
+        return block(mode) if raw else mounted(mode)
+
+    v, alone, shared = volume(), access(6), access(7)  # SINGLE_NODE_SINGLE_WRITER, SINGLE_NODE_MULTI_WRITER
+    second = v.target.with_name("second")
+    v.stage(alone)
+    v.publish(alone)
+    v.publish(alone)
+    failure = refused(v.publish, alone, second)
+    assert failure.code() == Code.FAILED_PRECONDITION and str(v.target) in failure.details()
+    assert not plugin.machine.path(second).exists(), "nothing is left of what was refused"
+    if not raw:  # as kubelet shows a part of it to a container
+        part, seen = v.target / "part", v.target.with_name("seen")
+        v.seen("part").mkdir()
+        plugin.machine.path(seen).mkdir()
+        plugin.machine.run("mount", "--bind", str(part), str(seen))
+        v.unpublish()
+        v.publish(alone, second)
+        plugin.machine.run("umount", str(seen))
+    else:
+        v.unpublish()
+        v.publish(alone, second)
+    v.unpublish(second)
+    v.publish(shared)
+    v.publish(shared, second)
+    for target in (v.target, second):
+        v.unpublish(target)
+    plugin.unstage(v.id, v.staging)
 
 
 def test_only_this_nodes_attachments_are_mirrored(plugin, cloud):

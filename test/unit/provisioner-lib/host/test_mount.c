@@ -7,6 +7,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/mount_table.h"
+#include "provisioner-lib/host/target_mount.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/disk.h"
 
@@ -244,6 +245,40 @@ static void test_bind_and_table(void **state)
     assert_fails(mount_remove(source), ERR_INTERNAL, message);
 }
 
+/* The same volume at another path is another pod; a part of it is a container's subPath. */
+static void test_a_volume_that_is_to_be_alone(void **state)
+{
+    const char *staging = in_workplace("staging"), *first = in_workplace("first"),
+               *second = in_workplace("second"), *part = in_workplace("part");
+    struct mount_request request = request_of(ext4, staging, OPTIONS(NULL));
+    struct target_mount here = {.staging = staging, .target = first, .alone = true};
+    struct target_mount there = {.staging = staging, .target = second, .alone = true};
+    CLEANUP(freep)
+    char *message = mem_printf("the volume is published at %s; with access mode "
+                               "SINGLE_NODE_SINGLE_WRITER it must be unpublished "
+                               "there first",
+                               first);
+
+    (void)state;
+    make_folder(staging);
+    make_folder(part);
+    assert_ok(mount_filesystem(&request));
+    assert_ok(target_mount_make(&here));
+    assert_ok(target_mount_make(&here));
+    assert_fails(target_mount_make(&there), ERR_PRECONDITION, message);
+    there.alone = false;
+    assert_ok(target_mount_make(&there));
+    assert_ok(target_mount_remove(second));
+
+    make_folder(below(staging, "sub"));
+    assert_ok(mount_bind(below(staging, "sub"), part, false));
+    assert_ok(target_mount_remove(first));
+    assert_ok(target_mount_make(&here));
+    assert_ok(target_mount_remove(first));
+    assert_ok(mount_remove(part));
+    assert_ok(mount_remove(staging));
+}
+
 /* Paths as callers write them: with links on the way, with a slash at the end. */
 static void test_table_by_other_spellings(void **state)
 {
@@ -299,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_a_device_in_use),
         cmocka_unit_test(test_read_only_among_options),
         cmocka_unit_test(test_bind_and_table),
+        cmocka_unit_test(test_a_volume_that_is_to_be_alone),
         cmocka_unit_test(test_table_by_other_spellings),
         cmocka_unit_test(test_a_busy_mount_stays),
     };
