@@ -20,7 +20,8 @@ static struct flags flags = {
                  .namespace_ = DEFAULT_OBJECT_NAMESPACE,
                  .kubelet_endpoint = "/var/lib/kubelet/plugins/disk.csi.azure.com/csi.sock",
                  .heartbeat_interval_ms = 30 * 1000,
-                 .volume_attach_limit = -1},
+                 .volume_attach_limit = -1,
+                 .remove_not_ready_taint = true},
 };
 
 static const struct option_row rows[] = {
@@ -45,6 +46,9 @@ static const struct option_row rows[] = {
                   "Maximum time between two heartbeats in the AzDriverNode"),
     INT_FLAG("volume-attach-limit", flags.settings.volume_attach_limit, -1, 1000,
              "Maximum number of volumes on this node; -1: as many as the VM's size allows"),
+    BOOL_FLAG("remove-not-ready-taint", flags.settings.remove_not_ready_taint,
+              "Whether the taint DRIVER/agent-not-ready is removed from the node when kubelet has "
+              "registered the plug-in"),
     INT_FLAG("max-concurrent-format", flags.max_concurrent_format, 1, 100,
              "Number of file systems that are created concurrently"),
     LOG_FLAGS(flags.log),

@@ -17,6 +17,7 @@
 #include "node/metrics.h"
 #include "node/registration.h"
 #include "node/running_job.h"
+#include "node/startup_taint.h"
 #include "node/volume_looks.h"
 
 #define USER_AGENT "azdisk-node/" VERSION
@@ -180,6 +181,8 @@ static struct err *start(struct task *self, struct program *program)
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;
     registration_start(node, &program->background, program->registration);
+    if (node->settings.remove_not_ready_taint)
+        startup_taint_start(node, &program->background);
     heartbeat_start(node, &program->heart);
     log_info("serving CSI on %s", program->flags.endpoint);
     return NULL;

@@ -18,6 +18,7 @@ struct settings {
     const char *kubelet_endpoint; /* path of the CSI socket as kubelet sees it */
     uint64_t heartbeat_interval_ms;
     int64_t volume_attach_limit; /* -1: what the VM's size allows */
+    bool remove_not_ready_taint; /* node/startup_taint.h */
 };
 
 struct node {
@@ -35,6 +36,7 @@ struct node {
 
     bool serving;             /* CSI */
     bool registered;          /* kubelet has said so */
+    unsigned registrations;   /* how often */
     char *registration_error; /* why it could not, in its words; NULL: it has not said so */
     bool stopping;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */

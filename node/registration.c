@@ -54,6 +54,7 @@ static struct err *notify_registration_status(struct task *self, struct rpc_call
     node->registered = request->plugin_registered;
     if (request->plugin_registered) {
         log_info("registered with kubelet");
+        node->registrations++;
         free(TAKE_PTR(node->registration_error));
     } else {
         set_registration_error(node, request->error);

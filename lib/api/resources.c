@@ -26,6 +26,8 @@ const struct api_resource LEASES = {
     COORDINATION, "leases", "Lease", true, &api__lease__descriptor};
 const struct api_resource EVENTS = {
     EVENTS_API, "events", "Event", true, &api__event__descriptor};
+const struct api_resource CSI_NODES = {
+    STORAGE, "csinodes", "CSINode", false, &api__csinode__descriptor};
 const struct api_resource VOLUME_ATTACHMENTS = {
     STORAGE, "volumeattachments", "VolumeAttachment", false, &api__volume_attachment__descriptor};
 const struct api_resource AZ_VOLUMES = {

@@ -390,6 +390,20 @@ struct err *kube_patch(struct task *self, struct kube *kube, const struct api_re
     return exchange_object(self, kube, &call, resource, ret);
 }
 
+struct err *kube_json_patch(struct task *self, struct kube *kube,
+                            const struct api_resource *resource, const char *namespace_,
+                            const char *name, const json_t *patch)
+{
+    CLEANUP(json_decrefp) json_t *answer = NULL;
+    CLEANUP(call_fini)
+    struct call call = {.method = "PATCH",
+                        .url = url_of(kube, resource, namespace_, name, NULL),
+                        .content_type = "application/json-patch+json",
+                        .body = json_to_text(patch)};
+
+    return exchange(self, kube, &call, &answer);
+}
+
 /* `uid` and `version` NULL: whatever they are. */
 static struct err *delete_if(struct task *self, struct kube *kube,
                              const struct api_resource *resource, const char *namespace_,

@@ -54,6 +54,13 @@ struct err *kube_patch(struct task *self, struct kube *kube, const struct api_re
                        const json_t *patch, struct kube_object **ret)
     __attribute__((warn_unused_result));
 
+/* A JSON patch (RFC 6902), of which the server does all or nothing; INVALID if a test in it fails.
+ */
+struct err *kube_json_patch(struct task *self, struct kube *kube,
+                            const struct api_resource *resource, const char *namespace_,
+                            const char *name, const json_t *patch)
+    __attribute__((warn_unused_result));
+
 /* Only that very object: CONFLICT if the name has another uid by now. `uid` NULL: whatever it is.
  */
 struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,

@@ -369,8 +369,9 @@ def test_of_the_nodes_files_only_those_that_are_asked_for_are_mounted(path):
 
 # ---- what nodes may write ----
 
-def node_policies(objects: list[dict]) -> list[dict]:
-    return of_kind(objects, "ValidatingAdmissionPolicy") + of_kind(objects, "ValidatingAdmissionPolicyBinding")
+def node_policies(objects: list[dict], name: str = "azuredisk-node") -> list[dict]:
+    found = of_kind(objects, "ValidatingAdmissionPolicy") + of_kind(objects, "ValidatingAdmissionPolicyBinding")
+    return [policy for policy in found if policy["metadata"]["name"] == name]
 
 
 def test_nodes_are_kept_to_their_own_objects():
@@ -395,6 +396,16 @@ def test_an_api_server_without_policies_gets_none(tmp_path):
         done = helm("template", "release", str(chart), version=version)
         assert done.returncode == 0, done.stderr
         assert len(node_policies([d for d in yaml.safe_load_all(done.stdout) if d])) == policies
+
+
+@pytest.mark.parametrize("removes", [True, False])
+def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
+    objects = render({"node.removeNotReadyTaint": removes})
+    roles = [role for role in of_kind(objects, "ClusterRole") if role["metadata"]["name"].startswith("azuredisk-node")]
+    rules = [rule for role in roles for rule in role["rules"]]
+    allowed = {(resource, verb) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
+    assert allowed == {("nodes", "get")} | ({("nodes", "patch"), ("csinodes", "get")} if removes else set())
+    assert len(node_policies(objects, "azuredisk-node-taint")) == (2 if removes else 0)
 
 
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():

@@ -195,6 +195,41 @@ ROWS = [
 ]
 
 
+TAINT = {"key": f"{GROUP}/agent-not-ready", "effect": "NoSchedule"}
+OTHER_TAINT = {"key": "example.com/agent-not-ready", "effect": "NoSchedule"}
+OF_A_NODE = [
+    # what, allowed, whose, patch
+    ("its startup taint", True, "a", {"spec": {"taints": [OTHER_TAINT]}}),
+    ("another's startup taint", False, "b", {"spec": {"taints": [OTHER_TAINT]}}),
+    ("another taint", False, "a", {"spec": {"taints": [TAINT]}}),
+    ("all taints", False, "a", {"spec": {"taints": None}}),
+    ("one more", False, "a", {"spec": {"taints": [OTHER_TAINT, {**OTHER_TAINT, "key": "example.com/x"}]}}),
+    ("its startup taint, and a label", False, "a",
+     {"metadata": {"labels": {"x": "y"}}, "spec": {"taints": [OTHER_TAINT]}}),
+    ("and an annotation", False, "a",
+     {"metadata": {"annotations": {"x": "y"}}, "spec": {"taints": [OTHER_TAINT]}}),
+    ("and a cordon", False, "a", {"spec": {"taints": [OTHER_TAINT], "unschedulable": True}}),
+]
+
+
+@pytest.mark.parametrize(("what", "allowed", "whose", "patch"), OF_A_NODE, ids=[row[0] for row in OF_A_NODE])
+def test_what_of_a_node_may_be_changed(tokens, world, names, what, allowed, whose, patch):
+    """By the token of node a."""
+    node = names[whose]
+    world.core.patch_node(node, {"spec": {"taints": [TAINT, OTHER_TAINT]}})
+    words = [tools.folder() / "kubectl", "--kubeconfig", tokens["a"].kubeconfig, "patch", "node", node, "--type=merge",
+             f"--patch={json.dumps(patch)}"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True)
+        if allowed:
+            assert done.returncode == 0, done.stderr
+            assert [taint.key for taint in world.core.read_node(node).spec.taints] == [OTHER_TAINT["key"]]
+        else:
+            assert "ValidatingAdmissionPolicy 'azuredisk-node-taint'" in done.stderr, done.stderr or "it was done"
+    finally:
+        world.core.patch_node(node, {"spec": {"taints": None}})
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
 def test_who_may_write_what(tokens, objects, names, row):
     body = json.loads(_named(json.dumps(row.body), names))

@@ -192,7 +192,10 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     (folder / "staging").mkdir()
     plugin = NodePlugin(machine, folder, release.kubeconfig(NODE, node), node)
     try:
+        taint = {"key": f"{GROUP}/agent-not-ready", "effect": "NoSchedule"}
+        world.core.patch_node(node, {"spec": {"taints": [taint]}})
         plugin.run(f"--object-namespace={world.namespace}")
+        until(lambda: not world.core.read_node(node).spec.taints, "the startup taint is gone")
         world.patch("azdrivernodes", node, {"status": {"slots": {"limit": 8}}}, status=True)
         plugin.info()
         plugin.stage(volume, folder / "staging", mounted())

@@ -8,7 +8,6 @@
 
 const struct api_resource STORAGE_CLASSES = {STORAGE, "storageclasses", "StorageClass", false,
                                              NULL};
-const struct api_resource CSI_NODES = {STORAGE, "csinodes", "CSINode", false, NULL};
 
 #define CUSTOM(resource_)                                                                          \
     {                                                                                              \

@@ -5,7 +5,7 @@
 #include "lib/api/resources.h"
 
 /* What only the world around the driver has; they have no message type. */
-extern const struct api_resource STORAGE_CLASSES, CSI_NODES;
+extern const struct api_resource STORAGE_CLASSES;
 
 struct kind {
     const struct api_resource *resource;
