@@ -71,6 +71,13 @@ struct err *volume_parameters_check_size(const struct volume_parameters *paramet
                                          int64_t size_gib, const struct disk_limits *limits)
     __attribute__((warn_unused_result));
 
+/* The same of a disk that exists and is to be modified: by `sku`, `max_shares`, `iops` and `mbps`
+ * only.
+ */
+struct err *volume_parameters_check_modified(const struct volume_parameters *parameters,
+                                             int64_t size_gib, const struct disk_limits *limits)
+    __attribute__((warn_unused_result));
+
 /* Of a disk that exists already: drops what is not known or has no effect, as other programs may
  * have put it there; how many are left. */
 size_t parameters_keep_known(struct parameter *parameters, size_t n);

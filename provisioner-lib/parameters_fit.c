@@ -9,10 +9,16 @@
 
 enum { MOST_TAGS = 50 }; /* of an Azure resource */
 
+static struct err *check_shares(const struct volume_parameters *p)
+{
+    return p->max_shares > 1 && !disk_sku_is_shareable(p->sku)
+               ? err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku)
+               : NULL;
+}
+
 static struct err *check_replicas(const struct volume_parameters *p, bool multi_node)
 {
-    if (p->max_shares > 1 && !disk_sku_is_shareable(p->sku))
-        return err_new(ERR_INVALID, "parameter maxShares: %s disks cannot be shared", p->sku);
+    TRY(check_shares(p));
     if (p->max_mount_replica_count > p->max_shares - 1)
         return err_new(
             ERR_INVALID,
@@ -147,8 +153,8 @@ static struct err *check_bursting(const struct volume_parameters *p, int64_t siz
     return NULL;
 }
 
-struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
-                                         const struct disk_limits *limits)
+static struct err *check_limits(const struct volume_parameters *p, int64_t size_gib,
+                                const struct disk_limits *limits)
 {
     if (size_gib > limits->most_gib)
         return err_new(ERR_OUT_OF_RANGE,
@@ -163,11 +169,25 @@ struct err *volume_parameters_check_size(const struct volume_parameters *p, int6
                        "parameter maxShares: %d is more than the %d that a %s disk of "
                        "%" PRId64 " GiB allows",
                        p->max_shares, limits->max_shares, p->sku, size_gib);
-    TRY(check_caching(p, size_gib));
     TRY(check_range(p, "diskIOPSReadWrite", p->iops, limits->least_iops, limits->most_iops,
                     size_gib));
-    TRY(check_range(p, "diskMBpsReadWrite", p->mbps, limits->least_mbps, limits->most_mbps,
-                    size_gib));
+    return check_range(p, "diskMBpsReadWrite", p->mbps, limits->least_mbps, limits->most_mbps,
+                       size_gib);
+}
+
+struct err *volume_parameters_check_modified(const struct volume_parameters *p, int64_t size_gib,
+                                             const struct disk_limits *limits)
+{
+    TRY(check_shares(p));
+    TRY(check_performance(p));
+    return check_limits(p, size_gib, limits);
+}
+
+struct err *volume_parameters_check_size(const struct volume_parameters *p, int64_t size_gib,
+                                         const struct disk_limits *limits)
+{
+    TRY(check_limits(p, size_gib, limits));
+    TRY(check_caching(p, size_gib));
     if (p->performance_plus && size_gib < 513)
         return err_new(ERR_INVALID,
                        "parameter enablePerformancePlus requires 513 GiB or more, not %" PRId64,

@@ -77,8 +77,7 @@ struct err *modification_check(const struct cloud_disk *disk,
     if (obstacle)
         return err_new(ERR_INVALID, "parameter skuName: %s cannot become %s: %s", disk->sku, sku,
                        obstacle);
-    TRY(volume_parameters_check(&as_modified, false));
-    return volume_parameters_check_size(&as_modified, disk->size_bytes / GIB, limits);
+    return volume_parameters_check_modified(&as_modified, disk->size_bytes / GIB, limits);
 }
 
 /* ---- what is on record ---- */
