@@ -300,7 +300,8 @@ static void check_kind_at_end(struct sim *sim, const struct volume *volume,
                  !converts_attached(disk, volume->wanted_sku);
     bool exhausted = disk->sku_times[COUNT_OF(disk->sku_times) - 1] != 0;
     bool converted =
-        disk->spec.sku->family == DISK_PREMIUM_V2; /* before its owner changed his mind */
+        disk->spec.sku->family == DISK_PREMIUM_V2 && volume->wanted_sku &&
+        strcmp(volume->wanted_sku, "PremiumV2_LRS") != 0; /* before its owner changed his mind */
 
     if (volume->wanted_sku == volume->given_sku || is_converting(sim, disk))
         return;
