@@ -21,6 +21,7 @@ sim: $(SIM)
 	@$(SIM) $(SIM_FLAGS) $(if $(SEED),--seed=$(SEED) $(if $(SHRINK),,--trace), \
 	    --seeds=$(FIRST):$(shell expr $(FIRST) + $(SEEDS) - 1) --jobs=$(shell nproc) \
 	    --report=$(BUILD)/reports/sim.json)
+	@$(if $(SEED),,PYTHONPATH=test python3 -m sim.disk_changes $(BUILD)/reports/sim.json $(BUILD)/reports/grow.json)
 
 sim-scale: $(SIM)
 	@mkdir -p $(BUILD)/reports

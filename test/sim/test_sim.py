@@ -9,6 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from sim import disk_changes
 from sim.sim_image import simulation_image
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,6 +99,8 @@ def test_seeds_that_are_new(tmp_path):
     sums = simulate(PLAIN, f"--seeds={first}:{first + 100_000}", f"--minutes={MINUTES_FOR_NEW}",
                     report=tmp_path / "report")
     assert sums["seeds"] > 0
+    changed = disk_changes.write(sums, ROOT / "build" / "reports" / "grow.json")
+    assert changed["grown_online"] and changed["grown_offline"] and changed["modified_offline"]
 
 
 def test_looks_of_the_leader_hold_up_no_volume(tmp_path):
