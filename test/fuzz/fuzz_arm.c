@@ -63,7 +63,7 @@ static void create_disk(struct task *self, struct cloud *cloud)
 
     if (input_taken(cloud->ops->disk_create(self, cloud, &spec, &disk))) {
         check_disk(&disk);
-        MUST(disk_is_for_volume(&disk.mark, &spec.creator, spec.name));
+        MUST(disk_is_for_volume(&disk.mark, &spec.creator, spec.name, NULL));
         MUST(disk.max_shares == 2 && disk.size_bytes == INT64_C(10) << 30);
     }
 }

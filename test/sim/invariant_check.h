@@ -148,7 +148,7 @@ void note_growth_question(struct invariants *invariants, const ProtobufCMessage 
 void check_growth_answer(struct invariants *invariants, const ProtobufCMessage *request,
                          const ProtobufCMessage *response, const struct err *err);
 /* It is about to be asked for, with this body. */
-void check_changes(struct invariants *invariants, const char *disk_id, const char *body,
+void check_changes(struct invariants *invariants, const char *disk_id, const char *text,
                    size_t length);
 /* What has just been recorded as attached. */
 void check_attached_size(const struct invariants *invariants, const struct record *record);

@@ -61,7 +61,8 @@ static void stage(const struct volume *volume)
 
 static struct target_mount target_mount(const struct volume *volume, bool raw, bool read_only)
 {
-    return (struct target_mount){volume->staging, volume->target, raw, read_only};
+    return (struct target_mount){
+        .staging = volume->staging, .target = volume->target, .raw = raw, .read_only = read_only};
 }
 
 static bool exists(const char *path)
