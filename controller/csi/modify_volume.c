@@ -11,16 +11,35 @@
 
 /* ---- the request ---- */
 
+/* What its StorageClass asks for must stay possible, or it is attached never again. */
+static struct err *check_accelerator(const Api__AzVolume *volume, const struct cloud_disk *disk,
+                                     const char *sku)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters has = {0};
+
+    TRY(volume_parse_existing(volume, &has));
+    const char *obstacle = has.write_accelerator
+                               ? write_accelerator_obstacle(
+                                     has.caching, &(struct caching_disk){sku, disk->max_shares, 0})
+                               : NULL;
+    return obstacle ? err_new(ERR_INVALID,
+                              "parameter skuName: the volume has writeAcceleratorEnabled, which is "
+                              "not possible with %s",
+                              obstacle)
+                    : NULL;
+}
+
 /* The disk says what it is: records may be behind, and Azure counts changes. */
-static struct err *check_kind(struct task *self, struct cloud *cloud, const char *volume_id,
-                              struct volume_parameters *wanted)
+static struct err *check_kind(struct task *self, struct cloud *cloud, const Api__AzVolume *volume,
+                              const struct volume_parameters *wanted)
 {
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct disk_limits limits;
 
-    TRY(cloud->ops->disk_get(self, cloud, volume_id, &disk));
+    TRY(cloud->ops->disk_get(self, cloud, volume->status->detail->volume__id, &disk));
     struct volume_parameters kind = {.sku = wanted->sku ? wanted->sku : disk.sku,
                                      .location = disk.region};
+    TRY(check_accelerator(volume, &disk, kind.sku));
     TRY(cloud->ops->disk_limits(self, cloud, &kind, disk.size_bytes / GIB, &limits));
     return modification_check(&disk, wanted, &limits);
 }
@@ -98,7 +117,7 @@ static struct err *modify(struct task *self, struct rpc_call *call,
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
     TRY(csi_volume_to_change(self, call, request->volume_id, &volume));
-    TRY(check_kind(self, controller->cloud, request->volume_id, wanted));
+    TRY(check_kind(self, controller->cloud, as_volume(volume), wanted));
     TRY(request_parameters(self, controller, volume, list, n));
     return wait_modified(self, call, volume->key);
 }

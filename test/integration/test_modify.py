@@ -122,6 +122,12 @@ def test_a_shared_disk_cannot_become_of_a_kind_that_is_not(world, controller):
         modify(controller, volume, skuName="Standard_LRS")
 
 
+def test_what_the_storage_class_asks_for_stays_possible(world, controller):
+    volume = create(controller, parameters={**ALONE, "writeAcceleratorEnabled": "true", "cachingMode": "None"}).volume_id
+    with refused("INVALID_ARGUMENT", "writeAcceleratorEnabled", "StandardSSD_LRS"):
+        modify(controller, volume, skuName="StandardSSD_LRS")
+
+
 def test_another_kind_waits_until_no_pod_uses_the_volume(world, controller, disk):
     volume = create(controller, parameters=SHARED).volume_id
     publish(controller, volume, world.nodes[0])
