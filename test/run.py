@@ -29,17 +29,25 @@ AT_ONCE = max(2, len(os.sched_getaffinity(0)))
 LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
-# Suites that wait most of the time, the longest first, and in how many processes their files run.
-# Beside them runs, at a lower priority, what computes most of the time. Suites that bring up a
-# cluster have the machine for themselves, after all others.
-WAITING = {"integration": 4, "node": 3, "azsim": 2, "sanity": 1}
+# Suites that wait most of the time, the longest first. Beside them runs, at a lower priority, what
+# computes most of the time. Suites that bring up a cluster have the machine for themselves, one
+# after the other, after all others.
+WAITING = ("integration", "node", "azsim", "sanity")
 COMPUTING_FIRST = ("sim",)
 ALONE = ("cluster", "e2e")
+PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a suite's files run
 WAITING_AT_ONCE = 2
 PRIORITY = 5  # of nice(1)
 
 # How long a file of tests takes, where the last run's report does not say.
-LONG = {"test_audit": 300, "test_controller_faults": 300, "test_kube": 300, "test_dangling_attach": 100}
+LONG = {
+    "test_audit": 300,
+    "test_controller_faults": 300,
+    "test_kube": 300,
+    "test_dangling_attach": 100,
+    "test_replicas": 170,
+    "test_accidents": 150,
+}
 BYTES_A_SECOND = 150
 SLOWEST = 10  # are named at the end
 
@@ -186,7 +194,7 @@ def spread(folder, last_time):
     """The files, dealt out from the longest on, each to the process that has least to do."""
     guessed = {f: f.stat().st_size / BYTES_A_SECOND for f in folder.glob("test_*.py")}
     seconds = {f: last_time.get(f.stem, LONG.get(f.stem, guessed[f])) for f in guessed}
-    shares = [[] for _ in range(min(WAITING.get(folder.name, 1), len(seconds)))]
+    shares = [[] for _ in range(min(PROCESSES.get(folder.name, 1), len(seconds)))]
     for file in sorted(seconds, key=lambda file: (-seconds[file], file)):
         min(shares, key=lambda share: sum(seconds[f] for f in share)).append(file)
     return [sorted(share) for share in shares]

@@ -132,7 +132,7 @@ def test_what_computes_yields_to_what_waits(tmp_path):
 
 
 def test_files_are_spread_by_what_they_took(tmp_path, monkeypatch):
-    monkeypatch.setitem(run.WAITING, tmp_path.name, 2)
+    monkeypatch.setitem(run.PROCESSES, tmp_path.name, 2)
     for name, size in {"a": 150, "b": 300, "c": 900, "d": 1500}.items():
         (tmp_path / f"test_{name}.py").write_text("#" * size)
 
@@ -141,7 +141,7 @@ def test_files_are_spread_by_what_they_took(tmp_path, monkeypatch):
 
     assert stems({}) == [["d"], ["a", "b", "c"]]
     assert stems({"test_a": 20, "test_d": 10}) == [["a"], ["b", "c", "d"]]
-    monkeypatch.setitem(run.WAITING, tmp_path.name, 9)
+    monkeypatch.setitem(run.PROCESSES, tmp_path.name, 9)
     assert len(stems({})) == 4
 
 
@@ -156,7 +156,7 @@ def test_two(): assert False, f"process {os.getpid()} of them"
 def test_files_run_in_processes_of_their_own(tmp_path, monkeypatch):
     """The end of one of these is a failure, and the others go on."""
     monkeypatch.setattr(run, "ROOT", tmp_path)
-    monkeypatch.setitem(run.WAITING, tmp_path.name, 3)
+    monkeypatch.setitem(run.PROCESSES, tmp_path.name, 3)
     for name in "ab":
         (tmp_path / f"test_{name}.py").write_text(ONE_OF_TWO)
     (tmp_path / "test_c.py").write_text("import os\ndef test_three(): os.kill(os.getpid(), 9)\n")

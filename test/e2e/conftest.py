@@ -1,5 +1,6 @@
-"""One cluster with the driver for all end-to-end tests; what they measure is in build/reports/e2e.json."""
+"""One cluster with the driver for all end-to-end tests of a process; what they measure is in build/reports/e2e.json."""
 
+import fcntl
 import json
 import os
 from pathlib import Path
@@ -81,6 +82,11 @@ def pytest_terminal_summary(terminalreporter):
     if not _measured:
         return
     REPORT.parent.mkdir(parents=True, exist_ok=True)
-    REPORT.write_text(json.dumps(_measured, indent=2) + "\n")
+    with REPORT.open("a+") as report:
+        fcntl.flock(report, fcntl.LOCK_EX)  # another process runs the other files
+        report.seek(0)
+        found = json.loads(report.read() or "{}") | _measured
+        report.truncate(0)
+        report.write(json.dumps(found, indent=2) + "\n")
     for what, figure in _measured.items():
         terminalreporter.write_line(f"{what}: {figure}")
