@@ -220,7 +220,7 @@ def test_the_next_leader_goes_on(world, disk):
 
 @contextmanager
 def older_definitions(world):
-    """helm does not update custom resource definitions, and an API server drops what it does not know."""
+    """As somebody else may have installed them; an API server drops what it does not know."""
     extensions, name = client.ApiextensionsV1Api(world.client), "azvolumes.disk.csi.azure.com"
     now = extensions.read_custom_resource_definition(name)
     older = extensions.read_custom_resource_definition(name)
