@@ -191,15 +191,19 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     world.patch("azvolumes", "data", {"status": {"state": "Created", "detail": detail}}, status=True)
     (folder / "staging").mkdir()
     plugin = NodePlugin(machine, folder, release.kubeconfig(NODE, node), node)
+    storage = client.StorageV1Api(world.client)
     try:
         taint = {"key": f"{GROUP}/agent-not-ready", "effect": "NoSchedule"}
         world.core.patch_node(node, {"spec": {"taints": [taint]}})
+        driver = {"name": GROUP, "nodeID": node, "topologyKeys": []}
+        storage.create_csi_node({"metadata": {"name": node}, "spec": {"drivers": [driver]}})
         plugin.run(f"--object-namespace={world.namespace}")
         until(lambda: not world.core.read_node(node).spec.taints, "the startup taint is gone")
         world.patch("azdrivernodes", node, {"status": {"slots": {"limit": 8}}}, status=True)
         plugin.info()
         plugin.stage(volume, folder / "staging", mounted())
         plugin.unstage(volume, folder / "staging")
+        storage.delete_csi_node(node)
     finally:
         plugin.close()
         machine.close()
