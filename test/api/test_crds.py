@@ -147,7 +147,8 @@ LEFT_OUT = {
     "spec.secrets": "secrets do not belong in an object that everybody may read",
     "status.detail.content_source": "it is spec.contentVolumeSource once more",
 }
-ADDED = ("status.slots", "status.primaryNode", "status.readyReplicas")  # with all that is in them
+ADDED = ("status.slots", "status.primaryNode", "status.readyReplicas", "spec.mutableParameters",
+         "status.mutableParameters", "status.modifyError")  # with all that is in them
 
 
 def shared_fields(definition: Definition) -> dict:

@@ -120,7 +120,7 @@ def test_a_disk_beyond_azures_limits_is_refused_at_once(world):
     with Controller(world) as controller:
         with refused("INVALID_ARGUMENT", "diskIOPSReadWrite", "3501", "3000 to 3500", "7 GiB"):
             create(controller, parameters=fast, size=7 * GIB)
-        with refused("INVALID_ARGUMENT", "3 GiB", "UltraSSD_LRS", "at least 4"):
+        with refused("OUT_OF_RANGE", "3 GiB", "UltraSSD_LRS", "at least 4"):
             create(controller, parameters={"skuName": "UltraSSD_LRS"}, size=3 * GIB)
         assert world.objects("azvolumes") == []
         assert create(controller, parameters=fast, size=8 * GIB).volume_id == simulator.disk_id("pvc-1")

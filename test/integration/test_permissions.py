@@ -113,8 +113,11 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
         storage.create_csi_node({"metadata": {"name": name}, "spec": {"drivers": [driver]}})
     sidecars = [sidecar(release, controller, name) for name in SIDECARS]
     annotations = {"volume.kubernetes.io/storage-provisioner": GROUP, "volume.kubernetes.io/selected-node": node}
+    modified = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttributesClass", "metadata": {"name": "plain"},
+                "driverName": GROUP, "parameters": {"skuName": "Premium_LRS"}}
+    world.custom.create_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", modified)
     claim = {"metadata": {"name": "claim", "annotations": annotations},
-             "spec": {"storageClassName": CLASS, "accessModes": ["ReadWriteOnce"],
+             "spec": {"storageClassName": CLASS, "volumeAttributesClassName": "plain", "accessModes": ["ReadWriteOnce"],
                       "resources": {"requests": {"storage": "4Gi"}}}}
     core.create_namespaced_persistent_volume_claim(release.namespace, claim)
 
@@ -141,6 +144,7 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
     for process in sidecars:
         process.kill()
         process.wait()
+    world.custom.delete_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", "plain")
     for csi_node in world.nodes:
         storage.delete_csi_node(csi_node)
 
@@ -220,6 +224,7 @@ BEYOND = {
     "list persistentvolumes": OLD_SERVER,
     "list storageclasses.storage.k8s.io": OLD_SERVER,
     "list volumeattachments.storage.k8s.io": OLD_SERVER,
+    "list volumeattributesclasses.storage.k8s.io": OLD_SERVER,
     "update persistentvolumeclaims": "csi-provisioner takes the node off a claim that cannot be served there",
     "patch events": "the sidecars count an event that happens again",
 }

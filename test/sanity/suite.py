@@ -50,7 +50,8 @@ def run(driver: Installation, access_type: str, parameters: dict[str, str]) -> d
     report, parameter_file = folder / "report.xml", folder / "parameters.yaml"
     parameter_file.write_text(json.dumps(parameters))
     mutable_file = folder / "mutable-parameters.yaml"
-    mutable_file.write_text(json.dumps({"skuName": "StandardSSD_LRS"}))
+    kind = parameters.get("skuName", "Premium_LRS").replace("Premium_", "StandardSSD_")
+    mutable_file.write_text(json.dumps({"skuName": kind}))
     settings = {
         "endpoint": f"unix://{driver.plugin.csi_socket}",
         "controllerendpoint": f"unix://{driver.controller.socket}",
