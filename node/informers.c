@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/reflector.h"
 #include "lib/program/shared_metrics.h"
+#include "provisioner-lib/records/names.h"
 
 enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may be on its way */
 
@@ -35,8 +36,9 @@ void informers_start(struct node *node, struct task_group *group)
                                       .namespace_ = node->settings.namespace_,
                                       .few = true,
                                       .failed = metrics_watch_failed};
+    CLEANUP(freep) char *node_label = label_value_of(node->settings.node_id);
 
-    node->attachments_selector = mem_printf(LABEL_NODE "=%s", node->settings.node_id);
+    node->attachments_selector = mem_printf(LABEL_NODE "=%s", node_label);
     node->own_selector = mem_printf("metadata.name=%s", node->settings.node_id);
     node->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
     node->attachments_by_volume = store_add_index(node->attachments, attachment_index_by_disk);

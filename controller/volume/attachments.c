@@ -25,7 +25,8 @@ struct err *volume_release_attachments(struct task *self, struct controller *con
 struct err *volume_check_unattached(struct task *self, struct controller *controller,
                                     const char *volume)
 {
-    CLEANUP(freep) char *label = mem_printf(LABEL_VOLUME "=%s", volume);
+    CLEANUP(freep) char *value = label_value_of(volume);
+    CLEANUP(freep) char *label = mem_printf(LABEL_VOLUME "=%s", value);
     CLEANUP(json_decrefp) json_t *list = NULL;
 
     TRY(kube_list_page(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,

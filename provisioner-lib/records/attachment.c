@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 
 /* Larger than any LUN that Linux gives a SCSI disk's address: what is above is no LUN. */
 enum { MOST_LUN = 4095 };
@@ -94,15 +95,18 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node, const cha
 {
     const char *name = volume->metadata->name;
     const Api__AzVolumeDetail *detail = volume->status->detail;
+    CLEANUP(freep) char *node_label = label_value_of(node);
+    CLEANUP(freep) char *volume_label = label_value_of(name);
     json_t *context = json_object();
 
     for (size_t i = 0; i < detail->n_parameters; i++)
         json_object_set_new(context, detail->parameters[i]->key,
                             json_string(detail->parameters[i]->value));
     return json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
-                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node, LABEL_VOLUME,
-                     name, LABEL_ROLE, role, "spec", "volumeName", name, "volume_id",
-                     detail->volume__id, "nodeName", node, "volume_context", context, "role", role);
+                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node_label,
+                     LABEL_VOLUME, volume_label, LABEL_ROLE, role, "spec", "volumeName", name,
+                     "volume_id", detail->volume__id, "nodeName", node, "volume_context", context,
+                     "role", role);
 }
 
 json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size)

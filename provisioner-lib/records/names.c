@@ -13,6 +13,11 @@
 
 enum { OBJECT_NAME_MAX = 253, HASH_DIGITS = 40 };
 
+static bool is_label_character(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
+}
+
 static char *hash_of(const char *text)
 {
     unsigned char digest[SHA256_DIGEST_LENGTH];
@@ -22,6 +27,32 @@ static char *hash_of(const char *text)
     for (int i = 0; i < HASH_DIGITS / 2; i++)
         snprintf(digits + 2 * i, 3, "%02x", digest[i]);
     return digits;
+}
+
+/* How much of a name can stand before something else: at most `most` characters, of which
+ * Kubernetes takes the first and the last. */
+static int usable_beginning(const char *name, size_t most)
+{
+    size_t length = 0, end = 0;
+
+    while (length < most && is_label_character(name[length])) {
+        length++;
+        if (isalnum((unsigned char)name[length - 1]))
+            end = length;
+    }
+    return isalnum((unsigned char)name[0]) ? (int)end : 0;
+}
+
+char *label_value_of(const char *name)
+{
+    size_t length = strlen(name);
+
+    if (length <= LABEL_VALUE_MAX && usable_beginning(name, length) == (int)length)
+        return mem_strdup(name);
+
+    CLEANUP(freep) char *hash = hash_of(name);
+    int kept = usable_beginning(name, LABEL_VALUE_MAX - HASH_DIGITS - 1);
+    return mem_printf("%.*s%s%s", kept, name, kept > 0 ? "-" : "", hash);
 }
 
 /* What is at once a disk's name and a Kubernetes object's: lower case, because Azure's names differ
@@ -112,6 +143,7 @@ char *attachment_name_with_hash(const char *volume_name, const char *node)
     CLEANUP(freep) char *lower_node = mem_lower(node);
     CLEANUP(freep) char *both = mem_printf("%s/%s", volume_name, lower_node);
     CLEANUP(freep) char *hash = hash_of(both);
+    size_t most = OBJECT_NAME_MAX - HASH_DIGITS - strlen("--attachment");
 
-    return mem_printf("%s-%s-attachment", volume_name, hash);
+    return mem_printf("%.*s-%s-attachment", usable_beginning(volume_name, most), volume_name, hash);
 }

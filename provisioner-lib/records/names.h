@@ -26,6 +26,11 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
 /* The same for the disk that a PersistentVolume is about; NULL if it is about none. free() it. */
 char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec) __attribute__((warn_unused_result));
 
+/* The value of a label for the name of a node or of a volume: the same if it can be one, else its
+ * beginning and a hash. Whoever writes such a label and whoever selects by it takes it from here,
+ * because names may have 253 characters, and values of labels 63. */
+char *label_value_of(const char *name) __attribute__((warn_unused_result));
+
 /* "<volume>-<node>-attachment", or with a hash in it where that is too long for a name. It may be
  * that of another volume's attachment to another node, too. */
 char *attachment_name_of(const char *volume_name, const char *node)

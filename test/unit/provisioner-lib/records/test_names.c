@@ -1,5 +1,6 @@
 #include "provisioner-lib/records/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
@@ -109,6 +110,78 @@ static void test_attachment_names(void **state)
     assert_string_not_equal(longest, other);
 }
 
+#define TEN "abcdefghij"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+static bool is_label_value(const char *text)
+{
+    size_t length = strlen(text);
+
+    for (size_t i = 0; i < length; i++) {
+        bool inner = i > 0 && i + 1 < length && strchr("-_.", text[i]);
+
+        if (!isalnum((unsigned char)text[i]) && !inner)
+            return false;
+    }
+    return length <= 63;
+}
+
+static void test_label_values(void **state)
+{
+    static const struct {
+        const char *name, *beginning; /* NULL: the name itself */
+    } rows[] = {
+        {"a", NULL},
+        {"", NULL},
+        {"aks-pool1-1234-vmss000000", NULL},
+        {"node.region.example.com", NULL},
+        {"V2_Name", NULL},
+        {SIXTY "abc", NULL},
+        {SIXTY "abcd", TEN TEN "ab-"},
+        {SIXTY SIXTY SIXTY SIXTY TEN "abc", TEN TEN "ab-"},
+        {TEN TEN "a.b" SIXTY, TEN TEN "a-"}, /* no dot before the dash */
+        {TEN TEN "..b" SIXTY, TEN TEN "-"},
+        {"no/label", "no-"},
+        {"-a", ""},
+        {"a-", "a-"},
+        {"." SIXTY TEN, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *value = label_value_of(rows[i].name);
+        CLEANUP(freep) char *again = label_value_of(rows[i].name);
+        CLEANUP(freep) char *of_its_own = label_value_of(value);
+
+        assert_true(is_label_value(value));
+        assert_string_equal(value, again);
+        assert_string_equal(value, of_its_own);
+        if (!rows[i].beginning) {
+            assert_string_equal(value, rows[i].name);
+            continue;
+        }
+        assert_int_equal(strlen(value), strlen(rows[i].beginning) + 40);
+        assert_int_equal(strncmp(value, rows[i].beginning, strlen(rows[i].beginning)), 0);
+    }
+    CLEANUP(freep) char *one = label_value_of(SIXTY TEN "1");
+    CLEANUP(freep) char *other = label_value_of(SIXTY TEN "2");
+    assert_string_not_equal(one, other);
+}
+
+static void test_attachment_of_a_long_volume(void **state)
+{
+    /* The dot is where the name is cut: a name cannot have one before a dash. */
+    static const char volume[] = SIXTY SIXTY SIXTY TEN TEN "." TEN TEN;
+    CLEANUP(freep) char *name = attachment_name_of(volume, "node-a");
+    CLEANUP(freep) char *other = attachment_name_of(volume, "node-b");
+
+    (void)state;
+    assert_in_range(strlen(name), 1, 253);
+    assert_null(strstr(name, ".-"));
+    assert_int_equal(strncmp(name, volume, 200), 0);
+    assert_string_not_equal(name, other);
+}
+
 /* What people call their disks and nodes. */
 static void test_attachments_of_one_name(void **state)
 {
@@ -130,6 +203,8 @@ int main(void)
         cmocka_unit_test(test_a_name_that_kubernetes_cannot_have),
         cmocka_unit_test(test_attachment_names),
         cmocka_unit_test(test_attachments_of_one_name),
+        cmocka_unit_test(test_label_values),
+        cmocka_unit_test(test_attachment_of_a_long_volume),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
