@@ -18,7 +18,9 @@ def rollout(cluster: Cluster, what: str, *more: str) -> None:
 
 
 def nodes(driver: Driver, part: str) -> set[str]:
-    return {pod["spec"].get("nodeName") for pod in driver.pods(part)}
+    """Of those that stay: an update does not wait until the pods of before have ended."""
+    pods = [pod for pod in driver.pods(part) if "deletionTimestamp" not in pod["metadata"]]
+    return {pod["spec"].get("nodeName") for pod in pods}
 
 
 @contextmanager
