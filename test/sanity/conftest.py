@@ -1,11 +1,13 @@
-"""csi-sanity runs twice, at the same time: with file systems on plain disks of VMs in no zone, and
-with block devices on shared disks, which have replicas, of VMs in a zone."""
+"""csi-sanity runs three times, at the same time, in three random orders: with file systems on plain
+disks of VMs in no zone, and with block devices and with file systems on shared disks, which have
+replicas, of VMs in a zone."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import sources
 from integration.apiserver import ApiServer
 
 from . import suite
@@ -17,27 +19,30 @@ from .installation import installed
 class Run:
     """What came of one run. Everything that took part has ended."""
 
+    seed: int = 0  # of the order
     results: dict[str, suite.Result] = field(default_factory=dict)
     advertised: set[str] = field(default_factory=set)
     left: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
 
-# access type: zone, parameters. csi-sanity mostly does not say where a volume will be used. So the
+# name: access type, zone, parameters. csi-sanity mostly does not say where a volume will be used. So the
 # disks are such that all the VMs can reach: of no zone, or of all.
 KINDS = {
-    "mount": ("", {}),
-    "block": ("1", {"skuName": "Premium_ZRS", "maxShares": "2"}),
+    "mount": ("mount", "", {}),
+    "block": ("block", "1", {"skuName": "Premium_ZRS", "maxShares": "2"}),
+    "shared": ("mount", "1", {"skuName": "StandardSSD_ZRS", "maxShares": "2"}),
 }
+ORDERS = 2**31  # seeds of ginkgo
 
 
-def _run(access_type: str, folder: Path, apiserver: ApiServer) -> Run:
-    run = Run()
-    zone, parameters = KINDS[access_type]
+def _run(name: str, folder: Path, apiserver: ApiServer) -> Run:
+    access_type, zone, parameters = KINDS[name]
+    run = Run(seed=(sources.seed("node") + list(KINDS).index(name)) % ORDERS)
     try:
         with installed(folder, apiserver, zone) as driver:
             run.advertised = advertised(driver.controller.csi, driver.plugin.csi)
-            run.results = suite.run(driver, access_type, parameters)
+            run.results = suite.run(driver, access_type, parameters, run.seed)
             run.left = driver.left()
     except AssertionError as failure:  # a program ended badly
         if not run.results:
@@ -50,8 +55,7 @@ def _run(access_type: str, folder: Path, apiserver: ApiServer) -> Run:
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory) -> dict[str, Run]:
-    """By access type."""
-    folders = {access_type: tmp_path_factory.mktemp(access_type) for access_type in KINDS}
+    folders = {name: tmp_path_factory.mktemp(name) for name in KINDS}
     apiserver = ApiServer(tmp_path_factory.mktemp("apiserver"))
     try:
         with ThreadPoolExecutor(len(KINDS)) as pool:

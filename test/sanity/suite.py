@@ -44,8 +44,8 @@ def specs() -> list[str]:
         return sorted(_name(case) for case in cases if case.get("status") != "pending")
 
 
-def run(driver: Installation, access_type: str, parameters: dict[str, str]) -> dict[str, Result]:
-    """All of it, once, with volumes of these parameters; results by name."""
+def run(driver: Installation, access_type: str, parameters: dict[str, str], seed: int) -> dict[str, Result]:
+    """All of it, once, in an order by the seed, with volumes of these parameters; results by name."""
     folder = driver.folder
     report, parameter_file = folder / "report.xml", folder / "parameters.yaml"
     parameter_file.write_text(json.dumps(parameters))
@@ -64,7 +64,7 @@ def run(driver: Installation, access_type: str, parameters: dict[str, str]) -> d
         "testnodevolumeattachlimit": "true",
     }
     words = [f"--csi.{name}={value}" for name, value in settings.items()]
-    words += [f"--ginkgo.junit-report={report}", "--ginkgo.seed=1", "--ginkgo.no-color"]
+    words += [f"--ginkgo.junit-report={report}", f"--ginkgo.seed={seed}", "--ginkgo.randomize-all", "--ginkgo.no-color"]
     # csi-sanity misses a connection that is there before it has begun to wait for it; on one
     # processor that does not happen.
     environment = {**os.environ, "GOMAXPROCS": "1"}

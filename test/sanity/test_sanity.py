@@ -18,7 +18,7 @@ def test_csi_sanity(runs, spec):
     for run in runs.values():
         assert not needed & run.advertised, "it is advertised, and not tested"
     failed = [
-        f"{name} {result.status}:\n{result.text}"
+        f"{name} {result.status}, in the order of seed {runs[name].seed}:\n{result.text}"
         for name, result in results.items() if result.status not in ("passed", "skipped")
     ]  # fmt: skip
     assert not failed, "\n\n".join(failed)

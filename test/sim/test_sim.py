@@ -1,7 +1,6 @@
 """The simulation as a test: what once failed, seeds that are always the same, seeds that
 nobody has run yet, and each fault of Azure on its own. docs/simulation.md says how to read a violation."""
 
-import hashlib
 import json
 import os
 import subprocess
@@ -9,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+import sources
 from sim import disk_changes
 from sim.sim_image import simulation_image
 
@@ -84,18 +84,9 @@ def test_seeds_reach_what_they_must(tmp_path):
     assert [situation for situation in wanted if situation not in reached] == []
 
 
-def seed_of_sources() -> int:
-    """Another one for each change of the driver or of the simulation; the same wherever it is run."""
-    digest = hashlib.sha256()
-    for folder in ("controller", "lib", "provisioner-lib", "test/azsim", "test/sim"):
-        for path in sorted((ROOT / folder).rglob("*.[ch]")):
-            digest.update(path.read_bytes())
-    return int.from_bytes(digest.digest()[:5], "big")
-
-
 def test_seeds_that_are_new(tmp_path):
     """As many as there is time for."""
-    first = seed_of_sources()
+    first = sources.seed()
     sums = simulate(PLAIN, f"--seeds={first}:{first + 100_000}", f"--minutes={MINUTES_FOR_NEW}",
                     report=tmp_path / "report")
     assert sums["seeds"] > 0
