@@ -10,6 +10,9 @@
 #include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
 
+#define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
+#define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"
+
 static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
 {
     return KUBE_AS(Api__PersistentVolume, pv)->spec;
@@ -31,6 +34,26 @@ static const struct kube_object *volume_of(const struct controller *controller, 
     return store_get(controller->volumes, key);
 }
 
+bool pv_is_provisioned(const struct controller *controller, const struct kube_object *pv)
+{
+    const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
+
+    return by && (strcmp(by, controller->settings.driver_name) == 0 ||
+                  (spec_of(pv)->azure_disk && strcmp(by, PROVISIONED_IN_TREE) == 0));
+}
+
+/* Can its disk be that of an AzVolume that names none? The disk may be yet to be made: what
+ * somebody else has made of the same name, in whatever resource group, is another one. */
+static bool is_of_unrecorded(const struct controller *controller, const struct kube_object *pv,
+                             const struct kube_object *volume)
+{
+    const Api__AzVolumeSpec *spec = as_volume(volume)->spec;
+
+    return pv_is_provisioned(controller, pv) ||
+           (spec && spec->persistent_volume &&
+            strcmp(spec->persistent_volume, pv->metadata->name) == 0);
+}
+
 /* Which of several counts: a bound one, else the one that the AzVolume was written for. */
 static int rank_of(const struct kube_object *pv, const struct kube_object *volume)
 {
@@ -40,7 +63,8 @@ static int rank_of(const struct kube_object *pv, const struct kube_object *volum
     return 1 + recorded + 2 * pv_is_bound(pv);
 }
 
-/* Disks of several resource groups may have one name. `disk` NULL: of any. */
+/* Disks of several resource groups may have one name. `disk` NULL: of any, as far as the AzVolume
+ * may have it. */
 static struct kube_object *find_pv(const struct controller *controller, const char *volume_name,
                                    const char *disk)
 {
@@ -54,8 +78,10 @@ static struct kube_object *find_pv(const struct controller *controller, const ch
     for (size_t i = 0; i < n; i++) {
         const char *named = disk_of(controller, objects[i]);
         int rank = rank_of(objects[i], volume);
+        bool fits = disk ? strcasecmp(disk, named) == 0
+                         : !volume || is_of_unrecorded(controller, objects[i], volume);
 
-        if (*named && (!disk || strcasecmp(disk, named) == 0) && rank > best) {
+        if (*named && fits && rank > best) {
             found = objects[i];
             best = rank;
         }

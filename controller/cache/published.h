@@ -12,11 +12,14 @@
 #include "controller/controller.h"
 
 /* The PersistentVolume of this driver whose disk the AzVolume of that name has, or would have; NULL
- * if there is none. Of several, a bound one, else the one that the AzVolume was written for. */
+ * if there is none. Of several, a bound one, else the one that the AzVolume was written for. One
+ * that was made by hand is not that of an AzVolume that names neither it nor a disk. */
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name);
 /* The same of this very disk: those of its name in other resource groups do not count. */
 struct kube_object *kubernetes_pv_of_disk(const struct controller *controller,
                                           const char *volume_name, const char *disk_id);
+/* Made for a claim by this driver, in whatever version, or in-tree before it. */
+bool pv_is_provisioned(const struct controller *controller, const struct kube_object *pv);
 /* Its claim is gone: nobody is to use it before somebody clears it by hand. */
 bool pv_is_released(const struct kube_object *pv);
 /* A claim has it, and nobody deletes it. */

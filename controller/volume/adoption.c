@@ -11,28 +11,16 @@
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/names.h"
 
-#define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
-#define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"
 #define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
-
-/* Made for a claim by this driver, in whatever version, or in-tree before it. */
-static bool is_provisioned(const struct controller *controller, const struct kube_object *pv)
-{
-    const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
-    bool in_tree = KUBE_AS(Api__PersistentVolume, pv)->spec->azure_disk != NULL;
-
-    return by && (strcmp(by, controller->settings.driver_name) == 0 ||
-                  (in_tree && strcmp(by, PROVISIONED_IN_TREE) == 0));
-}
 
 enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
                                 const char *disk_id)
 {
     const struct kube_object *pv = kubernetes_pv_of_disk(controller, volume_name, disk_id);
 
-    return !pv                              ? ADOPTION_NO_PV
-           : is_provisioned(controller, pv) ? ADOPTION_PV_PROVISIONED
-                                            : ADOPTION_PV_BY_HAND;
+    return !pv                                 ? ADOPTION_NO_PV
+           : pv_is_provisioned(controller, pv) ? ADOPTION_PV_PROVISIONED
+                                               : ADOPTION_PV_BY_HAND;
 }
 
 bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin)
@@ -97,7 +85,7 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     const char *namespace_ = controller->settings.namespace_;
     const struct kube_object *pv =
         kubernetes_pv_of_disk(controller, volume_name, adoption->volume_id);
-    bool provisioned = pv ? is_provisioned(controller, pv) : adoption->own;
+    bool provisioned = pv ? pv_is_provisioned(controller, pv) : adoption->own;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);

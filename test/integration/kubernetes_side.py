@@ -12,8 +12,8 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True,
-                      name: str = "", mode: str = "ReadWriteOnce") -> Iterator[str]:
-    """A bound PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
+                      name: str = "", mode: str = "ReadWriteOnce", phase: str = "Bound") -> Iterator[str]:
+    """A PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
     name = f"{world.namespace}-{name or volume_id.rpartition('/')[2].lower().replace('_', '-')}"
     annotations = {"pv.kubernetes.io/provisioned-by": GROUP} if provisioned else {}
     world.core.create_persistent_volume({
@@ -22,7 +22,7 @@ def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], 
                  "volumeMode": "Block" if mode == "ReadWriteMany" else "Filesystem",
                  "claimRef": {"namespace": world.namespace, "name": "claim"},
                  "csi": {"driver": GROUP, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
-    world.core.patch_persistent_volume_status(name, {"status": {"phase": "Bound"}})
+    world.core.patch_persistent_volume_status(name, {"status": {"phase": phase}})
     try:
         yield name
     finally:

@@ -1,5 +1,5 @@
 """Two disks of one name in two resource groups, each with a PersistentVolume: one is served, the other refused, and
-neither is ever taken for the other."""
+neither is ever taken for the other, nor for that of a new volume."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,7 +8,7 @@ import pytest
 from cluster.waiting import until
 
 from .azure_side import make_disk
-from .calls import delete, publish, refused, unpublish
+from .calls import create, delete, publish, refused, unpublish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume
 
@@ -99,3 +99,14 @@ def test_the_second_is_served_when_nothing_is_left_of_the_first(world, controlle
     until(lambda: not world.find("azvolumes", NAME), "no record of the first")
     publish(controller, second, world.nodes[1])
     until(lambda: whereabouts(world) == {second: [world.nodes[1]]}, "the second is attached")
+
+
+@pytest.mark.parametrize("phase", ["Available", "Released"])
+def test_a_new_volume_does_not_take_the_disk_of_a_persistent_volume_made_by_hand(world, azure_sdk, phase):
+    foreign = make_disk(azure_sdk, NAME, group="elsewhere")
+    with persistent_volume(world, foreign, {}, False, phase=phase), Controller(world) as controller:
+        made = create(controller, NAME).volume_id
+        assert made.lower() != foreign.lower()
+        assert "persistentVolume" not in world.find("azvolumes", NAME)["spec"]
+        delete(controller, made)
+        assert [disk["id"] for disk in world.azure.control("GET", "disks")["disks"]] == [foreign]

@@ -649,6 +649,11 @@ MUTANTS = [
     Mutant("a name has no end", EXTENDER + "extender_args.c",
            "||\n        value.length > LONGEST_NAME + 2)", "||\n        value.length > SIZE_MAX / 2)"),
     # ---- controller: what the simulation draws too seldom ----
+    Mutant("a new volume takes the disk of somebody's PersistentVolume", "controller/cache/published.c",
+           ": !volume || is_of_unrecorded(controller, objects[i], volume);",
+           ": is_of_unrecorded(controller, objects[i], volume) || true;"),
+    Mutant("a new volume takes the disk of another PersistentVolume than it names", "controller/cache/published.c",
+           "strcmp(spec->persistent_volume, pv->metadata->name) == 0);", "true);"),
     Mutant("VolumeAttachments of one PersistentVolume only", "controller/cache/published.c",
            "if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)",
            "if (pv == pvs[i])"),

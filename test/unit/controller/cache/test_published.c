@@ -12,6 +12,11 @@
 #define RELEASED_PV(name, source)                                                                  \
     "{'metadata':{'name':'" name "','uid':'u-" name "'},'spec':{" source "},"                      \
     "'status':{'phase':'Released'}}"
+#define PROVISIONED_PV(name, source)                                                               \
+    "{'metadata':{'name':'" name "','uid':'u-" name "',"                                           \
+    "'annotations':{'pv.kubernetes.io/provisioned-by':'" DRIVER "'}},'spec':{" source "},"         \
+    "'status':{'phase':'Bound'}}"
+#define UNRECORDED(more) "{'metadata':{'name':'v'},'spec':{'volumeName':'v'" more "}}"
 #define CSI(driver, handle) "'csi':{'driver':'" driver "','volumeHandle':'" handle "'}"
 #define IN_TREE(handle) "'azureDisk':{'diskName':'v','diskURI':'" handle "'}"
 #define V CSI(DRIVER, GROUP_DISKS "v")
@@ -69,6 +74,20 @@ static const struct {
      "{'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "," RELEASED_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
      "o", "a", "a b"},
+    {"one made by hand, of an AzVolume whose disk is not on record",
+     "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("p", V) "],"
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
+     NULL, "", "a"},
+    {"the same of another group",
+     "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "]}", NULL, "", ""},
+    {"the AzVolume names it", "{'volumes':[" UNRECORDED(",'persistentVolume':'p'") "],'pvs':[" BOUND_PV("p", V) "]}",
+     "p", "", ""},
+    {"the AzVolume names another",
+     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" BOUND_PV("p", V) "]}", NULL, "", ""},
+    {"one that was made for a claim",
+     "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
+     PROVISIONED_PV("p", V) "]}",
+     "p", "", ""},
     {"of what a VolumeAttachment is cannot be told",
      "{'volume_attachments':[" VOLUME_ATTACHMENT("1", "gone", "a", "true") "]}", NULL, "", "a"},
 };
