@@ -5,6 +5,7 @@
 
 #include "controller/cache/published.h"
 #include "controller/csi/service.h"
+#include "controller/volume/adoption.h"
 #include "controller/volume/disk.h"
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/modification.h"
@@ -218,6 +219,20 @@ static struct err *belongs_to(const char *pv, const struct volume_parameters *pa
                    parameters->disk_name, pv, parameters->pv_name);
 }
 
+/* Its disk is somebody's, and nobody may have a second PersistentVolume of it. */
+static struct err *check_made_here(const struct controller *controller,
+                                   const struct kube_object *object,
+                                   const Csi__V1__CreateVolumeRequest *request)
+{
+    if (!volume_adopted_id(as_volume(object)))
+        return NULL;
+    const char *disk = adoption_disk(controller, as_volume(object));
+    return err_new(ERR_EXISTS,
+                   "volume %s cannot be created: AzVolume %s belongs to disk %s, whose "
+                   "PersistentVolume was created by hand",
+                   request->name, object->metadata->name, disk ? disk : "(unknown)");
+}
+
 /* A StorageClass may give the disks of several claims one name. */
 static struct err *check_same_pv(const Api__AzVolume *volume,
                                  const struct volume_parameters *parameters)
@@ -314,6 +329,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
         TRY(cached_get(self, controller->kube, controller->volumes, namespace_, name, &object));
         if (kube_is_deleting(object->metadata))
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
+        TRY(check_made_here(controller, object, request));
         if (creation_has_failed(as_volume(object)))
             return begin_anew(self, controller, object, name, request, parameters);
         TRY(check_same_pv(as_volume(object), parameters));

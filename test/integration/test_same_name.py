@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from azsim import simulator
 from cluster.waiting import until
 
 from .azure_side import make_disk
@@ -110,3 +111,20 @@ def test_a_new_volume_does_not_take_the_disk_of_a_persistent_volume_made_by_hand
         assert "persistentVolume" not in world.find("azvolumes", NAME)["spec"]
         delete(controller, made)
         assert [disk["id"] for disk in world.azure.control("GET", "disks")["disks"]] == [foreign]
+
+
+def test_a_new_volume_does_not_take_one_that_is_on_record(world, controller, azure_sdk):
+    foreign = make_disk(azure_sdk, NAME, group="elsewhere")
+    with persistent_volume(world, foreign, {}, False):
+        until(lambda: recorded(world) == foreign, "it is adopted")
+        with refused("ALREADY_EXISTS", foreign, "by hand"):
+            create(controller, NAME, {})
+
+
+def test_nor_one_that_could_not_be_read(world, controller):
+    group = f"/subscriptions/{simulator.SUBSCRIPTION}/resourceGroups/elsewhere"
+    foreign = f"{group}/providers/Microsoft.Compute/disks/{NAME}"
+    with persistent_volume(world, foreign, {}, False):
+        until(lambda: (world.find("azvolumes", NAME) or {}).get("status", {}).get("error"), "it is not there")
+        with refused("ALREADY_EXISTS", foreign, "by hand"):
+            create(controller, NAME, {})
