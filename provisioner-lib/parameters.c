@@ -152,24 +152,6 @@ static const struct row rows[] = {
      "Has no effect: requests to Azure carry the driver's own name."},
 };
 
-const char *parameter_find(const struct parameter *parameters, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcasecmp(parameters[i].name, name) == 0)
-            return parameters[i].value;
-    return NULL;
-}
-
-struct parameter *parameters_overridden(const struct parameter *parameters, size_t n,
-                                        const struct parameter *mutable, size_t n_mutable)
-{
-    struct parameter *all = mem_alloc((n + n_mutable) * sizeof *all);
-
-    for (size_t i = 0; i < n + n_mutable; i++)
-        all[i] = i < n ? parameters[i] : mutable[i - n];
-    return all;
-}
-
 void volume_parameters_fini(struct volume_parameters *p)
 {
     for (size_t i = 0; i < p->n_tags; i++) {

@@ -15,12 +15,9 @@
 #include "lib/base/err.h"
 #include "provisioner-lib/caching.h"
 #include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/parameter_list.h"
 
 enum { MAX_SHARES_LIMIT = 15 }; /* the most that Azure allows for any disk */
-
-struct parameter {
-    const char *name, *value;
-};
 
 struct volume_parameters {
     const char *sku; /* one of Azure's names, static */
@@ -62,6 +59,11 @@ struct err *volume_parameters_parse_mutable(const struct parameter *parameters, 
     __attribute__((warn_unused_result));
 void volume_parameters_fini(struct volume_parameters *parameters);
 
+/* What keeps a disk, as it is or is to be, from the write accelerator that the parameters ask for;
+ * NULL if nothing does, or none is asked for. */
+const char *volume_parameters_accelerator_obstacle(const struct volume_parameters *parameters,
+                                                   const struct caching_disk *disk);
+
 /* INVALID if what each of them says does not fit together (parameters_fit.c). */
 struct err *volume_parameters_check(const struct volume_parameters *parameters, bool multi_node)
     __attribute__((warn_unused_result));
@@ -81,21 +83,3 @@ struct err *volume_parameters_check_modified(const struct volume_parameters *par
 /* Of a disk that exists already: drops what is not known or has no effect, as other programs may
  * have put it there; how many are left. */
 size_t parameters_keep_known(struct parameter *parameters, size_t n);
-
-/* The entries of a protobuf map of texts, as a list that borrows from them. free() the list. */
-#define PARAMETER_LIST(entries, n)                                                                 \
-    ({                                                                                             \
-        struct parameter *list_ = mem_alloc((n) * sizeof *list_);                                  \
-        for (size_t i_ = 0; i_ < (n); i_++)                                                        \
-            list_[i_] = (struct parameter){(entries)[i_]->key, (entries)[i_]->value};              \
-        list_;                                                                                     \
-    })
-
-/* First those of a StorageClass, then those of a VolumeAttributesClass, which are parsed later and
- * so take precedence. Borrows from both. free() the list. */
-struct parameter *parameters_overridden(const struct parameter *parameters, size_t n,
-                                        const struct parameter *mutable, size_t n_mutable)
-    __attribute__((warn_unused_result));
-
-/* A parameter by name, whatever its case; NULL if it is not there. */
-const char *parameter_find(const struct parameter *parameters, size_t n, const char *name);

@@ -44,12 +44,16 @@ static struct err *check_caching(const struct volume_parameters *p, int64_t size
                    caching_mode_name(p->caching), obstacle);
 }
 
+const char *volume_parameters_accelerator_obstacle(const struct volume_parameters *p,
+                                                   const struct caching_disk *disk)
+{
+    return p->write_accelerator ? write_accelerator_obstacle(p->caching, disk) : NULL;
+}
+
 static struct err *check_write_accelerator(const struct volume_parameters *p)
 {
-    const char *obstacle = p->write_accelerator
-                               ? write_accelerator_obstacle(
-                                     p->caching, &(struct caching_disk){p->sku, p->max_shares, 0})
-                               : NULL;
+    const char *obstacle =
+        volume_parameters_accelerator_obstacle(p, &(struct caching_disk){p->sku, p->max_shares, 0});
 
     return obstacle ? err_new(ERR_INVALID,
                               "parameter writeAcceleratorEnabled is not possible with %s; it needs "

@@ -108,8 +108,7 @@ static struct err *find_caching(const struct attachment_work *work, enum caching
     const struct caching_disk disk = volume_disk(work->volume);
 
     TRY(volume_parse_existing(work->volume, &parameters));
-    const char *obstacle =
-        parameters.write_accelerator ? write_accelerator_obstacle(parameters.caching, &disk) : NULL;
+    const char *obstacle = volume_parameters_accelerator_obstacle(&parameters, &disk);
     if (obstacle)
         return err_new(ERR_INVALID, "parameter writeAcceleratorEnabled is not possible with %s",
                        obstacle);

@@ -126,23 +126,11 @@ static json_t *topologies_json(Csi__V1__Topology *const *topologies, size_t n)
     return list;
 }
 
-static json_t *parameters_json(const Csi__V1__CreateVolumeRequest *request)
+static json_t *parameters_json(const struct parameter *list, size_t n)
 {
     json_t *json = json_object();
 
-    for (size_t i = 0; i < request->n_parameters; i++)
-        json_object_set_new(json, request->parameters[i]->key,
-                            json_string(request->parameters[i]->value));
-    return json;
-}
-
-static json_t *mutable_parameters_json(const Csi__V1__CreateVolumeRequest *request)
-{
-    json_t *json = json_object();
-
-    for (size_t i = 0; i < request->n_mutable_parameters; i++)
-        json_object_set_new(json, request->mutable_parameters[i]->key,
-                            json_string(request->mutable_parameters[i]->value));
+    parameters_set(json, list, n);
     return json;
 }
 
@@ -151,18 +139,22 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
 {
     const Csi__V1__TopologyRequirement *topology = request->accessibility_requirements;
     const Csi__V1__CapacityRange *range = request->capacity_range;
+    size_t n = request->n_parameters, n_mutable = request->n_mutable_parameters;
+    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->parameters, n);
+    CLEANUP(freep)
+    struct parameter *mutable = PARAMETER_LIST(request->mutable_parameters, n_mutable);
     json_t *spec = json_pack(
         "{s:s, s:i, s:o, s:o}", "volumeName", parameters->disk_name ? parameters->disk_name : name,
         "maxMountReplicaCount", parameters->max_mount_replica_count, "volumeCapability",
-        capabilities_json(request), "parameters", parameters_json(request));
+        capabilities_json(request), "parameters", parameters_json(list, n));
 
     if (range)
         json_object_set_new(spec, "capacityRange",
                             json_pack("{s:I, s:I}", "required_bytes",
                                       (json_int_t)range->required_bytes, "limit_bytes",
                                       (json_int_t)range->limit_bytes));
-    if (request->n_mutable_parameters > 0)
-        json_object_set_new(spec, "mutableParameters", mutable_parameters_json(request));
+    if (n_mutable > 0)
+        json_object_set_new(spec, "mutableParameters", parameters_json(mutable, n_mutable));
     if (topology)
         json_object_set_new(spec, "accessibilityRequirements",
                             json_pack("{s:o, s:o}", "requisite",
@@ -198,16 +190,11 @@ static int64_t volume_size_bytes(const Api__AzVolume *volume)
 static bool same_parameters(const Api__AzVolumeSpec *spec,
                             const Csi__V1__CreateVolumeRequest *request)
 {
-    if (spec->n_parameters != request->n_parameters)
-        return false;
-    for (size_t i = 0; i < request->n_parameters; i++) {
-        const char *value =
-            KUBE_MAP_GET(spec->parameters, spec->n_parameters, request->parameters[i]->key);
+    size_t n = request->n_parameters;
+    CLEANUP(freep) struct parameter *wanted = PARAMETER_LIST(request->parameters, n);
+    CLEANUP(freep) struct parameter *has = PARAMETER_LIST(spec->parameters, spec->n_parameters);
 
-        if (!value || strcmp(value, request->parameters[i]->value) != 0)
-            return false;
-    }
-    return true;
+    return n == spec->n_parameters && parameters_include(has, n, wanted, n);
 }
 
 static struct err *belongs_to(const char *pv, const struct volume_parameters *parameters)

@@ -18,10 +18,9 @@ static struct err *check_accelerator(const Api__AzVolume *volume, const struct c
     CLEANUP(volume_parameters_fini) struct volume_parameters has = {0};
 
     TRY(volume_parse_existing(volume, &has));
-    const char *obstacle = has.write_accelerator
-                               ? write_accelerator_obstacle(
-                                     has.caching, &(struct caching_disk){sku, disk->max_shares, 0})
-                               : NULL;
+    const char *obstacle = volume_parameters_accelerator_obstacle(
+        &has, &(struct caching_disk){sku, disk->max_shares, 0});
+
     return obstacle ? err_new(ERR_INVALID,
                               "parameter skuName: the volume has writeAcceleratorEnabled, which is "
                               "not possible with %s",
@@ -44,6 +43,15 @@ static struct err *check_kind(struct task *self, struct cloud *cloud, const Api_
     return modification_check(&disk, wanted, &limits);
 }
 
+static bool is_requested(const Api__AzVolume *volume, const struct parameter *list, size_t n)
+{
+    const Api__AzVolumeSpec *spec = volume->spec;
+    CLEANUP(freep)
+    struct parameter *has = PARAMETER_LIST(spec->mutable_parameters, spec->n_mutable_parameters);
+
+    return n == spec->n_mutable_parameters && parameters_include(has, n, list, n);
+}
+
 /* First the parameters, then that they are to be tried: a refusal that is on record is of those
  * before. */
 static struct err *request_parameters(struct task *self, struct controller *controller,
@@ -52,14 +60,17 @@ static struct err *request_parameters(struct task *self, struct controller *cont
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
-    TRY(cached_patch(self, controller->kube, controller->volumes, volume,
-                     if_same(volume, modification_wish_json(as_volume(volume), list, n)),
-                     &written));
-    TRY(modification_check_kept(as_volume(written)));
-    if (!as_volume(written)->status->modify_error)
+    if (!is_requested(as_volume(volume), list, n)) {
+        TRY(cached_patch(self, controller->kube, controller->volumes, volume,
+                         if_same(volume, modification_wish_json(as_volume(volume), list, n)),
+                         &written));
+        TRY(modification_check_kept(as_volume(written)));
+        volume = written;
+    }
+    if (!as_volume(volume)->status->modify_error)
         return NULL;
-    return cached_patch_status(self, controller->kube, controller->volumes, written,
-                               if_same(written, modification_begin_json()), NULL);
+    return cached_patch_status(self, controller->kube, controller->volumes, volume,
+                               if_same(volume, modification_begin_json()), NULL);
 }
 
 /* ---- waiting ---- */
@@ -107,17 +118,16 @@ static struct err *wait_modified(struct task *self, struct rpc_call *call, const
 
 /* ---- the call ---- */
 
-static struct err *modify(struct task *self, struct rpc_call *call,
-                          const Csi__V1__ControllerModifyVolumeRequest *request,
-                          struct volume_parameters *wanted)
+static struct err *modify(struct task *self, struct rpc_call *call, const char *volume_id,
+                          const struct parameter *list, size_t n)
 {
     struct controller *controller = call->ctx;
-    size_t n = request->n_mutable_parameters;
-    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->mutable_parameters, n);
+    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
-    TRY(csi_volume_to_change(self, call, request->volume_id, &volume));
-    TRY(check_kind(self, controller->cloud, as_volume(volume), wanted));
+    TRY(volume_parameters_parse_mutable(list, n, &wanted));
+    TRY(csi_volume_to_change(self, call, volume_id, &volume));
+    TRY(check_kind(self, controller->cloud, as_volume(volume), &wanted));
     TRY(request_parameters(self, controller, volume, list, n));
     return wait_modified(self, call, volume->key);
 }
@@ -127,20 +137,17 @@ struct err *csi_modify_volume(struct task *self, struct rpc_call *call, const vo
 {
     struct controller *controller = call->ctx;
     const Csi__V1__ControllerModifyVolumeRequest *request = message;
-    CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
+    size_t n = request->n_mutable_parameters;
 
     (void)ret;
     if (!request->volume_id[0])
         return err_new(ERR_INVALID, "volume_id is missing");
-    if (request->n_mutable_parameters == 0)
+    if (n == 0)
         return err_new(ERR_INVALID, "mutable_parameters is missing");
-    CLEANUP(freep)
-    struct parameter *list =
-        PARAMETER_LIST(request->mutable_parameters, request->n_mutable_parameters);
-    TRY(volume_parameters_parse_mutable(list, request->n_mutable_parameters, &wanted));
+    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->mutable_parameters, n);
     CLEANUP(freep) char *operation = mem_lower(request->volume_id);
     TRY(in_flight_begin(&controller->csi_calls, operation));
-    struct err *err = modify(self, call, request, &wanted);
+    struct err *err = modify(self, call, request->volume_id, list, n);
     in_flight_end(&controller->csi_calls, operation);
     return err;
 }

@@ -9,7 +9,6 @@
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/volume/attachment_summary.h"
-#include "controller/volume/growth.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "lib/kube/pod.h"

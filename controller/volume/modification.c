@@ -83,17 +83,24 @@ struct err *modification_check(const struct cloud_disk *disk,
 /* ---- what is on record ---- */
 
 /* A merge patch keeps what it does not name. */
+static json_t *replacement(const struct parameter *old, size_t n_old, const struct parameter *new,
+                           size_t n_new)
+{
+    json_t *json = json_object();
+
+    parameters_unset(json, old, n_old);
+    parameters_set(json, new, n_new);
+    return json;
+}
+
 json_t *modification_wish_json(const Api__AzVolume *volume, const struct parameter *parameters,
                                size_t n)
 {
-    const Api__AzVolumeSpec *spec = volume->spec;
-    json_t *json = json_object();
+    size_t n_old = volume->spec->n_mutable_parameters;
+    CLEANUP(freep) struct parameter *old = PARAMETER_LIST(volume->spec->mutable_parameters, n_old);
 
-    for (size_t i = 0; i < spec->n_mutable_parameters; i++)
-        json_object_set_new(json, spec->mutable_parameters[i]->key, json_null());
-    for (size_t i = 0; i < n; i++)
-        json_object_set_new(json, parameters[i].name, json_string(parameters[i].value));
-    return json_pack("{s:{s:o}}", "spec", "mutableParameters", json);
+    return json_pack("{s:{s:o}}", "spec", "mutableParameters",
+                     replacement(old, n_old, parameters, n));
 }
 
 struct err *modification_check_kept(const Api__AzVolume *volume)
@@ -113,17 +120,14 @@ json_t *modification_begin_json(void)
 
 void modification_add_done(const Api__AzVolume *volume, json_t *status)
 {
-    const Api__AzVolumeSpec *spec = volume->spec;
-    json_t *has = json_object();
+    const Api__AzVolumeStatus *before = volume->status;
+    size_t n = volume->spec->n_mutable_parameters,
+           n_had = before ? before->n_mutable_parameters : 0;
+    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(volume->spec->mutable_parameters, n);
+    CLEANUP(freep) struct parameter *had = PARAMETER_LIST(before->mutable_parameters, n_had);
 
-    for (size_t i = 0; volume->status && i < volume->status->n_mutable_parameters; i++)
-        json_object_set_new(has, volume->status->mutable_parameters[i]->key, json_null());
-    for (size_t i = 0; i < spec->n_mutable_parameters; i++)
-        json_object_set_new(has, spec->mutable_parameters[i]->key,
-                            json_string(spec->mutable_parameters[i]->value));
-    if (json_object_size(has) > 0)
-        json_object_set(status, "mutableParameters", has);
-    json_decref(has);
+    if (n + n_had > 0)
+        json_object_set_new(status, "mutableParameters", replacement(had, n_had, list, n));
 }
 
 /* ---- carrying it out ---- */

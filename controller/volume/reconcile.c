@@ -95,7 +95,8 @@ static bool gather(struct controller *controller, const char *key, struct volume
     ret->in.pv_gone = pv_state == VOLUME_PV_REPLACED;
     growth_gather(ret->volume, &ret->in);
     modification_gather(ret->volume, &ret->in);
-    volume_user_gather(controller, object, &ret->in);
+    if (ret->in.updating || ret->in.modifying)
+        volume_user_gather(controller, object, &ret->in);
     gather_attachments(ret);
     return true;
 }

@@ -108,14 +108,14 @@ bool volume_is_modifying(const Api__AzVolume *volume)
 
     if (!volume_is_created(volume) || status->modify_error || spec->n_mutable_parameters == 0)
         return false;
-    for (size_t i = 0; i < spec->n_mutable_parameters; i++) {
-        const char *has = KUBE_MAP_GET(status->mutable_parameters, status->n_mutable_parameters,
-                                       spec->mutable_parameters[i]->key);
+    CLEANUP(freep)
+    struct parameter *wanted = PARAMETER_LIST(spec->mutable_parameters, spec->n_mutable_parameters);
+    CLEANUP(freep)
+    struct parameter *has =
+        PARAMETER_LIST(status->mutable_parameters, status->n_mutable_parameters);
 
-        if (!has || strcmp(has, spec->mutable_parameters[i]->value) != 0)
-            return true;
-    }
-    return false;
+    return !parameters_include(has, status->n_mutable_parameters, wanted,
+                               spec->n_mutable_parameters);
 }
 
 struct err *volume_parse_mutable(const Api__AzVolume *volume, struct volume_parameters *ret)
