@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/attachment/dangling_attach.h"
+#include "controller/attachment/disk_look.h"
 #include "controller/attachment/disk_owner.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/status.h"
@@ -195,6 +196,19 @@ static void look_up_limit(struct task *self, const struct attachment_work *work)
         log_warning("node %s: its limit of disks cannot be looked up: %s", node, err_message(err));
 }
 
+/* Somebody may have converted the disk: it is tried again when that is on record. */
+static struct err *learn_about_disk(struct task *self, const struct attachment_work *work,
+                                    struct err *refusal)
+{
+    bool differs = false;
+    CLEANUP(err_freep) struct err *err = disk_look_after_refusal(self, work, &differs);
+
+    if (err)
+        log_warning("%s: cannot find out what the disk is now: %s", work->object->key,
+                    err_message(err));
+    return differs ? err_as(refusal, ERR_BUSY) : refusal;
+}
+
 /* A disk that is in somebody's way may be attached where nobody uses it; then it is tried again. */
 static struct err *learn_from_refusal(struct task *self, struct attachment_work *work,
                                       struct err *refusal)
@@ -203,6 +217,8 @@ static struct err *learn_from_refusal(struct task *self, struct attachment_work 
 
     if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
         look_up_limit(self, work);
+    if (refusal && err_kind(refusal) == ERR_INVALID)
+        return learn_about_disk(self, work, refusal);
     if (!refusal || err_kind(refusal) != ERR_BUSY)
         return refusal;
     CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/attachment/disk_look.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/audit/source.h"
 #include "controller/metrics.h"
@@ -104,21 +105,11 @@ static void take(struct audit *audit, const char *scope, struct findings *seen)
     }
 }
 
-/* The reconciler of a volume in this state reads the disk. */
-static struct err *repair_size(struct task *self, struct controller *controller,
-                               const struct kube_object *volume)
-{
-    json_t *changes = json_pack("{s:{s:s}}", "status", "state", STATE_UPDATING);
-
-    return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
-                               if_same(volume, changes), NULL);
-}
-
 static struct err *repair_sizes(struct task *self, struct audit *audit)
 {
     for (size_t i = 0; i < audit->n_to_repair; i++)
         if (audit->to_repair[i].kind == SIZE_DIFFERS)
-            TRY(repair_size(self, audit->controller, audit->to_repair[i].object));
+            TRY(disk_look_request(self, audit->controller, audit->to_repair[i].object));
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/attachment/disk_look.h"
 #include "controller/volume/disk.h"
 #include "controller/volume/user.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -92,7 +93,7 @@ struct err *growth_read_size(struct task *self, struct controller *controller,
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
 
     TRY(cloud->ops->disk_get(self, cloud, detail->volume__id, &disk));
-    if (disk.size_bytes <= detail->capacity__bytes)
+    if (!disk_differs(as_volume(object), &disk))
         return NULL;
     return record(self, &(struct recording){controller, object}, &disk);
 }

@@ -187,6 +187,15 @@ def test_a_cached_disk_is_converted_when_it_is_detached(world, controller, disk,
     assert [d["caching"] for d in vm["properties"]["storageProfile"]["dataDisks"]] == ["None"]
 
 
+def test_a_disk_that_somebody_has_converted_in_azure_is_attached_as_it_is_now(world, controller, azure_sdk):
+    volume = create(controller, parameters=ALONE, size=16 * GIB).volume_id
+    azure_sdk.disks.begin_update(simulator.GROUP, "pvc-1", {"sku": {"name": "PremiumV2_LRS"}},
+                                 polling_interval=0.1).result()
+    publish(controller, volume, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "the disk is attached without caching", 60)
+    modify(controller, volume, DiskIOPSReadWrite="3500")
+
+
 def test_what_azure_refuses_is_said_and_tried_again_when_asked(world, controller):
     volume = create(controller, parameters=FAST, size=16 * GIB).volume_id
     for iops in (4100, 4200, 4300, 4400):

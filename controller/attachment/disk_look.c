@@ -1,0 +1,34 @@
+#include "controller/attachment/disk_look.h"
+
+#include <strings.h>
+
+#include "lib/api/azdisk.pb-c.h"
+#include "lib/kube/cached_client.h"
+
+bool disk_differs(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    const struct caching_disk recorded = volume_disk(volume);
+
+    return disk->size_bytes > volume->status->detail->capacity__bytes || !recorded.sku ||
+           strcasecmp(recorded.sku, disk->sku) != 0 || recorded.max_shares != disk->max_shares;
+}
+
+struct err *disk_look_request(struct task *self, struct controller *controller,
+                              const struct kube_object *volume)
+{
+    json_t *changes = json_pack("{s:{s:s}}", "status", "state", STATE_UPDATING);
+
+    return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
+                               if_same(volume, changes), NULL);
+}
+
+struct err *disk_look_after_refusal(struct task *self, const struct attachment_work *work,
+                                    bool *ret_differs)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+
+    TRY(controller->cloud->ops->disk_get(self, controller->cloud, work->in.disk_id, &disk));
+    *ret_differs = volume_is_created(work->volume) && disk_differs(work->volume, &disk);
+    return *ret_differs ? disk_look_request(self, controller, work->volume_object) : NULL;
+}
