@@ -384,3 +384,18 @@ def is_unpublished(controller, volume: str, node: str) -> bool:
         assert error.code() == grpc.StatusCode.UNAVAILABLE, error
         return False
     return True
+
+
+@pytest.mark.parametrize("disk_by_hand, provisioned", [(False, True), (False, False), (True, False)])
+def test_a_record_that_has_lost_its_status(world, controller, azure_sdk, disk_by_hand, provisioned):
+    """As one from a backup: who restores an object does not restore its status."""
+    volume = make_disk(azure_sdk, "kept") if disk_by_hand else create(controller, name="kept", parameters={}).volume_id
+    with persistent_volume(world, volume, {}, provisioned=provisioned):
+        publish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("kept") == {"a": "Primary Attached"}, "the primary")
+        unpublish(controller, volume, world.nodes[0])
+        until(lambda: world.roles("kept") == {}, "it is detached")
+        world.patch("azvolumes", "kept", {"status": None}, status=True)
+        publish(controller, volume, world.nodes[1])
+        until(lambda: world.roles("kept") == {"b": "Primary Attached"}, "the same disk, on another node")
+        assert [d["name"] for d in world.azure.control("GET", "disks")["disks"]] == ["kept"]
