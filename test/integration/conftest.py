@@ -1,4 +1,4 @@
-"""One API server for all tests of a run; a test that needs its own world makes a namespace."""
+"""One API server for all tests of a run; each has a namespace of its own, and Azure."""
 
 import pytest
 from azure.identity import ClientSecretCredential
@@ -6,6 +6,7 @@ from azure.mgmt.compute import ComputeManagementClient
 from azsim import simulator
 
 from .apiserver import ApiServer
+from .driver_world import Controller, World
 
 
 @pytest.fixture(scope="session")
@@ -15,6 +16,20 @@ def apiserver(tmp_path_factory):
     server = ApiServer(tmp_path_factory.mktemp("apiserver"))
     yield server
     server.close()
+
+
+@pytest.fixture
+def world(tmp_path, apiserver):
+    """A quick Azure. Files whose tests need another world have a fixture of this name."""
+    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
+        yield world
+
+
+@pytest.fixture
+def controller(world):
+    """One, with the default flags; otherwise likewise."""
+    with Controller(world) as controller:
+        yield controller
 
 
 @pytest.fixture

@@ -7,13 +7,7 @@ from cluster.waiting import until
 
 from .calls import GIB, SHARED, create, delete, publish, refused, unpublish
 from .csi import MULTI_NODE_MULTI_WRITER, block, mounted
-from .driver_world import Controller, World
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
+from .driver_world import Controller
 
 
 @pytest.fixture

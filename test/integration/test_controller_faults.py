@@ -16,12 +16,6 @@ EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica At
 
 
 @pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
-
-
-@pytest.fixture
 def pair(world):
     """A leader, and one that waits for its place."""
     with Controller(world, "leader") as leader:

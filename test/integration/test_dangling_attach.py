@@ -6,16 +6,10 @@ from cluster.waiting import until
 
 from .azure_side import attach, make_disk
 from .calls import create, publish
-from .driver_world import GROUP, Controller, World
+from .driver_world import GROUP, Controller
 from .kubernetes_side import persistent_volume, volume_attachment
 
 SINGLE = {"skuName": "Premium_LRS"}
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
 
 
 @pytest.fixture

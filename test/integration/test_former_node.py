@@ -13,12 +13,6 @@ def world(tmp_path, apiserver):
         yield world
 
 
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
-
-
 def in_use(world: World, node: str, volume: str) -> None:
     """As kubelet says it, from before a mount until after the end of it."""
     name = f"kubernetes.io/csi/disk.csi.azure.com^{volume}"

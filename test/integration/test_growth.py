@@ -18,12 +18,6 @@ def world(tmp_path, apiserver):
         yield world
 
 
-@pytest.fixture
-def controller(world):
-    with Controller(world, "one") as controller:
-        yield controller
-
-
 def begin(controller, volume: str, size: int, limit: int = 0):
     return controller.csi.begin("Controller/ControllerExpandVolume", volume_id=volume,
                                 capacity_range={"required_bytes": size, "limit_bytes": limit})

@@ -21,12 +21,6 @@ def world(tmp_path, apiserver):
         yield world
 
 
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
-
-
 def page(controller, most: int = 0, token: str = ""):
     return controller.csi.call("Controller/ListVolumes", max_entries=most, starting_token=token)
 

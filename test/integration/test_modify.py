@@ -23,12 +23,6 @@ def world(tmp_path, apiserver):
         yield world
 
 
-@pytest.fixture
-def controller(world):
-    with Controller(world, "one") as controller:
-        yield controller
-
-
 def begin(controller, volume: str, **parameters):
     return controller.csi.begin("Controller/ControllerModifyVolume", volume_id=volume, mutable_parameters=parameters)
 

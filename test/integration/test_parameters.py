@@ -4,21 +4,8 @@ import pytest
 from cluster.waiting import until
 
 from .calls import GIB, create, delete, publish, refused
-from .driver_world import Controller, World
 
 FORGET_AFTER = "disk.csi.azure.com/forget-after"
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
-
-
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
 
 
 def claim(name: str, **parameters: str) -> dict[str, str]:

@@ -10,23 +10,11 @@ from cluster.waiting import until
 
 from .azure_side import attach, make_disk
 from .calls import SHARED, create, delete, publish, refused, unpublish
-from .driver_world import GROUP, Controller, World
+from .driver_world import GROUP, Controller
 from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
 
 EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
 VM_CHANGES = ("virtualMachines.attachDetachDataDisks", "virtualMachines.createOrUpdate", "virtualMachines.update")
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
-
-
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
 
 
 @contextmanager

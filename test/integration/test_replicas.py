@@ -40,12 +40,6 @@ def world(tmp_path, apiserver):
         yield world
 
 
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
-
-
 def one_replica(controller, name: str = "pvc-1", **parameters: str) -> str:
     shared = {"skuName": "Premium_LRS", "maxShares": "3", "maxMountReplicaCount": "1"}
     return create(controller, name=name, parameters=shared | parameters).volume_id

@@ -23,12 +23,6 @@ def world(tmp_path, apiserver):
 
 
 @pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
-
-
-@pytest.fixture
 def disks(azure_sdk) -> list[str]:
     return [make_disk(azure_sdk, NAME, group=group) for group in ("rg", "elsewhere")]
 

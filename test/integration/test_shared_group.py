@@ -6,25 +6,13 @@ import pytest
 from cluster.waiting import until
 
 from .calls import create, delete, publish, refused
-from .driver_world import GROUP, Controller, World
+from .driver_world import GROUP, Controller
 from .kubernetes_side import persistent_volume
 
 OLDER = {"k8s-azure-created-by": "kubernetes-azure-dd"}
 OTHERS = {**OLDER, "k8s-azure-created-by-driver": GROUP,
           "k8s-azure-created-by-cluster": "5c1a0d52-6f6e-4f0b-9a43-0e5b6d1f7c11"}
 UID = "96c8f65f-2d4d-4156-b0a2-0d2aa9847e8e"
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
-
-
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
 
 
 def make_disk(azure_sdk, name: str, tags: dict[str, str]) -> str:

@@ -1,28 +1,15 @@
 """Volumes of PersistentVolumes that people make and delete by hand, and disks that they make anew."""
 
-import pytest
 from cluster.waiting import until
 
 from .azure_side import delete_disk, make_disk
 from .calls import publish, refused, unpublish
 from .csi import MULTI_NODE_MULTI_WRITER, block
-from .driver_world import GROUP, Controller, World
+from .driver_world import GROUP
 from .kubernetes_side import persistent_volume, remove
 
 SHARED_BY_TWO = {"maxShares": "2", "maxMountReplicaCount": "1"}
 FILESYSTEM, UNIQUE_ID = f"{GROUP}/filesystem", f"{GROUP}/disk-unique-id"
-
-
-@pytest.fixture
-def world(tmp_path, apiserver):
-    with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms") as world:
-        yield world
-
-
-@pytest.fixture
-def controller(world):
-    with Controller(world) as controller:
-        yield controller
 
 
 def notes(world) -> dict[str, str]:
