@@ -28,7 +28,7 @@ struct settings {
     uint64_t heartbeat_limit_ms;   /* a node plug-in that was silent for longer is not ready */
     int64_t worker_tasks;          /* of each reconciler */
     uint64_t audit_interval_ms;    /* between scans; 0: none */
-    bool expand_detaches_replicas; /* of a disk that cannot grow while a VM has it */
+    bool expand_detaches_replicas; /* of a disk that cannot be changed while a VM has it */
     int64_t reserved_slots;        /* of each VM, for disks of others */
     int repair;                    /* enum repair: what the audit puts right */
 };

@@ -92,8 +92,8 @@ static const struct option_row rows[] = {
                   "How long replicas stay attached after the volume's last unpublish"),
     BOOL_FLAG("expand-detaches-replicas", flags.settings.expand_detaches_replicas,
               "Whether the replicas of a volume that is not in use are detached when its disk is "
-              "to grow, which a shared disk cannot while a VM has it; if not, it grows when they "
-              "have been removed"),
+              "to grow or to be modified in a way that Azure allows only while no VM has the disk; "
+              "if not, that happens when they have been removed"),
     INT_FLAG("reserved-data-disk-slot-num", flags.settings.reserved_slots, 0, 64,
              "Number of data disk slots of each VM that are reserved for disks that do not belong "
              "to the driver; such disks count towards it once they are attached"),

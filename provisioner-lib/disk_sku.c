@@ -148,9 +148,9 @@ const char *disk_sku_change_obstacle(const char *from, const char *to)
     if (find(from) == &unknown_sku)
         return "this version of the driver does not know the kind that the disk has";
     if (find(from)->fixed || find(to)->fixed)
-        return "a disk can be made an UltraSSD_LRS disk, or another one of it, only by copying it";
+        return "disks can be converted from or to UltraSSD_LRS only by copying them";
     if (strcasecmp(from, PREMIUM_V2) == 0)
-        return "a PremiumV2_LRS disk can become another one only by copying it";
+        return "a PremiumV2_LRS disk can be converted to another kind only by copying it";
     if (disk_sku_is_zone_redundant(from) != disk_sku_is_zone_redundant(to))
         return "a disk's zones, which its PersistentVolume names, stay as they are: a "
                "zone-redundant "

@@ -84,7 +84,7 @@ static struct err *in_vain(const struct kube_object *volume, struct err *err)
     if (err_kind(err) == ERR_TIMEOUT && percent) {
         err_free(err);
         return err_new(ERR_TIMEOUT,
-                       "disk of volume %s: Azure is converting it, of which %s %% or more are done",
+                       "Azure is still converting the disk of volume %s; at least %s %% is done",
                        volume->metadata->name, percent);
     }
     if (err_kind(err) == ERR_TIMEOUT && trouble) {

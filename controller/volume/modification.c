@@ -187,8 +187,8 @@ static void tell(const struct modification *modification)
     else if (percent / EVENT_PERCENT * EVENT_PERCENT > recorded_percent(as_volume(volume)))
         events_record(events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL, "DiskConverting",
                       "Modify",
-                      "Azure is converting disk %s, of which %d %% are done; the disk can be used "
-                      "meanwhile, but is slower, and cannot grow",
+                      "Azure is converting disk %s; %d %% is done. The disk can be used meanwhile, "
+                      "but it is slower and cannot grow",
                       disk, percent);
 }
 
