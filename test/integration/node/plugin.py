@@ -196,6 +196,11 @@ class NodePlugin:
         series = 'azuredisk_slots{kind="used"}'
         until(lambda: self.metrics().get(series) == n, f"{n} attachments in the plug-in's cache")
 
+    def has_proven(self, n: int) -> None:
+        """Waits until it has looked at so many devices, and decided what may be done with them."""
+        series = 'azuredisk_stage_duration_seconds_count{phase="prove"}'
+        until(lambda: self.metrics().get(series) == n, f"{n} proofs")
+
 
 def until_done(call, *arguments, seconds: float = 120) -> None:
     """As kubelet calls: again and again, whatever the answer is."""

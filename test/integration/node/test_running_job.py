@@ -64,7 +64,7 @@ def test_not_begun_when_the_role_went_before(stopped, cloud, disk_of, mkfs):
     v = Volume(stopped, cloud, "waits", disk_of(SMALLEST_EXT4), lun=1).attach()
     before = v.disk.checksum()
     staging = stopped.later(v.stage)
-    stopped.knows_attachments(2)
+    stopped.has_proven(2)
     cloud.want(v.name, "Replica")
     assert staging.exception(timeout=60).code() == Code.ABORTED
     mkfs.go_on()
