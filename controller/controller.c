@@ -5,6 +5,13 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "provisioner-lib/records/names.h"
 
+struct kube_object *volume_of_name(const struct controller *controller, const char *name)
+{
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+
+    return store_get(controller->volumes, key);
+}
+
 struct kube_object *const *attachments_of_volume(const struct controller *controller,
                                                  const char *volume_name, size_t *ret_n)
 {

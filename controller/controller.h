@@ -50,10 +50,11 @@ struct controller {
     struct store_index *pods_by_claim;                  /* by the PersistentVolumeClaim's key */
     struct store_index *pods_by_label, *repelling_pods; /* scheduling/interpod_affinity.h */
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
-    struct store_index *volumes_by_pv; /* by the PersistentVolume that is on record */
-    struct store_index *persistent_volumes_by_volume;      /* by the AzVolume's name */
-    struct store_index *volume_attachments_by_pv;          /* by the PersistentVolume's name */
-    struct store_index *volume_attachments_by_inline_disk; /* without one: by the AzVolume's name */
+    struct store_index *volumes_by_pv;              /* by the PersistentVolume that is on record */
+    struct store_index *volumes_by_disk;            /* by the id that is on record, in lower case */
+    struct store_index *persistent_volumes_by_name; /* by volume_plain_name() of their disks */
+    struct store_index *volume_attachments_by_pv;   /* by the PersistentVolume's name */
+    struct store_index *volume_attachments_by_inline_disk; /* of pods without one, likewise */
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_infos *node_infos;
 
@@ -83,6 +84,9 @@ workqueue_work_fn reconcile_summary;
 void attachment_forget_verified(struct controller *controller);
 
 /* ---- small things that several of them need ---- */
+
+/* An AzVolume by its name; NULL if there is none. */
+struct kube_object *volume_of_name(const struct controller *controller, const char *name);
 
 /* Attachments of a volume, by the AzVolume's name. */
 struct kube_object *const *attachments_of_volume(const struct controller *controller,

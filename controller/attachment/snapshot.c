@@ -221,8 +221,7 @@ static void gather_siblings(struct attachment_work *work)
 static void gather_need(const struct controller *controller, const char *volume_name,
                         struct neighbour *neighbour)
 {
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume_name);
-    struct kube_object *volume = store_get(controller->volumes, key);
+    const struct kube_object *volume = volume_of_name(controller, volume_name);
     unsigned wanted = 0, replicas = 0;
     bool published = false;
     size_t n;

@@ -1,7 +1,5 @@
 #include "controller/audit/source.h"
 
-#include <strings.h>
-
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/records/names.h"
@@ -54,32 +52,7 @@ static struct err *walk(struct task *self, const struct cluster_source *source,
 
 static struct kube_object *volume(const struct cluster_source *source, const char *name)
 {
-    const struct controller *controller = controller_of(source);
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-
-    return store_get(controller->volumes, key);
-}
-
-static bool is_same(const char *id, const char *other)
-{
-    return id && strcasecmp(id, other) == 0;
-}
-
-/* NULL for what is no disk; free() it. */
-static char *name_of(const char *disk_id)
-{
-    char *name = NULL;
-
-    err_free(volume_name_of_id(disk_id, &name));
-    return name;
-}
-
-static struct kube_object *volume_of_disk(const struct cluster_source *source, const char *id)
-{
-    CLEANUP(freep) char *name = name_of(id);
-    struct kube_object *found = name ? volume(source, name) : NULL;
-
-    return found && is_same(volume_disk_id(found), id) ? found : NULL;
+    return volume_of_name(controller_of(source), name);
 }
 
 static struct object_list find(const struct store_index *index, const char *value)
@@ -88,6 +61,18 @@ static struct object_list find(const struct store_index *index, const char *valu
 
     list.items = store_find(index, value, &list.n);
     return list;
+}
+
+/* Of an AzVolume, the disk that was seen, not the one that it is to be. */
+static struct kube_object *volume_of_disk(const struct cluster_source *source, const char *id)
+{
+    CLEANUP(freep) char *lower = mem_lower(id);
+    const struct object_list found = find(controller_of(source)->volumes_by_disk, lower);
+
+    for (size_t i = 0; i < found.n; i++)
+        if (volume_disk_id(found.items[i]))
+            return found.items[i];
+    return NULL;
 }
 
 static struct kube_object *node(const struct cluster_source *source, const char *name)
@@ -107,15 +92,16 @@ static struct object_list attachments_of_node(const struct cluster_source *sourc
 
 static struct object_list find_by_name_of_disk(const struct store_index *index, const char *id)
 {
-    CLEANUP(freep) char *name = name_of(id);
+    CLEANUP(freep) char *name = NULL;
+    CLEANUP(err_freep) struct err *err = volume_name_of_id(id, &name);
 
-    return name ? find(index, name) : (struct object_list){0};
+    return err ? (struct object_list){0} : find(index, name);
 }
 
 static struct object_list persistent_volumes_of_disk(const struct cluster_source *source,
                                                      const char *id)
 {
-    return find_by_name_of_disk(controller_of(source)->persistent_volumes_by_volume, id);
+    return find_by_name_of_disk(controller_of(source)->persistent_volumes_by_name, id);
 }
 
 static struct object_list inline_volume_attachments(const struct cluster_source *source,

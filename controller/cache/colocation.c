@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/cache/disk_pv.h"
+#include "controller/cache/volume_name.h"
 #include "controller/scheduling/interpod_affinity.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pod.h"
 #include "lib/kube/pod_claim.h"
 #include "lib/kube/pv_source.h"
-#include "provisioner-lib/records/names.h"
 
 /* ---- indexes ---- */
 
@@ -52,7 +53,9 @@ static char *volume_behind(const struct controller *controller, const struct kub
 {
     const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
 
-    return pv_is_of_driver(spec, controller->settings.driver_name) ? volume_name_of_pv(spec) : NULL;
+    return pv_is_of_driver(spec, controller->settings.driver_name)
+               ? volume_name_of_pv(controller, spec)
+               : NULL;
 }
 
 void pod_each_volume(const struct controller *controller, const Api__Pod *pod,
@@ -114,21 +117,28 @@ static void each_pod_of_claim(const struct controller *controller, const char *c
             fn(ctx, KUBE_AS(Api__Pod, pods[i]));
 }
 
+static void each_pod_of_pv(const struct controller *controller, const struct kube_object *pv,
+                           void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
+{
+    const Api__ObjectReference *claim = KUBE_AS(Api__PersistentVolume, pv)->spec->claim_ref;
+
+    if (!claim || !claim->name)
+        return;
+    CLEANUP(freep) char *key = kube_key(claim->namespace_, claim->name);
+    each_pod_of_claim(controller, key, fn, ctx);
+}
+
 static void each_pod_of_volume(const struct controller *controller, const char *name,
                                void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
 {
     size_t n;
-    struct kube_object *const *found =
-        store_find(controller->persistent_volumes_by_volume, name, &n);
+    struct kube_object *const *pvs = pvs_of_name(controller, name, &n);
 
     for (size_t i = 0; i < n; i++) {
-        const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, found[i])->spec;
-        const Api__ObjectReference *claim = spec->claim_ref;
+        CLEANUP(freep) char *behind = volume_behind(controller, pvs[i]);
 
-        if (!claim || !claim->name)
-            continue;
-        CLEANUP(freep) char *key = kube_key(claim->namespace_, claim->name);
-        each_pod_of_claim(controller, key, fn, ctx);
+        if (behind && strcmp(behind, name) == 0)
+            each_pod_of_pv(controller, pvs[i], fn, ctx);
     }
 }
 
@@ -220,8 +230,7 @@ int32_t pod_priority_of_volume(const struct controller *controller, const char *
 
 void colocation_requeue(struct controller *controller, const char *volume)
 {
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
-    const struct kube_object *object = store_get(controller->volumes, key);
+    const struct kube_object *object = volume_of_name(controller, volume);
     struct colocation group = {0};
 
     if (!object || !controller->leading)

@@ -4,6 +4,7 @@
 #include "controller/scheduling/interpod_affinity.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/names.h"
 
 static void index_by_volume(const struct kube_object *object,
@@ -33,11 +34,33 @@ static void index_by_recorded_pv(const struct kube_object *object,
         emit(ctx, spec->persistent_volume);
 }
 
-/* Of whatever driver: an index does not know which is ours. */
-static void index_by_disk(const struct kube_object *object,
-                          void (*emit)(void *ctx, const char *value), void *ctx)
+static void index_by_recorded_disk(const struct kube_object *object,
+                                   void (*emit)(void *ctx, const char *value), void *ctx)
 {
-    CLEANUP(freep) char *name = volume_name_of_pv(KUBE_AS(Api__PersistentVolume, object)->spec);
+    const char *disk = volume_recorded_disk(as_volume(object));
+    CLEANUP(freep) char *lower = disk ? mem_lower(disk) : NULL;
+
+    if (lower)
+        emit(ctx, lower);
+}
+
+/* The AzVolume's name by the disk's name alone, which several disks may have; NULL if it is about
+ * none. */
+static char *plain_name_of(const Api__PersistentVolumeSpec *spec)
+{
+    const char *disk = pv_handle(spec);
+    char *name = NULL;
+
+    if (disk)
+        err_free(volume_name_of_id(disk, &name));
+    return name;
+}
+
+/* Of whatever driver: an index does not know which is ours. */
+static void index_by_disk_name(const struct kube_object *object,
+                               void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    CLEANUP(freep) char *name = plain_name_of(KUBE_AS(Api__PersistentVolume, object)->spec);
 
     if (name)
         emit(ctx, name);
@@ -58,7 +81,7 @@ static void index_by_inline_disk(const struct kube_object *object,
 {
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
     CLEANUP(freep)
-    char *name = spec && spec->source ? volume_name_of_pv(spec->source->inline_volume_spec) : NULL;
+    char *name = spec && spec->source ? plain_name_of(spec->source->inline_volume_spec) : NULL;
 
     if (name)
         emit(ctx, name);
@@ -79,8 +102,9 @@ void indexes_add(struct controller *controller)
     controller->volumes_by_pv = store_add_index(controller->volumes, index_by_recorded_pv);
     controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
     controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
-    controller->persistent_volumes_by_volume =
-        store_add_index(controller->persistent_volumes, index_by_disk);
+    controller->volumes_by_disk = store_add_index(controller->volumes, index_by_recorded_disk);
+    controller->persistent_volumes_by_name =
+        store_add_index(controller->persistent_volumes, index_by_disk_name);
     controller->volume_attachments_by_pv =
         store_add_index(controller->volume_attachments, index_by_pv);
     controller->volume_attachments_by_inline_disk =

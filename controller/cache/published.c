@@ -3,121 +3,51 @@
 #include <string.h>
 #include <strings.h>
 
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/node_attachment.h"
+#include "controller/cache/volume_name.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
-#include "lib/kube/pv_source.h"
 #include "provisioner-lib/audit/cluster_view.h"
-#include "provisioner-lib/records/names.h"
 
-#define PROVISIONED_BY "pv.kubernetes.io/provisioned-by"
-#define PROVISIONED_IN_TREE "kubernetes.io/azure-disk"
+/* ---- PersistentVolumes ---- */
 
 static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
 {
     return KUBE_AS(Api__PersistentVolume, pv)->spec;
 }
 
-/* ---- PersistentVolumes ---- */
-
-/* Of one that is none of ours, "". */
-static const char *disk_of(const struct controller *controller, const struct kube_object *pv)
+static bool would_be(const struct controller *controller, const Api__PersistentVolumeSpec *spec,
+                     const char *volume_name)
 {
-    return pv_is_of_driver(spec_of(pv), controller->settings.driver_name) ? pv_handle(spec_of(pv))
-                                                                          : "";
+    CLEANUP(freep) char *name = volume_name_of_pv(controller, spec);
+
+    return name && strcmp(name, volume_name) == 0;
 }
 
-static const struct kube_object *volume_of(const struct controller *controller, const char *name)
-{
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-
-    return store_get(controller->volumes, key);
-}
-
-bool pv_is_provisioned(const struct controller *controller, const struct kube_object *pv)
-{
-    const char *by = kube_annotation(pv->metadata, PROVISIONED_BY);
-
-    return by && (strcmp(by, controller->settings.driver_name) == 0 ||
-                  (spec_of(pv)->azure_disk && strcmp(by, PROVISIONED_IN_TREE) == 0));
-}
-
-/* Can its disk be that of an AzVolume that names none? The disk may be yet to be made: what
- * somebody else has made of the same name, in whatever resource group, is another one. */
-static bool is_of_unrecorded(const struct controller *controller, const struct kube_object *pv,
-                             const struct kube_object *volume)
-{
-    const Api__AzVolumeSpec *spec = as_volume(volume)->spec;
-
-    return pv_is_provisioned(controller, pv) ||
-           (spec && spec->persistent_volume &&
-            strcmp(spec->persistent_volume, pv->metadata->name) == 0);
-}
-
-/* Which of several counts: a bound one, else the one that the AzVolume was written for. */
-static int rank_of(const struct kube_object *pv, const struct kube_object *volume)
-{
-    const char *uid = volume ? kube_annotation(volume->metadata, ANNOTATION_PV_UID) : NULL;
-    bool recorded = uid && pv->metadata->uid && strcmp(uid, pv->metadata->uid) == 0;
-
-    return 1 + recorded + 2 * pv_is_bound(pv);
-}
-
-/* Disks of several resource groups may have one name. `disk` NULL: of any, as far as the AzVolume
- * may have it. */
-static struct kube_object *find_pv(const struct controller *controller, const char *volume_name,
-                                   const char *disk)
+/* Of several disks whose AzVolume would have that name, one that a claim has. */
+static struct kube_object *pv_of_no_volume(const struct controller *controller,
+                                           const char *volume_name)
 {
     size_t n;
-    struct kube_object *const *objects =
-        store_find(controller->persistent_volumes_by_volume, volume_name, &n);
-    const struct kube_object *volume = n > 0 ? volume_of(controller, volume_name) : NULL;
+    struct kube_object *const *pvs = pvs_of_name(controller, volume_name, &n);
     struct kube_object *found = NULL;
-    int best = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const char *named = disk_of(controller, objects[i]);
-        int rank = rank_of(objects[i], volume);
-        bool fits = disk ? strcasecmp(disk, named) == 0
-                         : !volume || is_of_unrecorded(controller, objects[i], volume);
-
-        if (*named && fits && rank > best) {
-            found = objects[i];
-            best = rank;
-        }
-    }
+    for (size_t i = 0; i < n; i++)
+        if (*pv_disk(controller, pvs[i]) && (!found || !pv_is_bound(found)) &&
+            (!found || pv_is_bound(pvs[i])) && would_be(controller, spec_of(pvs[i]), volume_name))
+            found = pvs[i];
     return found;
 }
 
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name)
 {
-    const struct kube_object *volume = volume_of(controller, volume_name);
+    const struct kube_object *volume = volume_of_name(controller, volume_name);
+    const char *disk = volume ? volume_recorded_disk(as_volume(volume)) : NULL;
 
-    return find_pv(controller, volume_name,
-                   volume ? volume_recorded_disk(as_volume(volume)) : NULL);
-}
-
-struct kube_object *kubernetes_pv_of_disk(const struct controller *controller,
-                                          const char *volume_name, const char *disk_id)
-{
-    return find_pv(controller, volume_name, disk_id);
-}
-
-static bool is_in_phase(const struct kube_object *pv, const char *phase)
-{
-    const Api__PersistentVolumeStatus *status = KUBE_AS(Api__PersistentVolume, pv)->status;
-
-    return status && status->phase && strcmp(status->phase, phase) == 0;
-}
-
-bool pv_is_bound(const struct kube_object *pv)
-{
-    return !kube_is_deleting(pv->metadata) && is_in_phase(pv, "Bound");
-}
-
-bool pv_is_released(const struct kube_object *pv)
-{
-    return is_in_phase(pv, "Released");
+    return disk     ? pv_of_disk(controller, disk, volume)
+           : volume ? pv_of_unrecorded(controller, volume)
+                    : pv_of_no_volume(controller, volume_name);
 }
 
 /* ---- VolumeAttachments ---- */
@@ -147,7 +77,7 @@ char *volume_of_volume_attachment(const struct controller *controller,
             ? store_get(controller->persistent_volumes, source->persistent_volume_name)
             : NULL;
 
-    return volume_name_of_pv(pv ? spec_of(pv) : source->inline_volume_spec);
+    return volume_name_of_pv(controller, pv ? spec_of(pv) : source->inline_volume_spec);
 }
 
 struct list_of_objects {
@@ -155,14 +85,31 @@ struct list_of_objects {
     size_t n;
 };
 
-static void add_ours(const struct controller *controller, const struct store_index *index,
-                     const char *value, struct list_of_objects *list)
+static void add_of_pv(const struct controller *controller, const struct kube_object *pv,
+                      struct list_of_objects *list)
 {
     size_t n;
-    struct kube_object *const *objects = store_find(index, value, &n);
+    struct kube_object *const *objects =
+        store_find(controller->volume_attachments_by_pv, pv->metadata->name, &n);
 
     for (size_t i = 0; i < n; i++)
         if (volume_attachment_is_ours(controller, objects[i]))
+            ARRAY_ADD(list->items, list->n) = objects[i];
+}
+
+/* Those of pods that name the disk without a claim. */
+static void add_without_pv(const struct controller *controller, const char *volume_name,
+                           struct list_of_objects *list)
+{
+    CLEANUP(freep) char *plain = volume_plain_name(controller, volume_name);
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(controller->volume_attachments_by_inline_disk, plain, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (volume_attachment_is_ours(controller, objects[i]) &&
+            would_be(controller, as_volume_attachment(objects[i])->spec->source->inline_volume_spec,
+                     volume_name))
             ARRAY_ADD(list->items, list->n) = objects[i];
 }
 
@@ -170,16 +117,15 @@ struct kube_object **volume_attachments_of(const struct controller *controller,
                                            const char *volume_name, size_t *ret_n)
 {
     const struct kube_object *pv = kubernetes_pv(controller, volume_name);
+    const char *disk = pv ? pv_disk(controller, pv) : NULL;
     struct list_of_objects list = {0};
     size_t n;
-    struct kube_object *const *pvs =
-        store_find(controller->persistent_volumes_by_volume, volume_name, &n);
+    struct kube_object *const *pvs = pvs_of_name(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (pv && strcasecmp(disk_of(controller, pvs[i]), disk_of(controller, pv)) == 0)
-            add_ours(controller, controller->volume_attachments_by_pv, pvs[i]->metadata->name,
-                     &list);
-    add_ours(controller, controller->volume_attachments_by_inline_disk, volume_name, &list);
+        if (disk && strcasecmp(pv_disk(controller, pvs[i]), disk) == 0)
+            add_of_pv(controller, pvs[i], &list);
+    add_without_pv(controller, volume_name, &list);
     *ret_n = list.n;
     return list.items;
 }

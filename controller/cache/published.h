@@ -1,9 +1,8 @@
 /* published.h - what Kubernetes itself says of a volume: its PersistentVolume, and the
  * VolumeAttachments that say on which nodes it is published.
  *
- * Several PersistentVolumes may name one disk: a Released one that was left beside the one that
- * took its place. The bound one says what the volume is; VolumeAttachments count whichever they
- * name, and those of pods that name the disk without a claim, too.
+ * VolumeAttachments count whichever of the disk's PersistentVolumes (disk_pv.h) they name, and
+ * those of pods that name the disk without a claim, too.
  *
  * It is read from the cache, which may be behind. Pointers are borrowed.
  */
@@ -12,18 +11,8 @@
 #include "controller/controller.h"
 
 /* The PersistentVolume of this driver whose disk the AzVolume of that name has, or would have; NULL
- * if there is none. Of several, a bound one, else the one that the AzVolume was written for. One
- * that was made by hand is not that of an AzVolume that names neither it nor a disk. */
+ * if there is none. */
 struct kube_object *kubernetes_pv(const struct controller *controller, const char *volume_name);
-/* The same of this very disk: those of its name in other resource groups do not count. */
-struct kube_object *kubernetes_pv_of_disk(const struct controller *controller,
-                                          const char *volume_name, const char *disk_id);
-/* Made for a claim by this driver, in whatever version, or in-tree before it. */
-bool pv_is_provisioned(const struct controller *controller, const struct kube_object *pv);
-/* Its claim is gone: nobody is to use it before somebody clears it by hand. */
-bool pv_is_released(const struct kube_object *pv);
-/* A claim has it, and nobody deletes it. */
-bool pv_is_bound(const struct kube_object *pv);
 
 /* This driver's, of the volume; free() the list. */
 struct kube_object **volume_attachments_of(const struct controller *controller,

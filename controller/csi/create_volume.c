@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "controller/cache/published.h"
+#include "controller/cache/disk_pv.h"
+#include "controller/cache/volume_name.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "controller/volume/disk.h"
@@ -13,6 +14,7 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
+#include "provisioner-lib/cloud.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/names.h"
@@ -134,7 +136,7 @@ static json_t *parameters_json(const struct parameter *list, size_t n)
     return json;
 }
 
-static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
+static json_t *spec_json(const char *disk, const Csi__V1__CreateVolumeRequest *request,
                          const struct volume_parameters *parameters)
 {
     const Csi__V1__TopologyRequirement *topology = request->accessibility_requirements;
@@ -143,10 +145,9 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
     CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->parameters, n);
     CLEANUP(freep)
     struct parameter *mutable = PARAMETER_LIST(request->mutable_parameters, n_mutable);
-    json_t *spec = json_pack(
-        "{s:s, s:i, s:o, s:o}", "volumeName", parameters->disk_name ? parameters->disk_name : name,
-        "maxMountReplicaCount", parameters->max_mount_replica_count, "volumeCapability",
-        capabilities_json(request), "parameters", parameters_json(list, n));
+    json_t *spec = json_pack("{s:s, s:i, s:o, s:o}", "volumeName", disk, "maxMountReplicaCount",
+                             parameters->max_mount_replica_count, "volumeCapability",
+                             capabilities_json(request), "parameters", parameters_json(list, n));
 
     if (range)
         json_object_set_new(spec, "capacityRange",
@@ -166,7 +167,8 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateVolumeRequest *r
     return spec;
 }
 
-static json_t *volume_json(const char *name, const Csi__V1__CreateVolumeRequest *request,
+static json_t *volume_json(const char *name, const char *disk,
+                           const Csi__V1__CreateVolumeRequest *request,
                            const struct volume_parameters *parameters)
 {
     json_t *labels =
@@ -174,7 +176,7 @@ static json_t *volume_json(const char *name, const Csi__V1__CreateVolumeRequest 
 
     return json_pack("{s:{s:s, s:[s], s:o}, s:o}", "metadata", "name", name, "finalizers",
                      FINALIZER_VOLUME, "labels", labels, "spec",
-                     spec_json(name, request, parameters));
+                     spec_json(disk, request, parameters));
 }
 
 /* ---- CreateVolume: a volume of that name that is there already ---- */
@@ -234,10 +236,11 @@ static struct err *check_same_pv(const Api__AzVolume *volume,
 
 /* The other claim's volume may have lost its AzVolume; another one in its place would keep it from
  * being found again. */
-static struct err *check_no_other_pv(const struct controller *controller, const char *name,
+static struct err *check_no_other_pv(const struct controller *controller, const char *disk_id,
                                      const struct volume_parameters *parameters)
 {
-    const struct kube_object *pv = parameters->disk_name ? kubernetes_pv(controller, name) : NULL;
+    const struct kube_object *pv =
+        parameters->disk_name ? pv_of_disk(controller, disk_id, NULL) : NULL;
 
     if (!pv || strcmp(pv->metadata->name, parameters->pv_name) == 0)
         return NULL;
@@ -274,12 +277,12 @@ static void drop(json_t *spec, const char *map, const char *key)
 /* A creation that failed for good begins anew, as this request has it; with the parameter diskName
  * that may be another claim's. */
 static struct err *begin_anew(struct task *self, struct controller *controller,
-                              const struct kube_object *object, const char *name,
+                              const struct kube_object *object, const char *disk,
                               const Csi__V1__CreateVolumeRequest *request,
                               const struct volume_parameters *parameters)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *with_spec = NULL;
-    json_t *spec = spec_json(name, request, parameters);
+    json_t *spec = spec_json(disk, request, parameters);
     const Api__AzVolumeSpec *old = as_volume(object)->spec;
 
     for (size_t i = 0; i < old->n_parameters; i++)
@@ -302,12 +305,12 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
 /* ---- CreateVolume ---- */
 
 static struct err *write_volume(struct task *self, struct controller *controller, const char *name,
-                                const Csi__V1__CreateVolumeRequest *request,
+                                const char *disk, const Csi__V1__CreateVolumeRequest *request,
                                 const struct volume_parameters *parameters)
 {
     const char *namespace_ = controller->settings.namespace_;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    CLEANUP(json_decrefp) json_t *json = volume_json(name, request, parameters);
+    CLEANUP(json_decrefp) json_t *json = volume_json(name, disk, request, parameters);
     struct err *err =
         cached_create(self, controller->kube, controller->volumes, namespace_, json, &object);
 
@@ -318,7 +321,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
             return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
         TRY(check_made_here(controller, object, request));
         if (creation_has_failed(as_volume(object)))
-            return begin_anew(self, controller, object, name, request, parameters);
+            return begin_anew(self, controller, object, disk, request, parameters);
         TRY(check_same_pv(as_volume(object), parameters));
         err = check_same(as_volume(object), request);
     }
@@ -406,6 +409,33 @@ static void answer_volume(struct arena *arena, const Api__AzVolumeDetail *detail
     response->volume = volume;
 }
 
+/* CSI knows a volume by its name: whatever else a repeated call has, it means what was made of that
+ * name. Other disks that have it are not meant. */
+static struct err *name_of_new(const struct controller *controller, const char *disk_id,
+                               const struct volume_parameters *parameters, char **ret)
+{
+    CLEANUP(freep) char *plain = NULL;
+
+    TRY(volume_name_of_id(disk_id, &plain));
+    const struct kube_object *volume = volume_of_name(controller, plain);
+    if (parameters->disk_name || !volume || volume_adopted_id(as_volume(volume)))
+        return volume_name_of_disk(controller, disk_id, ret);
+    *ret = TAKE_PTR(plain);
+    return NULL;
+}
+
+static struct err *create_volume(struct task *self, struct rpc_call *call, const char *disk_id,
+                                 const char *disk, const Csi__V1__CreateVolumeRequest *request,
+                                 const struct volume_parameters *parameters,
+                                 struct kube_object **ret)
+{
+    CLEANUP(freep) char *name = NULL;
+
+    TRY(name_of_new(call->ctx, disk_id, parameters, &name));
+    TRY(write_volume(self, call->ctx, name, disk, request, parameters));
+    return wait_created(self, call, name, ret);
+}
+
 struct err *csi_create_volume(struct task *self, struct rpc_call *call, const void *message,
                               void *ret)
 {
@@ -413,17 +443,21 @@ struct err *csi_create_volume(struct task *self, struct rpc_call *call, const vo
     const Csi__V1__CreateVolumeRequest *request = message;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+    CLEANUP(freep) char *plain = NULL;
+    CLEANUP(freep) char *id = NULL;
 
     TRY(check_create(self, controller->cloud, request, &parameters));
     CLEANUP(freep)
-    char *name = parameters.disk_name ? volume_name_of_disk(parameters.disk_name)
-                                      : disk_name_of(request->name);
-    TRY(check_no_other_pv(controller, name, &parameters));
-    TRY(in_flight_begin(&controller->csi_calls, name));
-    struct err *err = write_volume(self, controller, name, request, &parameters);
-    if (!err)
-        err = wait_created(self, call, name, &volume);
-    in_flight_end(&controller->csi_calls, name);
+    char *disk =
+        parameters.disk_name ? mem_strdup(parameters.disk_name) : disk_name_of(request->name);
+    TRY(controller->cloud->ops->disk_id(
+        controller->cloud, &(struct cloud_disk_spec){.name = disk, .parameters = &parameters},
+        &id));
+    TRY(check_no_other_pv(controller, id, &parameters));
+    TRY(volume_name_of_id(id, &plain));
+    TRY(in_flight_begin(&controller->csi_calls, plain));
+    struct err *err = create_volume(self, call, id, disk, request, &parameters, &volume);
+    in_flight_end(&controller->csi_calls, plain);
     TRY(err);
     answer_volume(call->arena, as_volume(volume)->status->detail, ret);
     return NULL;

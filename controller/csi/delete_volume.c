@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "controller/cache/volume_name.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
@@ -72,10 +73,10 @@ static struct err *delete_on_record(struct task *self, struct rpc_call *call,
 
 /* ---- of a disk without one ---- */
 
-static bool is_deletable(const struct controller *controller, const char *name, const char *id,
+static bool is_deletable(const struct controller *controller, const char *id,
                          const struct disk_mark *mark)
 {
-    enum adoption_pv pv = adoption_pv_of(controller, name, id);
+    enum adoption_pv pv = adoption_pv_of(controller, id);
     CLEANUP(freep) char *origin = disk_origin_text(mark, &controller->creator);
 
     if (adoption_is_deletable(pv, disk_origin_of(mark, &controller->creator)))
@@ -90,14 +91,14 @@ static bool is_deletable(const struct controller *controller, const char *name, 
 }
 
 /* Is there a disk that the driver has made? An id of which there can be no disk is of none. */
-static struct err *find_disk(struct task *self, struct controller *controller, const char *name,
-                             const char *id, bool *ret)
+static struct err *find_disk(struct task *self, struct controller *controller, const char *id,
+                             bool *ret)
 {
     struct cloud *cloud = controller->cloud;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
 
-    *ret = !err && is_deletable(controller, name, id, &disk.mark);
+    *ret = !err && is_deletable(controller, id, &disk.mark);
     if (!err || (err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_INVALID))
         return err;
     err_free(err);
@@ -130,21 +131,22 @@ static struct err *record_disk(struct task *self, struct controller *controller,
 
 /* ---- DeleteVolume ---- */
 
-static struct err *delete_volume(struct task *self, struct rpc_call *call, const char *name,
-                                 const char *volume_id)
+static struct err *delete_volume(struct task *self, struct rpc_call *call, const char *volume_id)
 {
     struct controller *controller = call->ctx;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *anew = NULL;
+    CLEANUP(freep) char *name = NULL;
     bool gone = true, is_left;
 
     TRY(csi_find_volume(self, controller, volume_id, &object));
+    TRY(volume_name_of_disk(controller, volume_id, &name));
     TRY(check_unused(controller, name));
     if (object)
         TRY(delete_on_record(self, call, object, &gone));
     if (!gone)
         return NULL;
-    TRY(find_disk(self, controller, name, volume_id, &is_left));
+    TRY(find_disk(self, controller, volume_id, &is_left));
     if (!is_left)
         return NULL;
     TRY(record_disk(self, controller, name, volume_id, &anew));
@@ -169,7 +171,7 @@ struct err *csi_delete_volume(struct task *self, struct rpc_call *call, const vo
         return NULL;
     }
     TRY(in_flight_begin(&controller->csi_calls, name));
-    err = delete_volume(self, call, name, request->volume_id);
+    err = delete_volume(self, call, request->volume_id);
     in_flight_end(&controller->csi_calls, name);
     return err;
 }

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "controller/cache/informers.h"
-#include "controller/cache/published.h"
+#include "controller/cache/disk_pv.h"
+#include "controller/cache/volume_name.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
-#include "provisioner-lib/records/names.h"
 
 /* How long to wait for a disk to be looked at. */
 enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's write */ };
@@ -21,17 +21,19 @@ enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's writ
  * it; its reconciler looks at the disk. If somebody else has just written one, it may be of another
  * disk of the same name. */
 static struct err *adopt(struct task *self, struct controller *controller,
-                         const Csi__V1__ControllerPublishVolumeRequest *request, const char *name,
+                         const Csi__V1__ControllerPublishVolumeRequest *request,
                          struct kube_object **ret)
 {
+    CLEANUP(freep) char *name = NULL;
     const Csi__V1__VolumeCapability *capability = request->volume_capability;
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
     bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
 
     /* Whether its disk is ever deleted depends on that: it must not be that of a late watch. */
-    if (!kubernetes_pv_of_disk(controller, name, request->volume_id))
+    if (!pv_of_disk(controller, request->volume_id, NULL))
         TRY(informers_catch_up_persistent_volumes(self, controller));
+    TRY(volume_name_of_disk(controller, request->volume_id, &name));
     struct err *err =
         adoption_write(self, controller, controller->kube, name,
                        &(struct adoption){.volume_id = request->volume_id,
@@ -44,7 +46,8 @@ static struct err *adopt(struct task *self, struct controller *controller,
         return err;
     err_free(err);
     TRY(csi_find_volume(self, controller, request->volume_id, ret));
-    return *ret ? NULL : err_new(ERR_BUSY, "AzVolume %s has just been deleted", name);
+    return *ret ? NULL
+                : err_new(ERR_BUSY, "AzVolume %s has just been written for another disk", name);
 }
 
 /* ---- one whose disk is to be looked at again ---- */
@@ -153,13 +156,30 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
 
 /* ---- the volume ---- */
 
+/* Two records of one disk would be two that decide who may write to it. */
+static struct err *check_only_record(const struct controller *controller,
+                                     const struct kube_object *object, const char *volume_id)
+{
+    CLEANUP(freep) char *lower = mem_lower(volume_id);
+    size_t n;
+    struct kube_object *const *volumes = store_find(controller->volumes_by_disk, lower, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(volumes[i]->metadata->name, object->metadata->name) != 0)
+            return err_new(
+                ERR_PRECONDITION,
+                "disk %s has two AzVolumes, %s and %s, so it cannot be used: delete one of them, "
+                "which does not delete the disk",
+                volume_id, object->metadata->name, volumes[i]->metadata->name);
+    return NULL;
+}
+
 struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
                                   const Csi__V1__ControllerPublishVolumeRequest *request,
                                   struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
-    CLEANUP(freep) char *name = NULL;
     struct err *err = csi_find_volume(self, controller, request->volume_id, &volume);
 
     if (err && err_kind(err) == ERR_INVALID) {
@@ -167,13 +187,12 @@ struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
         return err_new(ERR_NOT_FOUND, "volume %s does not exist", request->volume_id);
     }
     TRY(err);
-    if (!volume) {
-        TRY(volume_name_of_id(request->volume_id, &name));
-        TRY(adopt(self, controller, request, name, &volume));
-    }
+    if (!volume)
+        TRY(adopt(self, controller, request, &volume));
     TRY(request_look(self, controller, &volume));
     TRY(wait_looked_at(self, call, &volume));
     TRY(csi_check_disk(controller, volume, request->volume_id));
+    TRY(check_only_record(controller, volume, request->volume_id));
     *ret = TAKE_PTR(volume);
     return NULL;
 }
@@ -187,8 +206,8 @@ static struct err *adopt_by_pv(struct task *self, struct controller *controller,
 {
     CLEANUP(freep) char *name = NULL;
 
-    TRY(volume_name_of_id(volume_id, &name));
-    const struct kube_object *pv = kubernetes_pv_of_disk(controller, name, volume_id);
+    TRY(volume_name_of_disk(controller, volume_id, &name));
+    const struct kube_object *pv = pv_of_disk(controller, volume_id, NULL);
     if (!pv)
         return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
     struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
@@ -239,6 +258,7 @@ struct err *csi_volume_to_change(struct task *self, struct rpc_call *call, const
     TRY(find_or_adopt(self, call->ctx, volume_id, &volume));
     TRY(wait_created(self, call, &volume));
     TRY(csi_check_disk(call->ctx, volume, volume_id));
+    TRY(check_only_record(call->ctx, volume, volume_id));
     *ret = TAKE_PTR(volume);
     return NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "controller/cache/volume_name.h"
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
@@ -58,33 +59,42 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
 
     if (!disk || strcasecmp(disk, volume_id) == 0)
         return NULL;
-    return err_new(
-        ERR_PRECONDITION,
-        "AzVolume %s belongs to disk %s, so disk %s cannot be used: a cluster cannot use two disks "
-        "of the same name. Copy one of them to a disk of another name; or, if the first disk is no "
-        "longer used in this cluster, delete its PersistentVolume (or AzVolume %s if it has none), "
-        "which does not delete the disk",
-        object->metadata->name, disk, volume_id, object->metadata->name);
+    return err_new(ERR_PRECONDITION,
+                   "AzVolume %s belongs to disk %s, not to disk %s: somebody has written it by "
+                   "hand. If no pod uses disk %s, delete the AzVolume",
+                   object->metadata->name, disk, volume_id, disk);
 }
 
-static struct err *find_volume(struct task *self, struct controller *controller,
-                               const char *volume_id, struct kube_object **ret)
+static struct err *read_named(struct task *self, struct controller *controller, const char *name)
 {
-    const char *namespace_ = controller->settings.namespace_;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    return err_unless(cached_get(self, controller->kube, controller->volumes,
+                                 controller->settings.namespace_, name, &object),
+                      ERR_NOT_FOUND);
+}
+
+/* Reads what the cache does not know yet. */
+static struct err *read_volume(struct task *self, struct controller *controller,
+                               const char *volume_id)
+{
+    CLEANUP(freep) char *plain = NULL;
+    CLEANUP(freep) char *hashed = volume_name_with_hash(volume_id);
+
+    TRY(volume_name_of_id(volume_id, &plain));
+    TRY(read_named(self, controller, plain));
+    return read_named(self, controller, hashed);
+}
+
+static struct err *find_known(const struct controller *controller, const char *volume_id,
+                              struct kube_object **ret)
+{
     CLEANUP(freep) char *name = NULL;
 
-    *ret = NULL;
-    TRY(volume_name_of_id(volume_id, &name));
-    CLEANUP(freep) char *key = kube_key(namespace_, name);
-    struct kube_object *object = store_get(controller->volumes, key);
-
-    if (object) {
-        *ret = kube_object_ref(object);
-        return NULL;
-    }
-    return err_unless(
-        cached_get(self, controller->kube, controller->volumes, namespace_, name, ret),
-        ERR_NOT_FOUND);
+    TRY(volume_name_of_disk(controller, volume_id, &name));
+    struct kube_object *object = volume_of_name(controller, name);
+    *ret = object ? kube_object_ref(object) : NULL;
+    return NULL;
 }
 
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
@@ -93,7 +103,11 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
 
     *ret = NULL;
-    TRY(find_volume(self, controller, volume_id, &object));
+    TRY(find_known(controller, volume_id, &object));
+    if (!object) {
+        TRY(read_volume(self, controller, volume_id));
+        TRY(find_known(controller, volume_id, &object));
+    }
     if (object)
         TRY(csi_check_disk(controller, object, volume_id));
     *ret = TAKE_PTR(object);

@@ -17,12 +17,11 @@ rpc_handler csi_create_volume, csi_delete_volume, csi_list_volumes, csi_publish_
 /* ---- for these files ---- */
 
 /* The AzVolume with this id, referenced; asks the API server if the cache does not have it. NULL
- * if there is none; PRECONDITION if the AzVolume belongs to another disk of the same name. */
+ * if there is none; PRECONDITION if the one of its name belongs to another disk. */
 struct err *csi_find_volume(struct task *self, struct controller *controller, const char *volume_id,
                             struct kube_object **ret) __attribute__((warn_unused_result));
 
-/* AzVolumes are named after disks, and disks in different resource groups may have the same name:
- * PRECONDITION if this AzVolume is known to belong to another disk than `volume_id`. Check again
+/* PRECONDITION if this AzVolume is known to belong to another disk than `volume_id`. Check again
  * after every wait. */
 struct err *csi_check_disk(const struct controller *controller, const struct kube_object *object,
                            const char *volume_id) __attribute__((warn_unused_result));

@@ -8,13 +8,13 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
+#include "controller/cache/volume_name.h"
 #include "controller/cache/volume_in_use.h"
 #include "controller/csi/attachment_requests.h"
 #include "controller/csi/service.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
-#include "provisioner-lib/records/names.h"
 
 enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
 
@@ -231,17 +231,13 @@ struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const
     (void)ret;
     if (!request->volume_id[0])
         return err_new(ERR_INVALID, "volume_id is missing");
-    struct err *err = volume_name_of_id(request->volume_id, &name);
-    if (err) {
-        err_free(err); /* an id that no volume of ours can have is published nowhere */
-        return NULL;
-    }
-    err = csi_find_volume(self, controller, request->volume_id, &volume);
-    if (err && err_kind(err) == ERR_PRECONDITION) {
-        err_free(err); /* what cannot be published is not */
+    struct err *err = csi_find_volume(self, controller, request->volume_id, &volume);
+    if (err && (err_kind(err) == ERR_INVALID || err_kind(err) == ERR_PRECONDITION)) {
+        err_free(err); /* what cannot be published is not: no id of a disk, or of another record */
         return NULL;
     }
     TRY(err);
+    TRY(volume_name_of_disk(controller, request->volume_id, &name));
     CLEANUP(freep) char *id = csi_operation_id(request->volume_id, request->node_id);
     TRY(in_flight_begin(&controller->csi_calls, id));
     err = unpublish_from(self, call, name, request, volume);

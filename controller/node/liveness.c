@@ -63,9 +63,8 @@ static char *replicas_of(const struct controller *controller, const char *volume
 static void report_volume(const struct controller *controller, const char *volume, const char *node,
                           const char *since)
 {
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
     CLEANUP(freep) char *replicas = replicas_of(controller, volume);
-    const struct kube_object *object = store_get(controller->volumes, key);
+    const struct kube_object *object = volume_of_name(controller, volume);
 
     if (object)
         events_record(

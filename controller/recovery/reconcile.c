@@ -7,15 +7,16 @@
 #include <string.h>
 
 #include "controller/attachment/snapshot.h"
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
+#include "controller/cache/volume_name.h"
 #include "controller/recovery/plan.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/audit/cluster_view.h"
-#include "provisioner-lib/records/names.h"
 
 enum { MAX_STEPS = MAX_SHARES_LIMIT + 2 };
 
@@ -30,7 +31,7 @@ static void enqueue_volume(struct controller *controller, const char *name)
 void recovery_of_pv(struct controller *controller, const struct kube_object *pv)
 {
     const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, pv)->spec;
-    CLEANUP(freep) char *name = volume_name_of_pv(spec);
+    CLEANUP(freep) char *name = volume_name_of_pv(controller, spec);
 
     if (name && pv_is_of_driver(spec, controller->settings.driver_name))
         enqueue_volume(controller, name);
@@ -44,6 +45,19 @@ void recovery_of_volume_attachment(struct controller *controller,
     CLEANUP(freep) char *name = volume_of_volume_attachment(controller, volume_attachment);
     if (name)
         enqueue_volume(controller, name);
+}
+
+void recovery_of_name(struct controller *controller, const char *volume_name)
+{
+    CLEANUP(freep) char *plain = volume_plain_name(controller, volume_name);
+    size_t n;
+    struct kube_object *const *found = pvs_of_name(controller, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        recovery_of_pv(controller, found[i]);
+    found = store_find(controller->volume_attachments_by_inline_disk, plain, &n);
+    for (size_t i = 0; i < n; i++)
+        recovery_of_volume_attachment(controller, found[i]);
 }
 
 void recovery_of_node(struct controller *controller, const char *node)

@@ -14,5 +14,9 @@ void recovery_of_volume_attachment(struct controller *controller,
  * and created again, Kubernetes does not publish its volumes again. */
 void recovery_of_node(struct controller *controller, const char *node);
 
+/* Queues the volumes of all disks that have the name of the AzVolume's: with it on record, or gone,
+ * they have other names. */
+void recovery_of_name(struct controller *controller, const char *volume_name);
+
 /* Queues every volume that Kubernetes knows. */
 void recovery_of_all(struct controller *controller);

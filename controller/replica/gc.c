@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/attachment/snapshot.h"
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"

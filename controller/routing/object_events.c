@@ -6,13 +6,13 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
+#include "controller/cache/volume_name.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/volume/attachment_summary.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "lib/kube/pod.h"
-#include "provisioner-lib/records/names.h"
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
@@ -27,6 +27,7 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
     enqueue(controller, VOLUME_QUEUE, object->metadata->name);
     enqueue(controller, REPLICA_QUEUE, object->metadata->name);
     enqueue(controller, RECOVERY_QUEUE, object->metadata->name);
+    recovery_of_name(controller, object->metadata->name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, ATTACHMENT_QUEUE, attachments[i]->metadata->name);
 }
@@ -45,7 +46,8 @@ static void pv_changed(void *ctx, struct kube_object *before, struct kube_object
 {
     struct controller *controller = ctx;
     const struct kube_object *pv = after ? after : before;
-    CLEANUP(freep) char *name = volume_name_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
+    CLEANUP(freep)
+    char *name = volume_name_of_pv(controller, KUBE_AS(Api__PersistentVolume, pv)->spec);
 
     recovery_of_pv(controller, pv);
     volumes_of_pv_changed(controller, pv->metadata->name);
@@ -199,8 +201,7 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
 static void wake_changing(void *ctx, const char *volume)
 {
     const struct controller *controller = ctx;
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, volume);
-    const struct kube_object *object = store_get(controller->volumes, key);
+    const struct kube_object *object = volume_of_name(controller, volume);
 
     if (object && (strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0 ||
                    volume_is_modifying(as_volume(object))))

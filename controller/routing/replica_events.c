@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "controller/cache/colocation.h"
+#include "controller/cache/volume_name.h"
 #include "controller/replica/unschedulable.h"
 #include "controller/scheduling/interpod_affinity.h"
 #include "controller/scheduling/node_info.h"
@@ -10,7 +11,6 @@
 #include "lib/base/text.h"
 #include "lib/kube/pod.h"
 #include "provisioner-lib/audit/cluster_view.h"
-#include "provisioner-lib/records/names.h"
 
 enum { SILENCE_LOOK_MS = 1000 };
 
@@ -113,7 +113,7 @@ static void follow_unmounts(struct controller *controller, const struct kube_obj
 
         if (!handle || node_uses_volume(is, driver_name, handle))
             continue;
-        CLEANUP(err_freep) struct err *err = volume_name_of_id(handle, &volume);
+        CLEANUP(err_freep) struct err *err = volume_name_of_disk(controller, handle, &volume);
         if (err)
             continue; /* it has no AzVolume either */
         replan(controller, volume);

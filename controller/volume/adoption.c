@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/published.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/csi.pb-c.h"
@@ -13,10 +14,9 @@
 
 #define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
 
-enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
-                                const char *disk_id)
+enum adoption_pv adoption_pv_of(const struct controller *controller, const char *disk_id)
 {
-    const struct kube_object *pv = kubernetes_pv_of_disk(controller, volume_name, disk_id);
+    const struct kube_object *pv = pv_of_disk(controller, disk_id, NULL);
 
     return !pv                                 ? ADOPTION_NO_PV
            : pv_is_provisioned(controller, pv) ? ADOPTION_PV_PROVISIONED
@@ -83,20 +83,21 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
                            struct kube_object **ret)
 {
     const char *namespace_ = controller->settings.namespace_;
-    const struct kube_object *pv =
-        kubernetes_pv_of_disk(controller, volume_name, adoption->volume_id);
+    const struct kube_object *pv = pv_of_disk(controller, adoption->volume_id, NULL);
     bool provisioned = pv ? pv_is_provisioned(controller, pv) : adoption->own;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
+    CLEANUP(freep) char *disk = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);
 
+    TRY(volume_name_of_id(adoption->volume_id, &disk));
     TRY(volume_parameters_parse_existing(
         adoption->parameters, n, access_mode_is_multi_node(adoption->access_mode), &parsed));
     CLEANUP(json_decrefp)
     json_t *json =
         json_pack("{s:o, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata",
                   metadata_json(volume_name, adoption->volume_id, provisioned, pv), "spec",
-                  "volumeName", volume_name, "maxMountReplicaCount", parsed.max_mount_replica_count,
+                  "volumeName", disk, "maxMountReplicaCount", parsed.max_mount_replica_count,
                   "volumeCapability", "access_type", adoption->mounted, "access_mode",
                   adoption->access_mode, "parameters", parameters_json(adoption->parameters, n));
     if (pv)

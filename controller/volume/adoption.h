@@ -27,8 +27,7 @@ enum adoption_pv {
     ADOPTION_PV_BY_HAND,
 };
 
-enum adoption_pv adoption_pv_of(const struct controller *controller, const char *volume_name,
-                                const char *disk_id);
+enum adoption_pv adoption_pv_of(const struct controller *controller, const char *disk_id);
 /* Whether DeleteVolume deletes a disk that has no AzVolume. A pure function. */
 bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/published.h"
 #include "controller/controller.h"
 #include "controller/volume/adoption.h"

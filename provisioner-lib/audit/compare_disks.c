@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/names.h"
 #include "provisioner-lib/records/volume.h"
 #include "provisioner-lib/audit/compare.h"
 
@@ -71,13 +72,21 @@ static bool has_persistent_volume(const struct cluster_source *source, const cha
     return false;
 }
 
-/* One that is being made is known by its name only. */
+/* The AzVolume of that name, which may be of another disk of the name. */
+static bool is_being_made(const struct cluster_source *source, const char *volume_name)
+{
+    const struct kube_object *volume = source->ops->volume(source, volume_name);
+
+    return volume && !volume_disk_id(volume);
+}
+
 static bool is_known(const struct cluster_source *source, const char *id)
 {
-    const char *name = strrchr(id, '/');
+    CLEANUP(freep) char *hashed = volume_name_with_hash(id);
+    CLEANUP(freep) char *plain = hashed ? volume_name_without_hash(hashed) : NULL;
 
-    return source->ops->volume_of_disk(source, id) ||
-           (name && source->ops->volume(source, name + 1)) || has_persistent_volume(source, id);
+    return source->ops->volume_of_disk(source, id) || has_persistent_volume(source, id) ||
+           (hashed && (is_being_made(source, plain) || is_being_made(source, hashed)));
 }
 
 /* A disk of nobody: made by this driver here, or perhaps here. Another cluster's is that cluster's

@@ -9,9 +9,12 @@
 #include <openssl/sha.h>
 
 #include "lib/base/alloc.h"
-#include "lib/kube/pv_source.h"
 
-enum { OBJECT_NAME_MAX = 253, HASH_DIGITS = 40 };
+enum {
+    OBJECT_NAME_MAX = 253,
+    HASH_DIGITS = 40,
+    SHORT_HASH_DIGITS = 16, /* "pvc-<uid>.<hash>" can be the value of a label */
+};
 
 static bool is_label_character(char c)
 {
@@ -96,35 +99,33 @@ static const char *disk_name_in(const char *volume_id)
     return name + 1;
 }
 
-char *volume_name_of_disk(const char *disk_name)
-{
-    CLEANUP(freep) char *lower = mem_lower(disk_name);
-
-    if (is_usable(lower))
-        return TAKE_PTR(lower);
-    CLEANUP(freep) char *hash = hash_of(lower); /* it may have dots and underscores */
-    return mem_printf("csi-%s", hash);
-}
-
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
 {
     const char *name = disk_name_in(volume_id);
 
     if (!*name)
         return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
-
-    *ret_name = volume_name_of_disk(name);
+    CLEANUP(freep) char *lower = mem_lower(name);
+    CLEANUP(freep) char *hash = hash_of(lower); /* it may have dots and underscores */
+    *ret_name = is_usable(lower) ? TAKE_PTR(lower) : mem_printf("csi-%s", hash);
     return NULL;
 }
 
-char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec)
+char *volume_name_with_hash(const char *volume_id)
 {
-    const char *handle = pv_handle(spec);
-    char *name = NULL;
+    CLEANUP(freep) char *plain = NULL;
+    CLEANUP(err_freep) struct err *err = volume_name_of_id(volume_id, &plain);
 
-    if (handle)
-        err_free(volume_name_of_id(handle, &name));
-    return name;
+    if (err)
+        return NULL;
+    CLEANUP(freep) char *lower = mem_lower(volume_id);
+    CLEANUP(freep) char *hash = hash_of(lower);
+    return mem_printf("%s.%.*s", plain, SHORT_HASH_DIGITS, hash);
+}
+
+char *volume_name_without_hash(const char *volume_name)
+{
+    return mem_printf("%.*s", (int)strcspn(volume_name, "."), volume_name);
 }
 
 char *attachment_name_of(const char *volume_name, const char *node)

@@ -16,15 +16,16 @@ enum {
  * both accept it, else one made from its hash. Equal names give equal names. */
 char *disk_name_of(const char *csi_name) __attribute__((warn_unused_result));
 
-/* The AzVolume's name for a disk's name. */
-char *volume_name_of_disk(const char *disk_name) __attribute__((warn_unused_result));
-
-/* The AzVolume's name for a disk id, or for a disk's name. INVALID if it is no disk's id. */
+/* The AzVolume's name for a disk id: by the disk's name alone. INVALID if it is no disk's id. Which
+ * AzVolume a disk has is known to controller/cache/volume_name.h. */
 struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     __attribute__((warn_unused_result));
 
-/* The same for the disk that a PersistentVolume is about; NULL if it is about none. free() it. */
-char *volume_name_of_pv(const Api__PersistentVolumeSpec *spec) __attribute__((warn_unused_result));
+/* The same with a hash of the id, for a disk whose name another one's AzVolume has:
+ * "<name>.<hash>". No disk's name alone gives a name with a dot. NULL if it is no disk's id. */
+char *volume_name_with_hash(const char *volume_id) __attribute__((warn_unused_result));
+/* The name that both kinds have in common. */
+char *volume_name_without_hash(const char *volume_name) __attribute__((warn_unused_result));
 
 /* The value of a label for the name of a node or of a volume: the same if it can be one, else its
  * beginning and a hash. Whoever writes such a label and whoever selects by it takes it from here,

@@ -1,6 +1,7 @@
 #include "test/unit/controller/controller_of.h"
 
 #include "controller/cache/indexes.h"
+#include "provisioner-lib/cloud.h"
 
 static void fill(struct store *store, const struct object_list *list)
 {
@@ -8,9 +9,23 @@ static void fill(struct store *store, const struct object_list *list)
         store_put(store, list->items[i]);
 }
 
+/* As Azure has it. */
+static struct err *disk_id(struct cloud *cloud, const struct cloud_disk_spec *spec, char **ret_id)
+{
+    const char *group = spec->parameters->resource_group;
+
+    (void)cloud;
+    *ret_id = mem_printf("/subscriptions/s/resourceGroups/%s/providers/Microsoft.Compute/disks/%s",
+                         group ? group : "rg", spec->name);
+    return NULL;
+}
+
 struct controller controller_of(const struct cluster_view *view)
 {
+    static const struct cloud_ops ops = {.disk_id = disk_id};
+    static struct cloud cloud = {&ops};
     struct controller controller = {
+        .cloud = &cloud,
         .settings.driver_name = DRIVER,
         .creator = {DRIVER, CLUSTER},
         .volumes = store_new(&AZ_VOLUMES),

@@ -6,6 +6,12 @@
 
 #define HANDLE_ELSEWHERE "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/v"
 
+#define HASHED_ELSEWHERE "v.c41f35b7b90310c7"
+#define INLINE_ELSEWHERE(name, node)                                                               \
+    "{'metadata':{'name':'" name "'},'spec':{'attacher':'" DRIVER "','nodeName':'" node "',"       \
+    "'source':{'inlineVolumeSpec':{'csi':{'driver':'" DRIVER "','volumeHandle':'" HANDLE_ELSEWHERE \
+    "'}}}},'status':{'attached':true}}"
+
 #define BOUND_PV(name, source)                                                                     \
     "{'metadata':{'name':'" name "','uid':'u-" name "'},'spec':{" source "},"                      \
     "'status':{'phase':'Bound'}}"
@@ -69,7 +75,7 @@ static const struct {
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
      RELEASED_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") ","
      VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
-     "p", "b", "a b"},
+     "p", "b", "b"},
     {"the same before either is on record",
      "{'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "," RELEASED_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
@@ -88,6 +94,16 @@ static const struct {
      "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
      PROVISIONED_PV("p", V) "]}",
      "p", "", ""},
+    {"another one that was made for a claim",
+     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" PROVISIONED_PV("p", V) "]}", NULL, "", ""},
+    {"one that was made for a claim, and whose disk has an AzVolume of its own",
+     "{'volumes':[" UNRECORDED("") ",{'metadata':{'name':'" HASHED_ELSEWHERE "'},'spec':{'volumeName':'v'}}],"
+     "'pvs':[" PROVISIONED_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "]}",
+     NULL, "", ""},
+    {"pods name this disk, and another one of the same name",
+     "{'volumes':[" VOLUME("v", "1") "],'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("1", "v", "a", "true") ","
+     INLINE_ELSEWHERE("2", "b") "]}",
+     NULL, "a", "a"},
     {"of what a VolumeAttachment is cannot be told",
      "{'volume_attachments':[" VOLUME_ATTACHMENT("1", "gone", "a", "true") "]}", NULL, "", "a"},
 };

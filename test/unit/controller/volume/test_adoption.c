@@ -82,7 +82,7 @@ static void test_pv(void **state)
         indexes_add(&controller);
         for (size_t k = 0; k < view.persistent_volumes.n; k++)
             store_put(controller.persistent_volumes, view.persistent_volumes.items[k]);
-        enum adoption_pv says = adoption_pv_of(&controller, "v", GROUP_DISKS "v");
+        enum adoption_pv says = adoption_pv_of(&controller, GROUP_DISKS "v");
         if (says != said[i].says)
             fail_msg("%s: %d", said[i].what, (int)says);
         store_free(controller.volumes);

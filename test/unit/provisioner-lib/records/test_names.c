@@ -93,6 +93,30 @@ static void test_a_name_that_kubernetes_cannot_have(void **state)
     assert_int_equal(strncmp(name, "csi-", 4), 0);
 }
 
+static void test_names_with_a_hash(void **state)
+{
+    CLEANUP(freep) char *name = volume_name_with_hash(DISKS "pvc-1");
+    CLEANUP(freep) char *none = volume_name_with_hash("pvc-1");
+    CLEANUP(freep) char *upper = volume_name_with_hash(DISKS "PVC-1");
+    CLEANUP(freep)
+    char *other = volume_name_with_hash(
+        "/subscriptions/s/resourceGroups/other/providers/Microsoft.Compute/disks/pvc-1");
+    CLEANUP(freep) char *odd = volume_name_with_hash(DISKS "My.Disk");
+    CLEANUP(freep) char *without = volume_name_without_hash(other);
+    CLEANUP(freep) char *plain = volume_name_without_hash("pvc-1");
+    CLEANUP(freep) char *of_odd = volume_name_without_hash(odd);
+
+    (void)state;
+    assert_null(none);
+    assert_int_equal(strncmp(name, "pvc-1.", 6), 0);
+    assert_int_equal(strlen(name), 6 + 16);
+    assert_string_equal(name, upper);
+    assert_string_not_equal(name, other);
+    assert_string_equal(without, "pvc-1");
+    assert_string_equal(plain, "pvc-1");
+    assert_int_equal(strlen(of_odd), strlen("csi-") + 40);
+}
+
 static void test_attachment_names(void **state)
 {
     char node[300];
@@ -201,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_disk_names),
         cmocka_unit_test(test_volume_names),
         cmocka_unit_test(test_a_name_that_kubernetes_cannot_have),
+        cmocka_unit_test(test_names_with_a_hash),
         cmocka_unit_test(test_attachment_names),
         cmocka_unit_test(test_attachments_of_one_name),
         cmocka_unit_test(test_label_values),

@@ -1,0 +1,108 @@
+#include "controller/cache/volume_name.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "controller/cache/disk_pv.h"
+#include "lib/base/alloc.h"
+#include "lib/kube/pv_source.h"
+#include "provisioner-lib/cloud.h"
+#include "provisioner-lib/records/names.h"
+#include "provisioner-lib/records/volume.h"
+
+/* ---- whose a name is ---- */
+
+/* One that is to be made. */
+static char *id_by_parameters(const struct controller *controller, const Api__AzVolume *volume)
+{
+    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
+    char *id = NULL;
+
+    if (!volume->spec || !volume->spec->volume_name)
+        return NULL;
+    CLEANUP(err_freep) struct err *err = volume_parse_parameters(volume, &parameters);
+    if (!err)
+        err = controller->cloud->ops->disk_id(
+            controller->cloud,
+            &(struct cloud_disk_spec){.name = volume->spec->volume_name, .parameters = &parameters},
+            &id);
+    return id;
+}
+
+char *volume_disk_to_be(const struct controller *controller, const struct kube_object *volume)
+{
+    const char *recorded = volume_recorded_disk(as_volume(volume));
+    const struct kube_object *pv = recorded ? NULL : pv_of_unrecorded(controller, volume);
+
+    return recorded ? mem_strdup(recorded)
+           : pv     ? mem_strdup(pv_disk(controller, pv))
+                    : id_by_parameters(controller, as_volume(volume));
+}
+
+/* The AzVolume of that name; if there is none, what it left behind. */
+static bool is_of_another(const struct controller *controller, const char *name, const char *disk)
+{
+    const struct kube_object *volume = volume_of_name(controller, name);
+    CLEANUP(freep) char *its = volume ? volume_disk_to_be(controller, volume) : NULL;
+    size_t n;
+    struct kube_object *const *attachments = attachments_of_volume(controller, name, &n);
+
+    if (volume)
+        return its && strcasecmp(its, disk) != 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *attached = as_attachment(attachments[i])->spec->volume__id;
+
+        if (attached && strcasecmp(attached, disk) != 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_on_record(const struct controller *controller, const char *name)
+{
+    size_t n;
+
+    attachments_of_volume(controller, name, &n);
+    return n > 0 || volume_of_name(controller, name);
+}
+
+/* Whatever its name, which somebody else may have given it. */
+static const struct kube_object *volume_of_disk(const struct controller *controller,
+                                                const char *disk)
+{
+    CLEANUP(freep) char *lower = mem_lower(disk);
+    size_t n;
+    struct kube_object *const *volumes = store_find(controller->volumes_by_disk, lower, &n);
+
+    return n > 0 ? volumes[0] : NULL;
+}
+
+/* ---- the names ---- */
+
+struct err *volume_name_of_disk(const struct controller *controller, const char *disk_id,
+                                char **ret_name)
+{
+    CLEANUP(freep) char *plain = NULL;
+
+    TRY(volume_name_of_id(disk_id, &plain));
+    const struct kube_object *volume = volume_of_disk(controller, disk_id);
+    if (volume) {
+        *ret_name = mem_strdup(volume->metadata->name);
+        return NULL;
+    }
+    CLEANUP(freep) char *hashed = volume_name_with_hash(disk_id);
+    *ret_name = is_on_record(controller, hashed) || is_of_another(controller, plain, disk_id)
+                    ? TAKE_PTR(hashed)
+                    : TAKE_PTR(plain);
+    return NULL;
+}
+
+char *volume_name_of_pv(const struct controller *controller, const Api__PersistentVolumeSpec *spec)
+{
+    const char *disk = pv_handle(spec);
+    char *name = NULL;
+
+    if (disk)
+        err_free(volume_name_of_disk(controller, disk, &name));
+    return name;
+}

@@ -1,0 +1,26 @@
+/* volume_name.h - which AzVolume is that of a disk.
+ *
+ * An AzVolume has the name of its disk. Disks of several resource groups may have one name: the
+ * first that comes on record has it, and every other one that name with a hash of its id
+ * (provisioner-lib/records/names.h). What is on record is found as it is; so an AzVolume keeps its
+ * name when the first one is gone.
+ *
+ * It is read from the cache, which may be behind.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+/* The name of the AzVolume that the disk has, or would have if one were written now. INVALID if
+ * that is no disk's id. */
+struct err *volume_name_of_disk(const struct controller *controller, const char *disk_id,
+                                char **ret_name) __attribute__((warn_unused_result));
+/* The same for the disk of a PersistentVolume, or of a pod without one; NULL if it is about none.
+ * free() it. */
+char *volume_name_of_pv(const struct controller *controller, const Api__PersistentVolumeSpec *spec)
+    __attribute__((warn_unused_result));
+
+/* The disk that an AzVolume is about, also before it is made; NULL if that cannot be told. free()
+ * it. */
+char *volume_disk_to_be(const struct controller *controller, const struct kube_object *volume)
+    __attribute__((warn_unused_result));
