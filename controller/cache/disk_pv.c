@@ -75,7 +75,13 @@ static int rank_of(const struct kube_object *pv, const struct kube_object *volum
     const char *uid = volume ? kube_annotation(volume->metadata, ANNOTATION_PV_UID) : NULL;
     bool recorded = uid && pv->metadata->uid && strcmp(uid, pv->metadata->uid) == 0;
 
-    return 1 + recorded + 2 * pv_is_bound(pv);
+    return recorded + 2 * pv_is_bound(pv);
+}
+
+struct kube_object *pv_that_counts(struct kube_object *one, struct kube_object *other,
+                                   const struct kube_object *volume)
+{
+    return one && rank_of(one, volume) >= rank_of(other, volume) ? one : other;
 }
 
 struct kube_object *pv_of_disk(const struct controller *controller, const char *disk_id,
@@ -87,14 +93,10 @@ struct kube_object *pv_of_disk(const struct controller *controller, const char *
     size_t n = 0;
     struct kube_object *const *pvs =
         err ? NULL : store_find(controller->persistent_volumes_by_name, plain, &n);
-    int best = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (strcasecmp(pv_disk(controller, pvs[i]), disk_id) == 0 &&
-            rank_of(pvs[i], volume) > best) {
-            found = pvs[i];
-            best = rank_of(found, volume);
-        }
+        if (strcasecmp(pv_disk(controller, pvs[i]), disk_id) == 0)
+            found = pv_that_counts(found, pvs[i], volume);
     return found;
 }
 
@@ -124,12 +126,9 @@ struct kube_object *pv_of_unrecorded(const struct controller *controller,
     struct kube_object *found = NULL;
     size_t n;
     struct kube_object *const *pvs = pvs_of_name(controller, volume->metadata->name, &n);
-    int best = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (is_of_unrecorded(controller, pvs[i], volume) && rank_of(pvs[i], volume) > best) {
-            found = pvs[i];
-            best = rank_of(found, volume);
-        }
+        if (is_of_unrecorded(controller, pvs[i], volume))
+            found = pv_that_counts(found, pvs[i], volume);
     return found;
 }

@@ -27,6 +27,10 @@ struct kube_object *pv_of_disk(const struct controller *controller, const char *
 struct kube_object *pv_of_unrecorded(const struct controller *controller,
                                      const struct kube_object *volume);
 
+/* Which of two counts, by the same rule; `one` may be NULL. */
+struct kube_object *pv_that_counts(struct kube_object *one, struct kube_object *other,
+                                   const struct kube_object *volume);
+
 /* The id of the disk that a PersistentVolume is about; "" if it is none of this driver's. */
 const char *pv_disk(const struct controller *controller, const struct kube_object *pv);
 /* Made for a claim by this driver, in whatever version, or in-tree before it. */

@@ -17,15 +17,15 @@ static const Api__PersistentVolumeSpec *spec_of(const struct kube_object *pv)
     return KUBE_AS(Api__PersistentVolume, pv)->spec;
 }
 
-static bool would_be(const struct controller *controller, const Api__PersistentVolumeSpec *spec,
-                     const char *volume_name)
+static bool is_of(const struct controller *controller, const Api__PersistentVolumeSpec *spec,
+                  const char *volume_name)
 {
     CLEANUP(freep) char *name = volume_name_of_pv(controller, spec);
 
     return name && strcmp(name, volume_name) == 0;
 }
 
-/* Of several disks whose AzVolume would have that name, one that a claim has. */
+/* Whose AzVolume would have that name. */
 static struct kube_object *pv_of_no_volume(const struct controller *controller,
                                            const char *volume_name)
 {
@@ -34,9 +34,8 @@ static struct kube_object *pv_of_no_volume(const struct controller *controller,
     struct kube_object *found = NULL;
 
     for (size_t i = 0; i < n; i++)
-        if (*pv_disk(controller, pvs[i]) && (!found || !pv_is_bound(found)) &&
-            (!found || pv_is_bound(pvs[i])) && would_be(controller, spec_of(pvs[i]), volume_name))
-            found = pvs[i];
+        if (*pv_disk(controller, pvs[i]) && is_of(controller, spec_of(pvs[i]), volume_name))
+            found = pv_that_counts(found, pvs[i], NULL);
     return found;
 }
 
@@ -108,8 +107,8 @@ static void add_without_pv(const struct controller *controller, const char *volu
 
     for (size_t i = 0; i < n; i++)
         if (volume_attachment_is_ours(controller, objects[i]) &&
-            would_be(controller, as_volume_attachment(objects[i])->spec->source->inline_volume_spec,
-                     volume_name))
+            is_of(controller, as_volume_attachment(objects[i])->spec->source->inline_volume_spec,
+                  volume_name))
             ARRAY_ADD(list->items, list->n) = objects[i];
 }
 

@@ -186,8 +186,8 @@ MUTANTS = [
     Mutant("new leader waits for changes", "controller/leader.c",
            "    object_events_of_all(controller);", "    (void)object_events_of_all;"),
     # ---- what Kubernetes says ----
-    Mutant("the first PersistentVolume of a disk counts", "controller/cache/published.c",
-           "return 1 + recorded + 2 * pv_is_bound(pv);", "return 1 + recorded * 0;"),
+    Mutant("the first PersistentVolume of a disk counts", "controller/cache/disk_pv.c",
+           "return recorded + 2 * pv_is_bound(pv);", "return recorded * 0;"),
     Mutant("an attachment is the one of its name", "controller/cache/node_attachment.c",
            "    if (is_of(object, volume, node))\n        *ret", "    if (object || is_of(object, volume, node))\n        *ret"),
     Mutant("an attachment gets no other name where the plain one is taken", "controller/cache/node_attachment.c",
