@@ -95,7 +95,9 @@ static struct object_list find_by_name_of_disk(const struct store_index *index, 
     CLEANUP(freep) char *name = NULL;
     CLEANUP(err_freep) struct err *err = volume_name_of_id(id, &name);
 
-    return err ? (struct object_list){0} : find(index, name);
+    if (err)
+        return (struct object_list){0};
+    return find(index, name);
 }
 
 static struct object_list persistent_volumes_of_disk(const struct cluster_source *source,
