@@ -25,14 +25,16 @@ struct staging {
     struct kube_object *attachment;
     struct attachment_place place;
     struct volume_record record;
-    struct device device;
+    struct device disk, partition;
+    const struct device *device;   /* that is used: either of them */
     struct filesystem_state state; /* before it is mounted */
 };
 
 static void staging_fini(struct staging *s)
 {
     kube_object_unref(s->attachment);
-    device_close(&s->device);
+    device_close(&s->partition);
+    device_close(&s->disk);
 }
 
 static void phase_ended(struct staging *s, const char *phase)
@@ -51,7 +53,12 @@ static struct err *await_disk(struct task *self, struct staging *s)
                                    &s->place));
     TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, &s->record));
     phase_ended(s, "attach");
-    TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->device));
+    TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->disk));
+    s->device = &s->disk;
+    if (s->access.partition) {
+        TRY(host_find_partition(self, s->node->host, &s->disk, s->access.partition, &s->partition));
+        s->device = &s->partition;
+    }
     phase_ended(s, "find");
     return NULL;
 }
@@ -62,6 +69,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
         .size = s->record.size,
         .grown_size = s->record.grown_size,
         .may_be_larger = s->access.may_grow,
+        .partition = s->access.partition != 0,
         .raw = s->access.raw,
         .read_only = s->access.read_only,
         .type = s->access.raw ? NULL : s->access.filesystem->name,
@@ -75,7 +83,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
 static struct err *prove(struct task *self, struct staging *s,
                          const struct disk_expectation *expected, struct disk_verdict *ret)
 {
-    struct err *err = host_prove(self, s->node->host, &s->device, expected, ret);
+    struct err *err = host_prove(self, s->node->host, &s->disk, s->device, expected, ret);
 
     if (!err)
         metric_add(&METRIC_PROOFS, 1, ret->format ? "format" : "mount");
@@ -134,7 +142,7 @@ static struct err *format(struct task *self, struct staging *s, const char *uuid
 {
     const struct job_permit permit = {job_begin, job_check, job_end, s};
 
-    TRY(host_format(self, s->node->host, &s->device, s->access.filesystem, uuid, &permit,
+    TRY(host_format(self, s->node->host, s->device, s->access.filesystem, uuid, &permit,
                     s->deadline));
     phase_ended(s, "format");
     return NULL;
@@ -144,8 +152,8 @@ static struct err *check(struct task *self, struct staging *s, const char *why)
 {
     const struct job_permit permit = {job_begin, job_check, job_end, s};
 
-    log_warning("volume %s: checking %s: %s", s->volume_id, s->device.path, why);
-    TRY(host_check(self, s->node->host, &s->device, s->access.filesystem, &permit, s->deadline));
+    log_warning("volume %s: checking %s: %s", s->volume_id, s->device->path, why);
+    TRY(host_check(self, s->node->host, s->device, s->access.filesystem, &permit, s->deadline));
     phase_ended(s, "fsck");
     return NULL;
 }
@@ -156,7 +164,7 @@ static struct err *prepare_filesystem(struct task *self, struct staging *s,
     TRY(check_still_ours(s));
     if (format_it)
         return format(self, s, expected->uuid);
-    TRY(host_read_state(self, s->node->host, &s->device, s->access.filesystem, &s->state));
+    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
     if (!s->state.needs_check || s->state.mounted || s->access.read_only)
         return NULL;
     return check(self, s,
@@ -173,7 +181,7 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
     *ret_errors = false;
     if (s->state.mounted || s->access.read_only)
         return NULL;
-    TRY(host_read_state(self, s->node->host, &s->device, s->access.filesystem, &now));
+    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &now));
     *ret_errors = now.has_errors;
     return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
 }
@@ -183,7 +191,7 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
 static struct err *mount_or_undo(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
-    TRY(host_mount(self, s->node->host, &s->device, request));
+    TRY(host_mount(self, s->node->host, s->device, request));
     struct err *err = task_is_cancelled(self)
                           ? err_new(ERR_CANCELED, "the caller has canceled the call")
                           : check_still_ours(s);
@@ -258,7 +266,7 @@ static void grow(struct task *self, struct staging *s)
     bool grown;
     CLEANUP(err_freep)
     struct err *err =
-        host_grow(self, s->node->host, &s->device, s->access.filesystem, s->path, &grown);
+        host_grow(self, s->node->host, s->device, s->access.filesystem, s->path, &grown);
 
     if (err)
         log_warning("volume %s is used without the space that its disk has gained: %s",
@@ -270,7 +278,7 @@ static void grow(struct task *self, struct staging *s)
 /* A device that is not what its owner asked for is not used. */
 static struct err *set_device(struct task *self, const struct staging *s)
 {
-    return host_apply_settings(self, s->node->host, &s->device, s->access.settings,
+    return host_apply_settings(self, s->node->host, &s->disk, s->access.settings,
                                s->access.n_settings);
 }
 
@@ -279,7 +287,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     struct disk_expectation expected = expectation_of(s);
     struct disk_verdict verdict;
     struct mount_request request = {
-        .device = s->device.path,
+        .device = s->device->path,
         .target = s->path,
         .type = s->access.filesystem->name,
         .options = s->access.options,
@@ -307,7 +315,7 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     TRY(prove(self, s, &expected, &verdict));
     TRY(set_device(self, s));
     TRY(check_still_ours(s));
-    TRY(host_bind(self, s->node->host, &s->device, s->path));
+    TRY(host_bind(self, s->node->host, s->device, s->path));
     phase_ended(s, "mount");
     return NULL;
 }
@@ -321,7 +329,7 @@ static struct err *stage(struct task *self, struct staging *s)
     TRY(await_disk(self, s));
     TRY(s->access.raw ? stage_raw(self, s) : stage_filesystem(self, s));
     log_info("volume %s: %s (LUN %u) is staged at %s after %" PRIu64 " ms", s->volume_id,
-             s->device.path, s->place.lun, s->path, loop_now(s->node->loop) - began);
+             s->device->path, s->place.lun, s->path, loop_now(s->node->loop) - began);
     return NULL;
 }
 
@@ -343,7 +351,8 @@ struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const voi
         .path = request->staging_target_path,
         .deadline = csi_wait_deadline(node, call),
         .phase_began = loop_now(node->loop),
-        .device = DEVICE_NONE,
+        .disk = DEVICE_NONE,
+        .partition = DEVICE_NONE,
     };
 
     (void)ret;

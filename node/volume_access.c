@@ -6,6 +6,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/parameters.h"
 #include "provisioner-lib/records/access_mode.h"
 
@@ -67,13 +68,18 @@ static void take_settings(context_entry *const *context, size_t n, struct arena 
 }
 
 /* Whoever wants a partition must not get the disk. */
-static struct err *check_whole_disk(const char *partition)
+static struct err *read_partition(const char *text, unsigned *ret)
 {
-    return *partition ? err_new(ERR_INVALID,
-                                "volume attribute partition \"%s\" is not supported: a volume is a "
-                                "whole disk; omit the attribute, and use a disk without partitions",
-                                partition)
-                      : NULL;
+    unsigned long number = strtoul(text, NULL, 10);
+
+    if (*text &&
+        (strspn(text, "0123456789") != strlen(text) || number < 1 || number > PARTITION_MOST))
+        return err_new(ERR_INVALID,
+                       "volume attribute partition \"%s\" is not the number of a partition, from "
+                       "1 to %d",
+                       text, PARTITION_MOST);
+    *ret = (unsigned)number;
+    return NULL;
 }
 
 struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
@@ -88,7 +94,7 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
      * would not have published it otherwise. */
     const char *shares = find(context, n_context, "maxshares");
     TRY(capability_check(capability, *shares ? (int)strtol(shares, NULL, 10) : MAX_SHARES_LIMIT));
-    TRY(check_whole_disk(find(context, n_context, "partition")));
+    TRY(read_partition(find(context, n_context, "partition"), &access.partition));
 
     take_settings(context, n_context, arena, &access);
     access.raw = capability->access_type_case == ACCESS(BLOCK);

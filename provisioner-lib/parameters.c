@@ -80,6 +80,12 @@ static const struct row rows[] = {
      "File system of a new volume."},
     {"csi.storage.k8s.io/fstype", CHOICE, LASTING, AT(fs_type), LIST("ext4", "ext3", "ext2", "xfs"),
      0, 0, NULL, "Kubernetes' name for fsType."},
+    {"partition", COUNT, LASTING, AT(partition), NULL, 1, 256, NULL,
+     "Only for an existing disk: the number of the partition that is the volume, with a file "
+     "system "
+     "on it or as a block device. The disk then cannot be grown through a claim. Default: the "
+     "whole "
+     "disk."},
     {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
      "Region of the disk, which must be that of the VMs. Default: the cluster's."},
     {"resourceGroup", GROUP, CREATION, AT(resource_group), NULL, 0, 0, NULL,

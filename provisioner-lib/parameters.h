@@ -26,6 +26,7 @@ struct volume_parameters {
     char *replica_node_selector; /* NULL: any node will do */
     enum caching_mode caching;   /* as asked for; see caching_of() */
     bool write_accelerator;
+    int partition;                                  /* of an existing disk; 0: all of it */
     const char *fs_type;                            /* static */
     char *location, *resource_group, *subscription; /* NULL: the driver's own */
     int64_t iops, mbps, sector_size;                /* 0: Azure's default */

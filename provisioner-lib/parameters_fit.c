@@ -116,6 +116,14 @@ static struct err *check_tags(const struct volume_parameters *p)
                    added, p->n_tags, MOST_TAGS);
 }
 
+static struct err *check_partition(const struct volume_parameters *p)
+{
+    return p->partition ? err_new(ERR_INVALID,
+                                  "parameter partition: a new disk has no partitions. It is for "
+                                  "volumeAttributes of the PersistentVolume of an existing disk")
+                        : NULL;
+}
+
 struct err *volume_parameters_check(const struct volume_parameters *p, bool multi_node)
 {
     TRY(check_replicas(p, multi_node));
@@ -124,6 +132,7 @@ struct err *volume_parameters_check(const struct volume_parameters *p, bool mult
     TRY(check_performance(p));
     TRY(check_perf_profile(p));
     TRY(check_tags(p));
+    TRY(check_partition(p));
     return check_access(p);
 }
 

@@ -101,6 +101,20 @@ static struct err *wait_grown(struct task *self, struct rpc_call *call, const ch
 
 /* ---- the call ---- */
 
+/* A partition does not grow with its disk, and only its owner knows whether there is room. */
+static struct err *check_whole_disk(const Api__AzVolume *volume)
+{
+    const char *partition = volume_parameter(volume, "partition");
+
+    return partition && *partition
+               ? err_new(ERR_INVALID,
+                         "volume %s is partition %s of its disk, which cannot be grown through a "
+                         "claim: enlarge the disk and the partition by hand; the file system "
+                         "follows when the volume is staged again",
+                         volume->metadata->name, partition)
+               : NULL;
+}
+
 static struct err *expand(struct task *self, struct rpc_call *call,
                           const Csi__V1__ControllerExpandVolumeRequest *request, int64_t gib,
                           struct kube_object **ret)
@@ -110,6 +124,7 @@ static struct err *expand(struct task *self, struct rpc_call *call,
     CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
 
     TRY(csi_volume_to_change(self, call, request->volume_id, &volume));
+    TRY(check_whole_disk(as_volume(volume)));
     int64_t has = size_of(as_volume(volume));
     if (limit && has > limit)
         return err_new(ERR_OUT_OF_RANGE,

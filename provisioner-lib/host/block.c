@@ -76,6 +76,11 @@ struct err *block_drop_caches(int fd)
     return control(fd, BLKFLSBUF, NULL, "BLKFLSBUF");
 }
 
+void block_read_partitions(int fd)
+{
+    (void)ioctl(fd, BLKRRPART, NULL);
+}
+
 struct err *block_flush(int fd)
 {
     return fsync(fd) ? err_new(ERR_INTERNAL, "flushing the device: %s", strerror(errno)) : NULL;

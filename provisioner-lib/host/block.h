@@ -24,6 +24,8 @@ struct err *block_read(int fd, uint64_t offset, void *data, size_t length)
     __attribute__((warn_unused_result));
 /* Writes what is waiting and forgets what was read. */
 struct err *block_drop_caches(int fd) __attribute__((warn_unused_result));
+/* Has the kernel read the disk's partition table anew, unless a partition is in use. */
+void block_read_partitions(int fd);
 /* Writes what is waiting, and returns when it is on stable storage. */
 struct err *block_flush(int fd) __attribute__((warn_unused_result));
 /* For everybody on this machine who opens it from now on. */

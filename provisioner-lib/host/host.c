@@ -7,6 +7,7 @@
 #include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/hotplug.h"
 #include "provisioner-lib/host/mount_table.h"
+#include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/host/probe.h"
 #include "provisioner-lib/host/process_table.h"
 #include "provisioner-lib/host/staging.h"
@@ -156,7 +157,7 @@ struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64
 
 struct sight {
     const struct device_roots *roots;
-    const struct device *device;
+    const struct device *disk, *device;
     uint64_t expected_size;
     struct disk_observation found;
 };
@@ -172,17 +173,21 @@ static struct err *see(void *arg)
     TRY(mount_table_has(device->number, &mounted));
     if (!mounted)
         TRY(block_drop_caches(device->fd));
-    TRY(block_size(device->fd, &size));
+    TRY(block_size(sight->disk->fd, &size));
     if (size != sight->expected_size)
-        device_rescan(sight->roots, device);
-    return probe_device(device->fd, &sight->found);
+        device_rescan(sight->roots, sight->disk);
+    TRY(probe_device(device->fd, &sight->found));
+    return block_size(sight->disk->fd, &sight->found.size);
 }
 
-struct err *host_prove(struct task *self, struct host *host, const struct device *device,
-                       const struct disk_expectation *expected, struct disk_verdict *ret)
+struct err *host_prove(struct task *self, struct host *host, const struct device *disk,
+                       const struct device *device, const struct disk_expectation *expected,
+                       struct disk_verdict *ret)
 {
-    struct sight sight = {
-        .roots = &host->config.roots, .device = device, .expected_size = expected->size};
+    struct sight sight = {.roots = &host->config.roots,
+                          .disk = disk,
+                          .device = device,
+                          .expected_size = expected->size};
     struct err *err = host_on_worker(self, host, see, &sight);
 
     if (!err)
@@ -423,6 +428,7 @@ static struct err *check_idle_blocking(void *arg)
 {
     struct idle_look *request = arg;
     struct look *look = &request->look;
+    bool mounted;
 
     TRY(process_table_check_none("/proc", request->program));
     if (!request->has_lun)
@@ -433,7 +439,9 @@ static struct err *check_idle_blocking(void *arg)
         return NULL;
     }
     TRY(err);
-    err = flush_if_idle(&look->device);
+    err = partition_any_mounted(look->roots, look->device.number, &mounted);
+    if (!err && !mounted)
+        err = flush_if_idle(&look->device);
     device_close(&look->device);
     return err;
 }

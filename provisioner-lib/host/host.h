@@ -47,10 +47,16 @@ void host_close(struct task *self, struct host *host);
 struct err *host_find(struct task *self, struct host *host, unsigned lun, uint64_t deadline,
                       struct device *ret) __attribute__((warn_unused_result));
 
-/* Looks at the device, not at what was cached of it, and decides what may be done with it. */
-struct err *host_prove(struct task *self, struct host *host, const struct device *device,
-                       const struct disk_expectation *expected, struct disk_verdict *ret)
+/* A partition of it, as partition_find. */
+struct err *host_find_partition(struct task *self, struct host *host, const struct device *disk,
+                                unsigned number, struct device *ret)
     __attribute__((warn_unused_result));
+
+/* Looks at the disk, and at the device that is to be used: the disk itself or a partition of it;
+ * not at what was cached of them. Decides what may be done with the device. */
+struct err *host_prove(struct task *self, struct host *host, const struct device *disk,
+                       const struct device *device, const struct disk_expectation *expected,
+                       struct disk_verdict *ret) __attribute__((warn_unused_result));
 
 /* Only what host_prove has allowed. `deadline` is for its turn to come; `permit` lives until the
  * call returns. */

@@ -148,16 +148,34 @@ struct err *mount_table_twin(const struct mount_entry *entry, struct mount_entry
     return find(is_twin, entry, ret);
 }
 
-static bool is_of(struct libmnt_fs *fs, const void *device)
+struct device_question {
+    bool (*is_one)(dev_t device, const void *ctx);
+    const void *ctx;
+};
+
+static bool is_of_one(struct libmnt_fs *fs, const void *wanted)
 {
-    return mnt_fs_get_devno(fs) == *(const dev_t *)device;
+    const struct device_question *question = wanted;
+
+    return question->is_one(mnt_fs_get_devno(fs), question->ctx);
+}
+
+struct err *mount_table_any(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
+                            bool *ret_mounted)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+
+    TRY(find(is_of_one, &(struct device_question){is_one, ctx}, &entry));
+    *ret_mounted = entry.target != NULL;
+    return NULL;
+}
+
+static bool is_it(dev_t device, const void *wanted)
+{
+    return device == *(const dev_t *)wanted;
 }
 
 struct err *mount_table_has(dev_t device, bool *ret_mounted)
 {
-    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
-
-    TRY(find(is_of, &device, &entry));
-    *ret_mounted = entry.target != NULL;
-    return NULL;
+    return mount_table_any(is_it, &device, ret_mounted);
 }

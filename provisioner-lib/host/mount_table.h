@@ -43,5 +43,8 @@ struct err *mount_table_twin(const struct mount_entry *entry, struct mount_entry
 /* Whether a file system's options have a word, with or without a value. */
 bool mount_table_has_option(const char *options, const char *name);
 
-/* Whether a device's file system is mounted anywhere. */
+/* Whether a file system is mounted anywhere whose device is one of these. */
+struct err *mount_table_any(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
+                            bool *ret_mounted) __attribute__((warn_unused_result));
+/* The same of this device. */
 struct err *mount_table_has(dev_t device, bool *ret_mounted) __attribute__((warn_unused_result));

@@ -114,6 +114,8 @@ struct err *proof_decide(const struct disk_expectation *expected,
                (found->content == DISK_UNSIGNED && found->blank)) {
         if (expected->read_only)
             return refuse(found, "a volume that is published read-only is not formatted");
+        if (expected->partition)
+            return refuse(found, "a partition is not formatted by this driver: format it by hand");
         verdict = (struct disk_verdict){.format = true, .record_due = true};
     } else {
         TRY(decide_unrecorded(expected, found, &verdict.record_due));

@@ -11,7 +11,7 @@
  *     formatting of this very volume left behind when it was cut off, which says so itself
  *     (format_mark.h): it has never been mounted;
  *   - what belongs to another volume of this driver is not used;
- *   - read-only access never formats.
+ *   - read-only access never formats, nor is a partition formatted: somebody else has made it.
  */
 #pragma once
 
@@ -24,6 +24,7 @@ struct disk_expectation {
     uint64_t size;       /* bytes */
     uint64_t grown_size; /* that it may have instead, while the disk grows; 0: it does not grow */
     bool may_be_larger;  /* the file system is to be grown */
+    bool partition;      /* of the disk is used; the sizes are the disk's */
     bool raw;            /* the volume is a block device; its content is its user's business */
     bool read_only;
     const char *type;                           /* of file system that is asked for */
@@ -41,7 +42,7 @@ enum disk_content {
 enum { DISK_WORD_SIZE = 64 };
 
 struct disk_observation {
-    uint64_t size;
+    uint64_t size; /* of the disk; the rest is about the device that is used */
     enum disk_content content;
     char type[DISK_WORD_SIZE];   /* libblkid's word: "ext4", "gpt"; "" if it has none */
     char uuid[DISK_WORD_SIZE];   /* of the file system; "" if it has none */

@@ -13,6 +13,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/file.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/host/staging.h"
 #include "provisioner-lib/host/trouble.h"
 
@@ -110,10 +111,15 @@ static struct err *find_disk(struct look *look)
     return err;
 }
 
+static bool is_at_lun(const struct look *look)
+{
+    return partition_is_of(&look->request->roots, look->device, look->disk.number);
+}
+
 /* It is at the LUN, or was there when it was mounted. */
 static bool is_proven(const struct look *look)
 {
-    return (look->disk.fd >= 0 && look->device == look->disk.number) ||
+    return (look->disk.fd >= 0 && is_at_lun(look)) ||
            (look->request->known && look->device == look->request->known);
 }
 
@@ -148,6 +154,14 @@ static char *device_name(const struct look *look, const char *folder)
     return mem_strdup(look->mount.source);
 }
 
+/* In bytes; the kernel counts in sectors, whatever the disk's are. */
+static uint64_t partition_size(const char *folder)
+{
+    CLEANUP(freep) char *sectors = read_attribute(folder, "size");
+
+    return sectors ? strtoull(sectors, NULL, 10) * 512 : 0;
+}
+
 static struct err *find_owner(struct look *look)
 {
     struct volume_facts *facts = &look->facts;
@@ -157,14 +171,19 @@ static struct err *find_owner(struct look *look)
     TRY(check_owner(look, folder != NULL));
     if (folder)
         look->state = read_attribute(folder, "device/state");
+    if (folder && !look->state) /* a partition is below its disk */
+        look->state = read_attribute(folder, "../device/state");
     facts->device = look->name = device_name(look, folder);
     facts->disk_state = look->state;
     facts->lun = look->request->lun;
     if (look->disk.fd < 0)
         return NULL;
     facts->disk_now = look->disk.path;
-    facts->replaced = look->disk.number != look->device;
-    return block_size(look->disk.fd, &facts->size);
+    facts->replaced = !is_at_lun(look);
+    if (look->device == look->disk.number || facts->replaced)
+        return block_size(look->disk.fd, &facts->size);
+    facts->size = partition_size(folder);
+    return NULL;
 }
 
 /* ---- a file system ---- */

@@ -4,6 +4,7 @@ import grpc
 import pytest
 from cluster.waiting import until
 
+from .azure_side import make_disk
 from .calls import GIB, create, publish, refused, unpublish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume
@@ -212,6 +213,16 @@ def test_a_volume_that_was_never_published_grows(world, controller):
         world.delete("azvolumes", "pvc-1")
         until(lambda: _expands(controller, volume), "the volume is adopted")
         assert size_of(world) == 10
+
+
+def test_a_partition_does_not_grow_with_its_disk(world, controller, azure_sdk):
+    disk = make_disk(azure_sdk, "pvc-1")
+    with persistent_volume(world, disk, {"partition": "2"}, False):
+        with refused("INVALID_ARGUMENT", "pvc-1", "partition 2", "by hand"):
+            expand(controller, disk, 10 * GIB)
+    assert azure_sdk.disks.get("rg", "pvc-1").disk_size_gb == 4
+    with refused("INVALID_ARGUMENT", "parameter partition", "a new disk has no partitions"):
+        create(controller, "data", {"partition": "2"})
 
 
 def _expands(controller, volume: str) -> bool:

@@ -22,7 +22,9 @@ SMALLEST_EXT4, SMALLEST_XFS = 64 * MIB, 300 * MIB
 
 LOOP_CTL_GET_FREE, LOOP_CONFIGURE = 0x4C82, 0x4C0A
 LO_FLAGS_AUTOCLEAR = 4
+LO_FLAGS_PARTSCAN = 8  # else partitions would outlive the disk
 BLKROSET = 0x125D
+BLKPG, BLKPG_ADD_PARTITION = 0x1269, 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x40000000
@@ -40,7 +42,7 @@ class Disk:
         fcntl.ioctl(self.fd, BLKROSET, struct.pack("i", 0))
 
     def _attach(self) -> tuple[str, int]:
-        configuration = struct.pack("II52xI176x64x", self.image, 0, LO_FLAGS_AUTOCLEAR)
+        configuration = struct.pack("II52xI176x64x", self.image, 0, LO_FLAGS_AUTOCLEAR | LO_FLAGS_PARTSCAN)
         with open("/dev/loop-control", "rb") as control:
             while True:
                 path = f"/dev/loop{fcntl.ioctl(control, LOOP_CTL_GET_FREE)}"
@@ -51,6 +53,14 @@ class Disk:
                 except OSError:  # somebody else was faster
                     os.close(fd)
 
+    def add_partition(self, number: int, start: int, size: int) -> str:
+        """As the kernel knows it: the disk has no table. The path of its device."""
+        partition = struct.pack("qqi64x64x4x", start, size, number)
+        data = ctypes.create_string_buffer(partition)
+        change = struct.pack("iiiP", BLKPG_ADD_PARTITION, 0, len(partition), ctypes.addressof(data))
+        fcntl.ioctl(self.fd, BLKPG, change)
+        return f"{self.path}p{number}"
+
     def close(self) -> None:
         os.close(self.fd)
         os.close(self.image)
@@ -58,6 +68,11 @@ class Disk:
     def write(self, offset: int, data: bytes) -> None:
         os.pwrite(self.fd, data, offset)
         os.fsync(self.fd)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """What is on the disk, not what is cached of it."""
+        os.fsync(self.fd)
+        return os.pread(self.image, length, offset)
 
     def checksum(self) -> str:
         """Of what is on the disk, not of what is cached of it."""

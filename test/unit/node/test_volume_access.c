@@ -76,6 +76,7 @@ static struct err *read_wish(const struct wish *wish, struct arena *arena,
 static const struct {
     struct wish wish;
     bool raw, read_only, may_grow;
+    unsigned partition;
     const char *filesystem;
     const char *options; /* all of them, each followed by a space */
 } accepted[] = {
@@ -107,6 +108,13 @@ static const struct {
     {.wish = WISH(BLOCK, SINGLE_NODE_WRITER), .raw = true},
     {.wish = WISH(BLOCK, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "2"}), .raw = true},
     {.wish = WISH(BLOCK, MULTI_NODE_MULTI_WRITER, .context = {"partition", ""}), .raw = true},
+    {.wish = WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"Partition", "256"}),
+     .raw = true,
+     .partition = 256},
+    {.wish = WRITER(.context = {"partition", "1"}),
+     .filesystem = "ext4",
+     .options = "",
+     .partition = 1},
     {.wish = WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxshares", "5"}),
      .raw = true,
      .read_only = true},
@@ -124,6 +132,7 @@ static void test_accepted(void **state)
         assert_int_equal(access.raw, accepted[i].raw);
         assert_int_equal(access.read_only, accepted[i].read_only);
         assert_int_equal(access.may_grow, accepted[i].may_grow);
+        assert_int_equal(access.partition, accepted[i].partition);
         if (access.raw)
             continue;
         assert_string_equal(access.filesystem->name, accepted[i].filesystem);
@@ -150,9 +159,14 @@ static void test_refused(void **state)
         {WISH(MOUNT, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "5"}),
          "volume_capability.access_mode MULTI_NODE_MULTI_WRITER: a file system on a disk can be "
          "mounted on one node only; use volumeMode Block"},
-        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"Partition", "1"}),
-         "volume attribute partition \"1\" is not supported: a volume is a whole disk; omit the "
-         "attribute, and use a disk without partitions"},
+        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"Partition", "0"}),
+         "volume attribute partition \"0\" is not the number of a partition, from 1 to 256"},
+        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"partition", "257"}),
+         "volume attribute partition \"257\" is not the number of a partition, from 1 to 256"},
+        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"partition", "1 "}),
+         "volume attribute partition \"1 \" is not the number of a partition, from 1 to 256"},
+        {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"partition", "sdc1"}),
+         "volume attribute partition \"sdc1\" is not the number of a partition, from 1 to 256"},
         {WISH(BLOCK, MULTI_NODE_SINGLE_WRITER, .context = {"maxShares", "x"}),
          "volume_capability.access_mode MULTI_NODE_SINGLE_WRITER requires parameter maxShares to "
          "be 2 or more"},

@@ -45,6 +45,9 @@ static const struct {
      "parameter maxMountReplicaCount: 1 is not in the range from 0 to 0 (maxShares - 1)"},
     {"maxShares=3;maxMountReplicaCount=3", false,
      "parameter maxMountReplicaCount: 3 is not in the range from 0 to 2 (maxShares - 1)"},
+    {"partition=1", false,
+     "parameter partition: a new disk has no partitions. It is for volumeAttributes of the "
+     "PersistentVolume of an existing disk"},
     {"maxMountReplicaCount=-1", false,
      "parameter maxMountReplicaCount: -1 is not in the range from 0 to 14"},
     {"skuName=premium", false,

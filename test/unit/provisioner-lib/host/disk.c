@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/blkpg.h>
 #include <linux/fs.h>
 #include <linux/loop.h>
 #include <sched.h>
@@ -68,7 +69,8 @@ void make_folder(const char *path)
 
 static int attach(int control, int image, char **ret_path)
 {
-    struct loop_config config = {.fd = (__u32)image, .info = {.lo_flags = LO_FLAGS_AUTOCLEAR}};
+    struct loop_config config = {.fd = (__u32)image,
+                                 .info = {.lo_flags = LO_FLAGS_AUTOCLEAR | LO_FLAGS_PARTSCAN}};
 
     for (;;) {
         char *path = mem_printf("/dev/loop%d", ioctl(control, LOOP_CTL_GET_FREE));
@@ -117,6 +119,17 @@ void disk_free(struct disk *disk)
     close(disk->image);
     free(disk->path);
     free(disk);
+}
+
+const char *disk_add_partition(const struct disk *disk, int number, uint64_t start, uint64_t size)
+{
+    struct blkpg_partition partition = {
+        .start = (long long)start, .length = (long long)size, .pno = number};
+    struct blkpg_ioctl_arg change = {
+        .op = BLKPG_ADD_PARTITION, .datalen = sizeof partition, .data = &partition};
+
+    assert_int_equal(ioctl(disk->fd, BLKPG, &change), 0);
+    return ARRAY_ADD(paths, n_paths) = mem_printf("%sp%d", strrchr(disk->path, '/') + 1, number);
 }
 
 void disk_node(const struct disk *disk, const char *path)

@@ -34,6 +34,8 @@ struct disk *disk_new_below(const char *folder,
                             uint64_t size); /* its image is in that file system */
 void disk_free(struct disk *disk);
 DEFINE_CLEANUP(struct disk, disk_free)
+/* Partition `number`, as the kernel knows it: the disk has no table. The name of its device. */
+const char *disk_add_partition(const struct disk *disk, int number, uint64_t start, uint64_t size);
 /* Another node of the same device. */
 void disk_node(const struct disk *disk, const char *path);
 

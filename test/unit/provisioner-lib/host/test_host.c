@@ -212,11 +212,11 @@ static void a_new_volume(struct task *self, struct scene *scene)
 
     find(self, scene, disk, &device);
     request.device = device.path;
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
+    assert_ok(host_prove(self, scene->host, &device, &device, &expected, &verdict));
     assert_true(verdict.format);
     assert_ok(host_format(self, scene->host, &device, ext4, expected.uuid, &scene->permit,
                           in(scene, LONG)));
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
+    assert_ok(host_prove(self, scene->host, &device, &device, &expected, &verdict));
     assert_false(verdict.format);
     assert_true(verdict.record_due);
     assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
@@ -224,7 +224,7 @@ static void a_new_volume(struct task *self, struct scene *scene)
     assert_ok(host_mount(self, scene->host, &device, &request));
 
     /* All of it again, now that it is mounted. */
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
+    assert_ok(host_prove(self, scene->host, &device, &device, &expected, &verdict));
     assert_ok(host_check(self, scene->host, &device, ext4, &scene->permit, in(scene, LONG)));
     assert_ok(host_mount(self, scene->host, &device, &request));
     CLEANUP(freep) char *in_use = mem_printf("%s: the device is in use", disk->path);
@@ -252,7 +252,7 @@ static void proof_reads_the_disk_not_the_cache(struct task *self, struct scene *
     find(self, scene, disk, &device);
     assert_int_equal(pread(disk->fd, &byte, 1, 0), 1);
     assert_int_equal(pwrite(disk->image, "somebody's data", 15, 0), 15);
-    struct err *err = host_prove(self, scene->host, &device, &expected, &verdict);
+    struct err *err = host_prove(self, scene->host, &device, &device, &expected, &verdict);
     assert_non_null(err);
     assert_int_equal(err_kind(err), ERR_PRECONDITION);
     assert_non_null(strstr(err_message(err), "data without a signature"));

@@ -93,7 +93,7 @@ static void formatting_outlasts_its_caller(struct task *self, struct scene *scen
     await(self, &first.ended);
     assert_ok(first.err);
     assert_int_equal(scene->ended, 1);
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
+    assert_ok(host_prove(self, scene->host, &device, &device, &expected, &verdict));
     assert_false(verdict.format);
     device_close(&device);
 }
@@ -129,7 +129,7 @@ static void formatting_ends_with_the_program(struct task *self, struct scene *sc
                              &scene->permit, in(scene, LONG)),
                  ERR_UNAVAILABLE, refused);
     /* The next program may begin anew. */
-    assert_ok(host_prove(self, scene->host, &device, &expected, &verdict));
+    assert_ok(host_prove(self, scene->host, &device, &device, &expected, &verdict));
     assert_true(verdict.format);
     device_close(&device);
 }

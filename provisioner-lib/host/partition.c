@@ -1,0 +1,156 @@
+#include "provisioner-lib/host/partition.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/file.h"
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/host.h"
+#include "provisioner-lib/host/host_worker.h"
+#include "provisioner-lib/host/mount_table.h"
+
+enum { ATTRIBUTE_SIZE = 64 };
+
+static void closedirp(DIR **dir)
+{
+    if (*dir)
+        closedir(*dir);
+}
+
+/* The device's folder in sysfs; NULL if the kernel has no such device. */
+static char *folder_of(const struct device_roots *roots, dev_t device)
+{
+    CLEANUP(freep)
+    char *link = mem_printf("%s/dev/block/%u:%u", roots->sys, major(device), minor(device));
+
+    return realpath(link, NULL);
+}
+
+/* 0 for what is no partition. */
+static unsigned long number_of(const char *folder)
+{
+    CLEANUP(freep) char *path = mem_printf("%s/partition", folder);
+    CLEANUP(freep) char *text = NULL;
+    CLEANUP(err_freep) struct err *err = file_read(path, ATTRIBUTE_SIZE, &text, NULL);
+
+    return err ? 0 : strtoul(text, NULL, 10);
+}
+
+/* ---- from the disk to its partition ---- */
+
+/* Its name below /dev; NULL if there is none. */
+static char *find_name(const struct device_roots *roots, const struct device *disk, unsigned number)
+{
+    CLEANUP(freep) char *folder = folder_of(roots, disk->number);
+    CLEANUP(closedirp) DIR *dir = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        CLEANUP(freep) char *inner = mem_printf("%s/%s", folder, entry->d_name);
+
+        if (entry->d_name[0] != '.' && number_of(inner) == number)
+            return mem_strdup(entry->d_name);
+    }
+    return NULL;
+}
+
+/* Another disk may have come to the name since. */
+static struct err *check_disk(const struct device_roots *roots, const struct device *partition,
+                              const struct device *disk)
+{
+    return partition_is_of(roots, partition->number, disk->number)
+               ? NULL
+               : err_new(ERR_BUSY, "%s is no partition of %s any more", partition->path,
+                         disk->path);
+}
+
+struct err *partition_find(const struct device_roots *roots, const struct device *disk,
+                           unsigned number, struct device *ret)
+{
+    struct device partition = DEVICE_NONE;
+    struct stat status;
+    char *name = find_name(roots, disk, number);
+
+    if (!name) { /* it may have been made on another node */
+        block_read_partitions(disk->fd);
+        name = find_name(roots, disk, number);
+    }
+    if (!name)
+        return err_new(ERR_PRECONDITION,
+                       "%s has no partition %u, which volume attribute partition names", disk->path,
+                       number);
+    partition.path = mem_printf("%s/%s", roots->dev, name);
+    free(name);
+    struct err *err = block_open(partition.path, BLOCK_READ, &partition.fd);
+    if (!err) {
+        fstat(partition.fd, &status);
+        partition.number = status.st_rdev;
+        err = check_disk(roots, &partition, disk);
+    }
+    if (err) {
+        device_close(&partition);
+        return err;
+    }
+    *ret = partition;
+    return NULL;
+}
+
+/* ---- and back ---- */
+
+bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk)
+{
+    if (device == disk)
+        return true;
+
+    CLEANUP(freep) char *folder = folder_of(roots, device);
+    CLEANUP(freep) char *above = folder_of(roots, disk);
+    if (!folder || !above || number_of(folder) == 0)
+        return false;
+    *strrchr(folder, '/') = '\0';
+    return strcmp(folder, above) == 0;
+}
+
+struct disk_look {
+    const struct device_roots *roots;
+    dev_t disk;
+};
+
+static bool is_of(dev_t device, const void *ctx)
+{
+    const struct disk_look *look = ctx;
+
+    return partition_is_of(look->roots, device, look->disk);
+}
+
+struct err *partition_any_mounted(const struct device_roots *roots, dev_t disk, bool *ret_mounted)
+{
+    return mount_table_any(is_of, &(struct disk_look){roots, disk}, ret_mounted);
+}
+
+/* ---- on a worker ---- */
+
+struct call {
+    const struct device_roots *roots;
+    const struct device *disk;
+    unsigned number;
+    struct device *ret;
+};
+
+static struct err *find_blocking(void *arg)
+{
+    const struct call *call = arg;
+
+    return partition_find(call->roots, call->disk, call->number, call->ret);
+}
+
+struct err *host_find_partition(struct task *self, struct host *host, const struct device *disk,
+                                unsigned number, struct device *ret)
+{
+    struct call call = {host_device_roots(host), disk, number, ret};
+
+    return host_on_worker(self, host, find_blocking, &call);
+}

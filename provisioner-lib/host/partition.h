@@ -1,0 +1,24 @@
+/* partition.h - a partition of a disk, as the kernel knows it: the device of a volume whose
+ * PersistentVolume has the volume attribute "partition".
+ *
+ * The driver proves the disk, and uses the partition. It makes no partitions and moves none: a
+ * partition stays as large as it is when its disk grows, until somebody enlarges it.
+ *
+ * All calls block: for a thread pool.
+ */
+#pragma once
+
+#include "provisioner-lib/host/device.h"
+
+enum { PARTITION_MOST = 256 }; /* numbers of partitions that Linux gives to a disk */
+
+/* Partition `number` of the disk, from 1 on. PRECONDITION if there is none. A partition is closed
+ * as a disk is. */
+struct err *partition_find(const struct device_roots *roots, const struct device *disk,
+                           unsigned number, struct device *ret) __attribute__((warn_unused_result));
+
+/* Whether a device is this disk, or a partition of it. */
+bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk);
+/* Whether a file system of such a device is mounted anywhere. */
+struct err *partition_any_mounted(const struct device_roots *roots, dev_t disk, bool *ret_mounted)
+    __attribute__((warn_unused_result));
