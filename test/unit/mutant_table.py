@@ -591,7 +591,7 @@ MUTANTS = [
            "    TRY(capability_check(capability, *shares ? (int)strtol(shares, NULL, 10) : MAX_SHARES_LIMIT));\n",
            "    (void)shares;\n"),
     Mutant("who wants a partition gets the disk", "node/volume_access.c",
-           '    TRY(check_whole_disk(find(context, n_context, "partition")));\n', "    (void)check_whole_disk;\n"),
+           "*ret = (unsigned)number;", "*ret = number > PARTITION_MOST;"),
     Mutant("the mount option ro mounts for writing", "node/volume_access.c",
            "        access.read_only |= mount_options_read_only(access.options, access.n_options);\n", ""),
     Mutant("a path that is not absolute is taken", "node/volume_access.c",
