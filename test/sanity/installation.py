@@ -15,8 +15,10 @@ from integration.node.machine import Machine
 from integration.node.plugin import NodePlugin
 
 SIZE = "Standard_D2s_v5"  # takes four disks, so that it is soon full
-LATENCIES = {"create": "50ms", "delete": "50ms", "attach": "200ms", "detach": "100ms",
-             "accept": "5ms-20ms", "get": "5ms-20ms"}  # fmt: skip
+ANSWERS = {"accept": "5ms-20ms", "get": "5ms-20ms"}
+QUICK = {**ANSWERS, "create": "50ms", "delete": "50ms", "attach": "200ms", "detach": "100ms"}
+# Nothing is done within the second that a call through the proxies may take.
+SLOW = {**ANSWERS, **dict.fromkeys(("create", "update", "delete", "attach", "detach"), "1200ms")}
 BY_LUN = "/dev/disk/azure/data/by-lun"
 
 
@@ -52,6 +54,12 @@ class Installation:
         """How many disks the node can take; the controller asks Azure once there is a plug-in."""
         found = self.world.find("azdrivernodes", self.node) or {}
         return "limit" in found.get("status", {}).get("slots", {})
+
+    def modified_disks(self) -> set[str]:
+        """Those that Azure was asked to change, not only to grow."""
+        changed = {call["resource"] for call in self.world.calls("disks.update")}
+        events = self.world.core.list_namespaced_event(self.world.namespace).items
+        return changed & {e.involved_object.name for e in events if e.reason == "DiskModified"}
 
     # ---- what is left, in words ----
 
@@ -89,13 +97,15 @@ def _text_if_there(file: Path) -> str:
 
 
 @contextmanager
-def installed(folder: Path, apiserver: ApiServer, zone: str) -> Iterator[Installation]:
+def installed(
+    folder: Path, apiserver: ApiServer, zone: str, latencies: dict[str, str]
+) -> Iterator[Installation]:
     """Everything runs, and the node is ready for volumes. The programs end well, or this fails."""
     with ExitStack() as stack:
         machine = Machine()
         stack.callback(machine.close)
         machine.reach(apiserver.port)
-        world = World(folder, apiserver, nodes=0, **LATENCIES)
+        world = World(folder, apiserver, nodes=0, **latencies)
         stack.callback(world.azure.remove_devices)
         stack.callback(world.azure.__exit__)  # also of one that could not be prepared
         stack.enter_context(world)

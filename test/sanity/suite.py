@@ -10,10 +10,24 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from cluster import tools
-
-from .installation import Installation
+from integration.node.machine import Machine
 
 LIMIT = 600  # seconds
+
+
+class Volumes(NamedTuple):
+    """What it makes volumes of, and what it then makes of them."""
+
+    access_type: str
+    parameters: dict[str, str]
+    mutable_parameters: dict[str, str]
+
+
+class Endpoints(NamedTuple):
+    """The sockets that it calls."""
+
+    controller: Path
+    node: Path
 
 
 class Result(NamedTuple):
@@ -44,31 +58,33 @@ def specs() -> list[str]:
         return sorted(_name(case) for case in cases if case.get("status") != "pending")
 
 
-def run(driver: Installation, access_type: str, parameters: dict[str, str], seed: int) -> dict[str, Result]:
-    """All of it, once, in an order by the seed, with volumes of these parameters; results by name."""
-    folder = driver.folder
-    report, parameter_file = folder / "report.xml", folder / "parameters.yaml"
-    parameter_file.write_text(json.dumps(parameters))
-    mutable_file = folder / "mutable-parameters.yaml"
-    kind = parameters.get("skuName", "Premium_LRS").replace("Premium_", "StandardSSD_")
-    mutable_file.write_text(json.dumps({"skuName": kind}))
-    settings = {
-        "endpoint": f"unix://{driver.plugin.csi_socket}",
-        "controllerendpoint": f"unix://{driver.controller.socket}",
+def _settings(folder: Path, endpoints: Endpoints, volumes: Volumes) -> dict[str, object]:
+    parameters, mutable = folder / "parameters.yaml", folder / "mutable-parameters.yaml"
+    parameters.write_text(json.dumps(volumes.parameters))
+    mutable.write_text(json.dumps(volumes.mutable_parameters))
+    return {
+        "endpoint": f"unix://{endpoints.node}",
+        "controllerendpoint": f"unix://{endpoints.controller}",
         "stagingdir": folder / "sanity-staging",
         "mountdir": folder / "sanity-target",
         "testvolumesize": 1 << 30,
-        "testvolumeparameters": parameter_file,
-        "testvolumemutableparameters": mutable_file,
-        "testvolumeaccesstype": access_type,
+        "testvolumeparameters": parameters,
+        "testvolumemutableparameters": mutable,
+        "testvolumeaccesstype": volumes.access_type,
         "testnodevolumeattachlimit": "true",
     }
+
+
+def run(machine: Machine, folder: Path, endpoints: Endpoints, volumes: Volumes, seed: int) -> dict[str, Result]:
+    """All of it, once, in an order by the seed; results by name."""
+    report = folder / "report.xml"
+    settings = _settings(folder, endpoints, volumes)
     words = [f"--csi.{name}={value}" for name, value in settings.items()]
     words += [f"--ginkgo.junit-report={report}", f"--ginkgo.seed={seed}", "--ginkgo.randomize-all", "--ginkgo.no-color"]
     # csi-sanity misses a connection that is there before it has begun to wait for it; on one
     # processor that does not happen.
     environment = {**os.environ, "GOMAXPROCS": "1"}
-    program = driver.machine.command("setpriv", "--pdeathsig", "KILL", tools.folder() / "csi-sanity")
+    program = machine.command("setpriv", "--pdeathsig", "KILL", tools.folder() / "csi-sanity")
     with open(folder / "csi-sanity.out", "wb") as output:
         subprocess.run(
             [*program, *words], stdout=output, stderr=output, timeout=LIMIT, env=environment
