@@ -39,7 +39,7 @@ static struct err *read_record(struct task *self, struct expansion *e)
     e->attachment = kube_object_ref(object);
     TRY(attachment_check(as_attachment(object), &e->place));
     TRY(volume_record_read(self, e->node, e->attachment, &e->place, e->request->volume_id,
-                           &e->record));
+                           e->deadline, &e->record));
     if (range && range->required_bytes > 0 && (uint64_t)range->required_bytes > e->record.size)
         return err_new(ERR_BUSY,
                        "its disk has %" PRIu64 " bytes on record, fewer than the %" PRId64

@@ -51,8 +51,9 @@ static struct err *await_disk(struct task *self, struct staging *s)
 {
     TRY(informers_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
                                    &s->place));
-    TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, &s->record));
     phase_ended(s, "attach");
+    TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, s->deadline,
+                           &s->record));
     TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->disk));
     s->device = &s->disk;
     if (s->access.partition) {

@@ -5,7 +5,10 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "lib/rt/wait.h"
 #include "provisioner-lib/records/volume.h"
+
+enum { CONFIRMATION_MS = 2000, PAUSE_MS = 50 };
 
 /* ---- the disk ---- */
 
@@ -67,6 +70,14 @@ static struct err *check_size(const Api__AzVolume *volume,
     return disagreement(volume, attachment, what);
 }
 
+static const char *filesystem_note(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeStatus *status = volume->status;
+
+    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_FILESYSTEM)
+                  : NULL;
+}
+
 static bool same_filesystem(const struct filesystem_identity *a,
                             const struct filesystem_identity *b)
 {
@@ -107,8 +118,7 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     TRY(check_size(volume, attachment, place));
     record.size = (uint64_t)volume->status->detail->capacity__bytes;
     record.grown_size = grown_size(volume);
-    const char *note = KUBE_MAP_GET(volume->status->annotation, volume->status->n_annotation,
-                                    ANNOTATION_FILESYSTEM);
+    const char *note = filesystem_note(volume);
     record.has_filesystem = note != NULL;
     if (note) {
         struct err *err = identity_parse(note, &record.filesystem);
@@ -120,26 +130,48 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     return NULL;
 }
 
-struct err *volume_record_read(struct task *self, struct node *node,
-                               const struct kube_object *attachment,
-                               const struct attachment_place *place, const char *volume_id,
-                               struct volume_record *ret)
-{
-    const Api__AzVolumeAttachment *message = as_attachment(attachment);
-    const char *name = message->spec->volume_name;
-    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+/* ---- reading it ---- */
 
-    if (!name)
-        return err_new(ERR_PRECONDITION, "AzVolumeAttachment %s names no volume",
-                       attachment->metadata->name);
-    struct err *err =
-        kube_get(self, node->kube, &AZ_VOLUMES, node->settings.namespace_, name, &volume);
+static struct err *read_volume(struct task *self, struct node *node, const char *name,
+                               struct kube_object **ret)
+{
+    struct err *err = kube_get(self, node->kube, &AZ_VOLUMES, node->settings.namespace_, name, ret);
+
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
         return err_new(ERR_BUSY, "AzVolume %s does not exist, or has not been created again yet",
                        name);
     }
-    if (err)
-        return err_wrap(err, "AzVolume %s", name);
+    return err ? err_wrap(err, "AzVolume %s", name) : NULL;
+}
+
+static bool is_unconfirmed(const struct kube_object *volume, const struct attachment_place *place)
+{
+    return place->has_record && !filesystem_note(KUBE_AS(Api__AzVolume, volume));
+}
+
+/* The controller confirms a little later what a call has recorded, and the next call may come
+ * before. What it has rejected it never confirms: that is no reason to wait until the deadline. */
+struct err *volume_record_read(struct task *self, struct node *node,
+                               const struct kube_object *attachment,
+                               const struct attachment_place *place, const char *volume_id,
+                               uint64_t deadline, struct volume_record *ret)
+{
+    const Api__AzVolumeAttachment *message = as_attachment(attachment);
+    const char *name = message->spec->volume_name;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+    uint64_t end = loop_now(node->loop) + CONFIRMATION_MS;
+
+    if (!name)
+        return err_new(ERR_PRECONDITION, "AzVolumeAttachment %s names no volume",
+                       attachment->metadata->name);
+    if (end > deadline)
+        end = deadline;
+    TRY(read_volume(self, node, name, &volume));
+    while (is_unconfirmed(volume, place) && loop_now(node->loop) < end) {
+        TRY(task_sleep(self, PAUSE_MS));
+        kube_object_unref(TAKE_PTR(volume));
+        TRY(read_volume(self, node, name, &volume));
+    }
     return volume_record_check(KUBE_AS(Api__AzVolume, volume), message, place, volume_id, ret);
 }

@@ -24,8 +24,10 @@ struct err *volume_record_check(const Api__AzVolume *volume,
                                 const struct attachment_place *place, const char *volume_id,
                                 struct volume_record *ret) __attribute__((warn_unused_result));
 
-/* The same of the attachment's volume, as the API server has it now. BUSY if there is none. */
+/* The same of the attachment's volume, as the API server has it now. BUSY if there is none. Waits a
+ * moment, at most until `deadline`, for the controller to confirm the attachment's file system. */
 struct err *volume_record_read(struct task *self, struct node *node,
                                const struct kube_object *attachment,
                                const struct attachment_place *place, const char *volume_id,
-                               struct volume_record *ret) __attribute__((warn_unused_result));
+                               uint64_t deadline, struct volume_record *ret)
+    __attribute__((warn_unused_result));

@@ -142,6 +142,21 @@ def test_a_record_that_nobody_has_confirmed(plugin, cloud, disk_of):
     v.unstage()
 
 
+def test_a_record_that_is_confirmed_a_little_later(plugin, cloud, disk_of):
+    """As when kubelet stages a volume twice at once."""
+    disk = disk_of(SMALLEST_EXT4)
+    format_as(FOREIGN)(disk)
+    v = Volume(plugin, cloud, "slow", disk).attach()
+    cloud.attest(v.name, lun=v.lun, size=disk.size, record=RECORD)
+    series = 'azuredisk_stage_duration_seconds_count{phase="attach"}'
+    before = plugin.metrics().get(series, 0)
+    staged = plugin.later(plugin.stage, v.id, v.staging)
+    until(lambda: plugin.metrics().get(series, 0) > before, "it knows the attachment")
+    cloud.settle(v.name, disk.size, RECORD)
+    staged.result()
+    v.unstage()
+
+
 def test_a_volume_of_another_disk(volume, cloud):
     v = volume()
     cloud.settle(v.name, v.disk.size, volume_id="/subscriptions/s/another")
