@@ -158,6 +158,13 @@ bool volume_attachment_is_attached(const struct kube_object *object)
     return status && status->attached;
 }
 
+bool volume_attachment_is_of(const struct kube_object *object, const char *driver_name)
+{
+    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;
+
+    return spec && spec->attacher && strcmp(spec->attacher, driver_name) == 0;
+}
+
 const char *volume_attachment_node(const struct kube_object *object)
 {
     const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, object)->spec;

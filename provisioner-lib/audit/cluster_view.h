@@ -56,4 +56,5 @@ object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, atta
 /* ---- what a VolumeAttachment says ---- */
 
 bool volume_attachment_is_attached(const struct kube_object *object);
+bool volume_attachment_is_of(const struct kube_object *object, const char *driver_name);
 const char *volume_attachment_node(const struct kube_object *object); /* NULL if it has none */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/api/names.h"
+#include "lib/kube/pv_source.h"
 #include "provisioner-lib/audit/compare.h"
 #include "provisioner-lib/azure/resource_id.h"
 
@@ -47,6 +48,25 @@ static bool has_record(const struct object_list *attachments, const char *disk_i
     return false;
 }
 
+/* Is the disk that of another CSI driver of this cluster? Its PersistentVolume says so; a pod that
+ * names a disk without a claim has a VolumeAttachment only. */
+static bool is_of_another_driver(const struct cluster_source *source, const char *disk_id)
+{
+    const struct object_list pvs = source->ops->persistent_volumes_of_disk(source, disk_id);
+    const struct object_list inlined = source->ops->inline_volume_attachments(source, disk_id);
+
+    for (size_t i = 0; i < pvs.n; i++)
+        if (resource_id_equal(persistent_volume_handle(pvs.items[i]), disk_id) &&
+            !pv_is_of_driver(KUBE_AS(Api__PersistentVolume, pvs.items[i])->spec,
+                             source->driver_name))
+            return true;
+    for (size_t i = 0; i < inlined.n; i++)
+        if (resource_id_equal(volume_attachment_disk(inlined.items[i]), disk_id) &&
+            !volume_attachment_is_of(inlined.items[i], source->driver_name))
+            return true;
+    return false;
+}
+
 /* What is there must be on record. */
 static void compare_slot(const struct cluster_source *source, struct kube_object *node,
                          const struct cloud_slot *slot, struct findings *ret)
@@ -58,7 +78,7 @@ static void compare_slot(const struct cluster_source *source, struct kube_object
         findings_add(ret, ATTACHED_WITHOUT_RECORD, &AZ_VOLUMES, volume, name,
                      "The VM of node %s has the disk at LUN %d, but there is no AzVolumeAttachment",
                      name, slot->lun);
-    else
+    else if (!is_of_another_driver(source, slot->disk_id))
         findings_add(ret, FOREIGN_DISK, &NODES, node, slot->disk_id,
                      "LUN %d of the node's VM is used by %s", slot->lun, slot->disk_id);
 }

@@ -138,14 +138,6 @@ static void compare_primaries(const struct group *group, const struct kube_objec
     }
 }
 
-static bool is_ours(const struct cluster_source *source,
-                    const struct kube_object *volume_attachment)
-{
-    const Api__VolumeAttachmentSpec *spec = KUBE_AS(Api__VolumeAttachment, volume_attachment)->spec;
-
-    return spec && spec->attacher && strcmp(spec->attacher, source->driver_name) == 0;
-}
-
 static void compare_volume_attachments(const struct group *group, struct findings *ret)
 {
     for (size_t i = 0; i < group->n_volume_attachments; i++) {
@@ -154,7 +146,7 @@ static void compare_volume_attachments(const struct group *group, struct finding
         const char *node = volume_attachment_node(volume_attachment);
         const struct kube_object *attachment = attachment_to(group, node);
 
-        if (!node || !is_ours(group->source, volume_attachment) ||
+        if (!node || !volume_attachment_is_of(volume_attachment, group->source->driver_name) ||
             kube_is_deleting(volume_attachment->metadata) ||
             !volume_attachment_is_attached(volume_attachment) ||
             (attachment && attachment_wants(as_attachment(attachment), ROLE_PRIMARY)))

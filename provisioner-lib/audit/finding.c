@@ -21,10 +21,12 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
          "The VM has a volume's disk, but there is no AzVolumeAttachment for it.",
          "A disk slot of the VM and a share of the disk are in use; there may be another writer.",
          "Make sure that nothing uses the disk, then detach it: az vm disk detach."},
-    [FOREIGN_DISK] = {"ForeignDisk", SEVERITY_NOTE, false,
-                      "The VM has a data disk that does not belong to a volume of this driver.",
-                      "The node has one disk slot less, which the driver takes into account.",
-                      "Nothing, if the disk is meant to be there."},
+    [FOREIGN_DISK] =
+        {"ForeignDisk", SEVERITY_NOTE, false,
+         "The VM has a data disk that belongs neither to a volume of this driver nor to one of "
+         "another CSI driver of the cluster.",
+         "The node has one disk slot less, which the driver takes into account.",
+         "Nothing, if the disk is meant to be there."},
     [TWO_PRIMARIES] = {"TwoPrimaries", SEVERITY_DANGER, false,
                        "A single-writer volume has two primary attachments.",
                        "Two nodes could write to one file system, which destroys it.",

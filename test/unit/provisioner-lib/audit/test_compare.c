@@ -127,11 +127,27 @@ static void test_records(void **state)
 #define DISK(name) ((char *)(uintptr_t)GROUP_DISKS name)
 
 /* clang-format off */
+#define OTHERS_PV(name, disk)                                                                      \
+    "{'metadata':{'name':'" name "'},'spec':{'csi':{'driver':'other.disk.example',"                \
+    "'volumeHandle':'" GROUP_DISKS disk "'}}}"
+#define OTHERS_INLINE_VOLUME_ATTACHMENT(name, disk, node)                                          \
+    "{'metadata':{'name':'" name "'},'spec':{'attacher':'other.disk.example','nodeName':'" node    \
+    "','source':{'inlineVolumeSpec':{'csi':{'driver':'other.disk.example','volumeHandle':'"        \
+    GROUP_DISKS disk "'}}}}}"
+
 static const char one_volume[] =
     "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "],'attachments':["
     ATTACHED("v", "a", "Primary", "3") "," ATTACHED("v", "b", "Replica", "3") "]}";
 static const char no_attachment[] =
     "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "]}";
+static const char of_another_driver[] =
+    "{'nodes':[" NODE("a", "True", "") "],'pvs':[" OTHERS_PV("pv", "X") "]}";
+static const char of_another_driver_inline[] =
+    "{'nodes':[" NODE("a", "True", "") "],'volume_attachments':["
+    OTHERS_INLINE_VOLUME_ATTACHMENT("p", "X", "a") "]}";
+static const char unrecorded[] =
+    "{'nodes':[" NODE("a", "True", "") "],'pvs':[" PV("pv", "x") "],'volume_attachments':["
+    INLINE_VOLUME_ATTACHMENT("p", "x", "a", "true") "]}";
 static const char under_way[] =
     "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "],'attachments':["
     ATTACHMENT("v", "a", "Primary", "Primary", "Attaching", "3", "") "]}";
@@ -171,6 +187,30 @@ static const struct {
      "LunDiffers AzVolumeAttachment/v-a "},
     {"another disk",
      no_attachment,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("x"), 0, false},
+     "ForeignDisk Node/a " GROUP_DISKS "x"},
+    {"a disk of another driver of the cluster",
+     of_another_driver,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("x"), 0, false},
+     ""},
+    {"one that a pod names without a claim",
+     of_another_driver_inline,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("x"), 0, false},
+     ""},
+    {"another disk beside one of another driver",
+     of_another_driver,
+     true,
+     CLOUD_INSTANCE_SETTLED,
+     {DISK("y"), 0, false},
+     "ForeignDisk Node/a " GROUP_DISKS "y"},
+    {"a disk that Kubernetes alone knows as one of ours",
+     unrecorded,
      true,
      CLOUD_INSTANCE_SETTLED,
      {DISK("x"), 0, false},
