@@ -419,7 +419,8 @@ def test_the_notes_that_nodes_may_write_are_those_that_they_do():
 
 # ---- accounts ----
 
-@each_choice
+@pytest.mark.parametrize("values", [*CHOICES.values(), {"driver.name": "other.disk.example"}],
+                         ids=[*CHOICES, "of another driver"])
 def test_every_pod_has_the_account_that_the_roles_are_for(values):
     objects = render(values | {"storageClasses.create": False})
     accounts = {d["metadata"]["name"] for d in of_kind(objects, "ServiceAccount")}

@@ -11,6 +11,10 @@ Values of the Helm chart `charts/azuredisk-csi-driver`. Helm checks them against
 refuses an unknown or invalid value with an error that names it.
 
     helm install azuredisk charts/azuredisk-csi-driver --namespace kube-system --set controller.replicas=3
+
+An empty name of an object is the one in its description. If `driver.name` is not `disk.csi.azure.com`, it is followed by
+`-` and the driver's name with dashes instead of dots, so that two drivers can share a cluster
+([install.md](install.md#two-drivers-in-one-cluster)).
 """
 
 
