@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import grpc
-from integration.calls import GIB, ZONE
+from integration.calls import GIB, zone
 from integration.csi import mounted
 
 # As the chart installs csi-attacher and csi-provisioner. Their own defaults are 10 and 100.
@@ -34,7 +34,7 @@ def create(name: str, parameters: dict[str, str]) -> Call:
     return Call("CreateVolume", {
         "name": name, "parameters": parameters, "volume_capabilities": [mounted()],
         "capacity_range": {"required_bytes": 4 * GIB},
-        "accessibility_requirements": {"requisite": [ZONE]}})
+        "accessibility_requirements": {"requisite": [zone("disk.csi.azure.com")]}})
 
 
 def publish(volume: str, node: str) -> Call:

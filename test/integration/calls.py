@@ -6,7 +6,11 @@ from .csi import mounted
 
 SHARED = {"skuName": "Premium_LRS", "maxShares": "3"}
 GIB = 1024**3
-ZONE = {"segments": {"topology.disk.csi.azure.com/zone": "eastus-1"}}
+
+
+def zone(driver: str) -> dict:
+    """Of the nodes, as a driver's node plug-in tells it."""
+    return {"segments": {f"topology.{driver}/zone": "eastus-1"}}
 
 
 def create(controller, name="pvc-1", parameters=SHARED, capability=None, size=4 * GIB, limit=0, **more):
@@ -17,7 +21,7 @@ def create(controller, name="pvc-1", parameters=SHARED, capability=None, size=4 
         parameters=parameters,
         volume_capabilities=[capability or mounted()],
         capacity_range={"required_bytes": size, "limit_bytes": limit},
-        accessibility_requirements={"requisite": [ZONE]},
+        accessibility_requirements={"requisite": [zone(controller.world.driver)]},
         **more,
     ).volume
 

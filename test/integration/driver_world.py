@@ -27,11 +27,14 @@ class World:
     Azure's latencies are those of `latency`, and of a disk's owners it tells at once.
     """
 
+    driver = GROUP
+
     def __init__(self, folder: Path, apiserver: ApiServer, nodes: int = 3, throttling: str = "on",
                  applications: list[dict] = (), **latency: str):
         self.folder, self.apiserver = folder, apiserver
         self.namespace = f"azdisk-{folder.name.replace('_', '-').lower()}"[:60].strip("-")
-        self.nodes = [f"{self.namespace}-{letter}" for letter in "abcdefgh"[:nodes]]
+        self.prefix = f"{self.namespace}-"  # of its nodes' names
+        self.nodes = [f"{self.prefix}{letter}" for letter in "abcdefgh"[:nodes]]
         self.client = apiserver.client()
         self.core = client.CoreV1Api(self.client)
         self.custom = client.CustomObjectsApi(self.client)
@@ -99,13 +102,16 @@ class World:
             {"metadata": {"name": name, "labels": labels}, "spec": {"providerID": f"azure://{vm}"}}
         )
         self.set_ready(name, ready)
+        self.add_driver_node(name)
+
+    def add_driver_node(self, name: str) -> None:
         self.create("azdrivernodes", {"metadata": {"name": name}, "spec": {"nodeName": name}})
         self.beat(name)
 
     def add_small_nodes(self, *letters: str) -> None:
         """Nodes with VMs that have four places for data disks."""
         for letter in letters:
-            node = f"{self.namespace}-{letter}"
+            node = f"{self.prefix}{letter}"
             self.azure.control("POST", "vms", {"name": node, "size": "Standard_B2ms", "zone": "1"}, 201)
             self.nodes.append(node)
             self.add_node(node)
@@ -150,7 +156,7 @@ class World:
         for item in self.objects("azvolumeattachments"):
             if item["spec"]["volumeName"] == volume:
                 status = item.get("status", {})
-                node = item["spec"]["nodeName"].removeprefix(f"{self.namespace}-")
+                node = item["spec"]["nodeName"].removeprefix(self.prefix)
                 role = status.get("detail", {}).get("role", "-")
                 leaving = "!" if "deletionTimestamp" in item["metadata"] else ""
                 found[node] = f"{role} {status.get('state', '-')}{leaving}"
@@ -165,15 +171,36 @@ class World:
     def attached(self, volume: str, after: int = 0) -> list[str]:
         """The VMs to which the disk was asked to be attached, in order."""
         changes = self.calls("virtualMachines.attachDetachDataDisks", after)
-        return [e["vm"].removeprefix(f"{self.namespace}-") for e in changes if volume in e["attached"]]
+        return [e["vm"].removeprefix(self.prefix) for e in changes if volume in e["attached"]]
 
     def own_mark(self) -> dict[str, str]:
         """The tags by which this driver in this cluster knows its disks."""
-        return {"k8s-azure-created-by": "kubernetes-azure-dd", "k8s-azure-created-by-driver": GROUP,
+        return {"k8s-azure-created-by": "kubernetes-azure-dd", "k8s-azure-created-by-driver": self.driver,
                 "k8s-azure-created-by-cluster": self.core.read_namespace("kube-system").metadata.uid}
 
     def last_call(self) -> int:
         return self.azure.control("GET", "summary")["requests"]
+
+
+class Neighbour(World):
+    """What another driver has in that cluster: the same nodes and the same Azure, and custom resources of its own."""
+
+    def __init__(self, world: World, driver: str):
+        self.driver, self.folder = driver, world.folder / driver
+        self.namespace, self.prefix, self.nodes = f"{world.namespace}-2", world.prefix, world.nodes
+        self.apiserver, self.azure = world.apiserver, world.azure
+        self.client, self.core, self.custom = world.client, world.core, world.custom
+
+    def __enter__(self) -> "Neighbour":
+        self.folder.mkdir()
+        self._make_namespace()
+        for node in self.nodes:
+            self.core.patch_node(node, {"metadata": {"labels": {f"topology.{self.driver}/zone": "eastus-1"}}})
+            self.add_driver_node(node)
+        return self
+
+    def __exit__(self, *_) -> None:
+        """The world ends it."""
 
 
 class Controller:
@@ -189,6 +216,7 @@ class Controller:
             self.PROGRAM,
             f"--endpoint={self.socket}",
             f"--kubeconfig={world.apiserver.kubeconfig}",
+            f"--driver-name={world.driver}",
             f"--object-namespace={world.namespace}",
             "--cloud-config-secret-name=cloud",
             f"--cloud-config-secret-namespace={world.namespace}",

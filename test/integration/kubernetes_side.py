@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from kubernetes import client
 
-from .driver_world import GROUP, World
+from .driver_world import World
 
 NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
@@ -15,13 +15,13 @@ def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], 
                       name: str = "", mode: str = "ReadWriteOnce", phase: str = "Bound") -> Iterator[str]:
     """A PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
     name = f"{world.namespace}-{name or volume_id.rpartition('/')[2].lower().replace('_', '-')}"
-    annotations = {"pv.kubernetes.io/provisioned-by": GROUP} if provisioned else {}
+    annotations = {"pv.kubernetes.io/provisioned-by": world.driver} if provisioned else {}
     world.core.create_persistent_volume({
         "metadata": {"name": name, "annotations": annotations},
         "spec": {"capacity": {"storage": "4Gi"}, "accessModes": [mode], "storageClassName": "x",
                  "volumeMode": "Block" if mode == "ReadWriteMany" else "Filesystem",
                  "claimRef": {"namespace": world.namespace, "name": "claim"},
-                 "csi": {"driver": GROUP, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
+                 "csi": {"driver": world.driver, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
     world.core.patch_persistent_volume_status(name, {"status": {"phase": phase}})
     try:
         yield name
@@ -45,8 +45,8 @@ def volume_attachment(world: World, pv: str, node: str) -> Iterator[str]:
     """A VolumeAttachment that the attacher has answered: attached."""
     storage, name = client.StorageV1Api(world.client), f"{pv}-{node}"
     storage.create_volume_attachment({
-        "metadata": {"name": name, "finalizers": [f"external-attacher/{GROUP.replace('.', '-')}"]},
-        "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": pv}}})
+        "metadata": {"name": name, "finalizers": [f"external-attacher/{world.driver.replace('.', '-')}"]},
+        "spec": {"attacher": world.driver, "nodeName": node, "source": {"persistentVolumeName": pv}}})
     storage.patch_volume_attachment_status(name, {"status": {"attached": True}})
     try:
         yield name

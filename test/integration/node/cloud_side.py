@@ -10,21 +10,21 @@ ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
 
 
 class CloudSide:
-    def __init__(self, api: client.ApiClient, node: str):
-        self.node = node
+    def __init__(self, api: client.ApiClient, node: str, namespace: str = OBJECTS):
+        self.node, self.namespace = node, namespace
         self.placement = Placement(api)
         self.custom = client.CustomObjectsApi(api)
         self.core = client.CoreV1Api(api)
 
     def clear(self) -> None:
         for plural in ("azvolumes", "azvolumeattachments", "azdrivernodes"):
-            self.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, OBJECTS, plural)
+            self.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, self.namespace, plural)
 
     # ---- volumes ----
 
     def _make_volume(self, disk: str) -> None:
         try:
-            self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk)
+            self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk)
         except ApiException as failure:
             if failure.status != 404:
                 raise
@@ -32,10 +32,10 @@ class CloudSide:
         body = {
             "apiVersion": f"{GROUP}/{VERSION}",
             "kind": "AzVolume",
-            "metadata": {"name": disk, "namespace": OBJECTS},
+            "metadata": {"name": disk, "namespace": self.namespace},
             "spec": {"volumeName": disk, "maxMountReplicaCount": 0, "volumeCapability": [capability]},
         }
-        self.custom.create_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", body)
+        self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", body)
 
     def settle(self, disk: str, size: int, record: str | None = None, volume_id: str | None = None) -> None:
         """What is on record of the volume itself."""
@@ -48,7 +48,7 @@ class CloudSide:
     def ask_for(self, disk: str, size: int) -> None:
         """As ControllerExpandVolume does."""
         spec = {"spec": {"capacityRange": {"required_bytes": size, "limit_bytes": 0}}}
-        self.custom.patch_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk, spec)
+        self.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk, spec)
         self._patch_status("azvolumes", disk, {"status": {"state": "Updating"}})
 
     def grow(self, disk: str, size: int, lun: int) -> None:
@@ -69,7 +69,7 @@ class CloudSide:
             self._patch_status("azvolumes", disk, {"status": {"annotation": {ANNOTATION_FILESYSTEM: record}}})
 
     def delete_volume(self, disk: str) -> None:
-        self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumes", disk)
+        self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk)
 
     # ---- attachments ----
 
@@ -82,10 +82,10 @@ class CloudSide:
         body = {
             "apiVersion": f"{GROUP}/{VERSION}",
             "kind": "AzVolumeAttachment",
-            "metadata": {"name": name, "namespace": OBJECTS, "labels": labels},
+            "metadata": {"name": name, "namespace": self.namespace, "labels": labels},
             "spec": {"volumeName": disk, "volume_id": disk_id(disk), "nodeName": node, "role": "Primary"},
         }
-        self.custom.create_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azvolumeattachments", body)
+        self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumeattachments", body)
         if status:
             self.report(disk, node, **status)
         return disk_id(disk)
@@ -118,12 +118,12 @@ class CloudSide:
     def want(self, disk: str, role: str) -> None:
         body = {"spec": {"role": role}}
         self.custom.patch_namespaced_custom_object(
-            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment", body
+            GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment", body
         )
 
     def unpublish(self, disk: str) -> None:
         self.custom.delete_namespaced_custom_object(
-            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment"
+            GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment"
         )
 
     def record(self, disk: str) -> str | None:
@@ -141,7 +141,7 @@ class CloudSide:
 
     def _note(self, disk: str, name: str) -> str | None:
         found = self.custom.get_namespaced_custom_object(
-            GROUP, VERSION, OBJECTS, "azvolumeattachments", f"{disk}-{self.node}-attachment"
+            GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment"
         )
         return found["status"].get("annotation", {}).get(name)
 
@@ -150,7 +150,7 @@ class CloudSide:
     def driver_node(self) -> dict | None:
         try:
             return self.custom.get_namespaced_custom_object(
-                GROUP, VERSION, OBJECTS, "azdrivernodes", self.node
+                GROUP, VERSION, self.namespace, "azdrivernodes", self.node
             )
         except ApiException as failure:
             if failure.status == 404:
@@ -161,10 +161,10 @@ class CloudSide:
         return (self.driver_node() or {}).get("status", {})
 
     def delete_driver_node(self) -> None:
-        self.custom.delete_namespaced_custom_object(GROUP, VERSION, OBJECTS, "azdrivernodes", self.node)
+        self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "azdrivernodes", self.node)
 
     def set_limit(self, limit: int) -> None:
         self._patch_status("azdrivernodes", self.node, {"status": {"slots": {"limit": limit}}})
 
     def _patch_status(self, plural: str, name: str, body: dict) -> None:
-        self.custom.patch_namespaced_custom_object_status(GROUP, VERSION, OBJECTS, plural, name, body)
+        self.custom.patch_namespaced_custom_object_status(GROUP, VERSION, self.namespace, plural, name, body)

@@ -38,11 +38,13 @@ def _session(leader: int) -> list[Process]:
 class NodePlugin:
     """Made once for a node; started, stopped and killed as often as one likes."""
 
-    def __init__(self, machine: Machine, folder: Path, kubeconfig: Path, node: str):
+    def __init__(self, machine: Machine, folder: Path, kubeconfig: Path, node: str, driver: str = DRIVER,
+                 health_port: int = HEALTH_PORT):
+        self.driver, self.health_port = driver, health_port
         self.machine, self.folder, self.node, self.kubeconfig = machine, folder, node, kubeconfig
         self.log = folder / "azdisk-node.log"
         self.csi_socket = folder / "csi.sock"
-        self.registration_socket = folder / f"{DRIVER}-reg.sock"
+        self.registration_socket = folder / f"{driver}-reg.sock"
         self.process: subprocess.Popen | None = None
         self._pool = ThreadPoolExecutor(16)
         self._connect()
@@ -56,7 +58,8 @@ class NodePlugin:
             f"--endpoint=unix://{self.csi_socket}",
             f"--registration-dir={self.folder}",
             f"--kubeconfig={self.kubeconfig}",
-            f"--health-address=127.0.0.1:{HEALTH_PORT}",
+            f"--driver-name={self.driver}",
+            f"--health-address=127.0.0.1:{self.health_port}",
             "--metrics-address=",
             "--kubelet-endpoint=/var/lib/kubelet/plugins/csi.sock",
             "--v=5",
@@ -140,7 +143,7 @@ class NodePlugin:
         """From its HTTP server; status 0 if that does not answer."""
 
         def ask() -> tuple[int, str]:
-            link = http.client.HTTPConnection("127.0.0.1", HEALTH_PORT, timeout=10)
+            link = http.client.HTTPConnection("127.0.0.1", self.health_port, timeout=10)
             try:
                 link.request("GET", path)
                 answer = link.getresponse()
