@@ -135,9 +135,9 @@ static json_t *entry_json(uint64_t number, const struct arm_record *record)
                          "method", call->method, "status", record->status);
     add_charges(json, record);
     if (record->attached)
-        json_object_set_new(json, "attached", json_deep_copy(record->attached));
+        json_object_set_new(json, "attached", arm_disk_names(record->attached));
     if (record->detached)
-        json_object_set_new(json, "detached", json_deep_copy(record->detached));
+        json_object_set_new(json, "detached", arm_disk_names(record->detached));
     return json;
 }
 

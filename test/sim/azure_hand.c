@@ -62,7 +62,7 @@ void hand_detaches_replica(struct sim *sim, const struct incident *incident)
     do {
         LIST_FOREACH(&vm->attachments, link) {
             const struct attachment *attachment = ATTACHMENT_OF_VM(link);
-            const struct record *record = record_find(sim, attachment->disk->name, vm->spec.name);
+            const struct record *record = record_find(sim, attachment->disk->key, vm->spec.name);
 
             if (attachment->attached && record && !record->primary && !record->deleting &&
                 detach(sim, vm, attachment->disk->id))
@@ -87,7 +87,7 @@ static bool has_share(const struct disk *disk)
 static bool is_mounted(const struct sim *sim, const struct vm *vm, const struct disk *disk)
 {
     const struct machine *machine = machine_find(sim->world, vm->spec.name);
-    const struct volume *volume = volume_of_disk(sim, disk->name);
+    const struct volume *volume = volume_of_disk(sim, disk->key);
 
     return machine && volume && machine_mount(machine, volume);
 }
@@ -95,7 +95,7 @@ static bool is_mounted(const struct sim *sim, const struct vm *vm, const struct 
 static bool attach(struct sim *sim, struct vm *vm, const struct disk *disk)
 {
     if (!has_share(disk) || attachment_find(vm, disk) ||
-        record_find(sim, disk->name, vm->spec.name) || is_mounted(sim, vm, disk))
+        record_find(sim, disk->key, vm->spec.name) || is_mounted(sim, vm, disk))
         return false;
     sim_note(sim, "by hand: disk %s is attached to %s", disk->name, vm->spec.name);
     return change(vm, json_pack("{s:[{s:s}]}", "dataDisksToAttach", "diskId", disk->id));
@@ -109,7 +109,7 @@ void hand_attaches_disk(struct sim *sim, const struct incident *incident)
         return;
     do {
         HASH_FOREACH(sim->azure->disks, disk) {
-            const struct volume_record *volume = record_volume(sim, disk->name);
+            const struct volume_record *volume = record_volume(sim, disk->key);
 
             if (volume && !volume->deleting && attach(sim, vm, disk))
                 return;
@@ -124,7 +124,7 @@ static const char *find_foreign(struct sim *sim, const struct vm *vm)
 {
     for (size_t i = 0; i < vm->data_disks.n; i++) {
         const json_t *entry = vm->data_disks.items[i].entry;
-        const char *disk = resource_text(entry, "name", "");
+        const char *disk = vm->data_disks.items[i].key;
 
         if ((record_volume(sim, disk) || volume_of_disk(sim, disk)) &&
             !record_find(sim, disk, vm->spec.name))
@@ -175,8 +175,7 @@ void hand_grows_disk(struct sim *sim, const struct incident *incident)
         if (VOLUME_OF(link)->phase == VOLUME_BOUND && random_below(&random, ++n) == 0)
             found = VOLUME_OF(link);
     }
-    CLEANUP(freep) char *key = found ? resource_key(found->handle) : NULL;
-    struct disk *disk = key ? disk_find(sim->azure, key) : NULL;
+    struct disk *disk = found ? disk_find(sim->azure, found->disk) : NULL;
     if (!disk)
         return;
     int64_t gib = disk->spec.size_gib + 1 + (int64_t)random_below(&random, HAND_GIB);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/resource.h"
 #include "test/azsim/model/throttle.h"
 #include "test/sim/kube/parsed.h"
 
@@ -63,6 +64,15 @@ struct group *azure_side_vm_group(const struct model *model, const struct landsc
 struct group *azure_side_disk_group(const struct model *model, const struct landscape *landscape)
 {
     return find_group(model, landscape, landscape->disks_elsewhere ? DISK_GROUP : GROUP);
+}
+
+char *azure_side_disk_key(const struct model *model, const struct landscape *landscape,
+                          const char *name)
+{
+    CLEANUP(freep)
+    char *id = group_resource_id(azure_side_disk_group(model, landscape), "disks", name);
+
+    return resource_key(id);
 }
 
 static void add_groups(struct model *model, const struct landscape *landscape)

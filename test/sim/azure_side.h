@@ -32,6 +32,9 @@ struct azure_side *azure_side_new(struct loop *loop, const struct landscape *lan
 /* Where VMs are, and disks. */
 struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape);
 struct group *azure_side_disk_group(const struct model *model, const struct landscape *landscape);
+/* The key (resource.h) of a disk of that name, among those that the driver makes. */
+char *azure_side_disk_key(const struct model *model, const struct landscape *landscape,
+                          const char *name) __attribute__((warn_unused_result));
 /* `self` is a task of the same loop. */
 void azure_side_close(struct task *self, struct azure_side *side);
 struct http_transport *azure_side_http(struct azure_side *side);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/resource.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/controller_process.h"
 #include "test/sim/coverage.h"
@@ -24,8 +25,10 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
     records_see_attachment(&invariants->records, before, after);
     const json_t *spec = json_object_get(after ? after : before, "spec");
     const char *name = json_string_value(json_object_get(spec, "volumeName"));
-    note_record(invariants, name, json_string_value(json_object_get(spec, "nodeName")));
-    check_record(invariants, record_volume(invariants->sim, name));
+    CLEANUP(freep)
+    char *disk = resource_key(json_string_value(json_object_get(spec, "volume_id")));
+    note_record(invariants, disk, json_string_value(json_object_get(spec, "nodeName")));
+    check_record(invariants, record_named(invariants->sim, name));
 }
 
 static void see_request(void *ctx, const struct arm_record *record)
@@ -130,10 +133,10 @@ void invariants_answered(struct sim *sim, const char *method, const ProtobufCMes
         check_answer(sim->invariants, method, request, response, err);
 }
 
-void invariants_deleted_by_hand(struct sim *sim, const char *volume, const char *node)
+void invariants_deleted_by_hand(struct sim *sim, const char *disk, const char *node)
 {
     if (sim->invariants)
-        note_deleted_by_hand(sim->invariants, volume, node);
+        note_deleted_by_hand(sim->invariants, disk, node);
 }
 
 /* ---- life ---- */

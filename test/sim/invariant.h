@@ -35,9 +35,9 @@ void invariants_asked(struct sim *sim, const char *method, const ProtobufCMessag
 void invariants_answered(struct sim *sim, const char *method, const ProtobufCMessage *request,
                          const ProtobufCMessage *response, const struct err *err);
 
-/* Somebody deletes an AzVolumeAttachment, whatever Kubernetes has there: a mount is without one
- * until the driver has made it anew. */
-void invariants_deleted_by_hand(struct sim *sim, const char *volume, const char *node);
+/* Somebody deletes a disk's AzVolumeAttachment, whatever Kubernetes has there: a mount is without
+ * one until the driver has made it anew. */
+void invariants_deleted_by_hand(struct sim *sim, const char *disk, const char *node);
 
 /* What the API server has, for record.h. */
 struct records *invariants_records(struct invariants *invariants);

@@ -7,39 +7,33 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/disk.h"
+#include "test/azsim/model/resource.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/other_cluster.h"
 
 typedef Csi__V1__ControllerPublishVolumeRequest publish_request;
 typedef Csi__V1__ControllerUnpublishVolumeRequest unpublish_request;
 
-static const char *name_of_id(const char *volume_id)
-{
-    const char *slash = strrchr(volume_id, '/');
-
-    return slash ? slash + 1 : volume_id;
-}
-
 /* ---- what is published ---- */
 
-static struct publishing *find(const struct invariants *invariants, const char *volume,
+static struct publishing *find(const struct invariants *invariants, const char *disk,
                                const char *node)
 {
-    CLEANUP(freep) char *key = mem_printf("%s %s", volume, node);
+    CLEANUP(freep) char *key = mem_printf("%s %s", disk, node);
     struct publishing *publishing;
 
     HASH_FIND_STR(invariants->publishings, key, publishing);
     return publishing;
 }
 
-static struct publishing *get(struct invariants *invariants, const char *volume, const char *node)
+static struct publishing *get(struct invariants *invariants, const char *disk, const char *node)
 {
-    struct publishing *publishing = find(invariants, volume, node);
+    struct publishing *publishing = find(invariants, disk, node);
 
     if (publishing)
         return publishing;
     publishing = mem_alloc(sizeof *publishing);
-    publishing->key = mem_printf("%s %s", volume, node);
+    publishing->key = mem_printf("%s %s", disk, node);
     HASH_ADD_KEYPTR(hh, invariants->publishings, publishing->key, strlen(publishing->key),
                     publishing);
     return publishing;
@@ -54,15 +48,15 @@ void calls_fini(struct invariants *invariants)
     }
 }
 
-const struct publishing *publishing_find(const struct invariants *invariants, const char *volume,
+const struct publishing *publishing_find(const struct invariants *invariants, const char *disk,
                                          const char *node)
 {
-    return find(invariants, volume, node);
+    return find(invariants, disk, node);
 }
 
-bool is_published(const struct invariants *invariants, const char *volume, const char *node)
+bool is_published(const struct invariants *invariants, const char *disk, const char *node)
 {
-    const struct publishing *publishing = find(invariants, volume, node);
+    const struct publishing *publishing = find(invariants, disk, node);
     const struct machine *machine = machine_find(invariants->sim->world, node);
 
     return publishing && publishing->since > 0 && machine && machine_vm(machine);
@@ -75,11 +69,11 @@ static struct publishing *publishing_of(struct invariants *invariants, const cha
     const unpublish_request *unpublish = (const unpublish_request *)(const void *)request;
 
     *ret_publish = strcmp(method, "ControllerPublishVolume") == 0;
-    if (*ret_publish)
-        return get(invariants, name_of_id(publish->volume_id), publish->node_id);
-    if (strcmp(method, "ControllerUnpublishVolume") == 0)
-        return get(invariants, name_of_id(unpublish->volume_id), unpublish->node_id);
-    return NULL;
+    if (!*ret_publish && strcmp(method, "ControllerUnpublishVolume") != 0)
+        return NULL;
+    CLEANUP(freep)
+    char *disk = resource_key(*ret_publish ? publish->volume_id : unpublish->volume_id);
+    return get(invariants, disk, *ret_publish ? publish->node_id : unpublish->node_id);
 }
 
 void note_question(struct invariants *invariants, const char *method,
@@ -102,19 +96,19 @@ void note_question(struct invariants *invariants, const char *method,
     publishing->since = 0;
 }
 
-void note_record(struct invariants *invariants, const char *volume, const char *node)
+void note_record(struct invariants *invariants, const char *disk, const char *node)
 {
-    struct publishing *publishing = get(invariants, volume, node);
-    const struct record *record = record_find(invariants->sim, volume, node);
+    struct publishing *publishing = get(invariants, disk, node);
+    const struct record *record = record_find(invariants->sim, disk, node);
 
     publishing->recorded = invariants->sim->azure->sequence;
     if (record && record->primary && !record->deleting)
         publishing->deleted_by_hand = false;
 }
 
-void note_deleted_by_hand(struct invariants *invariants, const char *volume, const char *node)
+void note_deleted_by_hand(struct invariants *invariants, const char *disk, const char *node)
 {
-    get(invariants, volume, node)->deleted_by_hand = true;
+    get(invariants, disk, node)->deleted_by_hand = true;
 }
 
 /* ---- what was answered ---- */
@@ -133,9 +127,10 @@ static void check_published(struct invariants *invariants, const publish_request
                             const Csi__V1__ControllerPublishVolumeResponse *response)
 {
     struct sim *sim = invariants->sim;
-    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
+    CLEANUP(freep) char *disk = resource_key(request->volume_id);
+    const char *volume = request->volume_id, *node = request->node_id;
     const struct machine *machine = machine_find(sim->world, node);
-    const struct record *record = record_find(sim, volume, node);
+    const struct record *record = record_find(sim, disk, node);
     const char *lun = context_lun(response);
 
     if (!machine || !machine->registered || !machine_vm(machine))
@@ -157,9 +152,10 @@ static void check_published(struct invariants *invariants, const publish_request
  * not know. */
 static void check_refused(const struct invariants *invariants, const publish_request *request)
 {
-    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
-    const struct record *record = record_find(invariants->sim, volume, node);
-    const struct volume *published = volume_of_disk(invariants->sim, volume);
+    CLEANUP(freep) char *disk = resource_key(request->volume_id);
+    const char *volume = request->volume_id, *node = request->node_id;
+    const struct record *record = record_find(invariants->sim, disk, node);
+    const struct volume *published = volume_of_disk(invariants->sim, disk);
 
     if ((published && published->wish.block) || !record || !record->primary || record->deleting ||
         may_be_behind(invariants, loop_now(invariants->sim->loop)))
@@ -177,18 +173,15 @@ static void check_refused(const struct invariants *invariants, const publish_req
 static void check_unpublished(struct invariants *invariants, const unpublish_request *request)
 {
     struct sim *sim = invariants->sim;
-    const char *volume = name_of_id(request->volume_id), *node = request->node_id;
-    const struct publishing *publishing = find(invariants, volume, node);
-    const struct record *record = record_find(sim, volume, node);
-    const struct disk *disk = NULL;
+    CLEANUP(freep) char *key = resource_key(request->volume_id);
+    const char *volume = request->volume_id, *node = request->node_id;
+    const struct publishing *publishing = find(invariants, key, node);
+    const struct record *record = record_find(sim, key, node);
+    const struct disk *disk = disk_find(sim->azure, key);
 
     if (record && record->primary)
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was unpublished from %s and is still %s",
                          volume, node, record->deleting ? "being detached" : "its primary");
-    HASH_FOREACH(sim->azure->disks, one) {
-        if (strcmp(one->name, volume) == 0)
-            disk = one;
-    }
     const struct vm *vm = vm_find_by_name(sim->azure, node);
     const struct attachment *attachment = disk && vm ? attachment_find(vm, disk) : NULL;
     if (!record && attachment && attachment->sequence <= publishing->recorded)
@@ -208,11 +201,12 @@ static bool disk_exists(const struct sim *sim, const char *id)
 static void check_created(struct sim *sim, const Csi__V1__CreateVolumeResponse *response)
 {
     const char *id = response->volume->volume_id;
-    const struct volume_record *record = record_volume(sim, name_of_id(id));
+    CLEANUP(freep) char *disk = resource_key(id);
+    const struct volume_record *record = record_volume(sim, disk);
 
     if (!record || !record->exists)
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no AzVolume", id);
-    else if (other_cluster_has(sim->world, name_of_id(id)))
+    else if (other_cluster_has(sim->world, disk))
         verdict_violated(sim, NOT_OURS, "volume %s was created and has another cluster's disk", id);
     else if (!disk_exists(sim, id))
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was created and has no disk", id);

@@ -59,15 +59,15 @@ static bool is_used_since(const struct sim *sim, const struct volume *volume, ui
 
 static struct growing *get(struct invariants *invariants, const char *volume_id)
 {
-    const char *slash = strrchr(volume_id, '/'), *name = slash ? slash + 1 : volume_id;
+    CLEANUP(freep) char *disk = resource_key(volume_id);
     struct growing *growing;
 
-    HASH_FIND_STR(invariants->growings, name, growing);
+    HASH_FIND_STR(invariants->growings, disk, growing);
     if (growing)
         return growing;
     growing = mem_alloc(sizeof *growing);
-    growing->name = mem_strdup(name);
-    HASH_ADD_KEYPTR(hh, invariants->growings, growing->name, strlen(growing->name), growing);
+    growing->disk = TAKE_PTR(disk);
+    HASH_ADD_KEYPTR(hh, invariants->growings, growing->disk, strlen(growing->disk), growing);
     return growing;
 }
 
@@ -75,7 +75,7 @@ void growings_fini(struct invariants *invariants)
 {
     HASH_FOREACH(invariants->growings, growing) {
         HASH_DEL(invariants->growings, growing);
-        free(growing->name);
+        free(growing->disk);
         free(growing);
     }
 }
@@ -168,7 +168,7 @@ void check_changes(struct invariants *invariants, const char *disk_id, const cha
     CLEANUP(json_decrefp) json_t *body = json_loadb(text, length, 0, NULL);
     struct sim *sim = invariants->sim;
     const struct disk *disk = find_disk(sim, disk_id);
-    const struct volume_record *volume = disk ? record_volume(sim, disk->name) : NULL;
+    const struct volume_record *volume = disk ? record_volume(sim, disk->key) : NULL;
 
     if (!volume || may_be_behind(invariants, loop_now(sim->loop)))
         return;
@@ -181,7 +181,7 @@ void check_changes(struct invariants *invariants, const char *disk_id, const cha
                    disk_owner(disk) ? "attached" : "unattached");
     LIST_FOREACH(&disk->attachments, link) {
         const char *vm = ATTACHMENT_OF_DISK(link)->vm->spec.name;
-        const struct record *record = record_find(sim, disk->name, vm);
+        const struct record *record = record_on(volume, vm);
 
         if (!attached_too && record && record->lun >= 0)
             verdict_violated(sim, CHANGES_ALONE, "disk %s is to %s, and %s has it", disk->name,
@@ -193,7 +193,8 @@ static void check_size_asked(struct invariants *invariants, const struct arm_rec
                              int64_t bytes)
 {
     struct sim *sim = invariants->sim;
-    const struct growing *growing = get(invariants, record->resource);
+    const struct growing *growing = get(invariants, record->call->path);
+    const struct disk *disk = find_disk(sim, record->call->path);
     uint64_t came = came_at(sim, record);
 
     if (bytes > growing->most_bytes)
@@ -205,21 +206,18 @@ static void check_size_asked(struct invariants *invariants, const struct arm_rec
                          "disk %s is to have %lld bytes, and since %.3f s only %lld are asked for",
                          record->resource, (long long)bytes, (double)growing->asked_at / 1000,
                          (long long)growing->asked_bytes);
-    HASH_FOREACH(sim->azure->disks, disk) {
-        if (strcmp(disk->name, record->resource) == 0 && bytes < disk->spec.size_gib * GIB &&
-            is_calm(invariants))
-            verdict_violated(sim, GROWS_AS_ASKED, "disk %s is to shrink to %lld bytes",
-                             record->resource, (long long)bytes);
-    }
+    if (disk && bytes < disk->spec.size_gib * GIB && is_calm(invariants))
+        verdict_violated(sim, GROWS_AS_ASKED, "disk %s is to shrink to %lld bytes",
+                         record->resource, (long long)bytes);
 }
 
-static void check_kind_asked(struct sim *sim, const struct arm_record *record, const char *sku)
+static void check_kind_asked(struct sim *sim, const char *disk, const char *sku)
 {
-    const struct volume *volume = volume_of_disk(sim, record->resource);
+    const struct volume *volume = volume_of_disk(sim, disk);
 
     if (volume && !(volume->asked_skus & sku_bit(sku)))
         verdict_violated(sim, MODIFIED_AS_ASKED, "disk %s is to be a %s disk, and nobody asked",
-                         record->resource, sku);
+                         disk, sku);
 }
 
 void check_change_request(struct invariants *invariants, const struct arm_record *record)
@@ -227,12 +225,13 @@ void check_change_request(struct invariants *invariants, const struct arm_record
     struct sim *sim = invariants->sim;
     CLEANUP(json_decrefp)
     json_t *body = json_loadb(record->call->body, record->call->body_length, 0, NULL);
+    CLEANUP(freep) char *disk = resource_key(record->call->path);
     const char *sku = sku_in(body);
 
-    if (!volume_of_disk(sim, record->resource) && !record_volume(sim, record->resource))
-        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is changed", record->resource);
+    if (!volume_of_disk(sim, disk) && !record_volume(sim, disk))
+        verdict_violated(sim, NOT_OURS, "disk %s of somebody else is changed", disk);
     else if (sku)
-        check_kind_asked(sim, record, sku);
+        check_kind_asked(sim, disk, sku);
     if (size_in(body) > 0)
         check_size_asked(invariants, record, size_in(body) * GIB);
 }
@@ -243,8 +242,8 @@ void check_change_request(struct invariants *invariants, const struct arm_record
 void check_attached_size(const struct invariants *invariants, const struct record *record)
 {
     const struct sim *sim = invariants->sim;
-    const struct volume *volume = volume_of_disk(sim, record->volume->name);
-    const struct disk *disk = volume && volume->handle ? find_disk(sim, volume->handle) : NULL;
+    const struct volume *volume = volume_of_disk(sim, record->volume->disk);
+    const struct disk *disk = volume ? disk_find(sim->azure, volume->disk) : NULL;
 
     if (record->since != loop_now(sim->loop) || strcmp(record->state, "Attached") != 0 || !disk ||
         disk->spec.max_shares == 1 || volume->by_hand_gib == disk->spec.size_gib ||
@@ -261,7 +260,7 @@ void check_attached_size(const struct invariants *invariants, const struct recor
 bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *record)
 {
     const struct sim *sim = invariants->sim;
-    const struct volume *volume = volume_of_disk(sim, record->name);
+    const struct volume *volume = volume_of_disk(sim, record->disk);
 
     bool grows = strcmp(record->state, "Updating") == 0 && record->wanted_bytes > record->bytes;
     return volume && (grows || record->modifying) &&
@@ -319,9 +318,8 @@ static void check_kind_at_end(struct sim *sim, const struct volume *volume,
 
 void check_changes_at_end(struct sim *sim, const struct volume *volume)
 {
-    const struct volume_record *record =
-        volume->az_name ? record_volume(sim, volume->az_name) : NULL;
-    const struct disk *disk = volume->handle ? find_disk(sim, volume->handle) : NULL;
+    const struct volume_record *record = volume->disk ? record_volume(sim, volume->disk) : NULL;
+    const struct disk *disk = volume->disk ? disk_find(sim->azure, volume->disk) : NULL;
 
     if (volume->phase != VOLUME_BOUND || !record || !record->exists || !disk)
         return;

@@ -80,7 +80,7 @@
 
 /* A volume on a node as CSI calls say it. */
 struct publishing {
-    char *key;      /* "volume node" */
+    char *key;      /* "disk node" */
     uint64_t since; /* world's time of the answer that it is published; 0: it is not */
     unsigned publishes, unpublishes; /* calls under way */
     bool crossed;                    /* an unpublish began while a publish was under way */
@@ -92,7 +92,7 @@ struct publishing {
 
 /* What CSI calls have asked a volume's size to be. */
 struct growing {
-    char *name;
+    char *disk;
     int64_t most_bytes;     /* ever */
     int64_t asked_bytes;    /* and not taken back, by the answer to a later call */
     uint64_t asked_at;      /* that answer */
@@ -116,12 +116,13 @@ struct invariants {
     struct publishing *publishings;
 };
 
-/* The volume whose disk has this name; NULL: it is none of ours. */
+/* The volume that has this disk; NULL: it is none of ours. A disk is known by its key
+ * (test/azsim/model/resource.h), here and below. */
 struct volume *volume_of_disk(const struct sim *sim, const char *disk);
-const struct publishing *publishing_find(const struct invariants *invariants, const char *volume,
+const struct publishing *publishing_find(const struct invariants *invariants, const char *disk,
                                          const char *node);
 /* Whether CSI says that it is there now, on a node that has its VM. */
-bool is_published(const struct invariants *invariants, const char *volume, const char *node);
+bool is_published(const struct invariants *invariants, const char *disk, const char *node);
 
 /* invariant_state.c: what is, after something has changed */
 void check_record(struct invariants *invariants, const struct volume_record *volume);
@@ -160,6 +161,6 @@ bool makes_way_for_change(const struct invariants *invariants, const struct volu
 void check_changes_at_end(struct sim *sim, const struct volume *volume);
 void growings_fini(struct invariants *invariants);
 /* There is an AzVolumeAttachment, or has been until now. */
-void note_record(struct invariants *invariants, const char *volume, const char *node);
-void note_deleted_by_hand(struct invariants *invariants, const char *volume, const char *node);
+void note_record(struct invariants *invariants, const char *disk, const char *node);
+void note_deleted_by_hand(struct invariants *invariants, const char *disk, const char *node);
 void calls_fini(struct invariants *invariants);

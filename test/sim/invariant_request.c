@@ -2,9 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/resource.h"
 #include "test/sim/coverage.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/other_cluster.h"
@@ -44,10 +46,10 @@ static void check_detach(struct invariants *invariants, const struct arm_record 
 static void check_delete(struct invariants *invariants, const struct arm_record *record)
 {
     struct sim *sim = invariants->sim;
-    const struct volume *volume = volume_of_disk(sim, record->resource);
+    CLEANUP(freep) char *disk = resource_key(record->call->path);
+    const struct volume *volume = volume_of_disk(sim, disk);
 
-    if (other_cluster_has(sim->world, record->resource) ||
-        (!volume && !record_volume(sim, record->resource)))
+    if (other_cluster_has(sim->world, disk) || (!volume && !record_volume(sim, disk)))
         verdict_violated(sim, NOT_OURS, "disk %s of somebody else is deleted", record->resource);
     else if (volume && !volume->delete_asked)
         verdict_violated(sim, USED_STAYS, "disk %s is deleted, and nobody has asked for that",
@@ -56,10 +58,10 @@ static void check_delete(struct invariants *invariants, const struct arm_record 
 
 /* ---- I4: whose turn it is ---- */
 
-static bool names(const json_t *list, const char *name)
+static bool names(const json_t *list, const char *disk)
 {
     for (size_t i = 0; i < json_array_size(list); i++)
-        if (strcmp(json_string_value(json_array_get(list, i)), name) == 0)
+        if (strcasecmp(json_string_value(json_array_get(list, i)), disk) == 0)
             return true;
     return false;
 }
@@ -84,7 +86,7 @@ bool vm_has_disk(const struct vm *vm, const char *disk)
     for (size_t i = 0; i < vm->data_disks.n; i++) {
         const struct disk *one = data_disk_disk(vm->model, &vm->data_disks.items[i]);
 
-        if (one && strcmp(one->name, disk) == 0)
+        if (one && strcmp(one->key, disk) == 0)
             return true;
     }
     return false;
@@ -93,7 +95,7 @@ bool vm_has_disk(const struct vm *vm, const char *disk)
 /* A place would be of no use to it. */
 static bool waits_for_share(const struct sim *sim, const struct record *record)
 {
-    const struct volume *volume = volume_of_disk(sim, record->volume->name);
+    const struct volume *volume = volume_of_disk(sim, record->volume->disk);
 
     return record->lun < 0 && volume &&
            record_shares_held(record->volume) >= volume->wish.max_shares;
@@ -109,10 +111,10 @@ static void check_place(struct invariants *invariants, const struct arm_record *
     if (!vm || vm->data_disks.n < vm->size->max_data_disks)
         return;
     HASH_FOREACH(invariants->records.volumes, volume) {
-        const struct record *other = record_find(sim, volume->name, request->vm);
+        const struct record *other = record_on(volume, request->vm);
 
         if (other && waits_for_disk(sim, request, other) && !waits_for_share(sim, other) &&
-            !names(request->attached, volume->name) && !vm_has_disk(vm, volume->name))
+            !names(request->attached, volume->disk) && !vm_has_disk(vm, volume->disk))
             verdict_violated(sim, PRIMARY_FIRST,
                              "replica %s takes the last place of %s, for which primary %s waits",
                              replica->volume->name, request->vm, volume->name);
@@ -129,7 +131,7 @@ static void check_share(struct invariants *invariants, const struct arm_record *
         const struct record *other = RECORD_OF(link);
         const struct vm *vm = vm_find_by_name(sim->azure, other->node);
 
-        if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->name))
+        if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->disk))
             verdict_violated(sim, PRIMARY_FIRST,
                              "volume %s gets a replica on %s, and its primary on %s waits",
                              replica->volume->name, replica->node, other->node);
@@ -175,6 +177,11 @@ static void note_change(struct sim *sim, const struct arm_record *record)
                  record->fault ? record->fault : "");
 }
 
+static char *key_at(const json_t *ids, size_t i)
+{
+    return resource_key(json_string_value(json_array_get(ids, i)));
+}
+
 void check_request(struct invariants *invariants, const struct arm_record *record)
 {
     bool accepted = record->status >= 200 && record->status < 300;
@@ -185,10 +192,16 @@ void check_request(struct invariants *invariants, const struct arm_record *recor
         check_change_request(invariants, record);
     if (!accepted)
         return;
-    for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++)
-        check_detach(invariants, record, json_string_value(json_array_get(record->detached, i)));
-    for (size_t i = 0; record->vm && i < json_array_size(record->attached); i++)
-        check_attach(invariants, record, json_string_value(json_array_get(record->attached, i)));
+    for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++) {
+        CLEANUP(freep) char *disk = key_at(record->detached, i);
+
+        check_detach(invariants, record, disk);
+    }
+    for (size_t i = 0; record->vm && i < json_array_size(record->attached); i++) {
+        CLEANUP(freep) char *disk = key_at(record->attached, i);
+
+        check_attach(invariants, record, disk);
+    }
     if (strcmp(record->kind, "disks.delete") == 0 && record->status != 204)
         check_delete(invariants, record);
 }

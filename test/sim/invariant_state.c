@@ -16,9 +16,8 @@ struct volume *volume_of_disk(const struct sim *sim, const char *disk)
 {
     LIST_FOREACH(&sim->world->volumes, link) {
         struct volume *volume = VOLUME_OF(link);
-        const char *name = volume->az_name;
 
-        if (name && strcmp(name, disk) == 0)
+        if (volume->disk && strcmp(volume->disk, disk) == 0)
             return volume;
     }
     return NULL;
@@ -41,7 +40,7 @@ static void check_one_primary(const struct invariants *invariants,
                               const struct volume_record *records)
 {
     struct sim *sim = invariants->sim;
-    const struct volume *volume = volume_of_disk(sim, records->name);
+    const struct volume *volume = volume_of_disk(sim, records->disk);
     const struct record *first = NULL, *first_true = NULL;
 
     if (volume && volume->wish.block)
@@ -91,7 +90,7 @@ static void check_luns(struct sim *sim, const struct record *record)
  * of all. */
 static void check_shares(struct sim *sim, const struct volume_record *records)
 {
-    const struct volume *volume = volume_of_disk(sim, records->name);
+    const struct volume *volume = volume_of_disk(sim, records->disk);
     unsigned held = record_shares_held(records);
 
     if (volume && held > volume->wish.max_shares && is_calm(sim->invariants))
@@ -106,15 +105,15 @@ static bool is_full(const struct sim *sim, const struct vm *vm, const char *node
     size_t n = vm->data_disks.n;
 
     HASH_FOREACH(records->volumes, volume) {
-        n += record_find(sim, volume->name, node) && !vm_has_disk(vm, volume->name);
+        n += record_on(volume, node) && !vm_has_disk(vm, volume->disk);
     }
     return n >= vm->size->max_data_disks;
 }
 
 /* Those of a volume whose claim is gone go at once. */
-static bool has_claim(const struct sim *sim, const char *name)
+static bool has_claim(const struct sim *sim, const char *disk)
 {
-    const struct volume *volume = volume_of_disk(sim, name);
+    const struct volume *volume = volume_of_disk(sim, disk);
 
     return !volume || volume->phase == VOLUME_PENDING || volume->phase == VOLUME_BOUND;
 }
@@ -131,7 +130,7 @@ static void check_kept(const struct invariants *invariants, const struct record 
 
     if (record->deleted != now || record->primary || record->detach_requested ||
         strcmp(record->state, "Attached") != 0 || !volume->exists || volume->deleting || !vm ||
-        is_full(sim, vm, record->node) || !has_claim(sim, volume->name) ||
+        is_full(sim, vm, record->node) || !has_claim(sim, volume->disk) ||
         makes_way_for_change(invariants, volume))
         return;
     if (now > volume->published + ON_ITS_WAY_MS && now < volume->published + COLLECTION_MS &&
@@ -159,19 +158,19 @@ void check_record(struct invariants *invariants, const struct volume_record *vol
 static void check_mount(struct invariants *invariants, const struct mount *mount)
 {
     struct sim *sim = invariants->sim;
-    const char *name = mount->volume->az_name, *node = mount->machine->name;
-    const struct record *record = name ? record_find(sim, name, node) : NULL;
+    const char *disk = mount->volume->disk, *node = mount->machine->name;
+    const struct record *record = disk ? record_find(sim, disk, node) : NULL;
     const struct attachment *attachment = mount_attachment(mount);
 
-    if (attachment && name && strcmp(attachment->disk->name, name) != 0)
+    if (attachment && disk && strcmp(attachment->disk->key, disk) != 0)
         verdict_violated(sim, RIGHT_DISK, "%s has disk %s mounted as volume %s", node,
-                         attachment->disk->name, name);
-    if (!name || !is_published(invariants, name, node) ||
-        publishing_find(invariants, name, node)->deleted_by_hand)
+                         attachment->disk->key, disk);
+    if (!disk || !is_published(invariants, disk, node) ||
+        publishing_find(invariants, disk, node)->deleted_by_hand)
         return;
     if (!record || !record->primary || record->deleting)
         verdict_violated(sim, REPLICA_NOT_MOUNTED,
-                         "volume %s is published and mounted on %s, and its attachment %s", name,
+                         "volume %s is published and mounted on %s, and its attachment %s", disk,
                          node,
                          !record            ? "is gone"
                          : record->deleting ? "is going"
@@ -192,7 +191,7 @@ static void check_writers(struct sim *sim, const struct volume *volume)
             continue;
         if (first)
             verdict_violated(sim, ONE_WRITER, "%s and %s both have volume %s mounted and attached",
-                             first->name, machine->name, volume->az_name);
+                             first->name, machine->name, volume->disk);
         first = machine;
     }
 }
@@ -218,7 +217,7 @@ static void check_programs(struct sim *sim, const struct machine *machine)
             if (MACHINE_OF(other) != machine && has_writer(MACHINE_OF(other), job->volume))
                 verdict_violated(sim, PROGRAM_IS_SEEN,
                                  "a program of %s writes to volume %s, and so does %s",
-                                 machine->name, job->volume->az_name, MACHINE_OF(other)->name);
+                                 machine->name, job->volume->disk, MACHINE_OF(other)->name);
         }
     }
 }

@@ -36,7 +36,7 @@ static bool has_room(const struct invariants *invariants, const struct vm *vm)
     size_t places = vm->data_disks.n;
 
     HASH_FOREACH(invariants->records.volumes, volume) {
-        const struct record *record = record_find(invariants->sim, volume->name, vm->spec.name);
+        const struct record *record = record_on(volume, vm->spec.name);
 
         places += record && record->lun >= 0;
     }
@@ -52,15 +52,15 @@ static bool is_on_its_way(const struct attachment *attachment)
 }
 
 /* A disk is changed on one VM after the other. */
-static bool is_changed_elsewhere(const struct sim *sim, const char *name, const struct vm *vm)
+static bool is_changed_elsewhere(const struct sim *sim, const char *key, const struct vm *vm)
 {
-    HASH_FOREACH(sim->azure->disks, disk) {
-        if (strcmp(disk->name, name) != 0)
-            continue;
-        LIST_FOREACH(&disk->attachments, link) {
-            if (ATTACHMENT_OF_DISK(link)->vm != vm && is_on_its_way(ATTACHMENT_OF_DISK(link)))
-                return true;
-        }
+    const struct disk *disk = disk_find(sim->azure, key);
+
+    if (!disk)
+        return false;
+    LIST_FOREACH(&disk->attachments, link) {
+        if (ATTACHMENT_OF_DISK(link)->vm != vm && is_on_its_way(ATTACHMENT_OF_DISK(link)))
+            return true;
     }
     return false;
 }
@@ -73,7 +73,7 @@ static bool can_attach(const struct invariants *invariants, const struct record 
 
     return record_shares_held(record->volume) < volume->wish.max_shares && vm &&
            vm->power == POWER_RUNNING && machine->registered && has_room(invariants, vm) &&
-           !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
+           !is_changed_elsewhere(invariants->sim, record->volume->disk, vm);
 }
 
 /* Azure has done what was asked of it. */
@@ -87,7 +87,7 @@ static bool is_there(const struct invariants *invariants, const struct record *r
     LIST_FOREACH(&vm->attachments, link) {
         const struct attachment *attachment = ATTACHMENT_OF_VM(link);
 
-        if (strcmp(attachment->disk->name, record->volume->name) == 0)
+        if (strcmp(attachment->disk->key, record->volume->disk) == 0)
             return attachment->attached && attachment->lun == (unsigned)record->lun;
     }
     return false;
@@ -101,8 +101,8 @@ static bool can_leave(const struct invariants *invariants, const struct record *
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
     return record->deleting && !record->primary && vm && vm->power == POWER_RUNNING &&
-           machine->registered && !vm->operation && vm_has_disk(vm, record->volume->name) &&
-           !is_changed_elsewhere(invariants->sim, record->volume->name, vm);
+           machine->registered && !vm->operation && vm_has_disk(vm, record->volume->disk) &&
+           !is_changed_elsewhere(invariants->sim, record->volume->disk, vm);
 }
 
 /* What could go on at once; NULL if nothing could. */
@@ -112,7 +112,7 @@ static const char *due(const struct invariants *invariants, const struct record 
 
     if (!record->primary || record->deleting || (attached && record->is_primary))
         return NULL;
-    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->name);
+    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->disk);
     if (!volume || record->volume->deleting)
         return NULL;
     if (!volume->wish.block && is_role_taken(record))

@@ -25,19 +25,10 @@ static void check_wishes(struct sim *sim)
 
 /* ---- records, and what they are of ---- */
 
-static const struct disk *find_disk(const struct sim *sim, const char *name)
-{
-    HASH_FOREACH(sim->azure->disks, disk) {
-        if (strcmp(disk->name, name) == 0)
-            return disk;
-    }
-    return NULL;
-}
-
 static void check_attachment(struct sim *sim, const struct record *record)
 {
     const char *volume = record->volume->name, *node = record->node;
-    const struct disk *disk = find_disk(sim, volume);
+    const struct disk *disk = disk_find(sim->azure, record->volume->disk);
     const struct vm *vm = vm_find_by_name(sim->azure, node);
     const struct attachment *attachment = disk && vm ? attachment_find(vm, disk) : NULL;
 
@@ -70,14 +61,14 @@ static bool is_ours(const struct sim *sim, const char *disk)
 static void check_vm(struct sim *sim, const struct vm *vm)
 {
     LIST_FOREACH(&vm->attachments, link) {
-        const char *disk = ATTACHMENT_OF_VM(link)->disk->name;
+        const char *disk = ATTACHMENT_OF_VM(link)->disk->key;
 
         if (is_ours(sim, disk) && !record_find(sim, disk, vm->spec.name))
             verdict_violated(sim, NOTHING_LEFT, "disk %s is attached to %s and has no attachment",
                              disk, vm->spec.name);
     }
     for (size_t i = 0; i < vm->data_disks.n; i++) {
-        const char *disk = resource_text(vm->data_disks.items[i].entry, "name", "");
+        const char *disk = vm->data_disks.items[i].key;
 
         if (is_ours(sim, disk) && !record_find(sim, disk, vm->spec.name))
             verdict_violated(sim, NOTHING_LEFT, "%s has disk %s in its model and no attachment",
@@ -87,33 +78,35 @@ static void check_vm(struct sim *sim, const struct vm *vm)
 
 /* ---- volumes ---- */
 
-static const struct disk *find_own_disk(const struct sim *sim, const char *name)
+static const struct disk *find_own_disk(const struct sim *sim, const char *key)
 {
-    return other_cluster_has(sim->world, name) ? NULL : find_disk(sim, name);
+    return other_cluster_has(sim->world, key) ? NULL : disk_find(sim->azure, key);
 }
 
 static void check_volume(struct sim *sim, const struct volume *volume)
 {
-    const char *name = volume->az_name ? volume->az_name : volume->pv;
-    const struct volume_record *record = name ? record_volume(sim, name) : NULL;
-    const struct disk *disk = name ? find_own_disk(sim, name) : NULL;
+    CLEANUP(freep)
+    char *key = volume->disk ? mem_strdup(volume->disk)
+                             : azure_side_disk_key(sim->azure, &sim->landscape, volume->pv);
+    const struct volume_record *record = record_volume(sim, key);
+    const struct disk *disk = find_own_disk(sim, key);
     bool exists = record && record->exists;
 
     if (volume->phase == VOLUME_GONE && (exists || disk))
-        verdict_violated(sim, NOTHING_LEFT, "volume %s is gone, and its %s is there", name,
+        verdict_violated(sim, NOTHING_LEFT, "volume %s is gone, and its %s is there", key,
                          exists ? "AzVolume" : "disk");
     else if (volume->phase == VOLUME_BOUND && (!exists || !disk))
-        verdict_violated(sim, RECORDS_TRUE, "volume %s is in use, and has no %s", name,
+        verdict_violated(sim, RECORDS_TRUE, "volume %s is in use, and has no %s", key,
                          exists ? "disk" : "AzVolume");
 }
 
 /* Nobody has it, and nobody deletes it: its PersistentVolume is all that there has to be. */
-static bool is_retained(const struct sim *sim, const char *name)
+static bool is_retained(const struct sim *sim, const char *disk)
 {
     LIST_FOREACH(&sim->world->volumes, link) {
         const struct volume *volume = VOLUME_OF(link);
 
-        if (volume->az_name && strcmp(volume->az_name, name) == 0)
+        if (volume->disk && strcmp(volume->disk, disk) == 0)
             return volume->phase == VOLUME_RELEASED && volume->wish.retain;
     }
     return false;
@@ -145,11 +138,11 @@ static void check_summary(struct sim *sim, const struct volume_record *volume)
 
 static void check_az_volume(struct sim *sim, const struct volume_record *record)
 {
-    const struct disk *disk = find_own_disk(sim, record->name);
+    const struct disk *disk = find_own_disk(sim, record->disk);
 
     if (record->exists && record->deleting)
         verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);
-    else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->name)))
+    else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->disk)))
         verdict_violated(sim, NOTHING_LEFT, "%s is there, and its %s is not", record->name,
                          disk ? "AzVolume" : "disk");
     else if (record->exists && record->created)
@@ -166,7 +159,7 @@ static bool has_place(const struct sim *sim, const struct volume *volume,
     return vm && vm->power == POWER_RUNNING && vm->data_disks.n < vm->size->max_data_disks &&
            machine->registered && machine->ready && !machine->cordoned &&
            !machine->out_of_service && machine_is_connected(machine) &&
-           volume->zones & 1U << machine->zone && !record_find(sim, volume->az_name, machine->name);
+           volume->zones & 1U << machine->zone && !record_find(sim, volume->disk, machine->name);
 }
 
 /* A pod that can only be in one zone, or not beside its siblings, needs no replica elsewhere. */
@@ -185,7 +178,7 @@ static bool pods_allow(const struct sim *sim, const struct volume *volume,
 
 static void check_replicas(struct sim *sim, const struct volume *volume)
 {
-    const struct volume_record *record = record_volume(sim, volume->az_name);
+    const struct volume_record *record = record_volume(sim, volume->disk);
     unsigned primaries = 0, replicas = 0;
 
     LIST_FOREACH(&record->attachments, link) {
@@ -286,8 +279,8 @@ bool liveness_holds(struct sim *sim)
 
         check_volume(sim, volume);
         check_changes_at_end(sim, volume);
-        if (volume->phase == VOLUME_BOUND && !volume->wish.block && volume->az_name &&
-            record_volume(sim, volume->az_name))
+        if (volume->phase == VOLUME_BOUND && !volume->wish.block && volume->disk &&
+            record_volume(sim, volume->disk))
             check_replicas(sim, volume);
     }
     for (size_t i = 0; i < sim->n_controllers; i++)

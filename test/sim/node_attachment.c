@@ -17,7 +17,7 @@ static const char *text_at(const json_t *object, const char *member)
 
 const char *node_attachment_name(const struct machine *machine, const struct volume *volume)
 {
-    const struct record *record = record_find(machine->world->sim, volume->az_name, machine->name);
+    const struct record *record = record_find(machine->world->sim, volume->disk, machine->name);
 
     return record ? record->name : "";
 }

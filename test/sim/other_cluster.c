@@ -50,10 +50,7 @@ static struct disk *make_disk(const struct volume *volume)
 static struct disk *find_disk(const struct volume *volume)
 {
     const struct sim *sim = volume->world->sim;
-    CLEANUP(freep)
-    char *id =
-        group_resource_id(azure_side_disk_group(sim->azure, &sim->landscape), "disks", volume->pv);
-    CLEANUP(freep) char *key = resource_key(id);
+    CLEANUP(freep) char *key = azure_side_disk_key(sim->azure, &sim->landscape, volume->pv);
     struct disk *disk = volume->taken_by ? disk_find(sim->azure, key) : NULL;
 
     return disk && strcmp(disk->unique_id, volume->taken_by) == 0 ? disk : NULL;
@@ -97,8 +94,10 @@ void other_cluster_takes_name(struct volume *volume)
 bool other_cluster_has(const struct world *world, const char *disk)
 {
     LIST_FOREACH(&world->volumes, link) {
-        if (strcmp(VOLUME_OF(link)->pv, disk) == 0)
-            return find_disk(VOLUME_OF(link)) != NULL;
+        const struct disk *its = VOLUME_OF(link)->taken_by ? find_disk(VOLUME_OF(link)) : NULL;
+
+        if (its && strcmp(its->key, disk) == 0)
+            return true;
     }
     return false;
 }

@@ -14,5 +14,5 @@ struct world;
 
 /* For a volume whose name is taken (its wish), before CreateVolume is called. */
 void other_cluster_takes_name(struct volume *volume);
-/* Whether the disk of this name is the other cluster's now. */
+/* Whether the disk with this key is the other cluster's now. */
 bool other_cluster_has(const struct world *world, const char *disk);

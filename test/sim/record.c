@@ -5,6 +5,8 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "test/azsim/model/resource.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/coverage.h"
 #include "test/sim/invariant.h"
 #include "test/sim/sim.h"
@@ -70,6 +72,36 @@ static struct volume_record *get_volume(struct records *records, const char *nam
     return volume;
 }
 
+static struct volume_record *find_by_disk(const struct records *records, const char *disk)
+{
+    struct volume_record *volume;
+
+    HASH_FIND(by_disk, records->by_disk, disk, strlen(disk), volume);
+    return volume;
+}
+
+static void forget_disk(struct records *records, struct volume_record *volume)
+{
+    if (volume->disk && find_by_disk(records, volume->disk) == volume)
+        HASH_DELETE(by_disk, records->by_disk, volume);
+}
+
+static void set_disk(struct records *records, struct volume_record *volume, const char *disk)
+{
+    struct volume_record *former = find_by_disk(records, disk);
+
+    if (former == volume)
+        return;
+    if (former)
+        forget_disk(records, former);
+    forget_disk(records, volume);
+    if (volume->disk && strcmp(volume->disk, disk) != 0)
+        volume->published = 0; /* that was another disk */
+    free(volume->disk);
+    volume->disk = mem_strdup(disk);
+    HASH_ADD_KEYPTR(by_disk, records->by_disk, volume->disk, strlen(volume->disk), volume);
+}
+
 static struct record *find(const struct volume_record *volume, const char *node)
 {
     LIST_FOREACH(&volume->attachments, link) {
@@ -83,6 +115,7 @@ static void record_free(struct record *record)
 {
     list_remove(&record->link);
     free(record->name);
+    free(record->disk);
     free(record->node);
     free(record);
 }
@@ -93,8 +126,10 @@ void records_fini(struct records *records)
         LIST_FOREACH(&volume->attachments, link) {
             record_free(RECORD_OF(link));
         }
+        forget_disk(records, volume);
         HASH_DEL(records->volumes, volume);
         free(volume->name);
+        free(volume->disk);
         free(volume->primary_nodes);
         free(volume);
     }
@@ -136,14 +171,14 @@ static void read_record(struct record *record, const json_t *json, uint64_t now)
     record->detach_requested = member(status, "annotation", ANNOTATION_DETACH_REQUEST) != NULL;
 }
 
-static struct record *record_new(struct volume_record *volume, const char *name, const char *node,
-                                 uint64_t now)
+static struct record *record_new(struct volume_record *volume, const json_t *json, uint64_t now)
 {
     struct record *record = mem_alloc(sizeof *record);
 
     record->volume = volume;
-    record->name = mem_strdup(name);
-    record->node = mem_strdup(node);
+    record->name = mem_strdup(text(member(json, "metadata", "name")));
+    record->disk = resource_key(text(member(json, "spec", "volume_id")));
+    record->node = mem_strdup(text(member(json, "spec", "nodeName")));
     record->created = record->since = now;
     list_append(&volume->attachments, &record->link);
     return record;
@@ -180,7 +215,9 @@ void records_see_attachment(struct records *records, const json_t *before, const
         return;
     }
     if (!record)
-        record = record_new(volume, text(member(json, "metadata", "name")), node, now);
+        record = record_new(volume, json, now);
+    if (!volume->exists)
+        set_disk(records, volume, record->disk);
     const char *former = record->state ? record->state : "";
     read_record(record, after, now);
     if (former != record->state)
@@ -197,11 +234,41 @@ static bool is_modifying(const json_t *volume)
            !member(volume, "status", "modifyError");
 }
 
+/* NULL for what is no id: upstream's driver notes "true". */
+static const char *id_or_null(const json_t *json)
+{
+    const char *id = json_string_value(json);
+
+    return id && id[0] == '/' ? id : NULL;
+}
+
+/* The key of the disk that an AzVolume says it is about; one that says nothing is to be made. */
+static char *disk_of(const struct sim *sim, const json_t *volume)
+{
+    const json_t *status = json_object_get(volume, "status");
+    const json_t *annotations = member(volume, "metadata", "annotations");
+    const json_t *const places[] = {
+        member(status, "detail", "volume_id"),
+        member(status, "annotation", ANNOTATION_PRE_PROVISIONED),
+        json_object_get(annotations, ANNOTATION_PRE_PROVISIONED),
+        json_object_get(annotations, ANNOTATION_DISK),
+    };
+
+    for (size_t i = 0; i < COUNT_OF(places); i++)
+        if (id_or_null(places[i]))
+            return resource_key(id_or_null(places[i]));
+    return azure_side_disk_key(sim->azure, &sim->landscape,
+                               text(member(volume, "spec", "volumeName")));
+}
+
 void records_see_volume(struct records *records, const json_t *before, const json_t *after)
 {
     const json_t *json = after ? after : before;
     struct volume_record *volume = get_volume(records, text(member(json, "metadata", "name")));
+    CLEANUP(freep) char *disk = disk_of(records->sim, json);
 
+    if (after || !volume->disk)
+        set_disk(records, volume, disk);
     volume->exists = after != NULL;
     volume->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     volume->state = volume_state_word(text(member(json, "status", "state")));
@@ -219,16 +286,26 @@ void records_see_volume(struct records *records, const json_t *before, const jso
 
 /* ---- asking ---- */
 
-const struct volume_record *record_volume(const struct sim *sim, const char *name)
+const struct volume_record *record_volume(const struct sim *sim, const char *disk)
+{
+    return find_by_disk(invariants_records(sim->invariants), disk);
+}
+
+const struct volume_record *record_named(const struct sim *sim, const char *name)
 {
     return find_volume(invariants_records(sim->invariants), name);
 }
 
-const struct record *record_find(const struct sim *sim, const char *volume, const char *node)
+const struct record *record_on(const struct volume_record *volume, const char *node)
 {
-    const struct volume_record *found = record_volume(sim, volume);
+    return find(volume, node);
+}
 
-    return found ? find(found, node) : NULL;
+const struct record *record_find(const struct sim *sim, const char *disk, const char *node)
+{
+    const struct volume_record *volume = record_volume(sim, disk);
+
+    return volume ? find(volume, node) : NULL;
 }
 
 unsigned record_shares_held(const struct volume_record *volume)

@@ -1,8 +1,9 @@
 /* record.h - the AzVolumeAttachments and AzVolumes in the API server, read once for each change, so
  * that checks can ask for them after every step.
  *
- * The invariants own them, and feed them with what the API server does. A volume's name is that of
- * its AzVolume and of its disk.
+ * The invariants own them, and feed them with what the API server does. Which disk they are about,
+ * they say themselves; a disk is known by its key (test/azsim/model/resource.h). Disks of several
+ * resource groups may have one name, and their AzVolumes then have several.
  */
 #pragma once
 
@@ -16,7 +17,8 @@
 struct sim;
 
 struct volume_record {
-    char *name;
+    char *name;            /* of the AzVolume */
+    char *disk;            /* that it is about, or will be once it is made */
     bool exists, deleting; /* the AzVolume */
     bool created;          /* ... says so */
     const char *state;     /* "Updating" and so on; "" for none; a literal */
@@ -28,13 +30,14 @@ struct volume_record {
     unsigned ready;        /* replicas that it says are attached */
     uint64_t published;    /* loop_now of the world when it last had a primary */
     struct list attachments;
-    UT_hash_handle hh;
+    UT_hash_handle hh, by_disk;
 };
 
 struct record {
     struct list link; /* of its volume */
     struct volume_record *volume;
     char *name; /* the object's */
+    char *disk; /* that it says it is about */
     char *node;
     bool primary;      /* is to be */
     bool is_primary;   /* is, by its status */
@@ -54,6 +57,7 @@ struct record {
 struct records {
     struct sim *sim;
     struct volume_record *volumes;
+    struct volume_record *by_disk; /* the last of each that was said to be about it */
 };
 
 void records_fini(struct records *records);
@@ -62,9 +66,12 @@ void records_fini(struct records *records);
 void records_see_attachment(struct records *records, const json_t *before, const json_t *after);
 void records_see_volume(struct records *records, const json_t *before, const json_t *after);
 
-/* Of the sim's invariants; NULL if there is none. */
-const struct record *record_find(const struct sim *sim, const char *volume, const char *node);
-const struct volume_record *record_volume(const struct sim *sim, const char *name);
+/* What is on record of a disk, in the sim's invariants; NULL if there is none. */
+const struct record *record_find(const struct sim *sim, const char *disk, const char *node);
+const struct volume_record *record_volume(const struct sim *sim, const char *disk);
+/* By the AzVolume's name. */
+const struct volume_record *record_named(const struct sim *sim, const char *name);
+const struct record *record_on(const struct volume_record *volume, const char *node);
 
 /* By attachments that have a LUN. */
 unsigned record_shares_held(const struct volume_record *volume);

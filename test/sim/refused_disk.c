@@ -26,9 +26,9 @@ struct trial {
 static bool has_replica(const struct machine *machine)
 {
     LIST_FOREACH(&machine->world->volumes, link) {
-        const char *name = VOLUME_OF(link)->az_name;
+        const char *disk = VOLUME_OF(link)->disk;
         const struct record *record =
-            name ? record_find(machine->world->sim, name, machine->name) : NULL;
+            disk ? record_find(machine->world->sim, disk, machine->name) : NULL;
 
         if (record && !record->primary && !record->deleting &&
             strcmp(record->state, "Attached") == 0)
@@ -63,7 +63,7 @@ static void add_rule(struct trial *trial)
     CLEANUP(json_decrefp)
     json_t *rule =
         json_pack("{s:s, s:s, s:s, s:s}", "fault", "refuse", "kind", "virtualMachines.*", "disk",
-                  trial->volume->az_name, "code", "AttachDiskWhileBeingDetached");
+                  volume_disk_name(trial->volume), "code", "AttachDiskWhileBeingDetached");
 
     if (faults_add(trial->machine->world->sim->azure->faults, rule, &fault))
         abort();

@@ -82,9 +82,9 @@ static unsigned count_attachments(const struct machine *machine, const struct po
     unsigned n = 0;
 
     for (size_t i = 0; i < pod->n_volumes; i++) {
-        const char *volume = pod->volumes[i]->az_name;
+        const char *disk = pod->volumes[i]->disk;
 
-        n += volume && record_find(machine->world->sim, volume, machine->name);
+        n += disk && record_find(machine->world->sim, disk, machine->name);
     }
     return n;
 }

@@ -23,7 +23,7 @@ enum {
 static struct volume *any_other(const struct world *world)
 {
     LIST_FOREACH(&world->volumes, link) {
-        if (VOLUME_OF(link)->az_name && VOLUME_OF(link)->phase == VOLUME_BOUND)
+        if (VOLUME_OF(link)->handle && VOLUME_OF(link)->phase == VOLUME_BOUND)
             return VOLUME_OF(link);
     }
     return NULL;
@@ -32,17 +32,16 @@ static struct volume *any_other(const struct world *world)
 static bool is_taken(const struct world *world, const char *name)
 {
     LIST_FOREACH(&world->volumes, link) {
-        const char *other = VOLUME_OF(link)->az_name;
+        const struct volume *other = VOLUME_OF(link);
 
-        if (other && strcmp(other, name) == 0)
+        if (other->handle && strcmp(volume_disk_name(other), name) == 0)
             return true;
     }
     return false;
 }
 
 /* A copy of another volume's disk, as people call it: "pvc-1-a" on node-00 and pvc-1 on a-node-00
- * have one name for their attachments. Checks know a disk by its AzVolume's name, so that it must
- * be short enough for one. */
+ * have one name for their attachments. It must be short enough for one of an AzVolume. */
 static char *disk_name_for(struct volume *volume)
 {
     struct world *world = volume->world;
@@ -50,7 +49,7 @@ static char *disk_name_for(struct volume *volume)
     if (volume->wish.origin == VOLUME_IN_TREE)
         return mem_printf("kubernetes-dynamic-%s", volume->pv);
     const struct volume *other = world->sim->landscape.alike_names ? any_other(world) : NULL;
-    char *name = other ? mem_printf("%s-a", other->az_name) : NULL;
+    char *name = other ? mem_printf("%s-a", volume_disk_name(other)) : NULL;
 
     if (name && strlen(name) <= DISK_NAME_MAX && !is_taken(world, name))
         return name;
@@ -85,8 +84,8 @@ static bool make_disk(const struct volume *volume)
     struct disk *disk;
     CLEANUP(refusal_freep)
     struct refusal *refusal =
-        disk_put(sim->azure, azure_side_disk_group(sim->azure, &sim->landscape), volume->az_name,
-                 body, &disk, &operation);
+        disk_put(sim->azure, azure_side_disk_group(sim->azure, &sim->landscape),
+                 volume_disk_name(volume), body, &disk, &operation);
 
     model_commit(sim->azure);
     return !refusal;
@@ -94,9 +93,7 @@ static bool make_disk(const struct volume *volume)
 
 static struct disk *find_disk(const struct volume *volume)
 {
-    CLEANUP(freep) char *key = resource_key(volume->handle);
-
-    return disk_find(volume->world->sim->azure, key);
+    return disk_find(volume->world->sim->azure, volume->disk);
 }
 
 static struct err *have_disk(struct task *self, const struct volume *volume)
@@ -107,7 +104,7 @@ static struct err *have_disk(struct task *self, const struct volume *volume)
         TRY(task_sleep(self, world_draw(world, 0, LATE_MOST_MS)));
     while (!make_disk(volume))
         TRY(task_sleep(self, LOOK_MS));
-    sim_note(world->sim, "by hand: disk %s is made", volume->az_name);
+    sim_note(world->sim, "by hand: disk %s is made", volume_disk_name(volume));
     return NULL;
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "provisioner-lib/records/names.h"
-#include "test/sim/provisioner.h"
 #include "provisioner-lib/disk_sku.h"
+#include "test/azsim/model/resource.h"
+#include "test/sim/provisioner.h"
 #include "test/sim/resizer.h"
 #include "test/sim/static_volume.h"
 #include "test/sim/world.h"
@@ -52,7 +52,7 @@ static json_t *csi_json(const struct volume *volume)
 
 static json_t *in_tree_json(const struct volume *volume)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "diskName", volume->az_name, "diskURI",
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "diskName", volume_disk_name(volume), "diskURI",
                      volume->handle, "kind", "Managed", "cachingMode", "None", "fsType", "ext4");
 }
 
@@ -144,7 +144,7 @@ void volume_free(struct volume *volume)
     free(volume->pv);
     free(volume->old_pv);
     free(volume->handle);
-    free(volume->az_name);
+    free(volume->disk);
     free(volume->error);
     free(volume->resize_error);
     free(volume->modify_error);
@@ -155,13 +155,8 @@ void volume_free(struct volume *volume)
 
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones)
 {
-    struct err *err = volume_name_of_id(handle, &volume->az_name);
-
-    if (err) {
-        sim_note(volume->world->sim, "volume %s: %s", volume->pv, err_message(err));
-        err_free(err);
-    }
     volume->handle = mem_strdup(handle);
+    volume->disk = resource_key(handle);
     volume->context = context;
     volume->zones = zones ? zones : (1U << WORLD_ZONES) - 1;
     volume->phase = VOLUME_BOUND;
@@ -265,6 +260,11 @@ bool volume_is_used(const struct volume *volume)
             return true;
     }
     return false;
+}
+
+const char *volume_disk_name(const struct volume *volume)
+{
+    return strrchr(volume->handle, '/') + 1;
 }
 
 struct volume *volume_find_by_handle(const struct world *world, const char *handle)

@@ -66,7 +66,7 @@ struct volume {
     bool delete_asked;   /* a DeleteVolume was sent */
     bool delete_wanted;  /* its claim was deleted */
     char *handle;        /* what CreateVolume answered; NULL before */
-    char *az_name;       /* of its AzVolume; NULL likewise */
+    char *disk;          /* the key of that id in Azure (resource.h); NULL likewise */
     json_t *context;     /* likewise */
     unsigned zones;      /* where it can be attached, one bit for each; 0: not made yet */
     int chosen_zone;     /* where it is to be made: its first pod's; -1: not known yet */
@@ -107,6 +107,8 @@ void volume_resize(struct volume *volume, int64_t gib);
 void volume_remove_pv(struct volume *volume);
 /* One of them: whichever a VolumeAttachment names. */
 const char *volume_any_pv(const struct volume *volume);
+/* What its disk is called, by its handle. */
+const char *volume_disk_name(const struct volume *volume);
 struct volume *volume_find_by_handle(const struct world *world, const char *handle);
 /* Whether its story has come to an end, or rests where it should. */
 bool volume_is_settled(const struct volume *volume);

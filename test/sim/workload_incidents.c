@@ -159,7 +159,10 @@ static void change_replicas(struct sim *sim, const struct incident *incident)
         return;
     volume->wish.replicas = (unsigned)random_below(&random, volume->wish.max_shares);
     sim_note(sim, "volume %s is to have %u replicas", volume->pv, volume->wish.replicas);
-    world_patch(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name, NULL,
+    const struct volume_record *record = record_volume(sim, volume->disk);
+    if (!record)
+        return;
+    world_patch(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, record->name, NULL,
                 json_pack("{s:{s:i}}", "spec", "maxMountReplicaCount", (int)volume->wish.replicas));
 }
 
@@ -174,7 +177,7 @@ static struct volume *any_volume(struct sim *sim, struct random *random, bool le
 
         bool stays = volume->phase == VOLUME_BOUND && !volume->delete_wanted;
 
-        if ((stays || (leaving && volume->phase != VOLUME_GONE)) && volume->az_name &&
+        if ((stays || (leaving && volume->phase != VOLUME_GONE)) && volume->disk &&
             random_below(random, ++n) == 0)
             found = volume;
     }
@@ -212,8 +215,7 @@ static void modify_claim(struct sim *sim, const struct incident *incident)
 
     sim_choices(incident, &random);
     struct volume *volume = any_volume(sim, &random, false);
-    CLEANUP(freep) char *key = volume ? resource_key(volume->handle) : NULL;
-    const struct disk *disk = key ? disk_find(sim->azure, key) : NULL;
+    const struct disk *disk = volume ? disk_find(sim->azure, volume->disk) : NULL;
     if (!disk || disk->spec.sku->family == DISK_PREMIUM_V2)
         return;
     volume_request_sku(volume, disk->spec.sku->zone_redundant
@@ -249,8 +251,11 @@ static void delete_az_volume(struct sim *sim, const struct incident *incident)
     struct volume *volume = any_volume(sim, &random, true);
     if (!volume)
         return;
-    sim_note(sim, "by hand: AzVolume %s is deleted", volume->az_name);
-    world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, volume->az_name);
+    const struct volume_record *record = record_volume(sim, volume->disk);
+    sim_note(sim, "by hand: AzVolume %s is deleted",
+             record ? record->name : volume_disk_name(volume));
+    if (record)
+        world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, record->name);
 }
 
 /* An attached primary's finalizer may be taken away too: the object is gone at once, and the disk
@@ -269,14 +274,15 @@ static void delete_attachment(struct sim *sim, const struct incident *incident)
     const char *key =
         json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
     CLEANUP(freep) char *name = mem_strdup(key);
-    const char *volume = json_string_value(json_object_get(spec, "volumeName"));
+    CLEANUP(freep)
+    char *disk = resource_key(json_string_value(json_object_get(spec, "volume_id")));
     const char *node = json_string_value(json_object_get(spec, "nodeName"));
-    const struct record *record = record_find(sim, volume, node);
+    const struct record *record = record_find(sim, disk, node);
     bool forced = record && record->primary && !record->deleting &&
                   strcmp(record->state, "Attached") == 0 && random_below(&random, 2) == 0;
     sim_note(sim, "by hand: AzVolumeAttachment %s is deleted%s", name,
              forced ? ", and its finalizer" : "");
-    invariants_deleted_by_hand(sim, volume, node);
+    invariants_deleted_by_hand(sim, disk, node);
     world_delete(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
     if (forced)
         world_patch(sim->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, NULL,

@@ -248,9 +248,21 @@ void exchange_note_vm(struct exchange *exchange, const struct vm *vm)
     exchange->vm = mem_strdup(vm->spec.name);
 }
 
-static json_t *name_of(const struct data_disk *item)
+static json_t *id_of(const struct data_disk *item)
 {
-    return json_string(resource_text(item->entry, "name", ""));
+    return json_string(resource_text(item->entry, "managedDisk.id", item->key));
+}
+
+json_t *arm_disk_names(const json_t *ids)
+{
+    json_t *names = json_array();
+
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const char *id = json_string_value(json_array_get(ids, i)), *slash = strrchr(id, '/');
+
+        json_array_append_new(names, json_string(slash ? slash + 1 : id));
+    }
+    return names;
 }
 
 void exchange_note_disks(struct exchange *exchange, const struct data_disks *before,
@@ -262,11 +274,11 @@ void exchange_note_disks(struct exchange *exchange, const struct data_disks *bef
         const struct data_disk *was = data_disks_find(before, after->items[i].key);
 
         if (!was)
-            json_array_append_new(exchange->attached, name_of(&after->items[i]));
+            json_array_append_new(exchange->attached, id_of(&after->items[i]));
         else if (after->items[i].to_be_detached && !was->to_be_detached)
-            json_array_append_new(exchange->detached, name_of(was));
+            json_array_append_new(exchange->detached, id_of(was));
     }
     for (size_t i = 0; i < before->n; i++)
         if (!data_disks_find(after, before->items[i].key))
-            json_array_append_new(exchange->detached, name_of(&before->items[i]));
+            json_array_append_new(exchange->detached, id_of(&before->items[i]));
 }

@@ -27,10 +27,13 @@ struct arm_record {
     const char *principal;             /* client id; NULL: not authenticated */
     const char *resource;              /* name of the disk or VM; NULL: none */
     const char *vm;                    /* that is asked about or that asks; NULL: none */
-    const json_t *attached, *detached; /* names of disks that a change of a VM is about; or NULL */
+    const json_t *attached, *detached; /* ids of disks that a change of a VM is about; or NULL */
     const struct throttle_charge *charges[2]; /* by Compute and by Resource Manager */
     const char *fault;                        /* that struck; NULL: none */
 };
+
+/* The names of the disks, in the same order. */
+json_t *arm_disk_names(const json_t *ids) __attribute__((warn_unused_result));
 
 struct arm_config {
     struct model *model;

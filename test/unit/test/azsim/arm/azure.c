@@ -37,9 +37,9 @@ static void on_record(void *ctx, const struct arm_record *record)
                   "vm", record->vm, "latency", (json_int_t)record->latency_ms);
 
     if (record->attached)
-        json_object_set_new(json, "attached", json_deep_copy(record->attached));
+        json_object_set_new(json, "attached", arm_disk_names(record->attached));
     if (record->detached)
-        json_object_set_new(json, "detached", json_deep_copy(record->detached));
+        json_object_set_new(json, "detached", arm_disk_names(record->detached));
     json_array_append_new(azure->records, json);
 }
 
