@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/resource.h"
@@ -15,6 +16,7 @@
 #define GROUP "rg" /* azure.json's */
 #define VM_GROUP "MC_rg_pool_eastus"
 #define DISK_GROUP "disks"
+static const char *const COPIES_GROUPS[AZURE_COPIES_GROUPS] = {"copies", "more-copies"};
 #define OTHER_SUBSCRIPTION "33333333-0000-4000-8000-000000000004"
 
 static const struct arm_client clients[] = {{.id = CLIENT, .secret = SECRET}};
@@ -66,6 +68,30 @@ struct group *azure_side_disk_group(const struct model *model, const struct land
     return find_group(model, landscape, landscape->disks_elsewhere ? DISK_GROUP : GROUP);
 }
 
+struct group *azure_side_copies_group(const struct model *model, const struct landscape *landscape,
+                                      unsigned nth)
+{
+    return find_group(model, landscape, COPIES_GROUPS[nth]);
+}
+
+struct group *azure_side_group_of(const struct model *model, const char *id)
+{
+    struct resource_parts parts;
+    struct group *found = NULL;
+
+    if (!resource_parts_read(&parts, id))
+        return NULL;
+    for (size_t i = 0; i < model->n_groups; i++) {
+        struct group *group = model->groups[i];
+
+        if (strcasecmp(group->subscription->id, parts.subscription) == 0 &&
+            strcasecmp(group->name, parts.group) == 0)
+            found = group;
+    }
+    resource_parts_fini(&parts);
+    return found;
+}
+
 char *azure_side_disk_key(const struct model *model, const struct landscape *landscape,
                           const char *name)
 {
@@ -86,6 +112,8 @@ static void add_groups(struct model *model, const struct landscape *landscape)
         model_add_group_to(model, subscription, VM_GROUP);
     if (landscape->disks_elsewhere)
         model_add_group_to(model, subscription, DISK_GROUP);
+    for (size_t i = 0; landscape->namesakes && i < COUNT_OF(COPIES_GROUPS); i++)
+        model_add_group_to(model, subscription, COPIES_GROUPS[i]);
 }
 
 struct azure_side *azure_side_new(struct loop *loop, const struct landscape *landscape)

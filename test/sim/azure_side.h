@@ -32,6 +32,12 @@ struct azure_side *azure_side_new(struct loop *loop, const struct landscape *lan
 /* Where VMs are, and disks. */
 struct group *azure_side_vm_group(const struct model *model, const struct landscape *landscape);
 struct group *azure_side_disk_group(const struct model *model, const struct landscape *landscape);
+/* Others, in the same subscription, in which people keep copies of disks; with namesakes only. */
+enum { AZURE_COPIES_GROUPS = 2 };
+struct group *azure_side_copies_group(const struct model *model, const struct landscape *landscape,
+                                      unsigned nth);
+/* That of the resource with this id. */
+struct group *azure_side_group_of(const struct model *model, const char *id);
 /* The key (resource.h) of a disk of that name, among those that the driver makes. */
 char *azure_side_disk_key(const struct model *model, const struct landscape *landscape,
                           const char *name) __attribute__((warn_unused_result));

@@ -12,13 +12,22 @@
 
 /* ---- what the servers say ---- */
 
+static void see_volume(struct invariants *invariants, const json_t *before, const json_t *after)
+{
+    const json_t *metadata = json_object_get(after ? after : before, "metadata");
+
+    records_see_volume(&invariants->records, before, after);
+    check_disk(invariants,
+               record_named(invariants->sim, json_string_value(json_object_get(metadata, "name"))));
+}
+
 static void see_object(void *ctx, const struct api_resource *resource, const json_t *before,
                        const json_t *after)
 {
     struct invariants *invariants = ctx;
 
     if (resource == &AZ_VOLUMES)
-        records_see_volume(&invariants->records, before, after);
+        see_volume(invariants, before, after);
     if (resource != &AZ_VOLUME_ATTACHMENTS)
         return;
     invariants->changes++;
@@ -29,6 +38,7 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
     char *disk = resource_key(json_string_value(json_object_get(spec, "volume_id")));
     note_record(invariants, disk, json_string_value(json_object_get(spec, "nodeName")));
     check_record(invariants, record_named(invariants->sim, name));
+    check_disk(invariants, record_named(invariants->sim, name));
 }
 
 static void see_request(void *ctx, const struct arm_record *record)

@@ -28,6 +28,8 @@
     "A pod has another volume's data, and overwrites it."
 #define LUN_OF_ONE_DISK "I2 a LUN is one disk's", \
     "A node is sent to another volume's device."
+#define ONE_RECORD "I1 one record of a disk", \
+    "Each of them decides who may write to the disk, and neither knows of the other."
 #define NOT_OURS "I3 what is not ours stays", \
     "Somebody else's disk is taken away, or what is on it."
 #define PRIMARY_FIRST "I4 a primary never waits for a replica", \
@@ -126,6 +128,8 @@ bool is_published(const struct invariants *invariants, const char *disk, const c
 
 /* invariant_state.c: what is, after something has changed */
 void check_record(struct invariants *invariants, const struct volume_record *volume);
+/* Which disk it is about, after either kind of object has changed. */
+void check_disk(const struct invariants *invariants, const struct volume_record *volume);
 uint64_t mounts_now(const struct sim *sim); /* another number when others write to disks */
 void check_mounts(struct invariants *invariants);
 /* invariant_wait.c: how long it takes */

@@ -153,6 +153,28 @@ void check_record(struct invariants *invariants, const struct volume_record *vol
     }
 }
 
+/* ---- which disk ---- */
+
+/* What is left of the attachments of an AzVolume that is gone keeps its name for its disk. */
+void check_disk(const struct invariants *invariants, const struct volume_record *volume)
+{
+    struct sim *sim = invariants->sim;
+
+    if (!volume || !volume->exists)
+        return;
+    LIST_FOREACH(&volume->attachments, link) {
+        if (strcmp(RECORD_OF(link)->disk, volume->disk) != 0)
+            verdict_violated(sim, RIGHT_DISK, "AzVolume %s is of %s, its attachment to %s of %s",
+                             volume->name, volume->disk, RECORD_OF(link)->node,
+                             RECORD_OF(link)->disk);
+    }
+    HASH_FOREACH(invariants->records.volumes, other) {
+        if (other != volume && other->exists && strcmp(other->disk, volume->disk) == 0)
+            verdict_violated(sim, ONE_RECORD, "%s has AzVolumes %s and %s", volume->disk,
+                             volume->name, other->name);
+    }
+}
+
 /* ---- mounts ---- */
 
 static void check_mount(struct invariants *invariants, const struct mount *mount)

@@ -28,6 +28,7 @@ static const struct trait {
     {"in-tree-volumes", offsetof(struct landscape, in_tree_volumes)},
     {"old-pvs", offsetof(struct landscape, old_pvs)},
     {"shared-group", offsetof(struct landscape, shared_group)},
+    {"namesakes", offsetof(struct landscape, namesakes)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -61,6 +62,7 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.no_provider_ids = chance(&random, 4) && !landscape.vms_elsewhere &&
                                 !landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE];
     landscape.shared_group = chance(&random, 3);
+    landscape.namesakes = chance(&random, 2) && landscape.static_volumes;
     return landscape;
 }
 
@@ -111,6 +113,8 @@ struct err *landscape_parse(const char *text, struct landscape *ret)
         landscape.kinds[VM_STANDALONE] = true;
     if (landscape.other_subscription) /* a disk is attached in its own subscription only */
         landscape.vms_elsewhere = landscape.disks_elsewhere = true;
+    if (landscape.namesakes)
+        landscape.static_volumes = true;
     *ret = landscape;
     return NULL;
 }

@@ -30,6 +30,8 @@ struct landscape {
     bool static_volumes;         /* some workloads have volumes that were made by hand */
     bool in_tree_volumes;        /* or in-tree (spec.azureDisk), before there was CSI */
     bool old_pvs;                /* a Released PersistentVolume is left beside a bound one */
+    bool namesakes;              /* disks made by hand may have the names of others, in resource
+                                    groups of their own; with static_volumes */
     bool shared_group;           /* another cluster has its disks in the same resource group */
 };
 

@@ -140,6 +140,8 @@ static void check_az_volume(struct sim *sim, const struct volume_record *record)
 {
     const struct disk *disk = find_own_disk(sim, record->disk);
 
+    if (!record->exists && record_volume(sim, record->disk) != record)
+        return; /* another one is about it now */
     if (record->exists && record->deleting)
         verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);
     else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->disk)))

@@ -95,8 +95,10 @@ static void set_disk(struct records *records, struct volume_record *volume, cons
     if (former)
         forget_disk(records, former);
     forget_disk(records, volume);
-    if (volume->disk && strcmp(volume->disk, disk) != 0)
-        volume->published = 0; /* that was another disk */
+    if (volume->disk && strcmp(volume->disk, disk) != 0) {
+        volume->published = 0;
+        coverage_count("AzVolume", "name", "passes to another disk");
+    }
     free(volume->disk);
     volume->disk = mem_strdup(disk);
     HASH_ADD_KEYPTR(by_disk, records->by_disk, volume->disk, strlen(volume->disk), volume);
@@ -269,6 +271,8 @@ void records_see_volume(struct records *records, const json_t *before, const jso
 
     if (after || !volume->disk)
         set_disk(records, volume, disk);
+    if (!before && strchr(volume->name, '.'))
+        coverage_count("AzVolume", "name", "with a hash");
     volume->exists = after != NULL;
     volume->deleting = member(json, "metadata", "deletionTimestamp") != NULL;
     volume->state = volume_state_word(text(member(json, "status", "state")));

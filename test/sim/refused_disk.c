@@ -140,7 +140,8 @@ static void begin(struct sim *sim, const struct incident *incident)
     struct trial *trial = mem_alloc(sizeof *trial);
     *trial = (struct trial){
         .machine = machine,
-        .volume = volume_new(sim->world, claim, &(struct volume_wish){.max_shares = 1}),
+        .volume =
+            volume_new(sim->world, claim, &(struct volume_wish){.max_shares = 1, .refused = true}),
         .until = world_now(sim->world) + incident->duration_ms};
     trial->volume->chosen_zone = (int)machine->zone;
     waiters_wake(&trial->volume->changed);

@@ -1,12 +1,9 @@
 #include "test/sim/static_volume.h"
 
-#include <string.h>
-
 #include "lib/base/alloc.h"
-#include "provisioner-lib/records/names.h"
 #include "test/azsim/model/disk.h"
-#include "test/azsim/model/resource.h"
 #include "test/sim/azure_side.h"
+#include "test/sim/disk_id.h"
 #include "test/sim/provisioner.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
@@ -17,45 +14,6 @@ enum {
     LOOK_MS = 5000,
     LARGE_GIB = 5000, /* more than a disk with host caching may have */
 };
-
-/* ---- what it is called ---- */
-
-static struct volume *any_other(const struct world *world)
-{
-    LIST_FOREACH(&world->volumes, link) {
-        if (VOLUME_OF(link)->handle && VOLUME_OF(link)->phase == VOLUME_BOUND)
-            return VOLUME_OF(link);
-    }
-    return NULL;
-}
-
-static bool is_taken(const struct world *world, const char *name)
-{
-    LIST_FOREACH(&world->volumes, link) {
-        const struct volume *other = VOLUME_OF(link);
-
-        if (other->handle && strcmp(volume_disk_name(other), name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* A copy of another volume's disk, as people call it: "pvc-1-a" on node-00 and pvc-1 on a-node-00
- * have one name for their attachments. It must be short enough for one of an AzVolume. */
-static char *disk_name_for(struct volume *volume)
-{
-    struct world *world = volume->world;
-
-    if (volume->wish.origin == VOLUME_IN_TREE)
-        return mem_printf("kubernetes-dynamic-%s", volume->pv);
-    const struct volume *other = world->sim->landscape.alike_names ? any_other(world) : NULL;
-    char *name = other ? mem_printf("%s-a", volume_disk_name(other)) : NULL;
-
-    if (name && strlen(name) <= DISK_NAME_MAX && !is_taken(world, name))
-        return name;
-    free(name);
-    return mem_printf("disk-of-%s", volume->claim);
-}
 
 /* ---- its disk ---- */
 
@@ -78,16 +36,15 @@ json_t *static_volume_disk_json(const struct volume *volume)
 
 static bool make_disk(const struct volume *volume)
 {
-    const struct sim *sim = volume->world->sim;
+    struct model *azure = volume->world->sim->azure;
     CLEANUP(json_decrefp) json_t *body = static_volume_disk_json(volume);
     struct operation *operation;
     struct disk *disk;
     CLEANUP(refusal_freep)
-    struct refusal *refusal =
-        disk_put(sim->azure, azure_side_disk_group(sim->azure, &sim->landscape),
-                 volume_disk_name(volume), body, &disk, &operation);
+    struct refusal *refusal = disk_put(azure, azure_side_group_of(azure, volume->handle),
+                                       volume_disk_name(volume), body, &disk, &operation);
 
-    model_commit(sim->azure);
+    model_commit(azure);
     return !refusal;
 }
 
@@ -143,10 +100,7 @@ static json_t *attributes_of(const struct volume_wish *wish)
 
 static void bind(struct volume *volume)
 {
-    const struct sim *sim = volume->world->sim;
-    const struct group *group = azure_side_disk_group(sim->azure, &sim->landscape);
-    CLEANUP(freep) char *name = disk_name_for(volume);
-    CLEANUP(freep) char *id = group_resource_id(group, "disks", name);
+    CLEANUP(freep) char *id = disk_id_for(volume);
 
     volume_bind(volume, id, attributes_of(&volume->wish),
                 volume->wish.zonal ? 1U << volume->chosen_zone : 0);

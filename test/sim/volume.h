@@ -51,6 +51,8 @@ struct volume_wish {
 
     enum taken_name taken;
     bool taken_differs; /* the other cluster's disk has another size */
+
+    bool refused; /* Azure attaches its disk to no VM, which it knows by the disk's name */
 };
 
 struct volume {
