@@ -7,6 +7,7 @@ import mutation
 PLAN = "controller/attachment/plan.c"
 VOLUME_PLAN = "controller/volume/plan.c"
 VIEW = "controller/attachment/snapshot.c"
+NAMES = "controller/cache/volume_name.c"
 RECORD = "controller/attachment/status.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
 BATCH = "provisioner-lib/azure/vm_batch.c"
@@ -16,6 +17,7 @@ BATCH = "provisioner-lib/azure/vm_batch.c"
 class Mutant(mutation.Mutant):
     profile: str = ""  # what of the simulation is to find it; "": all profiles, as the seeds have it
     incident: str = ""  # a kind of incident that is to happen too
+    landscape: str = ""  # what kind of cluster is to find it; "": by the seed
 
 
 MUTANTS = [
@@ -251,6 +253,27 @@ MUTANTS = [
            "if (!volume_is_modifying(as_volume(object)))", "if (object)", "busy", "claim-modified"),
     Mutant("what was modified is not recorded", "controller/volume/modification.c",
            "    if (disk->percent == 100)\n        modification_add_done(volume, status);\n", "", "busy", "claim-modified"),
+    # ---- disks of one name ----
+    Mutant("a disk takes the AzVolume of another one of its name", NAMES,
+           "return its && strcasecmp(its, disk) != 0;", "return its && !disk;", landscape="namesakes"),
+    Mutant("an AzVolume is not looked for by its disk", NAMES,
+           "return n > 0 ? volumes[0] : NULL;", "return n > 99 ? volumes[0] : NULL;", landscape="namesakes"),
+    Mutant("what is left of a lost AzVolume does not keep its name", NAMES,
+           "if (attached && strcasecmp(attached, disk) != 0)", "if (attached && !disk)",
+           "by-hand", "volume-record-deleted-by-hand", "namesakes"),
+    Mutant("what is left of a lost AzVolume does not keep the name with a hash", NAMES,
+           "return n > 0 || volume_of_name(controller, name);", "return volume_of_name(controller, name) != NULL;",
+           "by-hand", "volume-record-deleted-by-hand", "namesakes"),
+    Mutant("a name that has become free is not heard of", "controller/routing/object_events.c",
+           "    recovery_of_name(controller, object->metadata->name);\n", "",
+           "by-hand", "volume-record-deleted-by-hand", "namesakes"),
+    Mutant("another disk's VolumeAttachments count for one of its name", "controller/cache/published.c",
+           "if (disk && strcasecmp(pv_disk(controller, pvs[i]), disk) == 0)", "if (disk)", landscape="namesakes"),
+    Mutant("another disk's PersistentVolume counts for one of its name", "controller/cache/disk_pv.c",
+           "if (strcasecmp(pv_disk(controller, pvs[i]), disk_id) == 0)", "if (*pv_disk(controller, pvs[i]))",
+           landscape="namesakes"),
+    Mutant("pods of another disk count for one of its name", "controller/cache/colocation.c",
+           "if (behind && strcmp(behind, name) == 0)", "if (behind)", landscape="namesakes"),
     # ---- pace ----
     Mutant("429 retried early", "provisioner-lib/azure/rate_limit_headers.c",
            "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),

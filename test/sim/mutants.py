@@ -58,6 +58,7 @@ def simulate(program: Path, mutant: Mutant, first: int, last: int) -> dict | Non
     options += [f"--minutes={CPU_MINUTES}"]
     options += [f"--profile={mutant.profile}"] if mutant.profile else []
     options += [f"--with={mutant.incident}"] if mutant.incident else []
+    options += [f"--landscape={mutant.landscape}"] if mutant.landscape else []
     subprocess.run([program, *options], stdout=subprocess.DEVNULL, check=False)
     violations = json.loads(report.read_text())["violated"]
     return min(violations, key=lambda violation: violation["seed"]) if violations else None
