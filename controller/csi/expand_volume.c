@@ -73,16 +73,22 @@ static struct err *in_vain(const struct kube_object *volume, struct err *err)
     return az_error_take(status->error);
 }
 
-static struct err *wait_grown(struct task *self, struct rpc_call *call, const char *key,
-                              int64_t gib, struct kube_object **ret)
+/* One that somebody has deleted, and that was written anew, knows of no request. */
+static struct err *wait_grown(struct task *self, struct rpc_call *call,
+                              const struct kube_object *requested, int64_t gib,
+                              struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
+    const char *key = requested->key;
 
     for (;;) {
         struct kube_object *object = store_get(controller->volumes, key);
 
         if (!object || kube_is_deleting(object->metadata))
             return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
+        if (strcmp(object->metadata->uid, requested->metadata->uid) != 0)
+            return err_new(ERR_BUSY, "AzVolume %s was deleted while its disk was to grow",
+                           requested->metadata->name);
         const Api__AzVolume *volume = as_volume(object);
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
         if (!is_updating(volume) && size_of(volume) >= gib * GIB) {
@@ -135,7 +141,7 @@ static struct err *expand(struct task *self, struct rpc_call *call,
         TRY(check_kind(self, controller->cloud, as_volume(volume), gib));
     if (has < gib * GIB || is_updating(as_volume(volume)))
         TRY(request_size(self, controller, volume, gib, limit));
-    return wait_grown(self, call, volume->key, gib, ret);
+    return wait_grown(self, call, volume, gib, ret);
 }
 
 struct err *csi_expand_volume(struct task *self, struct rpc_call *call, const void *message,

@@ -1,6 +1,8 @@
 /* ControllerModifyVolume: the parameters of a VolumeAttributesClass are requested in the AzVolume,
  * whose reconciler modifies the disk (volume/modification.h). */
 
+#include <string.h>
+
 #include "controller/csi/existing_volume.h"
 #include "controller/csi/service.h"
 #include "controller/volume/modification.h"
@@ -95,15 +97,21 @@ static struct err *in_vain(const struct kube_object *volume, struct err *err)
                     volume->metadata->name);
 }
 
-static struct err *wait_modified(struct task *self, struct rpc_call *call, const char *key)
+/* One that somebody has deleted, and that was written anew, knows of no request. */
+static struct err *wait_modified(struct task *self, struct rpc_call *call,
+                                 const struct kube_object *requested)
 {
     struct controller *controller = call->ctx;
+    const char *key = requested->key;
 
     for (;;) {
         struct kube_object *object = store_get(controller->volumes, key);
 
         if (!object || kube_is_deleting(object->metadata))
             return err_new(ERR_NOT_FOUND, "volume %s no longer exists", key);
+        if (strcmp(object->metadata->uid, requested->metadata->uid) != 0)
+            return err_new(ERR_BUSY, "AzVolume %s was deleted while its disk was to be modified",
+                           requested->metadata->name);
         if (as_volume(object)->status->modify_error)
             return az_error_take(as_volume(object)->status->modify_error);
         if (!volume_is_modifying(as_volume(object)))
@@ -129,7 +137,7 @@ static struct err *modify(struct task *self, struct rpc_call *call, const char *
     TRY(csi_volume_to_change(self, call, volume_id, &volume));
     TRY(check_kind(self, controller->cloud, as_volume(volume), &wanted));
     TRY(request_parameters(self, controller, volume, list, n));
-    return wait_modified(self, call, volume->key);
+    return wait_modified(self, call, volume);
 }
 
 struct err *csi_modify_volume(struct task *self, struct rpc_call *call, const void *message,
