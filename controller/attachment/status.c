@@ -238,8 +238,9 @@ struct err *status_set_detaching(struct task *self, struct attachment_work *work
     return patch_status(self, work, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
-/* A transient error keeps the state, so that whoever waits goes on waiting. A failure to write it
- * down is less important than the failure itself. */
+/* A transient error keeps the state, so that whoever waits goes on waiting. Where there is no place,
+ * the LUN on record is one that somebody else's disk has by now, and nobody is to be sent there. A
+ * failure to write it down is less important than the failure itself. */
 struct err *status_set_failure(struct task *self, struct attachment_work *work, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
@@ -253,6 +254,8 @@ struct err *status_set_failure(struct task *self, struct attachment_work *work, 
         json_object_set_new(status, "state", json_string(state));
     else if (!work->attachment->status || !work->attachment->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
+    if (err_kind(err) == ERR_EXHAUSTED && work->in.lun != NO_LUN)
+        json_object_set_new(status, "detail", json_pack("{s:n}", "publish_context"));
     err_free(patch_status(self, work, status));
     return err;
 }

@@ -1,11 +1,12 @@
 """How many volumes a node is said to take: places of its VM that are neither taken by disks of others nor reserved for
 them, for kubelet (by the AzDriverNode, which the node plug-in answers from) and for replicas alike."""
 
+import grpc
 import pytest
 from cluster.waiting import until
 
 from .azure_side import attach, make_disk
-from .calls import create, publish, refused
+from .calls import create, publish, refused, unpublish
 from .driver_world import Controller, World
 
 SHARED = {"skuName": "Premium_LRS", "maxShares": "2"}
@@ -54,3 +55,28 @@ def test_a_node_that_others_have_filled(world, azure_sdk):
         with refused("RESOURCE_EXHAUSTED", node):
             publish(controller, one_more, node)
         assert limit(world, node) == 3
+
+
+def test_a_node_that_others_fill_behind_the_drivers_back(world, azure_sdk):
+    """By what the driver knows of the VM there is a place, so it answers with a LUN, which the other disk has."""
+    node = world.nodes[0]
+    with Controller(world) as controller:
+        first, second = (create(controller, name, {}).volume_id for name in ("pvc-1", "pvc-2"))
+        theirs = [make_disk(azure_sdk, f"theirs-{number}") for number in range(3)]
+        publish(controller, first, node)
+        until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "the driver knows the VM")
+        for number, disk in enumerate(theirs):
+            attach(azure_sdk, disk, node, 1 + number)
+
+        def is_refused() -> bool:
+            try:
+                publish(controller, second, node)
+            except grpc.RpcError as error:
+                return error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+            return False
+
+        until(is_refused, "there is no place after all")
+        until(lambda: world.roles("pvc-2") == {}, "nothing is left of it, which would take the next place")
+        unpublish(controller, first, node)
+        publish(controller, second, node)
+        until(lambda: world.roles("pvc-2") == {"a": "Primary Attached"}, "in the place that became free")
