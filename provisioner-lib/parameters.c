@@ -448,8 +448,9 @@ struct err *volume_parameters_parse_existing(const struct parameter *parameters,
     }
     if (parsed.max_mount_replica_count == NOT_SAID && multi_node)
         parsed.max_mount_replica_count = 0;
+    const char *shares = parameter_find(parameters, n, "maxShares"); /* else the disk knows */
     if (parsed.max_mount_replica_count == NOT_SAID ||
-        parsed.max_mount_replica_count > parsed.max_shares - 1)
+        (shares && *shares && parsed.max_mount_replica_count > parsed.max_shares - 1))
         parsed.max_mount_replica_count = parsed.max_shares - 1;
     *ret = parsed;
     parsed = (struct volume_parameters){0};

@@ -227,8 +227,8 @@ static void gather_need(const struct controller *controller, const char *volume_
     size_t n;
     struct kube_object *const *objects = attachments_of_volume(controller, volume_name, &n);
 
-    if (volume && !kube_is_deleting(volume->metadata) && as_volume(volume)->spec)
-        wanted = (unsigned)as_volume(volume)->spec->max_mount_replica_count;
+    if (volume && !kube_is_deleting(volume->metadata))
+        wanted = volume_replicas_requested(as_volume(volume));
     for (size_t i = 0; i < n; i++) {
         if (kube_is_deleting(objects[i]->metadata))
             continue;

@@ -21,8 +21,8 @@ enum { UNPUBLISH_TRIES = 5 }; /* each after a write of the reconciler's */
 /* A disk that keeps replicas stays attached, so that a node that cannot answer holds nobody up. */
 static bool keeps_replicas(struct controller *controller, const Api__AzVolume *volume)
 {
-    return controller->settings.on_unpublish == ON_UNPUBLISH_DEMOTE && volume && volume->spec &&
-           volume->spec->max_mount_replica_count > 0;
+    return controller->settings.on_unpublish == ON_UNPUBLISH_DEMOTE && volume &&
+           volume_replicas_requested(volume) > 0;
 }
 
 static const Api__AzError *detach_failure(const struct kube_object *object)

@@ -243,13 +243,6 @@ static void gather_assumed(struct placement_input *input, size_t v)
                 .node = node_infos_find(table, assumed->node)->index, .useful = true};
 }
 
-static unsigned replicas_requested(const Api__AzVolume *volume)
-{
-    int n = volume->spec->max_mount_replica_count;
-
-    return n > 0 ? (unsigned)n : 0;
-}
-
 static void gather_volume(struct placement_input *input, size_t v)
 {
     const Api__AzVolume *volume = as_volume(input->group.volumes[v]);
@@ -262,7 +255,7 @@ static void gather_volume(struct placement_input *input, size_t v)
     gather_assumed(input, v);
     for (size_t i = 0; i < ret->n_holds; i++)
         primaries += ret->holds[i].primary;
-    ret->wanted = replicas_wanted(replicas_requested(volume), primaries ? primaries : 1,
+    ret->wanted = replicas_wanted(volume_replicas_requested(volume), primaries ? primaries : 1,
                                   volume_max_shares(volume));
 }
 
@@ -429,7 +422,7 @@ void replica_work_place(const struct controller *controller, const struct kube_o
     CLEANUP(placement_input_freep) struct placement_input *input = NULL;
 
     work->max_shares = volume_max_shares(as_volume(volume));
-    if (replicas_requested(as_volume(volume)) == 0)
+    if (volume_replicas_requested(as_volume(volume)) == 0)
         return; /* the volume wants no replicas */
     input = mem_alloc(sizeof *input);
     input->controller = controller;

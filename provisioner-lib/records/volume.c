@@ -79,6 +79,14 @@ unsigned volume_max_shares(const Api__AzVolume *volume)
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
 }
 
+unsigned volume_replicas_requested(const Api__AzVolume *volume)
+{
+    int requested = volume->spec ? volume->spec->max_mount_replica_count : 0;
+    unsigned most = volume_max_shares(volume) - 1;
+
+    return requested <= 0 ? 0 : (unsigned)requested < most ? (unsigned)requested : most;
+}
+
 /* The disk has the last word; a volume that was made before it was asked says what it is. */
 struct caching_disk volume_disk(const Api__AzVolume *volume)
 {

@@ -45,6 +45,8 @@ int64_t volume_requested_gib(const Api__AzVolume *volume);
 
 /* How many nodes may have the disk: what the parameters say, else what it was seen to have. */
 unsigned volume_max_shares(const Api__AzVolume *volume);
+/* Replicas that are requested, as far as the disk can have them. */
+unsigned volume_replicas_requested(const Api__AzVolume *volume);
 /* More than one of them may be the primary at once. */
 bool volume_is_multi_node(const Api__AzVolume *volume);
 

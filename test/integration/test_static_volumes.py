@@ -44,6 +44,20 @@ def test_who_may_share_it_is_read_from_the_disk(world, controller, azure_sdk):
             publish(controller, single, world.nodes[0], capability)
 
 
+def test_replicas_of_a_disk_that_says_itself_who_may_share_it(world, controller, azure_sdk):
+    """Two are asked for; the disks have room for one, and for none."""
+    shared, single = make_disk(azure_sdk, "data", shares=2), make_disk(azure_sdk, "single")
+    wishes = {"maxMountReplicaCount": "2"}
+    with persistent_volume(world, shared, wishes, False), persistent_volume(world, single, wishes, False):
+        for disk in (shared, single):
+            publish(controller, disk, world.nodes[0])
+        until(lambda: sorted(world.roles("data").values()) == ["Primary Attached", "Replica Attached"], "a replica")
+        until(lambda: world.roles("single") == {"a": "Primary Attached"}, "no replica")
+        unpublish(controller, single, world.nodes[0])
+        until(lambda: world.roles("single") == {}, "it is detached, and not kept as a replica")
+        until(lambda: replicas_wanted(world) == 2, "the wish stays on record")
+
+
 def test_it_says_which_claim_has_it(world, controller, azure_sdk):
     volume = make_disk(azure_sdk, "data")
     with persistent_volume(world, volume, {}, False) as pv:

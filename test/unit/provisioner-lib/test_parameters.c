@@ -496,6 +496,8 @@ static void test_of_a_disk_that_exists(void **state)
          "StandardSSD_LRS 1/0 ReadOnly ext4"},
         {"maxShares=3;maxMountReplicaCount=7;cachingMode=ReadOnly", false,
          "StandardSSD_LRS 3/2 None ext4"},
+        {"maxMountReplicaCount=2", false, "StandardSSD_LRS 1/2 ReadOnly ext4"},
+        {"maxShares=;maxMountReplicaCount=2", false, "StandardSSD_LRS 1/2 ReadOnly ext4"},
         {"maxShares=3", true, "StandardSSD_LRS 3/0 None ext4"},
         {"", true, "StandardSSD_LRS 1/0 ReadOnly ext4"},
         {"networkAccessPolicy=AllowPrivate;diskEncryptionSetID=x;maxShares=1", false,

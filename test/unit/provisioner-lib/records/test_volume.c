@@ -41,6 +41,33 @@ static void test_max_shares(void **state)
     }
 }
 
+#define REPLICAS(shares, n)                                                                        \
+    ",'spec':{'maxMountReplicaCount':" n ",'parameters':{'maxShares':'" shares "'}}"
+
+static const struct {
+    const char *members;
+    unsigned replicas;
+} requests[] = {
+    {"", 0},
+    {REPLICAS("3", "0"), 0},
+    {REPLICAS("3", "1"), 1},
+    {REPLICAS("3", "7"), 2},
+    {REPLICAS("3", "-1"), 0},
+    {REPLICAS("1", "2"), 0},
+    {REPLICAS("", "2"), 0},
+    {REPLICAS("", "4") SEEN("3"), 2},
+};
+
+static void test_replicas_requested(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(requests[i].members);
+
+        assert_int_equal(volume_replicas_requested(as_volume(object)), requests[i].replicas);
+    }
+}
+
 static const struct {
     const char *capabilities;
     bool multi_node;
@@ -138,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_max_shares),
+        cmocka_unit_test(test_replicas_requested),
         cmocka_unit_test(test_how_many_nodes_use_it),
         cmocka_unit_test(test_whether_its_disk_is_to_be_modified),
         cmocka_unit_test(test_its_disk),
