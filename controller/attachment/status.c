@@ -238,9 +238,9 @@ struct err *status_set_detaching(struct task *self, struct attachment_work *work
     return patch_status(self, work, json_pack("{s:s, s:n}", "state", STATE_DETACHING, "error"));
 }
 
-/* A transient error keeps the state, so that whoever waits goes on waiting. Where there is no place,
- * the LUN on record is one that somebody else's disk has by now, and nobody is to be sent there. A
- * failure to write it down is less important than the failure itself. */
+/* A transient error keeps the state, so that whoever waits goes on waiting. Where there is no
+ * place, the LUN on record is one that somebody else's disk has by now, and nobody is to be sent
+ * there. A failure to write it down is less important than the failure itself. */
 struct err *status_set_failure(struct task *self, struct attachment_work *work, struct err *err)
 {
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
