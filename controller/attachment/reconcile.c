@@ -308,13 +308,14 @@ static void requeue(const struct attachment_work *work, uint64_t pause_ms)
 }
 
 /* A step that nothing but an error comes of. */
-static struct err *cannot(struct task *self, const struct attachment_work *work,
+static struct err *cannot(struct task *self, struct attachment_work *work,
                           enum attachment_step step)
 {
     switch (step) {
     case STEP_NO_SLOT:
         look_up_limit(self, work);
         requeue(work, FULL_REQUEUE_MS);
+        work->has_no_place = true;
         return no_slot(work);
     case STEP_UNKNOWN_VM:
         return unknown_vm(work);

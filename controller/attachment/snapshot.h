@@ -23,6 +23,8 @@ struct attachment_work {
     char *instance_id; /* set when the VM is read */
     struct cloud_instance instance;
     struct attachment_snapshot in;
+
+    bool has_no_place; /* the VM, read anew, has none for the disk */
 };
 
 /* False if the attachment no longer exists, or has no valid spec. Call attachment_work_fini in any

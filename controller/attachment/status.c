@@ -254,7 +254,7 @@ struct err *status_set_failure(struct task *self, struct attachment_work *work, 
         json_object_set_new(status, "state", json_string(state));
     else if (!work->attachment->status || !work->attachment->status->state)
         json_object_set_new(status, "state", json_string("Pending"));
-    if (err_kind(err) == ERR_EXHAUSTED && work->in.lun != NO_LUN)
+    if (work->has_no_place && work->in.lun != NO_LUN)
         json_object_set_new(status, "detail", json_pack("{s:n}", "publish_context"));
     err_free(patch_status(self, work, status));
     return err;
