@@ -29,7 +29,8 @@ static char *id_by_parameters(const struct controller *controller, const Api__Az
     return id;
 }
 
-char *volume_disk_to_be(const struct controller *controller, const struct kube_object *volume)
+/* The disk that an AzVolume is about, also before it is made; NULL if that cannot be told. */
+static char *disk_of(const struct controller *controller, const struct kube_object *volume)
 {
     const char *recorded = volume_recorded_disk(as_volume(volume));
     const struct kube_object *pv = recorded ? NULL : pv_of_unrecorded(controller, volume);
@@ -43,7 +44,7 @@ char *volume_disk_to_be(const struct controller *controller, const struct kube_o
 static bool is_of_another(const struct controller *controller, const char *name, const char *disk)
 {
     const struct kube_object *volume = volume_of_name(controller, name);
-    CLEANUP(freep) char *its = volume ? volume_disk_to_be(controller, volume) : NULL;
+    CLEANUP(freep) char *its = volume ? disk_of(controller, volume) : NULL;
     size_t n;
     struct kube_object *const *attachments = attachments_of_volume(controller, name, &n);
 

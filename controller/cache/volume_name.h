@@ -19,8 +19,3 @@ struct err *volume_name_of_disk(const struct controller *controller, const char 
  * free() it. */
 char *volume_name_of_pv(const struct controller *controller, const Api__PersistentVolumeSpec *spec)
     __attribute__((warn_unused_result));
-
-/* The disk that an AzVolume is about, also before it is made; NULL if that cannot be told. free()
- * it. */
-char *volume_disk_to_be(const struct controller *controller, const struct kube_object *volume)
-    __attribute__((warn_unused_result));

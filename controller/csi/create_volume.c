@@ -5,6 +5,7 @@
 
 #include "controller/cache/disk_pv.h"
 #include "controller/cache/volume_name.h"
+#include "controller/csi/new_volume.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
 #include "controller/volume/disk.h"
@@ -85,98 +86,6 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
     TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
                            ret_parameters->max_shares));
     return check_size(self, cloud, request->capacity_range, ret_parameters);
-}
-
-/* ---- CreateVolume: the AzVolume that it asks for ---- */
-
-static json_t *capabilities_json(const Csi__V1__CreateVolumeRequest *request)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < request->n_volume_capabilities; i++) {
-        const Csi__V1__VolumeCapability *capability = request->volume_capabilities[i];
-        bool mount = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-        json_t *json = json_pack("{s:i, s:i}", "access_type", mount, "access_mode",
-                                 (int)capability->access_mode->mode);
-
-        if (mount && capability->mount->fs_type[0])
-            json_object_set_new(json, "fs_type", json_string(capability->mount->fs_type));
-        if (mount && capability->mount->n_mount_flags) {
-            json_t *flags = json_array();
-
-            for (size_t f = 0; f < capability->mount->n_mount_flags; f++)
-                json_array_append_new(flags, json_string(capability->mount->mount_flags[f]));
-            json_object_set_new(json, "mount_flags", flags);
-        }
-        json_array_append_new(list, json);
-    }
-    return list;
-}
-
-static json_t *topologies_json(Csi__V1__Topology *const *topologies, size_t n)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++) {
-        json_t *segments = json_object();
-
-        for (size_t k = 0; k < topologies[i]->n_segments; k++)
-            json_object_set_new(segments, topologies[i]->segments[k]->key,
-                                json_string(topologies[i]->segments[k]->value));
-        json_array_append_new(list, json_pack("{s:o}", "segments", segments));
-    }
-    return list;
-}
-
-static json_t *parameters_json(const struct parameter *list, size_t n)
-{
-    json_t *json = json_object();
-
-    parameters_set(json, list, n);
-    return json;
-}
-
-static json_t *spec_json(const char *disk, const Csi__V1__CreateVolumeRequest *request,
-                         const struct volume_parameters *parameters)
-{
-    const Csi__V1__TopologyRequirement *topology = request->accessibility_requirements;
-    const Csi__V1__CapacityRange *range = request->capacity_range;
-    size_t n = request->n_parameters, n_mutable = request->n_mutable_parameters;
-    CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->parameters, n);
-    CLEANUP(freep)
-    struct parameter *mutable = PARAMETER_LIST(request->mutable_parameters, n_mutable);
-    json_t *spec = json_pack("{s:s, s:i, s:o, s:o}", "volumeName", disk, "maxMountReplicaCount",
-                             parameters->max_mount_replica_count, "volumeCapability",
-                             capabilities_json(request), "parameters", parameters_json(list, n));
-
-    if (range)
-        json_object_set_new(spec, "capacityRange",
-                            json_pack("{s:I, s:I}", "required_bytes",
-                                      (json_int_t)range->required_bytes, "limit_bytes",
-                                      (json_int_t)range->limit_bytes));
-    if (n_mutable > 0)
-        json_object_set_new(spec, "mutableParameters", parameters_json(mutable, n_mutable));
-    if (topology)
-        json_object_set_new(spec, "accessibilityRequirements",
-                            json_pack("{s:o, s:o}", "requisite",
-                                      topologies_json(topology->requisite, topology->n_requisite),
-                                      "preferred",
-                                      topologies_json(topology->preferred, topology->n_preferred)));
-    if (parameters->pv_name)
-        json_object_set_new(spec, "persistentVolume", json_string(parameters->pv_name));
-    return spec;
-}
-
-static json_t *volume_json(const char *name, const char *disk,
-                           const Csi__V1__CreateVolumeRequest *request,
-                           const struct volume_parameters *parameters)
-{
-    json_t *labels =
-        volume_pv_labels_json(parameters->pv_name, parameters->pvc_name, parameters->pvc_namespace);
-
-    return json_pack("{s:{s:s, s:[s], s:o}, s:o}", "metadata", "name", name, "finalizers",
-                     FINALIZER_VOLUME, "labels", labels, "spec",
-                     spec_json(disk, request, parameters));
 }
 
 /* ---- CreateVolume: a volume of that name that is there already ---- */
@@ -282,7 +191,7 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                               const struct volume_parameters *parameters)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *with_spec = NULL;
-    json_t *spec = spec_json(disk, request, parameters);
+    json_t *spec = new_volume_spec_json(disk, request, parameters);
     const Api__AzVolumeSpec *old = as_volume(object)->spec;
 
     for (size_t i = 0; i < old->n_parameters; i++)
@@ -310,7 +219,7 @@ static struct err *write_volume(struct task *self, struct controller *controller
 {
     const char *namespace_ = controller->settings.namespace_;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    CLEANUP(json_decrefp) json_t *json = volume_json(name, disk, request, parameters);
+    CLEANUP(json_decrefp) json_t *json = new_volume_json(name, disk, request, parameters);
     struct err *err =
         cached_create(self, controller->kube, controller->volumes, namespace_, json, &object);
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "controller/cache/informers.h"
 #include "controller/cache/disk_pv.h"
+#include "controller/cache/informers.h"
 #include "controller/cache/volume_name.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"

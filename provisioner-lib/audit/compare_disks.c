@@ -4,9 +4,9 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/audit/compare.h"
 #include "provisioner-lib/records/names.h"
 #include "provisioner-lib/records/volume.h"
-#include "provisioner-lib/audit/compare.h"
 
 struct comparison {
     const struct disk_scan *scan;
