@@ -756,8 +756,6 @@ MUTANTS = [
            "return !is_unpublished(attachment) && (is_far_enough(controller, attachment) || true);", "list_volumes"),
     Mutant("a disk is spelled as Azure spells it", LIST,
            "return handle ? handle : disk;", "return handle && !disk ? handle : disk;"),
-    Mutant("another disk of that name gives its handle", LIST,
-           "if (handle && strcasecmp(handle, disk) == 0)", "if (handle && disk)"),
     Mutant("what will be tried again is a condition", LIST,
            "strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0", "!attachment->status->error"),
     Mutant("any text is a token", LIST, "if (token[0] && !name)", "if (token[0] && !name && false)"),
