@@ -66,6 +66,30 @@ static void test_table(void **state)
     }
 }
 
+/* People and Azure's own tools spell ids as they like. */
+static void test_ids_in_capitals(void **state)
+{
+    static const char *const clusters[] = {
+        "{'volumes':[" RECORD("v", GROUP_DISKS "v") "]}",
+        "{'volumes':[" RECORD("v", GROUP_DISKS "v") "," RECORD(HASHED, OTHER_DISKS "v") "]}",
+        "{'attachments':[" LEFT("v", GROUP_DISKS "v") "]}",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(clusters); i++) {
+        CLEANUP(json_decrefp) json_t *json = json_of(clusters[i]);
+        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(controller_fini) struct controller controller = controller_of(&view);
+
+        assert_name(&controller,
+                    "/SUBSCRIPTIONS/S/RESOURCEGROUPS/OTHER/PROVIDERS/MICROSOFT.COMPUTE/DISKS/V",
+                    HASHED, clusters[i]);
+        assert_name(&controller,
+                    "/SUBSCRIPTIONS/S/RESOURCEGROUPS/RG/PROVIDERS/MICROSOFT.COMPUTE/DISKS/V", "v",
+                    clusters[i]);
+    }
+}
+
 static void test_what_is_no_disk(void **state)
 {
     CLEANUP(json_decrefp) json_t *json = json_of("{}");
@@ -84,6 +108,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_ids_in_capitals),
         cmocka_unit_test(test_what_is_no_disk),
     };
 
