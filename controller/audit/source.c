@@ -1,5 +1,6 @@
 #include "controller/audit/source.h"
 
+#include "controller/cache/volume_name.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/records/names.h"
@@ -66,12 +67,12 @@ static struct object_list find(const struct store_index *index, const char *valu
 /* Of an AzVolume, the disk that was seen, not the one that it is to be. */
 static struct kube_object *volume_of_disk(const struct cluster_source *source, const char *id)
 {
-    CLEANUP(freep) char *lower = mem_lower(id);
-    const struct object_list found = find(controller_of(source)->volumes_by_disk, lower);
+    size_t n;
+    struct kube_object *const *volumes = volumes_of_disk(controller_of(source), id, &n);
 
-    for (size_t i = 0; i < found.n; i++)
-        if (volume_disk_id(found.items[i]))
-            return found.items[i];
+    for (size_t i = 0; i < n; i++)
+        if (volume_disk_id(volumes[i]))
+            return volumes[i];
     return NULL;
 }
 

@@ -10,6 +10,14 @@
 #include "provisioner-lib/records/names.h"
 #include "provisioner-lib/records/volume.h"
 
+struct kube_object *const *volumes_of_disk(const struct controller *controller, const char *disk_id,
+                                           size_t *ret_n)
+{
+    CLEANUP(freep) char *lower = mem_lower(disk_id);
+
+    return store_find(controller->volumes_by_disk, lower, ret_n);
+}
+
 /* ---- whose a name is ---- */
 
 /* One that is to be made. */
@@ -67,28 +75,18 @@ static bool is_on_record(const struct controller *controller, const char *name)
     return n > 0 || volume_of_name(controller, name);
 }
 
-/* Whatever its name, which somebody else may have given it. */
-static const struct kube_object *volume_of_disk(const struct controller *controller,
-                                                const char *disk)
-{
-    CLEANUP(freep) char *lower = mem_lower(disk);
-    size_t n;
-    struct kube_object *const *volumes = store_find(controller->volumes_by_disk, lower, &n);
-
-    return n > 0 ? volumes[0] : NULL;
-}
-
 /* ---- the names ---- */
 
 struct err *volume_name_of_disk(const struct controller *controller, const char *disk_id,
                                 char **ret_name)
 {
     CLEANUP(freep) char *plain = NULL;
+    size_t n;
 
     TRY(volume_name_of_id(disk_id, &plain));
-    const struct kube_object *volume = volume_of_disk(controller, disk_id);
-    if (volume) {
-        *ret_name = mem_strdup(volume->metadata->name);
+    struct kube_object *const *volumes = volumes_of_disk(controller, disk_id, &n);
+    if (n > 0) {
+        *ret_name = mem_strdup(volumes[0]->metadata->name);
         return NULL;
     }
     CLEANUP(freep) char *hashed = volume_name_with_hash(disk_id);

@@ -11,6 +11,11 @@
 
 #include "controller/controller.h"
 
+/* The AzVolumes that say that they are of this disk, whatever their names: more than one only by
+ * somebody's hand. */
+struct kube_object *const *volumes_of_disk(const struct controller *controller, const char *disk_id,
+                                           size_t *ret_n);
+
 /* The name of the AzVolume that the disk has, or would have if one were written now. INVALID if
  * that is no disk's id. */
 struct err *volume_name_of_disk(const struct controller *controller, const char *disk_id,

@@ -160,9 +160,8 @@ static struct err *wait_looked_at(struct task *self, struct rpc_call *call, stru
 static struct err *check_only_record(const struct controller *controller,
                                      const struct kube_object *object, const char *volume_id)
 {
-    CLEANUP(freep) char *lower = mem_lower(volume_id);
     size_t n;
-    struct kube_object *const *volumes = store_find(controller->volumes_by_disk, lower, &n);
+    struct kube_object *const *volumes = volumes_of_disk(controller, volume_id, &n);
 
     for (size_t i = 0; i < n; i++)
         if (strcmp(volumes[i]->metadata->name, object->metadata->name) != 0)

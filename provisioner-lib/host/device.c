@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/file.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/sysfs.h"
 
-enum { ATTRIBUTE_SIZE = 4096, NVME_FIRST_DATA_DISK = 2 };
+enum { NVME_FIRST_DATA_DISK = 2 };
 
 /* Hyper-V's class of the controllers for data disks; the one before them, f8b3781a, is the
  * operating system's. */
@@ -69,23 +69,9 @@ static void consider(struct search *search, const char *name)
     search->found.path = TAKE_PTR(path);
 }
 
-static char *read_attribute(const char *folder, const char *name)
-{
-    CLEANUP(freep) char *path = mem_printf("%s/%s", folder, name);
-    char *text = NULL;
-    size_t length;
-    CLEANUP(err_freep) struct err *err = file_read(path, ATTRIBUTE_SIZE, &text, &length);
-
-    if (err)
-        return NULL;
-    while (length > 0 && strchr(" \n", text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
-
 static bool attribute_is(const char *folder, const char *name, const char *wanted)
 {
-    CLEANUP(freep) char *text = read_attribute(folder, name);
+    CLEANUP(freep) char *text = sysfs_read(folder, name);
 
     return text && strcasecmp(text, wanted) == 0;
 }
@@ -100,7 +86,7 @@ static char *controller_of(const char *device)
 
     while (folder && !text && (slash = strrchr(folder, '/')) && slash != folder) {
         *slash = '\0';
-        text = read_attribute(folder, "device_id");
+        text = sysfs_read(folder, "device_id");
     }
     return text;
 }

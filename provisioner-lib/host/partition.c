@@ -4,16 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/file.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/host.h"
 #include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/mount_table.h"
-
-enum { ATTRIBUTE_SIZE = 64 };
+#include "provisioner-lib/host/sysfs.h"
 
 static void closedirp(DIR **dir)
 {
@@ -21,23 +18,12 @@ static void closedirp(DIR **dir)
         closedir(*dir);
 }
 
-/* The device's folder in sysfs; NULL if the kernel has no such device. */
-static char *folder_of(const struct device_roots *roots, dev_t device)
-{
-    CLEANUP(freep)
-    char *link = mem_printf("%s/dev/block/%u:%u", roots->sys, major(device), minor(device));
-
-    return realpath(link, NULL);
-}
-
 /* 0 for what is no partition. */
 static unsigned long number_of(const char *folder)
 {
-    CLEANUP(freep) char *path = mem_printf("%s/partition", folder);
-    CLEANUP(freep) char *text = NULL;
-    CLEANUP(err_freep) struct err *err = file_read(path, ATTRIBUTE_SIZE, &text, NULL);
+    CLEANUP(freep) char *text = sysfs_read(folder, "partition");
 
-    return err ? 0 : strtoul(text, NULL, 10);
+    return text ? strtoul(text, NULL, 10) : 0;
 }
 
 /* ---- from the disk to its partition ---- */
@@ -45,7 +31,7 @@ static unsigned long number_of(const char *folder)
 /* Its name below /dev; NULL if there is none. */
 static char *find_name(const struct device_roots *roots, const struct device *disk, unsigned number)
 {
-    CLEANUP(freep) char *folder = folder_of(roots, disk->number);
+    CLEANUP(freep) char *folder = sysfs_folder(roots, disk->number);
     CLEANUP(closedirp) DIR *dir = folder ? opendir(folder) : NULL;
     struct dirent *entry;
 
@@ -106,8 +92,8 @@ bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk)
     if (device == disk)
         return true;
 
-    CLEANUP(freep) char *folder = folder_of(roots, device);
-    CLEANUP(freep) char *above = folder_of(roots, disk);
+    CLEANUP(freep) char *folder = sysfs_folder(roots, device);
+    CLEANUP(freep) char *above = sysfs_folder(roots, disk);
     if (!folder || !above || number_of(folder) == 0)
         return false;
     *strrchr(folder, '/') = '\0';

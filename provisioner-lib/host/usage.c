@@ -11,13 +11,11 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/file.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/host/staging.h"
+#include "provisioner-lib/host/sysfs.h"
 #include "provisioner-lib/host/trouble.h"
-
-enum { ATTRIBUTE_SIZE = 256 };
 
 /* A look on its way. */
 struct look {
@@ -78,28 +76,6 @@ static struct err *find_mount(struct look *look)
 
 /* ---- whose it is ---- */
 
-/* The folder of the device in sysfs, by its number; NULL if the kernel has no such device. */
-static char *device_folder(const struct look *look)
-{
-    CLEANUP(freep)
-    char *link = mem_printf("%s/dev/block/%u:%u", look->request->roots.sys, major(look->device),
-                            minor(look->device));
-
-    return realpath(link, NULL);
-}
-
-static char *read_attribute(const char *folder, const char *name)
-{
-    CLEANUP(freep) char *path = mem_printf("%s/%s", folder, name);
-    char *text = NULL;
-    CLEANUP(err_freep) struct err *err = file_read(path, ATTRIBUTE_SIZE, &text, NULL);
-
-    if (err)
-        return NULL;
-    text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
 static struct err *find_disk(struct look *look)
 {
     struct err *err = device_find(&look->request->roots, look->request->lun, &look->disk);
@@ -157,7 +133,7 @@ static char *device_name(const struct look *look, const char *folder)
 /* In bytes; the kernel counts in sectors, whatever the disk's are. */
 static uint64_t partition_size(const char *folder)
 {
-    CLEANUP(freep) char *sectors = read_attribute(folder, "size");
+    CLEANUP(freep) char *sectors = sysfs_read(folder, "size");
 
     return sectors ? strtoull(sectors, NULL, 10) * 512 : 0;
 }
@@ -167,12 +143,12 @@ static struct err *find_owner(struct look *look)
     struct volume_facts *facts = &look->facts;
 
     TRY(find_disk(look));
-    CLEANUP(freep) char *folder = device_folder(look);
+    CLEANUP(freep) char *folder = sysfs_folder(&look->request->roots, look->device);
     TRY(check_owner(look, folder != NULL));
     if (folder)
-        look->state = read_attribute(folder, "device/state");
+        look->state = sysfs_read(folder, "device/state");
     if (folder && !look->state) /* a partition is below its disk */
-        look->state = read_attribute(folder, "../device/state");
+        look->state = sysfs_read(folder, "../device/state");
     facts->device = look->name = device_name(look, folder);
     facts->disk_state = look->state;
     facts->lun = look->request->lun;
@@ -194,7 +170,7 @@ static uint64_t recorded_errors(const struct look *look)
     CLEANUP(freep)
     char *folder =
         mem_printf("%s/fs/ext4/%s", look->request->roots.sys, slash ? slash + 1 : look->name);
-    CLEANUP(freep) char *text = read_attribute(folder, "errors_count");
+    CLEANUP(freep) char *text = sysfs_read(folder, "errors_count");
 
     return text ? strtoull(text, NULL, 10) : 0;
 }

@@ -106,8 +106,12 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     if (!*name)
         return err_new(ERR_INVALID, "volume id \"%s\" is not the id of a managed disk", volume_id);
     CLEANUP(freep) char *lower = mem_lower(name);
-    CLEANUP(freep) char *hash = hash_of(lower); /* it may have dots and underscores */
-    *ret_name = is_usable(lower) ? TAKE_PTR(lower) : mem_printf("csi-%s", hash);
+    if (is_usable(lower)) {
+        *ret_name = TAKE_PTR(lower);
+        return NULL;
+    }
+    CLEANUP(freep) char *hash = hash_of(lower); /* it has dots or underscores */
+    *ret_name = mem_printf("csi-%s", hash);
     return NULL;
 }
 

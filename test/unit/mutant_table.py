@@ -677,7 +677,7 @@ MUTANTS = [
            ": id_by_parameters(controller, as_volume(volume));",
            ": (controller->cloud ? NULL : id_by_parameters(controller, as_volume(volume)));"),
     Mutant("a record with another name is not found", "controller/cache/volume_name.c",
-           "return n > 0 ? volumes[0] : NULL;", "return n > 99 ? volumes[0] : NULL;"),
+           "if (n > 0) {", "if (n > 99) {"),
     Mutant("a record is not found when the first of its name is gone", "controller/cache/volume_name.c",
            "*ret_name = is_on_record(controller, hashed) ||", "*ret_name = (is_on_record(controller, hashed) && !*hashed) ||"),
     Mutant("a dangling attach is ended under who uses it", "controller/attachment/dangling_attach.c",
