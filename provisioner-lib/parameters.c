@@ -1,59 +1,20 @@
 #include "provisioner-lib/parameters.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "lib/base/alloc.h"
-#include "lib/kube/selector_text.h"
+#include "provisioner-lib/parameter_table.h"
 #include "provisioner-lib/parameters_template.h"
+#include "provisioner-lib/tag_list.h"
 
-enum {
-    NOT_SAID = -1,
-    LONGEST_GROUP = 90,
-};
-
-enum parameter_type {
-    TEXT,     /* char * */
-    SELECTOR, /* char *, of the labels of nodes */
-    GROUP,    /* char *, the name of a resource group */
-    GUID,     /* char * */
-    CHOICE,   /* const char *: one of `allowed` */
-    INTEGER,  /* int64_t, least to most */
-    COUNT,    /* int, least to most */
-    TRUTH,    /* bool */
-    CACHING,  /* enum caching_mode */
-    TAGS,     /* char *, see parameters_template.c */
-    NAME,     /* char *, the same */
-    SETTING,  /* NAME/ and a path below the device's folder in sysfs */
-    FIXED,    /* has no effect, and may only be one of `allowed` */
-    IGNORED,  /* has no effect on a disk, whatever it is */
-};
-
-enum parameter_use {
-    CREATION, /* the disk is made with it */
-    LASTING,  /* attaching and mounting need it too */
-    MUTABLE,  /* CREATION, and a VolumeAttributesClass can change it */
-};
-
-struct row {
-    const char *name;
-    enum parameter_type type;
-    enum parameter_use use;
-    size_t offset;
-    const char *const *allowed; /* NULL at the end */
-    int64_t least, most;
-    const char *fallback; /* when it is not said; NULL: `help` says what then */
-    const char *help;     /* for docs/parameters.md, which `make docs` makes of this table */
-};
+enum { NOT_SAID = -1 };
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AT(member) offsetof(struct volume_parameters, member)
 
-static const struct row rows[] = {
+static const struct parameter_row rows[] = {
     {"skuName", CHOICE, MUTABLE, AT(sku), DISK_SKU_NAMES, 0, 0, "StandardSSD_LRS", "Kind of disk."},
     {"storageAccountType", CHOICE, MUTABLE, AT(sku), DISK_SKU_NAMES, 0, 0, NULL,
      "Alias of skuName."},
@@ -158,13 +119,11 @@ static const struct row rows[] = {
      "Has no effect: requests to Azure carry the driver's own name."},
 };
 
+static const struct parameter_table table = {rows, COUNT_OF(rows)};
+
 void volume_parameters_fini(struct volume_parameters *p)
 {
-    for (size_t i = 0; i < p->n_tags; i++) {
-        free((char *)(uintptr_t)p->tags[i].name);
-        free((char *)(uintptr_t)p->tags[i].value);
-    }
-    free(p->tags);
+    tag_list_free(&p->tags, &p->n_tags);
     free(p->tags_text);
     free(p->tag_delimiter);
     free(p->disk_name);
@@ -181,159 +140,7 @@ void volume_parameters_fini(struct volume_parameters *p)
     *p = (struct volume_parameters){0};
 }
 
-/* ---- one value ---- */
-
-/* The allowed value that this one is; the list if it is none. */
-static struct err *choose(const struct row *row, const char *value, size_t *ret_index)
-{
-    CLEANUP(freep) char *list = NULL;
-
-    for (size_t i = 0; row->allowed[i]; i++) {
-        if (strcasecmp(row->allowed[i], value) == 0) {
-            *ret_index = i;
-            return NULL;
-        }
-        char *longer = mem_printf("%s%s%s", list ? list : "", list ? ", " : "", row->allowed[i]);
-        free(list);
-        list = longer;
-    }
-    return err_new(ERR_INVALID, "\"%s\" is not one of %s", value, list);
-}
-
-static struct err *read_integer(const struct row *row, const char *value, int64_t *ret)
-{
-    char *end;
-    size_t unused;
-
-    if (row->allowed)
-        TRY(choose(row, value, &unused));
-    errno = 0;
-    int64_t number = strtoll(value, &end, 10);
-    if (errno || end == value || *end)
-        return err_new(ERR_INVALID, "\"%s\" is not a whole number", value);
-    if (number < row->least || number > row->most)
-        return err_new(ERR_INVALID, "%s is not in the range from %" PRId64 " to %" PRId64, value,
-                       row->least, row->most);
-    *ret = number;
-    return NULL;
-}
-
-static struct err *read_fixed(const struct row *row, const char *value)
-{
-    for (size_t i = 0; row->allowed[i]; i++)
-        if (strcasecmp(row->allowed[i], value) == 0)
-            return NULL;
-    return err_new(ERR_INVALID, "\"%s\" is not supported; omit the parameter. %s", value,
-                   row->help);
-}
-
-/* Both become parts of URLs. */
-static struct err *check_group(const char *value)
-{
-    size_t length = strlen(value);
-
-    for (size_t i = 0; i < length; i++)
-        if (!isascii(value[i]) || (!isalnum(value[i]) && !strchr("_-.()", value[i])))
-            return err_new(ERR_INVALID,
-                           "\"%s\" is not the name of a resource group: only letters, digits, _, "
-                           "-, ., ( and ) are allowed",
-                           value);
-    if (length > LONGEST_GROUP || (length > 0 && value[length - 1] == '.'))
-        return err_new(ERR_INVALID,
-                       "\"%s\" is not the name of a resource group: it must have at most %d "
-                       "characters and must not end with a dot",
-                       value, LONGEST_GROUP);
-    return NULL;
-}
-
-static struct err *check_guid(const char *value)
-{
-    static const char form[] = "00000000-0000-0000-0000-000000000000";
-    bool good = strlen(value) == strlen(form);
-
-    for (size_t i = 0; good && form[i]; i++)
-        good = form[i] == '-' ? value[i] == '-' : isxdigit((unsigned char)value[i]) != 0;
-    return good || !*value ? NULL
-                           : err_new(ERR_INVALID, "\"%s\" is not of the form %s", value, form);
-}
-
-static struct err *check_selector(const char *value)
-{
-    CLEANUP(label_selector_freep) Api__LabelSelector *unused = NULL;
-
-    return label_selector_parse(value, &unused);
-}
-
-static struct err *read_value(const struct row *row, const char *value,
-                              struct volume_parameters *ret)
-{
-    void *target = (char *)ret + row->offset;
-    int64_t number;
-    size_t index;
-
-    switch (row->type) {
-    case SELECTOR:
-    case GROUP:
-    case GUID:
-        TRY(row->type == SELECTOR ? check_selector(value)
-            : row->type == GROUP  ? check_group(value)
-                                  : check_guid(value));
-        __attribute__((fallthrough));
-    case TEXT:
-    case TAGS:
-    case NAME:
-        if (row->allowed)
-            TRY(choose(row, value, &index));
-        free(*(char **)target);
-        *(char **)target = mem_strdup(value);
-        return NULL;
-    case CHOICE:
-        TRY(choose(row, value, &index));
-        *(const char **)target = row->allowed[index];
-        return NULL;
-    case INTEGER:
-        return read_integer(row, value, target);
-    case COUNT:
-        TRY(read_integer(row, value, &number));
-        *(int *)target = (int)number;
-        return NULL;
-    case TRUTH:
-        if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0)
-            return err_new(ERR_INVALID, "\"%s\" is neither true nor false", value);
-        *(bool *)target = strcasecmp(value, "true") == 0;
-        return NULL;
-    case CACHING:
-        TRY(choose(row, value, &index));
-        *(enum caching_mode *)target = (enum caching_mode)(CACHING_NONE + index);
-        return NULL;
-    case FIXED:
-        return read_fixed(row, value);
-    case IGNORED:
-        return NULL;
-    case SETTING:
-        break;
-    }
-    abort();
-}
-
-static bool is_named(const struct row *row, const char *name)
-{
-    size_t length = strlen(row->name);
-
-    if (row->name[length - 1] == '/')
-        return strncasecmp(row->name, name, length) == 0;
-    return strcasecmp(row->name, name) == 0;
-}
-
-static const struct row *find_row(const char *name)
-{
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (is_named(&rows[i], name))
-            return &rows[i];
-    return NULL;
-}
-
-static bool has_effect(const struct row *row)
+static bool has_effect(const struct parameter_row *row)
 {
     return row->type != FIXED && row->type != IGNORED;
 }
@@ -343,7 +150,7 @@ size_t parameters_keep_known(struct parameter *parameters, size_t n)
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct row *row = find_row(parameters[i].name);
+        const struct parameter_row *row = parameter_table_find(&table, parameters[i].name);
 
         if (row && has_effect(row))
             parameters[kept++] = parameters[i];
@@ -370,7 +177,7 @@ static struct err *check_setting(const char *name, const char *path)
 
 static struct err *read_parameter(const struct parameter *parameter, struct volume_parameters *ret)
 {
-    const struct row *row = find_row(parameter->name);
+    const struct parameter_row *row = parameter_table_find(&table, parameter->name);
 
     if (!row)
         return err_new(ERR_INVALID, "parameter %s is unknown", parameter->name);
@@ -381,7 +188,7 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
         ret->n_settings++;
         return NULL;
     }
-    struct err *err = read_value(row, parameter->value, ret);
+    struct err *err = parameter_row_read(row, parameter->value, ret);
     return err ? err_wrap(err, "parameter %s", row->name) : NULL;
 }
 
@@ -390,10 +197,7 @@ static struct err *read_parameter(const struct parameter *parameter, struct volu
 static struct err *read_fallbacks(struct volume_parameters *ret)
 {
     *ret = (struct volume_parameters){.max_mount_replica_count = NOT_SAID};
-    for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (rows[i].fallback)
-            TRY(read_value(&rows[i], rows[i].fallback, ret));
-    return NULL;
+    return parameter_table_read_fallbacks(&table, ret);
 }
 
 struct err *volume_parameters_parse(const struct parameter *parameters, size_t n, bool multi_node,
@@ -419,7 +223,7 @@ struct err *volume_parameters_parse_mutable(const struct parameter *parameters, 
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
 
     for (size_t i = 0; i < n; i++) {
-        const struct row *row = find_row(parameters[i].name);
+        const struct parameter_row *row = parameter_table_find(&table, parameters[i].name);
 
         if (!row || row->use != MUTABLE)
             return err_new(
@@ -441,7 +245,7 @@ struct err *volume_parameters_parse_existing(const struct parameter *parameters,
 
     TRY(read_fallbacks(&parsed));
     for (size_t i = 0; i < n; i++) {
-        const struct row *row = find_row(parameters[i].name);
+        const struct parameter_row *row = parameter_table_find(&table, parameters[i].name);
 
         if (row && row->use == LASTING)
             TRY(read_parameter(&parameters[i], &parsed));

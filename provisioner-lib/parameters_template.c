@@ -8,14 +8,10 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "provisioner-lib/disk_mark.h"
-#include "provisioner-lib/parameters.h"
 #include "provisioner-lib/parameters_template.h"
+#include "provisioner-lib/tag_list.h"
 
 enum {
-    MAX_TAGS = 50, /* that are read; how many a disk can have is in parameters_fit.c */
-    TAG_NAME_MAX = 512,
-    TAG_VALUE_MAX = 256,
     DISK_NAME_MAX_OF_AZURE = 80,
     MOST_EXPANDED = 4096, /* bytes of one value; more than any limit of characters needs */
 };
@@ -31,16 +27,6 @@ static const struct {
     {"${pv.metadata.name}", "csi.storage.k8s.io/pv/name",
      offsetof(struct volume_parameters, pv_name)},
 };
-
-/* Characters, not bytes: Azure's limits are of those. */
-static size_t count_characters(const char *text)
-{
-    size_t n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
 
 static struct err *append(struct buffer *ret, const char *text, size_t length)
 {
@@ -92,74 +78,9 @@ static struct err *expand(const struct volume_parameters *p, const char *text, c
 
 /* ---- tags ---- */
 
-static struct err *check_tag_name(const struct volume_parameters *p, const char *name)
+static struct err *expand_value(const void *ctx, const char *text, char **ret)
 {
-    const char *forbidden = strpbrk(name, "<>%&\\?");
-
-    if (forbidden)
-        return err_new(ERR_INVALID, "tag %s: Azure does not allow the character %c in a tag's name",
-                       name, *forbidden);
-    if (count_characters(name) > TAG_NAME_MAX)
-        return err_new(ERR_INVALID,
-                       "tag %.40s...: its name has more than the %d characters that "
-                       "Azure allows",
-                       name, TAG_NAME_MAX);
-    if (disk_mark_has_tag(name))
-        return err_new(
-            ERR_INVALID,
-            "tag %s is reserved: the driver writes it to identify its disks; omit the tag", name);
-    for (size_t i = 0; i < p->n_tags; i++)
-        if (strcasecmp(p->tags[i].name, name) == 0)
-            return err_new(ERR_INVALID,
-                           "tag %s is set twice: Azure does not tell names apart by their case",
-                           name);
-    return NULL;
-}
-
-static struct err *add_tag(struct volume_parameters *p, const char *name, const char *text)
-{
-    CLEANUP(freep) char *value = NULL;
-
-    if (p->n_tags == MAX_TAGS)
-        return err_new(ERR_INVALID, "more than %d tags", MAX_TAGS);
-    TRY(check_tag_name(p, name));
-    TRY(expand(p, text, &value));
-    if (count_characters(value) > TAG_VALUE_MAX)
-        return err_new(ERR_INVALID,
-                       "tag %s: its value \"%.40s...\" has more than the %d characters that Azure "
-                       "allows",
-                       name, value, TAG_VALUE_MAX);
-    ARRAY_ADD(p->tags, p->n_tags) = (struct parameter){mem_strdup(name), TAKE_PTR(value)};
-    return NULL;
-}
-
-/* "k1=v1,k2=v2". Azure does not allow a slash in a key. */
-static struct err *read_tags(struct volume_parameters *p)
-{
-    const char *delimiter = p->tag_delimiter && p->tag_delimiter[0] ? p->tag_delimiter : ",";
-    CLEANUP(freep) char *copy = mem_strdup(p->tags_text);
-    char *item = copy, *next;
-
-    for (; item; item = next) {
-        next = strstr(item, delimiter);
-        if (next) {
-            *next = '\0';
-            next += strlen(delimiter);
-        }
-        char *equals = strchr(item, '=');
-        if (!equals || equals == item || strchr(equals + 1, '='))
-            return err_new(ERR_INVALID, "\"%s\" is not of the form key=value[%skey=value...]",
-                           p->tags_text, delimiter);
-        *equals = '\0';
-        if (strstr(item, "${"))
-            return err_new(ERR_INVALID, "\"%s\": templates are possible only in a tag's value",
-                           item);
-        for (char *c = item; *c; c++)
-            if (*c == '/')
-                *c = '-';
-        TRY(add_tag(p, item, equals + 1));
-    }
-    return NULL;
+    return expand(ctx, text, ret);
 }
 
 /* ---- diskName ---- */
@@ -207,6 +128,8 @@ struct err *volume_parameters_expand(struct volume_parameters *p)
 
     if (err)
         return err_wrap(err, "parameter diskName");
-    err = p->tags_text ? read_tags(p) : NULL;
+    if (!p->tags_text)
+        return NULL;
+    err = tag_list_parse(p->tags_text, p->tag_delimiter, expand_value, p, &p->tags, &p->n_tags);
     return err ? err_wrap(err, "parameter tags") : NULL;
 }

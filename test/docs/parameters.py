@@ -63,7 +63,7 @@ def _list(value: list | str) -> list[str] | None:
 def parameters() -> list[Parameter]:
     return [
         Parameter(name, kind, _list(allowed), _number(least), _number(most), None if default == "NULL" else default, help_)
-        for name, kind, _, _, allowed, least, most, default, help_ in initializer(FILE, "static const struct row rows[]")
+        for name, kind, _, _, allowed, least, most, default, help_ in initializer(FILE, "static const struct parameter_row rows[]")
     ]
 
 
