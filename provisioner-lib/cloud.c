@@ -12,9 +12,7 @@ void cloud_disk_fini(struct cloud_disk *disk)
     free(disk->sku);
     free(disk->region);
     free(disk->zone);
-    free((char *)(uintptr_t)disk->mark.driver);
-    free((char *)(uintptr_t)disk->mark.cluster);
-    free((char *)(uintptr_t)disk->mark.pv);
+    disk_mark_fini(&disk->mark);
     *disk = (struct cloud_disk){0};
 }
 
@@ -36,4 +34,21 @@ void cloud_instance_fini(struct cloud_instance *instance)
     free(instance->zone);
     free(instance->size);
     *instance = (struct cloud_instance){0};
+}
+
+void cloud_snapshot_fini(struct cloud_snapshot *snapshot)
+{
+    free(snapshot->id);
+    free(snapshot->disk_id);
+    free(snapshot->failure);
+    disk_mark_fini(&snapshot->mark);
+    *snapshot = (struct cloud_snapshot){0};
+}
+
+void cloud_snapshots_fini(struct cloud_snapshots *snapshots)
+{
+    for (size_t i = 0; i < snapshots->n; i++)
+        cloud_snapshot_fini(&snapshots->items[i]);
+    free(snapshots->items);
+    *snapshots = (struct cloud_snapshots){0};
 }

@@ -17,6 +17,7 @@
 #include "lib/rt/task.h"
 #include "provisioner-lib/disk_mark.h"
 #include "provisioner-lib/parameters.h"
+#include "provisioner-lib/snapshot_parameters.h"
 
 struct cloud;
 
@@ -53,6 +54,30 @@ struct cloud_disk {
 
 struct cloud_disks {
     struct cloud_disk *items;
+    size_t n;
+};
+
+/* A snapshot of a disk, to be made. */
+struct cloud_snapshot_spec {
+    const char *name;
+    const char *disk_id;
+    const struct snapshot_parameters *parameters;
+    struct disk_creator creator;
+};
+
+struct cloud_snapshot {
+    char *id;
+    char *disk_id;      /* that it is of, "" if not told; the disk may be gone */
+    int64_t size_bytes; /* of the disk */
+    int64_t taken_us;   /* the time that its content is of */
+    int percent;        /* of the data that the cloud has copied */
+    bool ready;         /* disks can be made from it */
+    char *failure;      /* why copying its data has failed; NULL if it has not */
+    struct disk_mark mark;
+};
+
+struct cloud_snapshots {
+    struct cloud_snapshot *items;
     size_t n;
 };
 
@@ -165,6 +190,23 @@ struct cloud_ops {
     /* Success if it is gone already; PRECONDITION while it is attached. */
     struct err *(*disk_delete)(struct task *self, struct cloud *cloud, const char *disk_id);
 
+    /* The id of a snapshot that is to be made, whether it exists or not. */
+    struct err *(*snapshot_id)(struct cloud *cloud, const struct cloud_snapshot_spec *spec,
+                               char **ret_id);
+    /* The snapshot, made now, or before by the same creator of the same disk; it may have to be
+     * copied yet. EXISTS if there is another one of that name; NOT_FOUND if there is no such disk.
+     */
+    struct err *(*snapshot_create)(struct task *self, struct cloud *cloud,
+                                   const struct cloud_snapshot_spec *spec,
+                                   struct cloud_snapshot *ret);
+    struct err *(*snapshot_get)(struct task *self, struct cloud *cloud, const char *snapshot_id,
+                                struct cloud_snapshot *ret);
+    /* All snapshots in the place where this one is or would be, added to `ret`. */
+    struct err *(*snapshot_list)(struct task *self, struct cloud *cloud, const char *snapshot_id,
+                                 struct cloud_snapshots *ret);
+    /* Success if it is gone already. */
+    struct err *(*snapshot_delete)(struct task *self, struct cloud *cloud, const char *snapshot_id);
+
     /* The id of a node's machine; `provider_id` is Node.spec.providerID, NULL if unknown. */
     struct err *(*instance_id)(struct cloud *cloud, const char *node, const char *provider_id,
                                char **ret_id);
@@ -203,4 +245,6 @@ struct cloud {
 
 void cloud_disk_fini(struct cloud_disk *disk);
 void cloud_disks_fini(struct cloud_disks *disks);
+void cloud_snapshot_fini(struct cloud_snapshot *snapshot);
+void cloud_snapshots_fini(struct cloud_snapshots *snapshots);
 void cloud_instance_fini(struct cloud_instance *instance);

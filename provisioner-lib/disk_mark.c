@@ -1,6 +1,8 @@
 #include "provisioner-lib/disk_mark.h"
 
 #include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -33,11 +35,38 @@ void disk_mark_read(struct disk_mark *mark, const char *tag, const char *value)
         mark->pv = value ? value : "";
 }
 
+struct disk_mark disk_mark_of_tags(const struct parameter *tags, size_t n)
+{
+    struct disk_mark mark = {0};
+
+    for (size_t i = 0; i < n; i++)
+        disk_mark_read(&mark, tags[i].name, tags[i].value);
+    return mark;
+}
+
+struct disk_mark disk_mark_copy(const struct disk_mark *mark)
+{
+    return (struct disk_mark){
+        .is_there = mark->is_there,
+        .driver = mem_strdup(mark->driver),
+        .cluster = mem_strdup(mark->cluster),
+        .pv = mem_strdup(mark->pv),
+    };
+}
+
+void disk_mark_fini(struct disk_mark *mark)
+{
+    free((char *)(uintptr_t)mark->driver);
+    free((char *)(uintptr_t)mark->cluster);
+    free((char *)(uintptr_t)mark->pv);
+    *mark = (struct disk_mark){0};
+}
+
 bool disk_mark_has_tag(const char *tag)
 {
-    static const char *const tags[] = {TAG_CREATED_BY,         TAG_CREATED_BY_DRIVER,
-                                       TAG_CREATED_BY_CLUSTER, TAG_PV_NAME,
-                                       TAG_PVC_NAME,           TAG_PVC_NAMESPACE};
+    static const char *const tags[] = {
+        TAG_CREATED_BY, TAG_CREATED_BY_DRIVER, TAG_CREATED_BY_CLUSTER, TAG_PV_NAME,
+        TAG_PVC_NAME,   TAG_PVC_NAMESPACE,     TAG_SNAPSHOT_NAME,      TAG_SNAPSHOT_NAMESPACE};
 
     for (size_t i = 0; i < COUNT_OF(tags); i++)
         if (strcasecmp(tag, tags[i]) == 0)

@@ -10,7 +10,7 @@
  * known by the UID of its namespace kube-system; k8s-azure-cluster-name, which the cloud provider
  * writes to what it creates, is "kubernetes" unless somebody has said otherwise.
  *
- * Pure functions. Texts are borrowed.
+ * Pure functions. Texts are borrowed, but those of a copy. Snapshots have the same tags.
  */
 #pragma once
 
@@ -24,6 +24,8 @@
 #define TAG_PV_NAME "kubernetes.io-created-for-pv-name"
 #define TAG_PVC_NAME "kubernetes.io-created-for-pvc-name"
 #define TAG_PVC_NAMESPACE "kubernetes.io-created-for-pvc-namespace"
+#define TAG_SNAPSHOT_NAME "kubernetes.io-created-for-snapshot-name"
+#define TAG_SNAPSHOT_NAMESPACE "kubernetes.io-created-for-snapshot-namespace"
 
 enum { DISK_MARK_TAGS = 3 };
 
@@ -51,6 +53,11 @@ enum disk_origin {
 void disk_mark_write(const struct disk_creator *creator, struct parameter ret[DISK_MARK_TAGS]);
 /* Takes note of one tag; to be called for each. Azure does not tell names by their case. */
 void disk_mark_read(struct disk_mark *mark, const char *tag, const char *value);
+/* What all of them say. */
+struct disk_mark disk_mark_of_tags(const struct parameter *tags, size_t n);
+/* A copy that owns its texts, and its end. */
+struct disk_mark disk_mark_copy(const struct disk_mark *mark);
+void disk_mark_fini(struct disk_mark *mark);
 /* Whether the driver writes a tag, so that nobody else may. */
 bool disk_mark_has_tag(const char *tag);
 

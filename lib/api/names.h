@@ -7,6 +7,7 @@
 #pragma once
 
 #define FINALIZER_VOLUME "disk.csi.azure.com/azvolume-finalizer"
+#define FINALIZER_SNAPSHOT "disk.csi.azure.com/azsnapshot-finalizer"
 #define FINALIZER_ATTACHMENT "disk.csi.azure.com/azvolumeattachment-finalizer"
 
 #define LABEL_NODE "disk.csi.azure.com/node-name"

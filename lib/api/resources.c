@@ -34,6 +34,8 @@ const struct api_resource AZ_VOLUMES = {
     AZDISK, "azvolumes", "AzVolume", true, &api__az_volume__descriptor};
 const struct api_resource AZ_VOLUME_ATTACHMENTS = {
     AZDISK, "azvolumeattachments", "AzVolumeAttachment", true, &api__az_volume_attachment__descriptor};
+const struct api_resource AZ_SNAPSHOTS = {
+    AZDISK, "azsnapshots", "AzSnapshot", true, &api__az_snapshot__descriptor};
 const struct api_resource AZ_DRIVER_NODES = {
     AZDISK, "azdrivernodes", "AzDriverNode", true, &api__az_driver_node__descriptor};
 /* clang-format on */

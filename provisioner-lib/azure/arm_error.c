@@ -35,6 +35,8 @@ static const struct row {
     {"Conflict", NULL, ERR_BUSY, true},
     {"DataDisksForceDetached", NULL, ERR_BUSY, true},
     {"OperationNotAllowed", "another operation is in progress", ERR_BUSY, true},
+    {"OperationNotAllowed", "whose copy is in progress", ERR_BUSY, false}, /* of snapshots */
+    {"OperationNotAllowed", "limit of incremental snapshots", ERR_BUSY, false},
     {"ResourceUpdateBlockedOnPlatformUpdate", NULL, ERR_BUSY, true},
     {"AcquireDiskLeaseFailed", NULL, ERR_BUSY, false},
     {"DiskBlobAlreadyInUseByAnotherDisk", NULL, ERR_BUSY, false},
@@ -52,6 +54,7 @@ static const struct row {
     /* there is no room */
     {"OperationNotAllowed", "maximum number of data disks", ERR_EXHAUSTED, false},
     {"OperationNotAllowed", "quota", ERR_EXHAUSTED, false},
+    {"OperationNotAllowed", "maximum of 500 incremental snapshots", ERR_EXHAUSTED, false},
     {"QuotaExceeded", NULL, ERR_EXHAUSTED, false},
     {"SkuNotAvailable", NULL, ERR_EXHAUSTED, false},
     {"AllocationFailed", NULL, ERR_EXHAUSTED, false},

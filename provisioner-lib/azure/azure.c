@@ -9,6 +9,7 @@
 #include "provisioner-lib/azure/arm_client.h"
 #include "provisioner-lib/azure/credential.h"
 #include "provisioner-lib/azure/disk_change.h"
+#include "provisioner-lib/azure/disk_snapshot.h"
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/skus.h"
@@ -92,6 +93,44 @@ static struct err *delete (struct task *self, struct cloud *cloud, const char *d
     TRY(resource_id_check(disk_id));
     return managed_disk_delete(self, azure_of(cloud)->arm, disk_id);
 }
+
+/* ---- snapshots ---- */
+
+static struct err *id_of_snapshot(struct cloud *cloud, const struct cloud_snapshot_spec *spec,
+                                  char **ret_id)
+{
+    (void)cloud;
+    return disk_snapshot_id(spec, ret_id);
+}
+
+static struct err *create_snapshot(struct task *self, struct cloud *cloud,
+                                   const struct cloud_snapshot_spec *spec,
+                                   struct cloud_snapshot *ret)
+{
+    return disk_snapshot_create(self, azure_of(cloud)->arm, spec, ret);
+}
+
+static struct err *get_snapshot(struct task *self, struct cloud *cloud, const char *snapshot_id,
+                                struct cloud_snapshot *ret)
+{
+    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    return disk_snapshot_get(self, azure_of(cloud)->arm, snapshot_id, ret);
+}
+
+static struct err *list_snapshots(struct task *self, struct cloud *cloud, const char *snapshot_id,
+                                  struct cloud_snapshots *ret)
+{
+    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    return disk_snapshot_list(self, azure_of(cloud)->arm, snapshot_id, ret);
+}
+
+static struct err *delete_snapshot(struct task *self, struct cloud *cloud, const char *snapshot_id)
+{
+    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    return disk_snapshot_delete(self, azure_of(cloud)->arm, snapshot_id);
+}
+
+/* ---- instances ---- */
 
 /* A provider id is "azure://" and the VM's id. A cluster without a cloud controller has none; its
  * nodes are VMs of the same name in the driver's resource group. */
@@ -200,6 +239,11 @@ static const struct cloud_ops ops = {
     .disk_list = list,
     .disk_change = change,
     .disk_delete = delete,
+    .snapshot_id = id_of_snapshot,
+    .snapshot_create = create_snapshot,
+    .snapshot_get = get_snapshot,
+    .snapshot_list = list_snapshots,
+    .snapshot_delete = delete_snapshot,
     .instance_id = instance_id,
     .instance_get = instance_get,
     .instance_forget = instance_forget,

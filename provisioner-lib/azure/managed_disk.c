@@ -60,16 +60,6 @@ static struct disk_mark mark_of(const Arm__Disk *disk)
     return mark;
 }
 
-static struct disk_mark copy_mark(const struct disk_mark *mark)
-{
-    return (struct disk_mark){
-        .is_there = mark->is_there,
-        .driver = mem_strdup(mark->driver),
-        .cluster = mem_strdup(mark->cluster),
-        .pv = mem_strdup(mark->pv),
-    };
-}
-
 static void add_instance(struct cloud_disk *disk, const char *id)
 {
     for (size_t i = 0; i < disk->n_instances; i++)
@@ -124,7 +114,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .zone = disk->n_zones && disk->location
                     ? mem_printf("%s-%s", disk->location, disk->zones[0])
                     : mem_strdup(""),
-        .mark = copy_mark(&mark),
+        .mark = disk_mark_copy(&mark),
     };
     if (disk->managed_by)
         add_instance(ret, disk->managed_by);

@@ -79,6 +79,16 @@ struct err *resource_id_parse(const char *text, struct resource_id *ret)
     return NULL;
 }
 
+struct err *resource_id_check_type(const char *text, const char *type)
+{
+    CLEANUP(resource_id_fini) struct resource_id id = {0};
+
+    TRY(resource_id_parse(text, &id));
+    if (strcasecmp(id.type, type) == 0)
+        return NULL;
+    return err_new(ERR_INVALID, "\"%s\" is not of the form %s with TYPE %s", text, form, type);
+}
+
 char *resource_id_format(const char *subscription, const char *resource_group, const char *type,
                          const char *name)
 {

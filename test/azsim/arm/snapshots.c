@@ -15,11 +15,20 @@ static json_t *copy_error_json(void)
                      "The source of the copy was not found.");
 }
 
+static const char *access_state(const struct snapshot *snapshot)
+{
+    int64_t now = model_now_us(snapshot->model);
+    bool done = copy_is_done(&snapshot->copy, now);
+
+    if (now < snapshot_instant_until_us(snapshot))
+        return done ? "AvailableWithInstantAccess" : "InstantAccess";
+    return done ? "Available" : "Pending";
+}
+
 /* What Azure knows once the snapshot is made. */
 static void add_facts(json_t *properties, const struct snapshot *snapshot)
 {
     int64_t now = model_now_us(snapshot->model);
-    bool done = copy_is_done(&snapshot->copy, now);
 
     json_object_set_new(properties, "diskSizeGB", json_integer(snapshot->size_gib));
     json_object_set_new(properties, "diskSizeBytes", json_integer(snapshot->size_gib << 30));
@@ -27,8 +36,7 @@ static void add_facts(json_t *properties, const struct snapshot *snapshot)
     json_object_set_new(properties, "uniqueId", json_string(snapshot->unique_id));
     json_object_set_new(properties, "diskState",
                         json_string(snapshot_is_accessed(snapshot) ? "ActiveSAS" : "Unattached"));
-    json_object_set_new(properties, "snapshotAccessState",
-                        json_string(done ? "Available" : "Pending"));
+    json_object_set_new(properties, "snapshotAccessState", json_string(access_state(snapshot)));
     if (snapshot->incremental) {
         json_object_set_new(properties, "incrementalSnapshotFamilyId",
                             json_string(snapshot->family_id));

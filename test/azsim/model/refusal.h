@@ -173,6 +173,9 @@ struct refusal *refusal_from_json(int status, const json_t *json);
     "Only incremental snapshots are supported for disks of sku PremiumV2_LRS and UltraSSD_LRS."
 #define SNAPSHOT_SUBSCRIPTION_DIFFERS 400, "BadRequest", NULL, \
     "An incremental snapshot of disk %s can be created only in the subscription of the disk."
+#define INSTANT_ACCESS_INVALID 400, "InvalidParameter", "instantAccessDurationMinutes", \
+    "The value of parameter instantAccessDurationMinutes is invalid: it must be from %d to %d, and " \
+    "only snapshots of disks of sku PremiumV2_LRS and UltraSSD_LRS can have it."
 #define COPY_START_NOT_INCREMENTAL 400, "BadRequest", NULL, \
     "CopyStart is supported for an incremental snapshot of an incremental snapshot only."
 

@@ -82,6 +82,25 @@ enum provisioning snapshot_provisioning(const struct snapshot *snapshot)
                                                                       : snapshot->provisioning;
 }
 
+static json_int_t instant_minutes(const json_t *body)
+{
+    return json_integer_value(
+        resource_get(body, "properties.creationData.instantAccessDurationMinutes"));
+}
+
+int64_t snapshot_instant_until_us(const struct snapshot *snapshot)
+{
+    return snapshot->created_us + instant_minutes(snapshot->body) * 60 * 1000000;
+}
+
+bool snapshot_is_usable(const struct snapshot *snapshot)
+{
+    int64_t now = model_now_us(snapshot->model);
+
+    return !snapshot->slow || copy_is_done(&snapshot->copy, now) ||
+           now < snapshot_instant_until_us(snapshot);
+}
+
 struct snapshot *snapshot_new(struct model *model, struct group *group, const char *name,
                               json_t *body, uint64_t sequence)
 {
@@ -151,6 +170,17 @@ static struct refusal *check_limits(const struct disk *disk)
     return NULL;
 }
 
+static struct refusal *check_instant(const json_t *body, const struct source *source)
+{
+    json_int_t minutes = instant_minutes(body);
+    bool good = source_is_slow(source) && minutes >= SNAPSHOT_LEAST_INSTANT &&
+                minutes <= SNAPSHOT_MOST_INSTANT;
+
+    return minutes && !good
+               ? refuse(INSTANT_ACCESS_INVALID, SNAPSHOT_LEAST_INSTANT, SNAPSHOT_MOST_INSTANT)
+               : NULL;
+}
+
 /* Only what is incremental can be copied in the background, and what is incremental is in the
  * subscription of its disk. */
 static struct refusal *check_source(const struct group *group, const json_t *body,
@@ -163,6 +193,7 @@ static struct refusal *check_source(const struct group *group, const json_t *bod
         return refuse(COPY_START_NOT_INCREMENTAL);
     if (!incremental && source_is_slow(source))
         return refuse(SNAPSHOT_NOT_INCREMENTAL);
+    REQUIRE(check_instant(body, source));
     if (!incremental || !source->disk)
         return NULL;
     if (source->disk->group->subscription != group->subscription)

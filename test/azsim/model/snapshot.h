@@ -15,6 +15,8 @@ enum {
     SNAPSHOT_MAX_INCREMENTAL = 500, /* of a disk */
     SNAPSHOT_MAX_PENDING = 3,       /* of a disk: those that are not complete */
     SNAPSHOT_MAX_BURST = 7,         /* incremental ones of a disk in five minutes */
+    SNAPSHOT_LEAST_INSTANT = 60,    /* minutes of instant access */
+    SNAPSHOT_MOST_INSTANT = 300,
 };
 
 struct snapshot {
@@ -41,6 +43,11 @@ struct snapshot {
 
 struct snapshot *snapshot_find(const struct model *model, const char *key); /* or NULL */
 enum provisioning snapshot_provisioning(const struct snapshot *snapshot); /* as clients are told */
+
+/* Until when disks can be made from it although it is not complete. */
+int64_t snapshot_instant_until_us(const struct snapshot *snapshot);
+/* Whether disks can be made from it. */
+bool snapshot_is_usable(const struct snapshot *snapshot);
 
 /* PUT: creates or updates. The operation is in progress when it returns. */
 struct refusal *snapshot_put(struct model *model, struct group *group, const char *name,

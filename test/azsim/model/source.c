@@ -8,7 +8,7 @@ static struct refusal *check_snapshot(const struct snapshot *snapshot)
 {
     if (snapshot->operation)
         return refuse(CONCURRENT_REQUEST);
-    if (snapshot->slow && !copy_is_done(&snapshot->copy, model_now_us(snapshot->model)))
+    if (!snapshot_is_usable(snapshot))
         return refuse(SOURCE_NOT_COMPLETE, snapshot->id);
     return NULL;
 }

@@ -1,0 +1,305 @@
+#include "provisioner-lib/azure/disk_snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/api/compute.pb-c.h"
+#include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
+#include "lib/rt/wait.h"
+#include "provisioner-lib/azure/managed_disk.h"
+#include "provisioner-lib/azure/resource_id.h"
+
+enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60 };
+
+#define CREATION_FAILED "CreationFailed"
+
+struct err *disk_snapshot_id(const struct cloud_snapshot_spec *spec, char **ret_id)
+{
+    const struct snapshot_parameters *p = spec->parameters;
+    CLEANUP(resource_id_fini) struct resource_id disk = {0};
+
+    TRY(resource_id_parse(spec->disk_id, &disk));
+    *ret_id = resource_id_format(p->subscription ? p->subscription : disk.subscription,
+                                 p->resource_group ? p->resource_group : disk.resource_group,
+                                 "snapshots", spec->name);
+    return NULL;
+}
+
+/* ---- what is read ---- */
+
+static bool is_text(const char *text, const char *word)
+{
+    return text && strcasecmp(text, word) == 0;
+}
+
+static const char *source_of(const Arm__Snapshot *snapshot)
+{
+    const Arm__CreationData *creation = snapshot->properties->creation_data;
+
+    return creation && creation->source_resource_id ? creation->source_resource_id : "";
+}
+
+/* That the operation has ended says nothing: data that is copied in the background may come later.
+ * Of disks whose data is not, Azure says no percentage, or 100. */
+static bool is_ready(const Arm__SnapshotProperties *properties)
+{
+    const char *access = properties->snapshot_access_state;
+
+    if (!is_text(properties->provisioning_state, "Succeeded") || properties->copy_completion_error)
+        return false;
+    if (is_text(access, "Available") || is_text(access, "InstantAccess") ||
+        is_text(access, "AvailableWithInstantAccess"))
+        return true;
+    return !is_text(access, "Pending") &&
+           (!properties->has_completion_percent || properties->completion_percent >= 100);
+}
+
+static int percent_of(const Arm__SnapshotProperties *properties)
+{
+    double percent = properties->has_completion_percent ? properties->completion_percent : 100;
+
+    return percent >= 100 ? 100 : percent > 0 ? (int)percent : 0;
+}
+
+static char *failure_of(const Arm__SnapshotProperties *properties)
+{
+    const Arm__CopyCompletionError *error = properties->copy_completion_error;
+
+    return error ? mem_printf("%s: %s", error->error_code ? error->error_code : "no code",
+                              error->error_message ? error->error_message : "no reason given")
+                 : NULL;
+}
+
+static int64_t time_of(const Arm__SnapshotProperties *properties)
+{
+    int64_t us = 0;
+
+    if (properties->time_created)
+        err_free(timestamp_parse(properties->time_created, &us));
+    return us;
+}
+
+static void describe(const Arm__Snapshot *snapshot, struct cloud_snapshot *ret)
+{
+    const Arm__SnapshotProperties *properties = snapshot->properties;
+    CLEANUP(freep) struct parameter *tags = PARAMETER_LIST(snapshot->tags, snapshot->n_tags);
+    const struct disk_mark mark = disk_mark_of_tags(tags, snapshot->n_tags);
+    int64_t gib = properties->disk_size_gb;
+
+    *ret = (struct cloud_snapshot){
+        .id = mem_strdup(snapshot->id),
+        .disk_id = mem_strdup(source_of(snapshot)),
+        .size_bytes = gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0,
+        .taken_us = time_of(properties),
+        .percent = percent_of(properties),
+        .ready = is_ready(properties),
+        .failure = failure_of(properties),
+        .mark = disk_mark_copy(&mark),
+    };
+}
+
+static struct err *read_snapshot(struct task *self, struct arm_client *arm, const char *id,
+                                 struct arena *arena, const Arm__Snapshot **ret)
+{
+    const ProtobufCMessage *decoded;
+
+    TRY(arm_client_get(self, arm, &(struct arm_request){.kind = ARM_DISK_READ, .path = id},
+                       &arm__snapshot__descriptor, arena, &decoded));
+    *ret = (const Arm__Snapshot *)decoded;
+    if (!(*ret)->id || !(*ret)->properties)
+        return err_new(ERR_INTERNAL, "GET %s: the snapshot lacks its id or properties", id);
+    return NULL;
+}
+
+struct err *disk_snapshot_get(struct task *self, struct arm_client *arm, const char *id,
+                              struct cloud_snapshot *ret)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const Arm__Snapshot *snapshot;
+
+    TRY(read_snapshot(self, arm, id, arena, &snapshot));
+    describe(snapshot, ret);
+    return NULL;
+}
+
+static struct err *take_page(struct task *self, struct arm_client *arm, const char *path,
+                             struct cloud_snapshots *ret, char **ret_next)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const ProtobufCMessage *decoded;
+
+    TRY(arm_client_get(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
+        &arm__snapshots_page__descriptor, arena, &decoded));
+    const Arm__SnapshotsPage *page = (const Arm__SnapshotsPage *)decoded;
+    for (size_t i = 0; i < page->n_value; i++)
+        if (page->value[i]->id && page->value[i]->properties)
+            describe(page->value[i], &ARRAY_ADD(ret->items, ret->n));
+    return arm_client_next_page(arm, page->next_link, ret_next);
+}
+
+struct err *disk_snapshot_list(struct task *self, struct arm_client *arm, const char *id,
+                               struct cloud_snapshots *ret)
+{
+    const char *name = strrchr(id, '/');
+    CLEANUP(freep) char *path = mem_strndup(id, name ? (size_t)(name - id) : 0);
+
+    for (int pages = 0; path; pages++) {
+        char *next = NULL;
+
+        if (pages == ARM_MOST_PAGES)
+            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
+        TRY(take_page(self, arm, path, ret, &next));
+        free(path);
+        path = next;
+    }
+    return NULL;
+}
+
+/* ---- create ---- */
+
+static void set_text(json_t *object, const char *member, const char *value)
+{
+    if (value)
+        json_object_set_new(object, member, json_string(value));
+}
+
+static json_t *tags_json(const struct cloud_snapshot_spec *spec)
+{
+    const struct snapshot_parameters *p = spec->parameters;
+    struct parameter mark[DISK_MARK_TAGS];
+    json_t *tags = json_object();
+
+    disk_mark_write(&spec->creator, mark);
+    parameters_set(tags, p->tags, p->n_tags);
+    parameters_set(tags, mark, COUNT_OF(mark));
+    set_text(tags, TAG_SNAPSHOT_NAME, p->snapshot_name);
+    set_text(tags, TAG_SNAPSHOT_NAMESPACE, p->snapshot_namespace);
+    return tags;
+}
+
+static json_t *body_json(const struct cloud_snapshot_spec *spec, const struct cloud_disk *disk)
+{
+    const struct snapshot_parameters *p = spec->parameters;
+    json_t *creation =
+        json_pack("{s:s, s:s}", "createOption", "Copy", "sourceResourceId", disk->id);
+    json_t *properties =
+        json_pack("{s:o, s:b}", "creationData", creation, "incremental", p->incremental);
+
+    if (p->instant_access_minutes)
+        json_object_set_new(creation, "instantAccessDurationMinutes",
+                            json_integer(p->instant_access_minutes));
+    set_text(properties, "networkAccessPolicy", p->network_access);
+    set_text(properties, "publicNetworkAccess", p->public_access);
+    set_text(properties, "diskAccessId", p->disk_access);
+    set_text(properties, "dataAccessAuthMode", p->data_access);
+    return json_pack("{s:s, s:o, s:o}", "location", disk->region, "tags", tags_json(spec),
+                     "properties", properties);
+}
+
+/* A snapshot that is there already: this one from an earlier call, or in the way. */
+static struct err *check_same(const Arm__Snapshot *snapshot, const struct cloud_snapshot_spec *spec)
+{
+    CLEANUP(freep) struct parameter *tags = PARAMETER_LIST(snapshot->tags, snapshot->n_tags);
+    const struct disk_mark mark = disk_mark_of_tags(tags, snapshot->n_tags);
+
+    if (!disk_is_for_volume(&mark, &spec->creator, spec->name, NULL)) {
+        CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
+
+        return err_new(ERR_EXISTS, "snapshot %s already exists, and %s", snapshot->id, creator);
+    }
+    if (!resource_id_equal(source_of(snapshot), spec->disk_id))
+        return err_new(ERR_EXISTS, "snapshot %s already exists, and is of disk %s, not of %s",
+                       snapshot->id, source_of(snapshot), spec->disk_id);
+    return NULL;
+}
+
+/* Until it is what it is to become, whoever began it. */
+static struct err *settle(struct task *self, struct arm_client *arm, const char *id,
+                          const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+{
+    for (int i = 0; i < SETTLE_TRIES; i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        const Arm__Snapshot *snapshot;
+
+        TRY(read_snapshot(self, arm, id, arena, &snapshot));
+        TRY(check_same(snapshot, spec));
+        const char *state = snapshot->properties->provisioning_state;
+        if (!state || is_text(state, "Succeeded")) {
+            describe(snapshot, ret);
+            return NULL;
+        }
+        if (is_text(state, "Failed"))
+            return err_with_code(err_new(ERR_INTERNAL, "snapshot %s: its creation failed", id),
+                                 CREATION_FAILED);
+        TRY(task_sleep(self, SETTLE_PAUSE_MS));
+    }
+    return err_new(ERR_BUSY, "snapshot %s is still being created", id);
+}
+
+static struct err *put(struct task *self, struct arm_client *arm, const char *id,
+                       const struct cloud_snapshot_spec *spec)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(managed_disk_get(self, arm, spec->disk_id, &disk));
+    TRY(snapshot_parameters_check_disk(spec->parameters, disk.sku, disk.region));
+    CLEANUP(json_decrefp) json_t *body = body_json(spec, &disk);
+    TRY(arm_client_request(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PUT", .path = id, .body = body},
+        NULL, &operation));
+    return arm_operation_wait(self, arm, &operation);
+}
+
+/* There is none, or what is left of an attempt that failed, which another PUT takes up. */
+static bool is_to_be_put(const struct err *err)
+{
+    const char *code = err_code(err) ? err_code(err) : "";
+
+    return err_kind(err) == ERR_NOT_FOUND ? strcmp(code, "ResourceGroupNotFound") != 0
+                                          : strcmp(code, CREATION_FAILED) == 0;
+}
+
+/* Looks first: a snapshot that exists has the content of another moment. */
+struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
+                                 const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+{
+    CLEANUP(freep) char *id = NULL;
+
+    TRY(disk_snapshot_id(spec, &id));
+    struct err *err = settle(self, arm, id, spec, ret);
+    if (!err || !is_to_be_put(err))
+        return err;
+    err_free(err);
+    TRY(put(self, arm, id, spec));
+    return settle(self, arm, id, spec, ret);
+}
+
+/* ---- delete ---- */
+
+/* For an answer that does not say where the deletion can be followed. */
+static struct err *check_gone(struct task *self, struct arm_client *arm, const char *id)
+{
+    CLEANUP(cloud_snapshot_fini) struct cloud_snapshot snapshot = {0};
+    struct err *err = disk_snapshot_get(self, arm, id, &snapshot);
+
+    return err ? err_unless(err, ERR_NOT_FOUND)
+               : err_new(ERR_BUSY, "snapshot %s is still being deleted", id);
+}
+
+struct err *disk_snapshot_delete(struct task *self, struct arm_client *arm, const char *id)
+{
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(err_unless(arm_client_request(self, arm,
+                                      &(struct arm_request){
+                                          .kind = ARM_DISK_DELETE, .method = "DELETE", .path = id},
+                                      NULL, &operation),
+                   ERR_NOT_FOUND));
+    return operation.url ? arm_operation_wait(self, arm, &operation) : check_gone(self, arm, id);
+}

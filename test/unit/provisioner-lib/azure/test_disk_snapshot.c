@@ -1,0 +1,254 @@
+/* Snapshots: what Azure is asked for, and what is taken for one of ours. */
+#include "provisioner-lib/azure/disk_snapshot.h"
+
+#include "test/azsim/model/resource.h"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+#define GROUP_PATH "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute"
+#define SNAPSHOT(name) GROUP_PATH "/snapshots/" name
+
+static const char *const names[] = {"a", "b"};
+
+enum action { MAKE, GET, LIST, REMOVE };
+
+struct question {
+    struct world *world;
+    enum action action;
+    const char *name;    /* of the snapshot */
+    const char *disk;    /* NULL: "a" */
+    const char *cluster; /* NULL: WORLD_CLUSTER */
+    struct parameter parameters[4];
+    struct cloud_snapshot snapshot;
+    struct cloud_snapshots all;
+    struct err *err;
+    bool ended;
+};
+
+static struct err *make(struct task *self, struct question *q)
+{
+    CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
+    CLEANUP(freep) char *disk = mem_printf(DISK("%s"), q->disk ? q->disk : "a");
+    struct cloud *cloud = q->world->cloud;
+    size_t n = 0;
+
+    while (n < COUNT_OF(q->parameters) && q->parameters[n].name)
+        n++;
+    TRY(snapshot_parameters_parse(q->parameters, n, &parameters));
+    return cloud->ops->snapshot_create(
+        self, cloud,
+        &(struct cloud_snapshot_spec){
+            .name = q->name,
+            .disk_id = disk,
+            .parameters = &parameters,
+            .creator = {WORLD_DRIVER, q->cluster ? q->cluster : WORLD_CLUSTER},
+        },
+        &q->snapshot);
+}
+
+static void run(struct task *self, void *arg)
+{
+    struct question *q = arg;
+    struct cloud *cloud = q->world->cloud;
+    CLEANUP(freep) char *id = mem_printf(SNAPSHOT("%s"), q->name);
+
+    q->err = q->action == MAKE   ? make(self, q)
+             : q->action == GET  ? cloud->ops->snapshot_get(self, cloud, id, &q->snapshot)
+             : q->action == LIST ? cloud->ops->snapshot_list(self, cloud, id, &q->all)
+                                 : cloud->ops->snapshot_delete(self, cloud, id);
+    q->ended = true;
+}
+
+/* At once, in the clock of Azure's copies, as far as its operations allow that. */
+static struct question ask_for(struct world *world, struct question q)
+{
+    q.world = world;
+    loop_spawn(world->azure->loop, "snapshot", run, &q);
+    for (int i = 0; i < 90 && !q.ended; i++)
+        loop_advance(world->azure->loop, 1000);
+    assert_true(q.ended);
+    return q;
+}
+
+static void forget(struct question *q)
+{
+    cloud_snapshot_fini(&q->snapshot);
+    cloud_snapshots_fini(&q->all);
+    err_free(q->err);
+}
+
+static void make_slow_disk(struct world *world)
+{
+    json_decref(ask_json(world->azure, "PUT", "{P}/disks/slow",
+                         "{'location': 'eastus', 'zones': ['1'], 'sku': {'name': 'PremiumV2_LRS'}, "
+                         "'properties': {'creationData': {'createOption': 'Empty'}, "
+                         "'diskSizeGB': 20}}",
+                         202));
+    loop_advance(world->azure->loop, 10 * 1000);
+}
+
+static const char *sent(const struct world *world, const char *path)
+{
+    return resource_text(world->network.last_body, path, "(nothing)");
+}
+
+static void test_what_is_asked_for(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    struct question q = ask_for(
+        world, (struct question){.name = "s",
+                                 .parameters = {{"Tags", "a/b=c"},
+                                                {"networkaccesspolicy", "denyall"},
+                                                {"dataAccessAuthMode", "None"},
+                                                {"csi.storage.k8s.io/volumesnapshot/name", "n"}}});
+    assert_ok(q.err);
+    assert_string_equal(q.snapshot.id, SNAPSHOT("s"));
+    assert_string_equal(q.snapshot.disk_id, DISK("a"));
+    assert_int_equal(q.snapshot.size_bytes, 10 * GIB);
+    assert_true(q.snapshot.ready);
+    assert_int_equal(q.snapshot.percent, 100);
+    assert_true(q.snapshot.taken_us > 0);
+    assert_null(q.snapshot.failure);
+    assert_string_equal(q.snapshot.mark.cluster, WORLD_CLUSTER);
+    assert_string_equal(sent(world, "properties.creationData.sourceResourceId"), DISK("a"));
+    assert_true(json_is_true(resource_get(world->network.last_body, "properties.incremental")));
+    assert_string_equal(sent(world, "properties.networkAccessPolicy"), "DenyAll");
+    assert_string_equal(sent(world, "properties.dataAccessAuthMode"), "None");
+    assert_string_equal(sent(world, "tags.a-b"), "c");
+    assert_string_equal(
+        json_string_value(json_object_get(json_object_get(world->network.last_body, "tags"),
+                                          "kubernetes.io-created-for-snapshot-name")),
+        "n");
+    assert_string_equal(sent(world, "location"), "eastus");
+    forget(&q);
+    world_free(world);
+}
+
+/* An answer that is lost, or a controller that ends, makes no second snapshot, and none with the
+ * content of another moment. */
+static void test_a_snapshot_is_made_once(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    world->network.lose_answers = 1;
+    struct question lost = ask_for(world, (struct question){.name = "s"});
+    assert_non_null(lost.err);
+    assert_true(err_is_transient(lost.err));
+    struct question first = ask_for(world, (struct question){.name = "s"});
+    struct question second = ask_for(world, (struct question){.name = "S"});
+    assert_ok(first.err);
+    assert_ok(second.err);
+    assert_int_equal(first.snapshot.taken_us, second.snapshot.taken_us);
+    assert_int_equal(calls(world, "snapshots.createOrUpdate"), 1);
+    forget(&lost);
+    forget(&first);
+    forget(&second);
+    world_free(world);
+}
+
+static void expect_refused(struct world *world, struct question q, enum err_kind kind,
+                           const char *text)
+{
+    q = ask_for(world, q);
+    assert_non_null(q.err);
+    if (err_kind(q.err) != kind || !strstr(err_message(q.err), text))
+        fail_msg("%s: %s", err_kind_reason(err_kind(q.err)), err_message(q.err));
+    forget(&q);
+}
+
+static void test_what_is_refused(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    make_slow_disk(world);
+    struct question q = ask_for(world, (struct question){.name = "s"});
+    assert_ok(q.err);
+    forget(&q);
+    expect_refused(world, (struct question){.name = "s", .disk = "b"}, ERR_EXISTS, "is of disk");
+    expect_refused(world, (struct question){.name = "s", .cluster = "another"}, ERR_EXISTS,
+                   "already exists, and ");
+    expect_refused(world, (struct question){.name = "t", .disk = "none"}, ERR_NOT_FOUND, "none");
+    expect_refused(world, (struct question){.name = "t", .parameters = {{"location", "westus"}}},
+                   ERR_INVALID, "parameter location");
+    expect_refused(
+        world,
+        (struct question){.name = "t", .parameters = {{"instantAccessDurationMinutes", "60"}}},
+        ERR_INVALID, "only for UltraSSD_LRS and PremiumV2_LRS");
+    expect_refused(
+        world,
+        (struct question){.name = "t", .disk = "slow", .parameters = {{"incremental", "false"}}},
+        ERR_INVALID, "always incremental");
+    expect_refused(world, (struct question){.name = "t", .parameters = {{"resourceGroup", "no"}}},
+                   ERR_NOT_FOUND, "no");
+    assert_int_equal(calls(world, "snapshots.createOrUpdate"), 1);
+    world_free(world);
+}
+
+/* Its content is there some time after the operation has ended, which says nothing. */
+static void test_data_that_is_copied_in_the_background(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_slow_disk(world);
+    assert_ok(latencies_set(&world->azure->model->latencies, "copy=60s"));
+    struct question made = ask_for(world, (struct question){.name = "s", .disk = "slow"});
+    struct question instant =
+        ask_for(world, (struct question){.name = "i",
+                                         .disk = "slow",
+                                         .parameters = {{"instantAccessDurationMinutes", "60"}}});
+    assert_ok(made.err);
+    assert_false(made.snapshot.ready);
+    assert_true(made.snapshot.percent < 100);
+    assert_ok(instant.err);
+    assert_true(instant.snapshot.ready);
+    loop_advance(world->azure->loop, 120 * 1000);
+    struct question all = ask_for(world, (struct question){.action = LIST, .name = "s"});
+    assert_ok(all.err);
+    assert_int_equal(all.all.n, 2);
+    assert_true(all.all.items[0].ready);
+    assert_int_equal(all.all.items[0].percent, 100);
+    forget(&made);
+    forget(&instant);
+    forget(&all);
+    world_free(world);
+}
+
+static void test_deletion(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    struct question q = ask_for(world, (struct question){.name = "s"});
+    assert_ok(q.err);
+    forget(&q);
+    for (int i = 0; i < 2; i++) {
+        q = ask_for(world, (struct question){.action = REMOVE, .name = "s"});
+        assert_ok(q.err);
+        forget(&q);
+    }
+    expect_refused(world, (struct question){.action = GET, .name = "s"}, ERR_NOT_FOUND, "s");
+    expect_refused(world, (struct question){.action = REMOVE, .name = "../disks/a"}, ERR_INVALID,
+                   "is not a valid name");
+    assert_int_equal(calls(world, "disks.delete"), 0);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_asked_for),
+        cmocka_unit_test(test_a_snapshot_is_made_once),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_data_that_is_copied_in_the_background),
+        cmocka_unit_test(test_deletion),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
