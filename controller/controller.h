@@ -42,7 +42,7 @@ struct controller {
     struct cloud *cloud;         /* the same */
     struct events *events;
 
-    struct store *volumes, *attachments, *driver_nodes; /* custom resources */
+    struct store *volumes, *attachments, *driver_nodes, *snapshots; /* custom resources */
     struct store *nodes, *namespaces, *pods, *persistent_volumes;
     struct store *volume_attachments;                   /* Kubernetes's */
     struct store_index *attachments_by_volume;          /* by the AzVolume's key */
@@ -52,6 +52,8 @@ struct controller {
     struct store_index *persistent_volumes_by_claim;    /* by the claim's key, while bound to it */
     struct store_index *volumes_by_pv;              /* by the PersistentVolume that is on record */
     struct store_index *volumes_by_disk;            /* by the id that is on record, in lower case */
+    struct store_index *snapshots_by_id;            /* by the id that is on record, likewise */
+    struct store_index *snapshots_by_disk;          /* by the id of their disk, likewise */
     struct store_index *persistent_volumes_by_name; /* by volume_plain_name() of their disks */
     struct store_index *volume_attachments_by_pv;   /* by the PersistentVolume's name */
     struct store_index *volume_attachments_by_inline_disk; /* of pods without one, likewise */
@@ -76,6 +78,10 @@ workqueue_work_fn reconcile_role;
 /* How many disks a node's VM can have, looked up anew from time to time: on a queue of its own, so
  * that clearing up after a node does not wait behind looks that nobody needs. */
 workqueue_work_fn reconcile_limit;
+
+workqueue_work_fn reconcile_snapshot;
+/* snapshot/progress.h; of many snapshots at once. */
+workqueue_work_fn reconcile_snapshot_progress;
 
 /* volume/attachment_summary.h; on a queue of its own, since it is in no hurry. */
 workqueue_work_fn reconcile_summary;

@@ -29,6 +29,9 @@ enum { LIMIT_TASKS = 4 };
 /* For people, who read slowly. */
 enum { SUMMARY_TASKS = 4 };
 
+/* Lists, which are in no hurry. */
+enum { PROGRESS_TASKS = 2 };
+
 struct leader {
     struct leader_config config;
     struct lease *lease;
@@ -97,6 +100,9 @@ static void start(struct leader *leader)
         [LIMIT_QUEUE] = {"limit", reconcile_limit, LIMIT_TASKS},
         [RECOVERY_QUEUE] = {"recovery", reconcile_recovery, most},
         [SUMMARY_QUEUE] = {"summary", reconcile_summary, SUMMARY_TASKS},
+        [SNAPSHOT_QUEUE] = {"azsnapshot", reconcile_snapshot, most},
+        [SNAPSHOT_PROGRESS_QUEUE] = {"snapshotprogress", reconcile_snapshot_progress,
+                                     PROGRESS_TASKS},
     };
 
     list_init(&leader->leading.reservations);

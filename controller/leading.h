@@ -12,7 +12,7 @@
 #include "lib/kube/workqueue.h"
 
 /* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE, RECOVERY_QUEUE
- * and SUMMARY_QUEUE, AzVolumes'. */
+ * and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE, see snapshot/progress.h. */
 enum queue {
     VOLUME_QUEUE,
     ATTACHMENT_QUEUE,
@@ -22,6 +22,8 @@ enum queue {
     LIMIT_QUEUE,
     RECOVERY_QUEUE,
     SUMMARY_QUEUE,
+    SNAPSHOT_QUEUE,
+    SNAPSHOT_PROGRESS_QUEUE,
     N_QUEUES
 };
 

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/names.h"
+#include "provisioner-lib/records/snapshot.h"
 
 static void index_by_volume(const struct kube_object *object,
                             void (*emit)(void *ctx, const char *value), void *ctx)
@@ -34,14 +35,32 @@ static void index_by_recorded_pv(const struct kube_object *object,
         emit(ctx, spec->persistent_volume);
 }
 
-static void index_by_recorded_disk(const struct kube_object *object,
-                                   void (*emit)(void *ctx, const char *value), void *ctx)
+static void emit_lower(const char *id, void (*emit)(void *ctx, const char *value), void *ctx)
 {
-    const char *disk = volume_recorded_disk(as_volume(object));
-    CLEANUP(freep) char *lower = disk ? mem_lower(disk) : NULL;
+    CLEANUP(freep) char *lower = id ? mem_lower(id) : NULL;
 
     if (lower)
         emit(ctx, lower);
+}
+
+static void index_by_recorded_disk(const struct kube_object *object,
+                                   void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    emit_lower(volume_recorded_disk(as_volume(object)), emit, ctx);
+}
+
+static void index_by_snapshot_id(const struct kube_object *object,
+                                 void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    emit_lower(snapshot_recorded_id(as_snapshot(object)), emit, ctx);
+}
+
+static void index_by_source(const struct kube_object *object,
+                            void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const Api__AzSnapshotSpec *spec = as_snapshot(object)->spec;
+
+    emit_lower(spec ? spec->source_volume_id : NULL, emit, ctx);
 }
 
 /* The AzVolume's name by the disk's name alone, which several disks may have; NULL if it is about
@@ -103,6 +122,9 @@ void indexes_add(struct controller *controller)
     controller->attachments_by_volume = store_add_index(controller->attachments, index_by_volume);
     controller->attachments_by_node = store_add_index(controller->attachments, index_by_node);
     controller->volumes_by_disk = store_add_index(controller->volumes, index_by_recorded_disk);
+    store_keep_sorted(controller->snapshots); /* for ListSnapshots */
+    controller->snapshots_by_id = store_add_index(controller->snapshots, index_by_snapshot_id);
+    controller->snapshots_by_disk = store_add_index(controller->snapshots, index_by_source);
     controller->persistent_volumes_by_name =
         store_add_index(controller->persistent_volumes, index_by_disk_name);
     controller->volume_attachments_by_pv =

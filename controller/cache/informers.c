@@ -7,6 +7,8 @@
 #include "lib/kube/reflector.h"
 #include "lib/program/shared_metrics.h"
 
+/* Snapshots are not among them: a cluster whose definition of them is missing has none, and its
+ * volumes are served all the same. */
 #define STORES_OF_VOLUMES(c)                                                                       \
     (c)->volumes, (c)->attachments, (c)->driver_nodes, (c)->nodes, (c)->persistent_volumes,        \
         (c)->volume_attachments
@@ -69,7 +71,7 @@ struct informer {
     bool metadata_only;
 };
 
-enum { INFORMERS = 8 };
+enum { INFORMERS = 9 };
 
 static void list_informers(struct controller *controller, struct informer ret[INFORMERS])
 {
@@ -77,6 +79,7 @@ static void list_informers(struct controller *controller, struct informer ret[IN
         {.resource = &AZ_VOLUMES, .store = &controller->volumes},
         {.resource = &AZ_VOLUME_ATTACHMENTS, .store = &controller->attachments},
         {.resource = &AZ_DRIVER_NODES, .store = &controller->driver_nodes},
+        {.resource = &AZ_SNAPSHOTS, .store = &controller->snapshots},
         {.resource = &NODES, .store = &controller->nodes},
         {.resource = &PERSISTENT_VOLUMES,
          .store = &controller->persistent_volumes,
@@ -177,8 +180,8 @@ struct err *informers_catch_up_persistent_volumes(struct task *self, struct cont
 
 void informers_free(struct controller *controller)
 {
-    struct store *const stores[] = {STORES_OF_VOLUMES(controller), controller->namespaces,
-                                    controller->pods};
+    struct store *const stores[] = {STORES_OF_VOLUMES(controller), controller->snapshots,
+                                    controller->namespaces, controller->pods};
 
     for (size_t i = 0; i < COUNT_OF(stores); i++)
         store_free(stores[i]);

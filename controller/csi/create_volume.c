@@ -34,28 +34,6 @@ static struct err *check_size(struct task *self, struct cloud *cloud,
     return volume_parameters_check_size(parameters, gib, &limits);
 }
 
-/* A disk is made with the driver's own identity only, and never with another than was asked for.
- * The keys may be said, the values not. Calls for volumes that exist ignore secrets: which disk is
- * meant is no question then, and one that was made for a class with secrets, by a version that
- * ignored them, can be attached and deleted. */
-static struct err *refuse_secrets(const Csi__V1__CreateVolumeRequest *request)
-{
-    CLEANUP(freep) char *keys = mem_strdup("");
-
-    if (request->n_secrets == 0)
-        return NULL;
-    for (size_t i = 0; i < request->n_secrets; i++) {
-        CLEANUP(freep) char *before = TAKE_PTR(keys);
-
-        keys = mem_printf("%s%s%s", before, i ? ", " : "", request->secrets[i]->key);
-    }
-    return err_new(ERR_INVALID,
-                   "secrets (%s) are not supported: the driver creates disks with its own identity "
-                   "only. Remove csi.storage.k8s.io/provisioner-secret-name and "
-                   "csi.storage.k8s.io/provisioner-secret-namespace from the StorageClass",
-                   keys);
-}
-
 static struct err *check_create(struct task *self, struct cloud *cloud,
                                 const Csi__V1__CreateVolumeRequest *request,
                                 struct volume_parameters *ret_parameters)
@@ -67,6 +45,8 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
     struct parameter *mutable = PARAMETER_LIST(request->mutable_parameters, n_mutable);
     CLEANUP(freep)
     struct parameter *all = parameters_overridden(list, request->n_parameters, mutable, n_mutable);
+    CLEANUP(freep)
+    struct parameter *secrets = PARAMETER_LIST(request->secrets, request->n_secrets);
     CLEANUP(volume_parameters_fini) struct volume_parameters only_mutable = {0};
     bool multi_node =
         capabilities_are_multi_node(request->volume_capabilities, request->n_volume_capabilities);
@@ -75,7 +55,7 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
         return err_new(ERR_INVALID, "name is missing");
     if (request->n_volume_capabilities == 0)
         return err_new(ERR_INVALID, "volume_capabilities is missing");
-    TRY(refuse_secrets(request));
+    TRY(csi_refuse_secrets(secrets, request->n_secrets, "disks", "provisioner", "StorageClass"));
     if (request->volume_content_source)
         return err_new(
             ERR_INVALID,

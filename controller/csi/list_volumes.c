@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "controller/cache/published.h"
+#include "controller/csi/page_token.h"
 #include "controller/csi/service.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
@@ -21,37 +22,6 @@
  * accept 4 MiB, and the loop does nothing else meanwhile. It has about 2,000 volumes, which took
  * the loop 8 ms. */
 enum { PAGE_BYTES = 512 * 1024 };
-
-/* ---- tokens: the name after which to go on, of a volume that may be gone by then ---- */
-
-#define TOKEN "after:"
-#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-." /* of an object of Kubernetes */
-
-/* NULL if it is no token of ours. */
-static const char *name_in(const char *token)
-{
-    const char *name = NULL;
-
-    if (strncmp(token, TOKEN, strlen(TOKEN)) == 0)
-        name = token + strlen(TOKEN);
-    return name && name[0] && !name[strspn(name, NAME_CHARACTERS)] ? name : NULL;
-}
-
-/* The key of the last volume that was listed, "" if none was. free() it. */
-static struct err *key_of_token(const struct controller *controller, const char *token,
-                                char **ret_key)
-{
-    const char *name = name_in(token);
-
-    if (token[0] && !name)
-        return err_new(
-            ERR_BUSY,
-            "starting_token \"%s\" is not from an answer of ListVolumes; list again from the "
-            "beginning, without starting_token",
-            token);
-    *ret_key = name ? kube_key(controller->settings.namespace_, name) : mem_strdup("");
-    return NULL;
-}
 
 /* ---- one volume ---- */
 
@@ -184,7 +154,7 @@ static void list_page(const struct controller *controller, struct arena *arena, 
         object = next_listed(controller->volumes, object->key);
     }
     if (object && last)
-        response->next_token = arena_printf(arena, TOKEN "%s", last->metadata->name);
+        response->next_token = page_token_after(arena, last);
 }
 
 struct err *csi_list_volumes(struct task *self, struct rpc_call *call, const void *message,
@@ -199,7 +169,7 @@ struct err *csi_list_volumes(struct task *self, struct rpc_call *call, const voi
     if (request->max_entries < 0)
         return err_new(ERR_INVALID, "max_entries is %d; it must not be negative",
                        request->max_entries);
-    TRY(key_of_token(controller, request->starting_token, &key));
+    TRY(page_token_read(controller, "ListVolumes", request->starting_token, &key));
     if (request->max_entries > 0 && (size_t)request->max_entries < most)
         most = (size_t)request->max_entries;
     list_page(controller, call->arena, key, most, ret);

@@ -33,6 +33,25 @@ struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_
     return NULL;
 }
 
+struct err *csi_refuse_secrets(const struct parameter *secrets, size_t n, const char *what,
+                               const char *sidecar, const char *class)
+{
+    CLEANUP(freep) char *keys = mem_strdup("");
+
+    if (n == 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(freep) char *before = TAKE_PTR(keys);
+
+        keys = mem_printf("%s%s%s", before, i ? ", " : "", secrets[i].name);
+    }
+    return err_new(ERR_INVALID,
+                   "secrets (%s) are not supported: the driver creates %s with its own identity "
+                   "only. Remove csi.storage.k8s.io/%s-secret-name and "
+                   "csi.storage.k8s.io/%s-secret-namespace from the %s",
+                   keys, what, sidecar, sidecar, class);
+}
+
 uint64_t csi_wait_deadline(const struct rpc_call *call)
 {
     return call->deadline > TIME_TO_ANSWER_MS ? call->deadline - TIME_TO_ANSWER_MS : 0;
@@ -119,10 +138,12 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
 #define RPC_TYPE(name) CSI__V1__CONTROLLER_SERVICE_CAPABILITY__RPC__TYPE__##name
 
 static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
-    RPC_TYPE(CREATE_DELETE_VOLUME), RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
-    RPC_TYPE(EXPAND_VOLUME),        RPC_TYPE(MODIFY_VOLUME),
-    RPC_TYPE(LIST_VOLUMES),         RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
-    RPC_TYPE(VOLUME_CONDITION),     RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
+    RPC_TYPE(CREATE_DELETE_VOLUME),   RPC_TYPE(PUBLISH_UNPUBLISH_VOLUME),
+    RPC_TYPE(EXPAND_VOLUME),          RPC_TYPE(MODIFY_VOLUME),
+    RPC_TYPE(LIST_VOLUMES),           RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
+    RPC_TYPE(VOLUME_CONDITION),       RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
+    RPC_TYPE(CREATE_DELETE_SNAPSHOT), RPC_TYPE(LIST_SNAPSHOTS),
+    RPC_TYPE(GET_SNAPSHOT),
 };
 
 static struct err *get_capabilities(struct task *self, struct rpc_call *call, const void *request,
@@ -194,6 +215,10 @@ static const struct rpc_method methods[] = {
     {"ControllerExpandVolume", csi_expand_volume},
     {"ControllerModifyVolume", csi_modify_volume},
     {"ListVolumes", csi_list_volumes},
+    {"CreateSnapshot", csi_create_snapshot},
+    {"DeleteSnapshot", csi_delete_snapshot},
+    {"ListSnapshots", csi_list_snapshots},
+    {"GetSnapshot", csi_get_snapshot},
     {"ValidateVolumeCapabilities", csi_validate_volume_capabilities},
     {"ControllerGetCapabilities", get_capabilities},
 };

@@ -12,7 +12,8 @@ struct rpc_service csi_controller_service(struct controller *controller);
 
 /* The calls, each in a file of its name; the context is the controller. */
 rpc_handler csi_create_volume, csi_delete_volume, csi_list_volumes, csi_publish_volume,
-    csi_unpublish_volume, csi_expand_volume, csi_modify_volume, csi_validate_volume_capabilities;
+    csi_unpublish_volume, csi_expand_volume, csi_modify_volume, csi_validate_volume_capabilities,
+    csi_create_snapshot, csi_delete_snapshot, csi_list_snapshots, csi_get_snapshot;
 
 /* ---- for these files ---- */
 
@@ -29,6 +30,15 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
 /* The size of a disk with the capacity that is asked for, in GiB, rounded up. OUT_OF_RANGE if there
  * is no such size; `range` may be NULL. */
 struct err *csi_size_of_range(const Csi__V1__CapacityRange *range, int64_t *ret_gib)
+    __attribute__((warn_unused_result));
+
+/* INVALID if there are secrets: `what` are made with the driver's own identity only, and never with
+ * another than was asked for. The keys are said, the values not. `sidecar` and `class` say where
+ * the secrets come from. Calls for what exists ignore secrets: what is meant is no question then,
+ * and what was made for a class with secrets, by a version that ignored them, can be used and
+ * deleted. */
+struct err *csi_refuse_secrets(const struct parameter *secrets, size_t n, const char *what,
+                               const char *sidecar, const char *class)
     __attribute__((warn_unused_result));
 
 /* Does ControllerPublishVolume for the node of this attachment have its answer, by the cache? It is

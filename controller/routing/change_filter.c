@@ -4,6 +4,7 @@
 
 #include "controller/controller.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/snapshot.h"
 
 static bool messages_differ(const ProtobufCMessage *a, const ProtobufCMessage *b)
 {
@@ -79,4 +80,34 @@ bool attachment_needs_reconcile(const struct kube_object *before, const struct k
     attachment_facts_of(before, &a);
     attachment_facts_of(after, &b);
     return messages_differ(&a.attachment.base, &b.attachment.base);
+}
+
+struct changed_snapshot {
+    Api__AzSnapshot snapshot;
+    Api__ObjectMeta metadata;
+    Api__AzSnapshotStatus status;
+};
+
+static void snapshot_facts_of(const struct kube_object *object, struct changed_snapshot *ret)
+{
+    ret->snapshot = *as_snapshot(object);
+    ret->metadata = *ret->snapshot.metadata;
+    ret->metadata.resource_version = NULL;
+    ret->snapshot.metadata = &ret->metadata;
+    if (!ret->snapshot.status)
+        return;
+    ret->status = *ret->snapshot.status;
+    ret->status.error = NULL;
+    ret->snapshot.status = &ret->status;
+}
+
+bool snapshot_needs_reconcile(const struct kube_object *before, const struct kube_object *after)
+{
+    struct changed_snapshot a, b;
+
+    if (!before || !after)
+        return true;
+    snapshot_facts_of(before, &a);
+    snapshot_facts_of(after, &b);
+    return messages_differ(&a.snapshot.base, &b.snapshot.base);
 }

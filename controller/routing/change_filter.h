@@ -13,4 +13,5 @@
 /* Whether more than the error has changed. `before` is NULL for a new object, `after` for one that
  * is gone. */
 bool volume_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
+bool snapshot_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
 bool attachment_needs_reconcile(const struct kube_object *before, const struct kube_object *after);

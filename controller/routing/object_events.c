@@ -9,6 +9,7 @@
 #include "controller/cache/volume_name.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
+#include "controller/snapshot/progress.h"
 #include "controller/volume/attachment_summary.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
@@ -115,6 +116,16 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     siblings = attachments_of_volume(controller, spec->volume_name, &n);
     for (size_t i = 0; i < n; i++)
         enqueue_attachment(controller, siblings[i]);
+}
+
+static void snapshot_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+
+    if (!after || !snapshot_needs_reconcile(before, after))
+        return;
+    enqueue(controller, SNAPSHOT_QUEUE, after->metadata->name);
+    snapshot_progress_enqueue(controller, after);
 }
 
 /* A heartbeat alone concerns nobody. */
@@ -224,6 +235,7 @@ void object_events_start(struct controller *controller)
     store_observe(controller->volumes, volume_changed, controller);
     store_observe(controller->attachments, attachment_changed, controller);
     store_observe(controller->driver_nodes, driver_node_changed, controller);
+    store_observe(controller->snapshots, snapshot_changed, controller);
     store_observe(controller->nodes, node_changed, controller);
     store_observe(controller->persistent_volumes, pv_changed, controller);
     store_observe(controller->volume_attachments, volume_attachment_changed, controller);
@@ -246,5 +258,9 @@ void object_events_of_all(struct controller *controller)
     }
     STORE_FOREACH(controller->driver_nodes, object)
         enqueue(controller, NODE_QUEUE, object->metadata->name);
+    STORE_FOREACH(controller->snapshots, object) {
+        enqueue(controller, SNAPSHOT_QUEUE, object->metadata->name);
+        snapshot_progress_enqueue(controller, object);
+    }
     recovery_of_all(controller);
 }

@@ -130,7 +130,7 @@ class World:
     # ---- custom resources ----
 
     def create(self, plural: str, body: dict) -> dict:
-        kind = {"azvolumes": "AzVolume", "azvolumeattachments": "AzVolumeAttachment",
+        kind = {"azvolumes": "AzVolume", "azvolumeattachments": "AzVolumeAttachment", "azsnapshots": "AzSnapshot",
                 "azdrivernodes": "AzDriverNode"}[plural]
         body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind, **body}
         return self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, plural, body)

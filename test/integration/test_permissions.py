@@ -48,6 +48,7 @@ def used(world, release, tmp_path_factory):
         a_volume_is_recovered(world, controller)
         a_claim_is_served_by_the_sidecars(world, release, controller)
         a_volume_that_failed_is_made(controller)
+        a_snapshot_comes_and_goes(controller)
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
     extender = Extender(world.folder / "extender.log", f"--object-namespace={world.namespace}",
@@ -89,6 +90,14 @@ def a_volume_that_failed_is_made(controller: Controller) -> None:
     with refused("NOT_FOUND", "ResourceGroupNotFound"):
         create(controller, name="again", parameters={"resourceGroup": "nowhere"})
     volume = create(controller, name="again").volume_id
+    delete(controller, volume)
+
+
+def a_snapshot_comes_and_goes(controller: Controller) -> None:
+    volume = create(controller, name="source").volume_id
+    snapshot = controller.csi.call("Controller/CreateSnapshot", name="copy", source_volume_id=volume).snapshot.snapshot_id
+    for _ in range(2):
+        controller.csi.call("Controller/DeleteSnapshot", snapshot_id=snapshot)
     delete(controller, volume)
 
 

@@ -21,7 +21,7 @@ LAYERS = (
     ("controller/scheduling",),
     ("controller/cache",),
     ("controller/attachment",),
-    ("controller/volume", "controller/replica", "controller/node", "controller/audit"),
+    ("controller/volume", "controller/snapshot", "controller/replica", "controller/node", "controller/audit"),
     ("controller/csi", "controller/recovery"),
     ("controller/routing",),
     ("controller", "node", "scheduler-extender", "probe", "azdiskctl"),

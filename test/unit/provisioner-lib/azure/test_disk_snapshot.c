@@ -220,6 +220,54 @@ static void test_data_that_is_copied_in_the_background(void **state)
     world_free(world);
 }
 
+/* Each row is what Azure says of a snapshot, and whether disks can be made from it. */
+static void test_readiness(void **state)
+{
+    static const struct {
+        const char *properties;
+        bool ready;
+        int percent;
+        const char *failure; /* NULL: none */
+    } rows[] = {
+        {"'provisioningState': 'Succeeded'", true, 100, NULL},
+        {"'provisioningState': 'Updating'", false, 100, NULL},
+        {"'provisioningState': 'Succeeded', 'completionPercent': 99.9", false, 99, NULL},
+        {"'provisioningState': 'Succeeded', 'completionPercent': 100.0, "
+         "'snapshotAccessState': 'Unknown'",
+         true, 100, NULL},
+        {"'provisioningState': 'Succeeded', 'completionPercent': 100.0, "
+         "'snapshotAccessState': 'Pending'",
+         false, 100, NULL},
+        {"'provisioningState': 'Succeeded', 'completionPercent': 3.0, "
+         "'snapshotAccessState': 'InstantAccess'",
+         true, 3, NULL},
+        {"'provisioningState': 'Succeeded', 'completionPercent': 40.0, 'copyCompletionError': "
+         "{'errorCode': 'CopySourceNotFound', 'errorMessage': 'gone'}",
+         false, 40, "CopySourceNotFound: gone"},
+    };
+    struct world *world = world_new();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *body =
+            mem_printf("{'id': '" SNAPSHOT("s") "', 'properties': {%s}}", rows[i].properties);
+
+        world->network.stand_in = (struct stand_in){
+            .text = "/snapshots/s", .method = "GET", .times = 1, .status = 200, .body = body};
+        struct question q = ask_for(world, (struct question){.action = GET, .name = "s"});
+        assert_ok(q.err);
+        if (q.snapshot.ready != rows[i].ready || q.snapshot.percent != rows[i].percent)
+            fail_msg("row %zu: ready %d, percent %d", i, q.snapshot.ready, q.snapshot.percent);
+        if (rows[i].failure)
+            assert_string_equal(q.snapshot.failure, rows[i].failure);
+        else
+            assert_null(q.snapshot.failure);
+        forget(&q);
+    }
+    world_free(world);
+}
+
 static void test_deletion(void **state)
 {
     struct world *world = world_new();
@@ -248,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_a_snapshot_is_made_once),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_data_that_is_copied_in_the_background),
+        cmocka_unit_test(test_readiness),
         cmocka_unit_test(test_deletion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
