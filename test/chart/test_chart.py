@@ -204,7 +204,7 @@ def test_definitions_stay_when_the_chart_goes(values):
     kept = of_kind(render(values), "CustomResourceDefinition") + [
         document for document in of_kind(render(values), "Namespace")]
     policies = {d["metadata"].get("annotations", {}).get("helm.sh/resource-policy") for d in kept}
-    assert len(kept) == 4
+    assert len(kept) == 5
     assert policies == ({None} if values else {"keep"})
 
 

@@ -9,6 +9,7 @@ PAGES = {
     "options.md": options.text,
     "metrics.md": metrics.text,
     "parameters.md": parameters.text,
+    "snapshot-parameters.md": parameters.snapshot_text,
     "custom-resources.md": custom_resources.text,
     "states.md": states.text,
     "values.md": values.text,

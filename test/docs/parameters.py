@@ -1,4 +1,4 @@
-"""docs/parameters.md, from the table of parameters in provisioner-lib/parameters.c."""
+"""docs/parameters.md and docs/snapshot-parameters.md, from the tables of parameters in provisioner-lib."""
 
 import re
 from typing import NamedTuple
@@ -7,6 +7,7 @@ from .c_tables import TREE, initializer
 from .markdown import code, codes, page, table
 
 FILE = "provisioner-lib/parameters.c"
+SNAPSHOT_FILE = "provisioner-lib/snapshot_parameters.c"
 
 HEAD = """\
 Parameters of a StorageClass of this driver. Names and values are not case-sensitive, and an empty value has no effect. A
@@ -30,6 +31,23 @@ volumeBindingMode: WaitForFirstConsumer
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
 concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled,
 fsType, perfProfile and device-setting/. All other properties are those of the disk itself.
+"""
+
+SNAPSHOT_HEAD = """\
+Parameters of a VolumeSnapshotClass of this driver. Names and values are not case-sensitive, and an empty value has no
+effect. A VolumeSnapshotClass with an unknown parameter, or with a value that is not allowed, is refused: the VolumeSnapshot
+gets an event that names the parameter and the allowed values. [snapshots.md](snapshots.md) describes snapshots.
+
+```yaml
+apiVersion: snapshot.storage.k8s.io/v1
+kind: VolumeSnapshotClass
+metadata:
+  name: azuredisk
+driver: disk.csi.azure.com
+deletionPolicy: Delete
+parameters:
+  resourceGroup: backups
+```
 """
 
 ALLOWED = {"TEXT": "any text", "SELECTOR": "a label selector", "GROUP": "1 to 90 letters, digits, `_`, `-`, `.`, `(`, `)`; no dot at the end", "GUID": "a GUID", "TRUTH": "`true`, `false`", "TAGS": "key=value[,key=value...]", "NAME": "up to 80 letters, digits, `_`, `.`, `-`", "IGNORED": "anything", "SETTING": "what the kernel takes"}
@@ -60,10 +78,10 @@ def _list(value: list | str) -> list[str] | None:
     return None if value == "NULL" else value
 
 
-def parameters() -> list[Parameter]:
+def parameters(file: str = FILE) -> list[Parameter]:
     return [
         Parameter(name, kind, _list(allowed), _number(least), _number(most), None if default == "NULL" else default, help_)
-        for name, kind, _, _, allowed, least, most, default, help_ in initializer(FILE, "static const struct parameter_row rows[]")
+        for name, kind, _, _, allowed, least, most, default, help_ in initializer(file, "static const struct parameter_row rows[]")
     ]
 
 
@@ -89,5 +107,16 @@ def text() -> str:
         "These parameters are accepted so that StorageClasses of the Azure Disk CSI driver continue to work. A value that\n"
         "would have an effect in that driver, but not in this one, is refused. In a PersistentVolume for an existing disk,\n"
         "these parameters are ignored.\n",
+        _table(idle),
+    )
+
+
+def snapshot_text() -> str:
+    found = parameters(SNAPSHOT_FILE)
+    idle = [p for p in found if p.type == "IGNORED"]
+    return page(
+        "VolumeSnapshotClass parameters", SNAPSHOT_HEAD, _table([p for p in found if p not in idle]),
+        "## Without effect\n",
+        "These parameters are accepted so that VolumeSnapshotClasses of the Azure Disk CSI driver continue to work.\n",
         _table(idle),
     )
