@@ -25,7 +25,8 @@ struct cloud;
 struct cloud_disk_spec {
     const char *name;
     int64_t size_gib;
-    const char *zone; /* "eastus-1"; "" or NULL: none */
+    const char *zone;      /* "eastus-1"; "" or NULL: none */
+    const char *source_id; /* of the disk or snapshot that it is to be a copy of; NULL: of none */
     const struct volume_parameters *parameters;
     struct disk_creator creator; /* who makes it, and alone may take it for what it made before */
 };

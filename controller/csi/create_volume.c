@@ -5,6 +5,7 @@
 
 #include "controller/cache/disk_pv.h"
 #include "controller/cache/volume_name.h"
+#include "controller/csi/content_source.h"
 #include "controller/csi/new_volume.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
@@ -34,8 +35,7 @@ static struct err *check_size(struct task *self, struct cloud *cloud,
     return volume_parameters_check_size(parameters, gib, &limits);
 }
 
-static struct err *check_create(struct task *self, struct cloud *cloud,
-                                const Csi__V1__CreateVolumeRequest *request,
+static struct err *check_create(const Csi__V1__CreateVolumeRequest *request,
                                 struct volume_parameters *ret_parameters)
 {
     CLEANUP(freep)
@@ -56,16 +56,11 @@ static struct err *check_create(struct task *self, struct cloud *cloud,
     if (request->n_volume_capabilities == 0)
         return err_new(ERR_INVALID, "volume_capabilities is missing");
     TRY(csi_refuse_secrets(secrets, request->n_secrets, "disks", "provisioner", "StorageClass"));
-    if (request->volume_content_source)
-        return err_new(
-            ERR_INVALID,
-            "volume_content_source is not supported: this driver creates only empty disks");
     TRY(volume_parameters_parse_mutable(mutable, n_mutable, &only_mutable));
     TRY(volume_parameters_parse(all, request->n_parameters + n_mutable, multi_node,
                                 ret_parameters));
-    TRY(capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
-                           ret_parameters->max_shares));
-    return check_size(self, cloud, request->capacity_range, ret_parameters);
+    return capabilities_check(request->volume_capabilities, request->n_volume_capabilities,
+                              ret_parameters->max_shares);
 }
 
 /* ---- CreateVolume: a volume of that name that is there already ---- */
@@ -151,7 +146,7 @@ static struct err *check_same(const Api__AzVolume *volume,
     if (!same_parameters(volume->spec, request))
         return err_new(ERR_EXISTS, "volume %s already exists with different parameters",
                        request->name);
-    return NULL;
+    return content_source_check_same(volume, request);
 }
 
 /* A merge patch keeps what it does not name. */
@@ -178,6 +173,8 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
         drop(spec, "parameters", old->parameters[i]->key);
     for (size_t i = 0; i < old->n_mutable_parameters; i++)
         drop(spec, "mutableParameters", old->mutable_parameters[i]->key);
+    if (!request->volume_content_source)
+        json_object_set_new(spec, "contentVolumeSource", json_null());
     TRY(cached_patch(self, controller->kube, controller->volumes, object,
                      if_unchanged(object, json_pack("{s:{s:o}, s:o}", "metadata", "labels",
                                                     volume_pv_labels_json(
@@ -272,14 +269,16 @@ static Csi__V1__Topology *answer_topology(struct arena *arena, const Api__AzTopo
     return answer;
 }
 
-static void answer_volume(struct arena *arena, const Api__AzVolumeDetail *detail,
+static void answer_volume(struct arena *arena, const Api__AzVolume *made,
                           Csi__V1__CreateVolumeResponse *response)
 {
+    const Api__AzVolumeDetail *detail = made->status->detail;
     Csi__V1__Volume *volume = arena_alloc(arena, sizeof *volume);
 
     csi__v1__volume__init(volume);
     volume->volume_id = arena_strdup(arena, detail->volume__id);
     volume->capacity_bytes = detail->capacity__bytes;
+    volume->content_source = content_source_of(arena, made);
     volume->volume_context =
         arena_alloc(arena, detail->n_parameters * sizeof *volume->volume_context);
     for (size_t i = 0; i < detail->n_parameters; i++) {
@@ -313,15 +312,28 @@ static struct err *name_of_new(const struct controller *controller, const char *
     return NULL;
 }
 
+/* What it is a copy of may be gone by now. */
+static bool is_under_way(const struct controller *controller, const char *name)
+{
+    const struct kube_object *volume = volume_of_name(controller, name);
+
+    return volume && !creation_has_failed(as_volume(volume));
+}
+
 static struct err *create_volume(struct task *self, struct rpc_call *call, const char *disk_id,
                                  const char *disk, const Csi__V1__CreateVolumeRequest *request,
                                  const struct volume_parameters *parameters,
                                  struct kube_object **ret)
 {
+    struct controller *controller = call->ctx;
     CLEANUP(freep) char *name = NULL;
+    Csi__V1__CreateVolumeRequest possible = *request;
 
-    TRY(name_of_new(call->ctx, disk_id, parameters, &name));
-    TRY(write_volume(self, call->ctx, name, disk, request, parameters));
+    TRY(name_of_new(controller, disk_id, parameters, &name));
+    if (!is_under_way(controller, name))
+        TRY(content_source_apply(self, controller, call->arena, parameters, &possible));
+    TRY(check_size(self, controller->cloud, possible.capacity_range, parameters));
+    TRY(write_volume(self, controller, name, disk, &possible, parameters));
     return wait_created(self, call, name, ret);
 }
 
@@ -335,7 +347,7 @@ struct err *csi_create_volume(struct task *self, struct rpc_call *call, const vo
     CLEANUP(freep) char *plain = NULL;
     CLEANUP(freep) char *id = NULL;
 
-    TRY(check_create(self, controller->cloud, request, &parameters));
+    TRY(check_create(request, &parameters));
     CLEANUP(freep)
     char *disk =
         parameters.disk_name ? mem_strdup(parameters.disk_name) : disk_name_of(request->name);
@@ -348,6 +360,6 @@ struct err *csi_create_volume(struct task *self, struct rpc_call *call, const vo
     struct err *err = create_volume(self, call, id, disk, request, &parameters, &volume);
     in_flight_end(&controller->csi_calls, plain);
     TRY(err);
-    answer_volume(call->arena, as_volume(volume)->status->detail, ret);
+    answer_volume(call->arena, as_volume(volume), ret);
     return NULL;
 }

@@ -1,9 +1,11 @@
 #include "controller/csi/new_volume.h"
 
+#include "controller/csi/content_source.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/records/volume.h"
 
 static json_t *capabilities_json(const Csi__V1__CreateVolumeRequest *request)
 {
@@ -52,6 +54,14 @@ static json_t *parameters_json(const struct parameter *list, size_t n)
     return json;
 }
 
+static json_t *source_json(const Csi__V1__VolumeContentSource *source)
+{
+    bool is_snapshot = source->type_case == CSI__V1__VOLUME_CONTENT_SOURCE__TYPE_SNAPSHOT;
+
+    return json_pack("{s:i, s:s}", "content_source", is_snapshot ? SOURCE_SNAPSHOT : SOURCE_VOLUME,
+                     "content_source_id", content_source_id(source));
+}
+
 json_t *new_volume_spec_json(const char *disk, const Csi__V1__CreateVolumeRequest *request,
                              const struct volume_parameters *parameters)
 {
@@ -70,6 +80,9 @@ json_t *new_volume_spec_json(const char *disk, const Csi__V1__CreateVolumeReques
                             json_pack("{s:I, s:I}", "required_bytes",
                                       (json_int_t)range->required_bytes, "limit_bytes",
                                       (json_int_t)range->limit_bytes));
+    if (request->volume_content_source)
+        json_object_set_new(spec, "contentVolumeSource",
+                            source_json(request->volume_content_source));
     if (n_mutable > 0)
         json_object_set_new(spec, "mutableParameters", parameters_json(mutable, n_mutable));
     if (topology)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/cache/volume_name.h"
+#include "controller/cache/provenance.h"
 #include "controller/controller.h"
 #include "controller/snapshot/plan.h"
 #include "controller/snapshot/progress.h"
@@ -101,19 +101,6 @@ static struct err *patch_status(struct task *self, struct snapshot_work *work, j
 
 /* ---- the snapshot ---- */
 
-/* The file system that the source has on record; NULL if it has none. A copy is known by it. */
-static const char *filesystem_of_source(const struct snapshot_work *work)
-{
-    const struct controller *controller = work->controller;
-    CLEANUP(freep) char *name = NULL;
-    CLEANUP(err_freep)
-    struct err *err =
-        volume_name_of_disk(controller, work->snapshot->spec->source_volume_id, &name);
-    const struct kube_object *volume = err ? NULL : volume_of_name(controller, name);
-
-    return volume ? volume_annotation(as_volume(volume), ANNOTATION_FILESYSTEM) : NULL;
-}
-
 static struct cloud_snapshot_spec spec_of(const struct snapshot_work *work,
                                           const struct snapshot_parameters *parameters)
 {
@@ -137,7 +124,8 @@ static struct err *create(struct task *self, struct snapshot_work *work)
     const struct cloud_snapshot_spec spec = spec_of(work, &parameters);
     TRY(cloud->ops->snapshot_create(self, cloud, &spec, &made));
     json_t *status = snapshot_status_json(&made);
-    const char *filesystem = filesystem_of_source(work);
+    const char *filesystem =
+        filesystem_of_disk(work->controller, work->snapshot->spec->source_volume_id);
     if (filesystem)
         json_object_set_new(status, "filesystem", json_string(filesystem));
     return patch_status(self, work, status, NULL);

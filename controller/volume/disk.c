@@ -45,6 +45,7 @@ struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
         .name = volume->spec->volume_name,
         .size_gib = volume_requested_gib(volume),
         .zone = zonal ? wanted_zone(controller, volume, limits) : "",
+        .source_id = volume_source_id(volume),
         .parameters = parameters,
         .creator = controller->creator,
     };

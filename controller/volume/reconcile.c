@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/cache/disk_pv.h"
+#include "controller/cache/provenance.h"
 #include "controller/cache/published.h"
 #include "controller/controller.h"
 #include "controller/volume/adoption.h"
@@ -144,6 +145,7 @@ static struct err *create(struct task *self, struct volume_work *work)
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    CLEANUP(freep) char *filesystem = NULL;
     struct disk_limits limits;
 
     TRY(volume_parse_parameters(work->volume, &parameters));
@@ -153,7 +155,11 @@ static struct err *create(struct task *self, struct volume_work *work)
         volume_disk_spec(work->controller, work->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
+    TRY(filesystem_of_source(self, work->controller, work->volume, &filesystem));
     json_t *status = volume_disk_json(work->controller, work->volume, &disk);
+    if (filesystem)
+        json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_SOURCE_FILESYSTEM,
+                            json_string(filesystem));
     modification_add_done(work->volume, status);
     return patch_status(self, work, status);
 }

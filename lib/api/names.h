@@ -35,7 +35,10 @@
 #define ANNOTATION_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
 #define ANNOTATION_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
 #define ANNOTATION_VM "disk.csi.azure.com/vm-id" /* whose LUN it is: the VM's resource id */
-#define ANNOTATION_FILESYSTEM "disk.csi.azure.com/filesystem"   /* "ext4 <uuid>", once formatted */
+#define ANNOTATION_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */
+#define ANNOTATION_SOURCE_FILESYSTEM                                                               \
+    "disk.csi.azure.com/source-filesystem" /* of an AzVolume: the same, of the disk that its own   \
+                                              was copied from, as it was on record then */
 #define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */

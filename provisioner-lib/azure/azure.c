@@ -30,6 +30,17 @@ static struct azure *azure_of(struct cloud *cloud)
     return CONTAINER_OF(cloud, struct azure, cloud);
 }
 
+/* What is read, changed or deleted must be what it is taken for. */
+static struct err *check_disk(const char *id)
+{
+    return resource_id_check_type(id, "disks");
+}
+
+static struct err *check_snapshot(const char *id)
+{
+    return resource_id_check_type(id, "snapshots");
+}
+
 static struct err *id_of_disk(struct cloud *cloud, const struct cloud_disk_spec *spec,
                               char **ret_id)
 {
@@ -59,16 +70,14 @@ static struct err *limits(struct task *self, struct cloud *cloud, const struct v
 static struct err *get(struct task *self, struct cloud *cloud, const char *disk_id,
                        struct cloud_disk *ret)
 {
-    CLEANUP(resource_id_fini) struct resource_id id = {0};
-
-    TRY(resource_id_parse(disk_id, &id));
+    TRY(check_disk(disk_id));
     return managed_disk_get(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
 static struct err *list(struct task *self, struct cloud *cloud, const char *disk_id,
                         struct cloud_disks *ret)
 {
-    TRY(resource_id_check(disk_id));
+    TRY(check_disk(disk_id));
     return managed_disk_list(self, azure_of(cloud)->arm, disk_id, ret);
 }
 
@@ -79,7 +88,7 @@ static struct err *change(struct task *self, struct cloud *cloud, const char *di
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct busy_disk *hold;
 
-    TRY(resource_id_check(disk_id));
+    TRY(check_disk(disk_id));
     TRY(vm_disk_hold(self, azure->cache, disk_id, &hold));
     struct err *err = disk_change_carry_out(self, azure->arm, disk_id, change, &disk);
     if (!err)
@@ -90,7 +99,7 @@ static struct err *change(struct task *self, struct cloud *cloud, const char *di
 
 static struct err *delete (struct task *self, struct cloud *cloud, const char *disk_id)
 {
-    TRY(resource_id_check(disk_id));
+    TRY(check_disk(disk_id));
     return managed_disk_delete(self, azure_of(cloud)->arm, disk_id);
 }
 
@@ -113,20 +122,20 @@ static struct err *create_snapshot(struct task *self, struct cloud *cloud,
 static struct err *get_snapshot(struct task *self, struct cloud *cloud, const char *snapshot_id,
                                 struct cloud_snapshot *ret)
 {
-    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    TRY(check_snapshot(snapshot_id));
     return disk_snapshot_get(self, azure_of(cloud)->arm, snapshot_id, ret);
 }
 
 static struct err *list_snapshots(struct task *self, struct cloud *cloud, const char *snapshot_id,
                                   struct cloud_snapshots *ret)
 {
-    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    TRY(check_snapshot(snapshot_id));
     return disk_snapshot_list(self, azure_of(cloud)->arm, snapshot_id, ret);
 }
 
 static struct err *delete_snapshot(struct task *self, struct cloud *cloud, const char *snapshot_id)
 {
-    TRY(resource_id_check_type(snapshot_id, "snapshots"));
+    TRY(check_snapshot(snapshot_id));
     return disk_snapshot_delete(self, azure_of(cloud)->arm, snapshot_id);
 }
 
@@ -189,7 +198,7 @@ static struct err *check_subscriptions(const struct cloud_attach *attach)
 
 static struct err *attach(struct task *self, struct cloud *cloud, const struct cloud_attach *attach)
 {
-    TRY(resource_id_check(attach->disk_id));
+    TRY(check_disk(attach->disk_id));
     TRY(check_subscriptions(attach));
     return vm_change(self, azure_of(cloud)->cache, attach->instance_id,
                      &(struct vm_change){

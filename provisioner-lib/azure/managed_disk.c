@@ -196,9 +196,12 @@ static json_t *tags_json(const struct cloud_disk_spec *spec)
     return tags;
 }
 
-static json_t *creation_json(const struct volume_parameters *p)
+static json_t *creation_json(const struct cloud_disk_spec *spec)
 {
-    json_t *creation = json_pack("{s:s}", "createOption", "Empty");
+    const struct volume_parameters *p = spec->parameters;
+    json_t *creation = json_pack("{s:s}", "createOption", spec->source_id ? "Copy" : "Empty");
+
+    set_text(creation, "sourceResourceId", spec->source_id);
 
     if (p->sector_size)
         json_object_set_new(creation, "logicalSectorSize", json_integer(p->sector_size));
@@ -210,7 +213,7 @@ static json_t *creation_json(const struct volume_parameters *p)
 static json_t *properties_json(const struct cloud_disk_spec *spec)
 {
     const struct volume_parameters *p = spec->parameters;
-    json_t *properties = json_pack("{s:o, s:I}", "creationData", creation_json(p), "diskSizeGB",
+    json_t *properties = json_pack("{s:o, s:I}", "creationData", creation_json(spec), "diskSizeGB",
                                    (json_int_t)spec->size_gib);
 
     if (p->max_shares > 1)
@@ -274,6 +277,14 @@ static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_
                    what_to_do(disk_origin_of(&mark, &spec->creator)));
 }
 
+/* "" if it is a copy of nothing. */
+static const char *source_of(const Arm__Disk *disk)
+{
+    const Arm__CreationData *creation = disk->properties->creation_data;
+
+    return creation && creation->source_resource_id ? creation->source_resource_id : "";
+}
+
 /* A disk that is there already: this volume's from an earlier call, or in the way. */
 static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spec *spec)
 {
@@ -283,6 +294,9 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
     int max_shares = properties->has_max_shares ? properties->max_shares : 1;
 
     TRY(check_created(disk, spec));
+    if (!resource_id_equal(source_of(disk), spec->source_id ? spec->source_id : ""))
+        return err_new(ERR_EXISTS, "disk %s already exists and is not a copy of %s", disk->id,
+                       spec->source_id ? spec->source_id : "nothing");
     if (properties->disk_size_gb != spec->size_gib)
         return err_new(ERR_EXISTS, "disk %s already exists with %" PRId64 " GiB, not %" PRId64,
                        disk->id, properties->disk_size_gb, spec->size_gib);

@@ -26,7 +26,7 @@ struct err *resource_id_check(const char *text) __attribute__((warn_unused_resul
 /* The same unless it is of Microsoft.Compute and of a type without a parent, too. */
 struct err *resource_id_parse(const char *text, struct resource_id *ret)
     __attribute__((warn_unused_result));
-/* The same unless it is of this type: what is to be deleted must be what it is taken for. */
+/* The same unless it is of this type. */
 struct err *resource_id_check_type(const char *text, const char *type)
     __attribute__((warn_unused_result));
 void resource_id_fini(struct resource_id *id);

@@ -109,6 +109,14 @@ int64_t volume_requested_gib(const Api__AzVolume *volume)
     return disk_size_gib(range ? range->required__bytes : 0);
 }
 
+const char *volume_source_id(const Api__AzVolume *volume)
+{
+    const Api__AzContentVolumeSource *source =
+        volume->spec ? volume->spec->content_volume_source : NULL;
+
+    return source ? source->content__source__id : NULL;
+}
+
 bool volume_is_modifying(const Api__AzVolume *volume)
 {
     const Api__AzVolumeSpec *spec = volume->spec;

@@ -41,6 +41,11 @@ char *volume_zone(const Api__AzVolume *volume, const char *driver_name)
  */
 int64_t volume_requested_gib(const Api__AzVolume *volume);
 
+/* The id of the disk or snapshot that it is a copy of; NULL if it is of none. */
+const char *volume_source_id(const Api__AzVolume *volume);
+/* spec.contentVolumeSource.content_source */
+enum { SOURCE_VOLUME, SOURCE_SNAPSHOT };
+
 /* ---- who may use it ---- */
 
 /* How many nodes may have the disk: what the parameters say, else what it was seen to have. */

@@ -235,7 +235,7 @@ static void check_list(struct sim *sim, struct controller_process *process)
 static void check_secrets(struct sim *sim)
 {
     static const struct api_resource *const kinds_of_ours[] = {
-        &AZ_VOLUMES, &AZ_VOLUME_ATTACHMENTS, &AZ_DRIVER_NODES, &EVENTS, &LEASES,
+        &AZ_VOLUMES, &AZ_VOLUME_ATTACHMENTS, &AZ_SNAPSHOTS, &AZ_DRIVER_NODES, &EVENTS, &LEASES,
     };
     struct azure_config config;
 

@@ -21,6 +21,7 @@ const struct kind kinds[KIND_COUNT] = {
     CUSTOM(AZ_DRIVER_NODES),
     CUSTOM(AZ_VOLUME_ATTACHMENTS),
     CUSTOM(AZ_VOLUMES),
+    CUSTOM(AZ_SNAPSHOTS),
     {.resource = &NODES,
      .has_status = true,
      .keeps_first_status = true,

@@ -19,7 +19,7 @@ struct kind {
     const char *fields[3];    /* for fieldSelector, beside metadata.name and .namespace */
 };
 
-enum { KIND_COUNT = 14 };
+enum { KIND_COUNT = 15 };
 extern const struct kind kinds[KIND_COUNT];
 
 /* The place of a kind in the table. Every resource that is asked for must be there. */

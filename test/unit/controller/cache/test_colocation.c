@@ -32,6 +32,7 @@ static int set_up(void **state)
     c->pods = store_new(&PODS);
     c->persistent_volumes = store_new(&PERSISTENT_VOLUMES);
     c->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
+    c->snapshots = store_new(&AZ_SNAPSHOTS);
     c->volume_attachments = store_new(&VOLUME_ATTACHMENTS);
     indexes_add(c);
     *state = c;
@@ -46,6 +47,7 @@ static int tear_down(void **state)
     store_free(c->pods);
     store_free(c->persistent_volumes);
     store_free(c->attachments);
+    store_free(c->snapshots);
     store_free(c->volume_attachments);
     free(c);
     return 0;

@@ -310,6 +310,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
         .settings = {.driver_name = DRIVER, .namespace_ = "d"},
         .volumes = store_new(&AZ_VOLUMES),
         .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
+        .snapshots = store_new(&AZ_SNAPSHOTS),
         .nodes = store_new(&NODES),
         .namespaces = store_new(&NAMESPACES),
         .pods = store_new(&PODS),
@@ -330,6 +331,7 @@ static void close_controller(struct controller *c)
 {
     store_free(c->volumes);
     store_free(c->attachments);
+    store_free(c->snapshots);
     store_free(c->nodes);
     store_free(c->namespaces);
     store_free(c->pods);

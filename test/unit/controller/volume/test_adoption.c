@@ -74,6 +74,7 @@ static void test_pv(void **state)
             .settings = {.driver_name = DRIVER},
             .volumes = store_new(&AZ_VOLUMES),
             .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
+            .snapshots = store_new(&AZ_SNAPSHOTS),
             .pods = store_new(&PODS),
             .persistent_volumes = store_new(&PERSISTENT_VOLUMES),
             .volume_attachments = store_new(&VOLUME_ATTACHMENTS),
@@ -87,6 +88,7 @@ static void test_pv(void **state)
             fail_msg("%s: %d", said[i].what, (int)says);
         store_free(controller.volumes);
         store_free(controller.attachments);
+        store_free(controller.snapshots);
         store_free(controller.pods);
         store_free(controller.persistent_volumes);
         store_free(controller.volume_attachments);
