@@ -119,6 +119,27 @@ const ProtobufCMessage *csi_request_delete(struct arena *arena, const struct vol
     return &request->base;
 }
 
+const ProtobufCMessage *csi_request_create_snapshot(struct arena *arena,
+                                                    const struct volume_snapshot *snapshot)
+{
+    Csi__V1__CreateSnapshotRequest *request = arena_alloc(arena, sizeof *request);
+
+    csi__v1__create_snapshot_request__init(request);
+    request->name = arena_strdup(arena, snapshot->name);
+    request->source_volume_id = arena_strdup(arena, snapshot->source);
+    return &request->base;
+}
+
+const ProtobufCMessage *csi_request_delete_snapshot(struct arena *arena,
+                                                    const struct volume_snapshot *snapshot)
+{
+    Csi__V1__DeleteSnapshotRequest *request = arena_alloc(arena, sizeof *request);
+
+    csi__v1__delete_snapshot_request__init(request);
+    request->snapshot_id = arena_strdup(arena, snapshot->id);
+    return &request->base;
+}
+
 const ProtobufCMessage *csi_request_publish(struct arena *arena,
                                             const struct publication *publication)
 {

@@ -9,6 +9,7 @@
 #include "lib/base/arena.h"
 #include "test/sim/attach_detach.h"
 
+struct volume_snapshot;
 struct world;
 
 const ProtobufCMessage *csi_request_create(struct arena *arena, const struct volume *volume);
@@ -21,6 +22,10 @@ const ProtobufCMessage *csi_request_modify(struct arena *arena, const struct vol
                                            const char *sku);
 const ProtobufCMessage *csi_request_expand(struct arena *arena, const struct volume *volume,
                                            int64_t bytes);
+const ProtobufCMessage *csi_request_create_snapshot(struct arena *arena,
+                                                    const struct volume_snapshot *snapshot);
+const ProtobufCMessage *csi_request_delete_snapshot(struct arena *arena,
+                                                    const struct volume_snapshot *snapshot);
 /* A page of a few volumes. */
 const ProtobufCMessage *csi_request_list(struct arena *arena, const char *token);
 

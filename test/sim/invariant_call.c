@@ -253,6 +253,10 @@ void check_answer(struct invariants *invariants, const char *method,
         check_growth_answer(invariants, request, response, err);
     } else if (strcmp(method, "ControllerModifyVolume") == 0) {
         check_modify_answer(invariants, request, err);
+    } else if (strcmp(method, "CreateSnapshot") == 0) {
+        check_snapshot_created(invariants, request, response, err);
+    } else if (strcmp(method, "DeleteSnapshot") == 0) {
+        check_snapshot_deleted(invariants, request, err);
     } else if (!err && strcmp(method, "CreateVolume") == 0) {
         check_created(invariants->sim, answer);
     } else if (!err && strcmp(method, "DeleteVolume") == 0) {

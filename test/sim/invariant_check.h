@@ -38,6 +38,8 @@
     "The disk is pulled out from under a running pod."
 #define USED_STAYS "I5 a volume in use is not deleted", \
     "All data of the volume is lost."
+#define SNAPSHOT_STAYS "I5 a snapshot stays until it is deleted", \
+    "The backup that somebody relies on is gone."
 #define CALL_WAS_DONE "I7 an answered call is done", \
     "Kubernetes goes on as if it were done: a pod starts without its disk, or a disk is left over."
 #define RETRY_AFTER "I8 nothing before its Retry-After", \
@@ -163,6 +165,14 @@ void check_modify_answer(struct invariants *invariants, const ProtobufCMessage *
 /* The replicas of a volume that nobody has, and that is to be changed, go at once. */
 bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *volume);
 void check_changes_at_end(struct sim *sim, const struct volume *volume);
+
+/* ---- invariant_snapshot.c ---- */
+
+void check_snapshot_created(struct invariants *invariants, const ProtobufCMessage *request,
+                            const ProtobufCMessage *response, const struct err *err);
+void check_snapshot_deleted(struct invariants *invariants, const ProtobufCMessage *request,
+                            const struct err *err);
+void check_snapshots_at_end(struct sim *sim);
 void growings_fini(struct invariants *invariants);
 /* There is an AzVolumeAttachment, or has been until now. */
 void note_record(struct invariants *invariants, const char *disk, const char *node);

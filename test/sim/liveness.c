@@ -288,6 +288,7 @@ bool liveness_holds(struct sim *sim)
     for (size_t i = 0; i < sim->n_controllers; i++)
         if (sim->controllers[i])
             check_list(sim, sim->controllers[i]);
+    check_snapshots_at_end(sim);
     check_secrets(sim);
     return verdict_is_good(sim->verdict);
 }

@@ -279,4 +279,18 @@ MUTANTS = [
     Mutant("a disk that somebody has made larger is found, and that is all", "controller/audit/audit.c",
            "if (audit->to_repair[i].kind == SIZE_DIFFERS)", "if (audit->to_repair[i].kind == FINDING_KINDS)",
            "by-hand", "disk-grown-by-hand"),
+    # ---- snapshots ----
+    Mutant("a snapshot's record goes, and the snapshot stays", "controller/snapshot/plan.c",
+           "return in->delete_requested && !in->gone ? SNAPSHOT_DELETE", "return in->delete_requested && in->gone ? SNAPSHOT_DELETE",
+           "calm", "snapshot-taken,snapshot-deleted"),
+    Mutant("a snapshot is taken again when its answer was lost", "provisioner-lib/azure/disk_snapshot.c",
+           "if (!err || !is_to_be_put(err))", "if (err && !is_to_be_put(err))", "azure-faults",
+           "snapshot-taken"),
+    Mutant("what a failed creation may have left is not looked for", "controller/snapshot/reconcile.c",
+           "    if (!id)\n        TRY(unrecorded_id(self, work, &id));\n", "    (void)unrecorded_id;\n", "azure-faults",
+           "snapshot-taken,snapshot-deleted,azure-network-bad"),
+    Mutant("a snapshot whose data is copied is never said to be ready", "controller/snapshot/progress.c",
+           "    if (!controller->leading || !is_incomplete(snapshot))\n        return;\n",
+           "    if (snapshot || !is_incomplete(snapshot))\n        return;\n", "calm",
+           "snapshot-taken,claim-modified"),
 ]

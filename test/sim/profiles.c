@@ -11,7 +11,7 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
 #define SOME_WORK                                                                                  \
     {"workload-create", 3}, {"workload-scale", 4}, {"workload-roll", 3}, {"workload-delete", 2},   \
         {"workload-create-block", 1}, {"workload-change-replicas", 2}, {"claim-grows", 6},         \
-        {"claim-modified", 3}, {"pod-restart", 4},                                                 \
+        {"claim-modified", 3}, {"snapshot-taken", 6}, {"snapshot-deleted", 4}, {"pod-restart", 4}, \
     {                                                                                              \
         "pod-move", 4                                                                              \
     }

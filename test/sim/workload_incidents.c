@@ -223,6 +223,33 @@ static void modify_claim(struct sim *sim, const struct incident *incident)
                                    : local[random_below(&random, COUNT_OF(local))]);
 }
 
+/* ---- snapshots ---- */
+
+static void take_snapshot(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    const struct volume *volume = any_volume(sim, &random, false);
+    if (volume)
+        snapshotter_take(volume);
+}
+
+static void delete_snapshot(struct sim *sim, const struct incident *incident)
+{
+    struct volume_snapshot *found = NULL;
+    struct random random;
+    unsigned n = 0;
+
+    sim_choices(incident, &random);
+    LIST_FOREACH(&sim->world->snapshots, link) {
+        if (!SNAPSHOT_OF(link)->delete_wanted && random_below(&random, ++n) == 0)
+            found = SNAPSHOT_OF(link);
+    }
+    if (found)
+        snapshotter_delete(found);
+}
+
 /* ---- objects, by hand ---- */
 
 /* A VolumeAttachment for a node whose pods do not want the volume, while another node has it, or
@@ -298,6 +325,8 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "workload-change-replicas", .begin = change_replicas},
     {.name = "claim-grows", .begin = grow_claim},
     {.name = "claim-modified", .begin = modify_claim},
+    {.name = "snapshot-taken", .begin = take_snapshot},
+    {.name = "snapshot-deleted", .begin = delete_snapshot},
     {.name = "pod-restart", .begin = restart},
     {.name = "pod-move", .begin = move},
     {.name = "pod-force-delete", .begin = force, .bad = true},

@@ -114,6 +114,7 @@ struct world *world_new(struct sim *sim)
     world->sim = sim;
     list_init(&world->machines);
     list_init(&world->volumes);
+    list_init(&world->snapshots);
     list_init(&world->publications);
     list_init(&world->workloads);
     list_init(&world->pods);
@@ -146,6 +147,8 @@ void world_free(struct world *world)
         workload_free(WORKLOAD_OF(link));
     LIST_FOREACH(&world->machines, link)
         machine_free(MACHINE_OF(link));
+    LIST_FOREACH(&world->snapshots, link)
+        volume_snapshot_free(SNAPSHOT_OF(link));
     LIST_FOREACH(&world->volumes, link)
         volume_free(VOLUME_OF(link));
     free(world);
@@ -202,6 +205,19 @@ static char *unsettled_volume(const struct world *world)
     return NULL;
 }
 
+static char *unsettled_snapshot(const struct world *world)
+{
+    LIST_FOREACH(&world->snapshots, link) {
+        const struct volume_snapshot *snapshot = SNAPSHOT_OF(link);
+
+        if (!volume_snapshot_is_settled(snapshot))
+            return mem_printf("%s is to be %s: %s", snapshot->name,
+                              snapshot->delete_wanted ? "deleted" : "ready",
+                              snapshot->error ? snapshot->error : "no error yet");
+    }
+    return NULL;
+}
+
 bool world_is_settled(struct sim *sim, char **ret_why)
 {
     char *why = workloads_unsettled(sim->world);
@@ -210,6 +226,8 @@ bool world_is_settled(struct sim *sim, char **ret_why)
         why = unsettled_pod(sim->world);
     if (!why)
         why = unsettled_volume(sim->world);
+    if (!why)
+        why = unsettled_snapshot(sim->world);
     *ret_why = why;
     return !why;
 }

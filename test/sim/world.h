@@ -12,6 +12,7 @@
 #include "test/sim/mount.h"
 #include "test/sim/pod.h"
 #include "test/sim/sim.h"
+#include "test/sim/snapshotter.h"
 #include "test/sim/volume.h"
 
 #define WORLD_NAMESPACE "azure-disk-csi" /* of the driver's objects */
@@ -23,7 +24,7 @@ enum { WORLD_MACHINES = 12, WORLD_MOST_MACHINES = 1000, WORLD_VOLUMES = 30, MACH
 
 struct world {
     struct sim *sim;
-    struct list machines, volumes, publications, workloads;
+    struct list machines, volumes, snapshots, publications, workloads;
     struct list pods, former_pods;
     unsigned machines_made, workloads_made, pods_made;
     struct waiters pods_changed;  /* for the scheduler */
@@ -62,4 +63,5 @@ void world_delete(struct world *world, const struct api_resource *resource, cons
                   const char *name);
 
 #define POD_OF(item) CONTAINER_OF(item, struct pod, link)
+#define SNAPSHOT_OF(item) CONTAINER_OF(item, struct volume_snapshot, link)
 #define VOLUME_OF(item) CONTAINER_OF(item, struct volume, link)

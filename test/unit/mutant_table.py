@@ -758,7 +758,8 @@ MUTANTS = [
            "return handle ? handle : disk;", "return handle && !disk ? handle : disk;"),
     Mutant("what will be tried again is a condition", LIST,
            "strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0", "!attachment->status->error"),
-    Mutant("any text is a token", LIST, "if (token[0] && !name)", "if (token[0] && !name && false)"),
+    Mutant("any text is a token", "controller/csi/page_token.c", "if (token[0] && !name)",
+           "if (token[0] && !name && false)", "list_volumes"),
     Mutant("an answer has no bound", LIST, " && bytes < PAGE_BYTES", " && (bytes || !bytes)"),
     Mutant("a page that is full says that it is the last", LIST, "    if (object && last)\n", "    if (!object && last)\n"),
 ]
