@@ -71,6 +71,13 @@ struct err *block_read(int fd, uint64_t offset, void *data, size_t length)
     return NULL;
 }
 
+struct err *block_write(int fd, uint64_t offset, const void *data, size_t length)
+{
+    if (pwrite(fd, data, length, (off_t)offset) != (ssize_t)length)
+        return err_new(ERR_INTERNAL, "writing the device: %s", strerror(errno));
+    return NULL;
+}
+
 struct err *block_drop_caches(int fd)
 {
     return control(fd, BLKFLSBUF, NULL, "BLKFLSBUF");

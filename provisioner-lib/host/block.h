@@ -22,6 +22,9 @@ struct err *block_size(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_r
 /* Exactly `length` bytes. */
 struct err *block_read(int fd, uint64_t offset, void *data, size_t length)
     __attribute__((warn_unused_result));
+/* The same. It is on stable storage after block_flush. */
+struct err *block_write(int fd, uint64_t offset, const void *data, size_t length)
+    __attribute__((warn_unused_result));
 /* Writes what is waiting and forgets what was read. */
 struct err *block_drop_caches(int fd) __attribute__((warn_unused_result));
 /* Has the kernel read the disk's partition table anew, unless a partition is in use. */

@@ -1,8 +1,6 @@
 #include "provisioner-lib/host/format_mark.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/block.h"
@@ -30,18 +28,6 @@ struct err *format_mark_read(int fd, uint64_t size, char ret_uuid[UUID_SIZE])
     return NULL;
 }
 
-static struct err *write_at(int fd, uint64_t offset, const void *data, size_t length)
-{
-    if (pwrite(fd, data, length, (off_t)offset) != (ssize_t)length)
-        return err_new(ERR_INTERNAL, "writing the format mark: %s", strerror(errno));
-    return NULL;
-}
-
-static struct err *sync_device(int fd)
-{
-    return fsync(fd) ? err_new(ERR_INTERNAL, "fsync: %s", strerror(errno)) : NULL;
-}
-
 static struct err *set(int fd, uint64_t size, const char *uuid)
 {
     char mark[MARK] = TITLE;
@@ -49,11 +35,11 @@ static struct err *set(int fd, uint64_t size, const char *uuid)
     if (size < 2 * HEAD)
         return err_new(ERR_PRECONDITION, "the device is too small for a file system");
     memcpy(mark + strlen(TITLE), uuid, UUID_SIZE);
-    TRY(write_at(fd, size - DISTANCE, mark, sizeof mark));
-    TRY(sync_device(fd));
+    TRY(block_write(fd, size - DISTANCE, mark, sizeof mark));
+    TRY(block_flush(fd));
     for (uint64_t at = 0; at < HEAD; at += sizeof zeros)
-        TRY(write_at(fd, at, zeros, sizeof zeros));
-    return sync_device(fd);
+        TRY(block_write(fd, at, zeros, sizeof zeros));
+    return block_flush(fd);
 }
 
 /* mkfs may have put something else in its place. */
@@ -61,12 +47,12 @@ static struct err *clear(int fd, uint64_t size, const char *uuid)
 {
     char found[UUID_SIZE];
 
-    TRY(sync_device(fd));
+    TRY(block_flush(fd));
     TRY(format_mark_read(fd, size, found));
     if (strcmp(found, uuid) != 0)
         return NULL;
-    TRY(write_at(fd, size - DISTANCE, zeros, MARK));
-    return sync_device(fd);
+    TRY(block_write(fd, size - DISTANCE, zeros, MARK));
+    return block_flush(fd);
 }
 
 static struct err *with_device(const char *device, const char *uuid,

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,7 +39,7 @@ bool identity_has_mark(const char *uuid)
     return strncasecmp(uuid, MARK_TEXT, strlen(MARK_TEXT)) == 0;
 }
 
-static bool is_uuid(const char *text)
+bool identity_is_uuid(const char *text)
 {
     for (int i = 0; i < UUID_SIZE - 1; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
@@ -49,12 +50,25 @@ static bool is_uuid(const char *text)
     return text[UUID_SIZE - 1] == '\0';
 }
 
+struct err *identity_uuid_bytes(const char *text, unsigned char ret[16])
+{
+    if (!identity_is_uuid(text))
+        return err_new(ERR_INVALID, "\"%s\" is not a UUID", text);
+    for (int i = 0; i < 16; i++) {
+        char digits[] = {text[0], text[1], '\0'};
+
+        ret[i] = (unsigned char)strtoul(digits, NULL, 16);
+        text += text[2] == '-' ? 3 : 2;
+    }
+    return NULL;
+}
+
 struct err *identity_parse(const char *record, struct filesystem_identity *ret)
 {
     size_t length = strcspn(record, " ");
 
     if (length == 0 || length >= FILESYSTEM_NAME_SIZE || !record[length] ||
-        !is_uuid(record + length + 1))
+        !identity_is_uuid(record + length + 1))
         return err_new(ERR_INVALID, "\"%s\" is not a file system type followed by a UUID", record);
     memcpy(ret->type, record, length);
     ret->type[length] = '\0';

@@ -31,6 +31,11 @@ void identity_derive(const char *volume_id, char uuid[UUID_SIZE]);
 /* Whether a UUID is one that this driver gives to some volume. */
 bool identity_has_mark(const char *uuid);
 
+bool identity_is_uuid(const char *text);
+/* INVALID if it is none. */
+struct err *identity_uuid_bytes(const char *text, unsigned char ret[16])
+    __attribute__((warn_unused_result));
+
 /* The record: "ext4 617a646b-...". INVALID if it is not of that form. */
 struct err *identity_parse(const char *record, struct filesystem_identity *ret)
     __attribute__((warn_unused_result));

@@ -169,6 +169,20 @@ struct err *mount_filesystem(const struct mount_request *request)
     return err ? err_wrap(err, "mounting %s at %s", request->device, request->target) : NULL;
 }
 
+/* The file system goes with its context, before close returns. */
+struct err *mount_replay(const struct mount_request *request)
+{
+    CLEANUP(closep) int context = fsopen(request->type, FSOPEN_CLOEXEC);
+    struct making making = {.request = request, .context = context};
+
+    if (context < 0)
+        return err_new(ERR_INTERNAL, "the kernel does not support %s: %s", request->type,
+                       strerror(errno));
+    TRY(configure(&making));
+    struct err *err = create(&making);
+    return err ? err_wrap(err, "replaying the journal of %s", request->device) : NULL;
+}
+
 /* The kernel's words for it: ext4 and the journal say EUCLEAN or EBADMSG (a checksum), and EINVAL
  * for a journal or for sizes that make no sense. */
 bool mount_shows_damage(const struct err *err)

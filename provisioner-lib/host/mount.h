@@ -24,6 +24,10 @@ struct mount_request {
 struct err *mount_filesystem(const struct mount_request *request)
     __attribute__((warn_unused_result));
 
+/* Mounts it where nobody sees it, and takes it away: what its journal holds is in its place then.
+ * Of the request only the device, the type and the options count. Errors as above. */
+struct err *mount_replay(const struct mount_request *request) __attribute__((warn_unused_result));
+
 /* Whether mounting has failed because of what is on the device, which a check may repair. */
 bool mount_shows_damage(const struct err *err);
 

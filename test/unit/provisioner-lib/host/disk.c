@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -137,19 +138,35 @@ void disk_node(const struct disk *disk, const char *path)
     assert_int_equal(mknod(path, S_IFBLK | 0600, disk->number), 0);
 }
 
-void disk_use_and_cut_off(const struct disk *disk)
+void disk_use_and_cut_off(const struct disk *disk, const char *type)
 {
     const char *target = in_workplace("cut-off"), *file = below(target, "file");
     int log_what_is_written = 1;
 
     make_folder(target);
-    assert_int_equal(mount(disk->path, target, "ext4", 0, NULL), 0);
+    const char *options = strcmp(type, "xfs") == 0 ? "nouuid" : NULL;
+    assert_int_equal(mount(disk->path, target, type, 0, options), 0);
     write_file(file, "written before the power cut");
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     assert_int_equal(fsync(fd), 0);
     assert_int_equal(ioctl(fd, EXT4_IOC_SHUTDOWN, &log_what_is_written), 0);
     close(fd);
     assert_int_equal(umount(target), 0);
+}
+
+struct disk *disk_copy(const struct disk *disk)
+{
+    struct disk *copy = disk_new(disk->size);
+    off_t at = 0, end;
+
+    assert_int_equal(fsync(disk->fd), 0);
+    while ((at = lseek(disk->image, at, SEEK_DATA)) >= 0) {
+        end = lseek(disk->image, at, SEEK_HOLE);
+        assert_int_equal(lseek(copy->image, at, SEEK_SET), at);
+        while (at < end)
+            assert_true(sendfile(copy->image, disk->image, &at, (size_t)(end - at)) > 0);
+    }
+    return copy;
 }
 
 void disk_write(const struct disk *disk, uint64_t offset, const char *text)

@@ -39,8 +39,11 @@ const char *disk_add_partition(const struct disk *disk, int number, uint64_t sta
 /* Another node of the same device. */
 void disk_node(const struct disk *disk, const char *path);
 
-/* Mounts its file system, of ext4, writes to it, and takes it away as a power cut does. */
-void disk_use_and_cut_off(const struct disk *disk);
+/* Another disk with the same content, as it is on the disk and not in caches. */
+struct disk *disk_copy(const struct disk *disk);
+
+/* Mounts its file system, writes to it, and takes it away as a power cut does. */
+void disk_use_and_cut_off(const struct disk *disk, const char *type);
 
 void disk_write(const struct disk *disk, uint64_t offset, const char *text);
 /* Content that says when it has been changed. */

@@ -33,7 +33,7 @@ static void test_table(void **state)
 
         RUN("mkfs.ext4", "-q", "-O", rows[i].features, disk->path);
         if (rows[i].dirty)
-            disk_use_and_cut_off(disk);
+            disk_use_and_cut_off(disk, "ext4");
         if (rows[i].state) {
             CLEANUP(freep) char *command = mem_printf("ssv state %s", rows[i].state);
 

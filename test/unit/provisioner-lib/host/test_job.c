@@ -181,7 +181,7 @@ static void many_journals_at_once(struct task *self, struct scene *scene)
     for (unsigned i = 0; i < N_CUT_OFF; i++) {
         disks[i] = disk_new_below(folder, SMALLEST_EXT4);
         RUN("mkfs.ext4", "-q", disks[i]->path);
-        disk_use_and_cut_off(disks[i]);
+        disk_use_and_cut_off(disks[i], "ext4");
         link_lun(scene, i, disks[i]->path);
         mounters[i] = (struct mounter){.scene = scene, .staging = in_workplace("cut-off-%u", i)};
         assert_ok(host_find(self, scene->host, i, in(scene, LONG), &mounters[i].device));
