@@ -10,7 +10,7 @@
  *   - a device with any signature or any data is never formatted. The one exception is what a
  *     formatting of this very volume left behind when it was cut off, which says so itself
  *     (format_mark.h): it has never been mounted;
- *   - what belongs to another volume of this driver is not used;
+ *   - a file system that belongs to another volume of this driver is not mounted;
  *   - read-only access never formats, nor is a partition formatted: somebody else has made it.
  */
 #pragma once

@@ -70,9 +70,7 @@ REFUSALS = {
     "blank, read-only": (leave_blank, {}, READ_ONLY, "a volume that is published read-only is not formatted"),
     "blank, mount flag ro": (leave_blank, {}, wish(flags=["ro"]),
                              "a volume that is published read-only is not formatted"),
-    "block, another volume": (
-        format_as(OTHER), {}, block(), "wrong disk: it contains the file system of another",
-    ),
+    "block, smaller": (leave_blank, {"size": SMALLEST_EXT4 + 512}, block(), "wrong disk: the volume has"),
 }  # fmt: skip
 
 
@@ -192,6 +190,20 @@ def test_a_disk_that_was_made_elsewhere(plugin, cloud, disk_of):
     v.stage()
     v.unstage()
     assert disk.run("blkid", "-p", "-s", "UUID", "-o", "value").strip() == FOREIGN
+    assert cloud.record(v.name) is None
+
+
+def test_a_file_system_that_was_restored_to_a_raw_volume(plugin, cloud, disk_of):
+    """With dd, say, from a backup of another volume: what is on a raw volume is its user's."""
+    disk = disk_of(SMALLEST_EXT4)
+    format_as(OTHER)(disk)
+    before = disk.checksum()
+    v = Volume(plugin, cloud, "restored", disk).attach()
+    v.stage(block())
+    v.publish(block())
+    v.unpublish()
+    v.unstage()
+    assert disk.checksum() == before
     assert cloud.record(v.name) is None
 
 

@@ -174,9 +174,10 @@ static const struct {
      REFUSE,
      "wrong disk: the volume has 1073741824 bytes, but the device has 2147483648"},
     {"raw, its own file system", ASKED(.raw = true), HOLDS("ext4", OWN), MOUNT, NULL},
-    {"raw, another volume's file system", ASKED(.raw = true), HOLDS("ext4", OTHER), REFUSE,
-     "wrong disk: it contains the file system of another volume: found ext4 " OTHER
-     "; the device was not modified"},
+    {"raw, a file system that was restored to it", ASKED(.raw = true), HOLDS("ext4", OTHER), MOUNT,
+     NULL},
+    {"raw, another file system than it once had", ASKED(.raw = true, .recorded = &recorded_own),
+     HOLDS("ext4", OTHER), MOUNT, NULL},
 };
 
 static enum outcome outcome_of(const struct disk_expectation *expected,
@@ -270,10 +271,10 @@ static void check_formatting(const struct combination *c)
 static void check_mounting(const struct combination *c)
 {
     const struct filesystem_identity *recorded = c->expected.recorded;
-    if (c->found.content == DISK_FILESYSTEM)
-        assert_string_not_equal(c->found.uuid, OTHER);
+
     if (c->expected.raw)
         return;
+    assert_string_not_equal(c->found.uuid, OTHER);
     assert_int_equal(c->found.content, DISK_FILESYSTEM);
     assert_string_equal(c->found.type, c->expected.type);
     if (recorded) {
