@@ -11,7 +11,8 @@
 /* A row for rpc_server_config.services. */
 struct rpc_service csi_node_service(struct node *node);
 
-/* The calls, in csi_stage.c, csi_publish.c, csi_stats.c and csi_info.c; the context is the node. */
+/* The calls, in csi_stage.c, csi_unstage.c, csi_publish.c, csi_stats.c and csi_info.c; the context
+ * is the node. */
 rpc_handler csi_stage_volume, csi_unstage_volume, csi_publish_volume, csi_unpublish_volume,
     csi_expand_volume, csi_get_volume_stats, csi_get_info, csi_get_capabilities;
 

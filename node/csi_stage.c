@@ -1,4 +1,4 @@
-/* NodeStageVolume and NodeUnstageVolume. */
+/* NodeStageVolume. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "node/metrics.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
-#include "node/volume_looks.h"
 #include "node/volume_record.h"
 
 /* A volume on its way to its staging path. */
@@ -75,6 +74,9 @@ static struct disk_expectation expectation_of(const struct staging *s)
         .read_only = s->access.read_only,
         .type = s->access.raw ? NULL : s->access.filesystem->name,
         .recorded = s->record.has_filesystem ? &s->record.filesystem : NULL,
+        .source = s->record.has_source ? &s->record.source : NULL,
+        /* The attribute cannot be changed, the annotation can. */
+        .accepted = s->record.accepted[0] ? s->record.accepted : s->access.accepted,
     };
 
     identity_derive(s->volume_id, expected.uuid);
@@ -87,7 +89,7 @@ static struct err *prove(struct task *self, struct staging *s,
     struct err *err = host_prove(self, s->node->host, &s->disk, s->device, expected, ret);
 
     if (!err)
-        metric_add(&METRIC_PROOFS, 1, ret->format ? "format" : "mount");
+        metric_add(&METRIC_PROOFS, 1, ret->format ? "format" : ret->copy ? "copy" : "mount");
     else if (err_kind(err) == ERR_PRECONDITION)
         metric_add(&METRIC_PROOFS, 1, "refused");
     phase_ended(s, "prove");
@@ -158,6 +160,58 @@ static struct err *check(struct task *self, struct staging *s, const char *why)
     phase_ended(s, "fsck");
     return NULL;
 }
+
+/* ---- a copy of another disk ---- */
+
+static struct err *replay(struct task *self, struct staging *s, const struct mount_request *request)
+{
+    TRY(job_begin(self, s, "mount"));
+    struct err *err = host_replay(self, s->node->host, request);
+    job_end(self, s, NULL);
+    return err;
+}
+
+/* Its origin was in use when it was copied, perhaps: what its journal holds comes first. */
+static struct err *settle_copy(struct task *self, struct staging *s,
+                               const struct mount_request *request)
+{
+    CLEANUP(err_freep) struct err *damage = NULL;
+
+    if (!s->state.needs_check && s->state.has_journal_to_replay) {
+        damage = replay(self, s, request);
+        if (damage && (!mount_shows_damage(damage) || !s->access.filesystem->check[0]))
+            return TAKE_PTR(damage);
+        TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
+    }
+    if (!damage && !s->state.needs_check)
+        return NULL;
+    TRY(check_still_ours(s));
+    return check(self, s, damage ? err_message(damage) : "the copy was not unmounted cleanly");
+}
+
+/* So that it and its origin are two file systems. It is done again if it was cut off: until then,
+ * the copy is found with its origin's UUID. */
+static struct err *mark_copy(struct task *self, struct staging *s,
+                             const struct mount_request *request, const char *uuid)
+{
+    TRY(check_still_ours(s));
+    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
+    if (s->state.mounted)
+        return err_new(ERR_PRECONDITION,
+                       "%s is a copy that is mounted read-only: it must be unmounted before it can "
+                       "be used for writing",
+                       s->device->path);
+    TRY(settle_copy(self, s, request));
+    TRY(job_begin(self, s, "set-uuid"));
+    struct err *err = host_set_uuid(self, s->node->host, s->device, s->access.filesystem, uuid);
+    job_end(self, s, NULL);
+    TRY(err);
+    log_info("volume %s: %s is a copy, and has got UUID %s", s->volume_id, s->device->path, uuid);
+    phase_ended(s, "uuid");
+    return NULL;
+}
+
+/* ---- before it is mounted ---- */
 
 static struct err *prepare_filesystem(struct task *self, struct staging *s,
                                       const struct disk_expectation *expected, bool format_it)
@@ -298,7 +352,13 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
 
     TRY(prove(self, s, &expected, &verdict));
     TRY(set_device(self, s));
+    if (verdict.copy && !s->access.read_only)
+        TRY(mark_copy(self, s, &request, expected.uuid));
     TRY(prepare_filesystem(self, s, &expected, verdict.format));
+    if (verdict.copy && s->access.read_only) {
+        request.no_replay = s->state.has_journal_to_replay;
+        s->state.has_journal_to_replay = false;
+    }
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
     TRY(mount(self, s, &request));
@@ -334,11 +394,6 @@ static struct err *stage(struct task *self, struct staging *s)
     return NULL;
 }
 
-static struct err *about_volume(struct err *err, const char *volume_id)
-{
-    return err ? err_wrap(err, "volume %s", volume_id) : NULL;
-}
-
 struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const void *message,
                              void *ret)
 {
@@ -361,41 +416,6 @@ struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const voi
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     TRY(volume_access_read(request->volume_capability, request->volume_context,
                            request->n_volume_context, call->arena, &s.access));
-    return about_volume(stage(self, &s), request->volume_id);
-}
-
-/* The disk may go to another node as soon as we have answered: nobody here may still use it. */
-static struct err *unstage(struct task *self, struct node *node,
-                           const Csi__V1__NodeUnstageVolumeRequest *request)
-{
-    struct attachment_place place;
-
-    TRY(host_unstage(self, node->host, request->staging_target_path));
-    const struct kube_object *object = informers_find_attachment(node, request->volume_id);
-    CLEANUP(err_freep)
-    struct err *not_attached = object ? attachment_check(as_attachment(object), &place)
-                                      : err_new(ERR_NOT_FOUND, "no attachment");
-    if (!not_attached)
-        TRY(host_check_unused(self, node->host, place.lun));
-    log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);
-    return NULL;
-}
-
-struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const void *message,
-                               void *ret)
-{
-    const Csi__V1__NodeUnstageVolumeRequest *request = message;
-    struct node *node = call->ctx;
-    CLEANUP(csi_release) struct csi_claim claim = {0};
-
-    (void)ret;
-    TRY(csi_claim(node, request->volume_id, &claim));
-    TRY(volume_path_check("staging_target_path", request->staging_target_path));
-    struct err *err =
-        volume_looks_close(self, node->looks, request->volume_id, csi_wait_deadline(node, call));
-    if (!err) {
-        err = unstage(self, node, request);
-        volume_looks_open(node->looks, request->volume_id);
-    }
-    return about_volume(err, request->volume_id);
+    struct err *err = stage(self, &s);
+    return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
 }

@@ -9,7 +9,7 @@
 struct metric METRIC_STAGE_SECONDS = {
     .name = "azuredisk_stage_duration_seconds",
     .help = "Duration of the steps of staging a volume: attach (waiting for the attachment), find "
-            "(waiting for the device), prove, format, fsck, record, mount.",
+            "(waiting for the device), prove, uuid, format, fsck, record, mount.",
     .type = METRIC_HISTOGRAM,
     .labels = {"phase"},
     .buckets = METRIC_SECONDS,
@@ -17,8 +17,8 @@ struct metric METRIC_STAGE_SECONDS = {
 
 struct metric METRIC_PROOFS = {
     .name = "azuredisk_disk_proofs_total",
-    .help = "Decisions about devices: mount, format, or refused because the device may be the "
-            "wrong disk.",
+    .help = "Decisions about devices: mount, format, copy (mount a disk that carries its origin's "
+            "file system), or refused because the device may be the wrong disk.",
     .type = METRIC_COUNTER,
     .labels = {"verdict"},
 };

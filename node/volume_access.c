@@ -4,7 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "provisioner-lib/host/identity.h"
 #include "provisioner-lib/host/mount.h"
 #include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/parameters.h"
@@ -82,6 +84,15 @@ static struct err *read_partition(const char *text, unsigned *ret)
     return NULL;
 }
 
+static struct err *read_accepted(const char *text, const char **ret)
+{
+    if (*text && !identity_is_uuid(text))
+        return err_new(ERR_INVALID, "volume attribute %s \"%s\" is not the UUID of a file system",
+                       ANNOTATION_ACCEPT_FILESYSTEM, text);
+    *ret = *text ? text : NULL;
+    return NULL;
+}
+
 struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
                                context_entry *const *context, size_t n_context, struct arena *arena,
                                struct volume_access *ret)
@@ -95,6 +106,7 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
     const char *shares = find(context, n_context, "maxshares");
     TRY(capability_check(capability, *shares ? (int)strtol(shares, NULL, 10) : MAX_SHARES_LIMIT));
     TRY(read_partition(find(context, n_context, "partition"), &access.partition));
+    TRY(read_accepted(find(context, n_context, ANNOTATION_ACCEPT_FILESYSTEM), &access.accepted));
 
     take_settings(context, n_context, arena, &access);
     access.raw = capability->access_type_case == ACCESS(BLOCK);

@@ -12,10 +12,11 @@
 typedef Csi__V1__NodeStageVolumeRequest__VolumeContextEntry context_entry;
 
 struct volume_access {
-    bool raw;           /* a block device */
-    bool read_only;     /* by its access mode or by a mount flag */
-    bool may_grow;      /* the device may be larger than the volume was */
-    unsigned partition; /* of the disk; 0: all of it */
+    bool raw;             /* a block device */
+    bool read_only;       /* by its access mode or by a mount flag */
+    bool may_grow;        /* the device may be larger than the volume was */
+    unsigned partition;   /* of the disk; 0: all of it */
+    const char *accepted; /* UUID of a file system that the disk may carry; NULL: none is said */
     const struct filesystem *filesystem;
     const char *const *options; /* of the mount, those that the file system always needs included */
     size_t n_options;

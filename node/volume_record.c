@@ -72,10 +72,26 @@ static struct err *check_size(const Api__AzVolume *volume,
 
 static const char *filesystem_note(const Api__AzVolume *volume)
 {
-    const Api__AzVolumeStatus *status = volume->status;
+    return volume_annotation(volume, ANNOTATION_FILESYSTEM);
+}
 
-    return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, ANNOTATION_FILESYSTEM)
-                  : NULL;
+static struct err *read_origin(const Api__AzVolume *volume, struct volume_record *ret)
+{
+    const char *source = volume_annotation(volume, ANNOTATION_SOURCE_FILESYSTEM);
+    const char *accepted = kube_annotation(volume->metadata, ANNOTATION_ACCEPT_FILESYSTEM);
+
+    ret->has_source = source != NULL;
+    if (source)
+        TRY(identity_parse(source, &ret->source));
+    if (!accepted)
+        return NULL;
+    if (!identity_is_uuid(accepted))
+        return err_new(ERR_INVALID,
+                       "annotation %s of the PersistentVolume: \"%s\" is not the UUID of a file "
+                       "system",
+                       ANNOTATION_ACCEPT_FILESYSTEM, accepted);
+    memcpy(ret->accepted, accepted, sizeof ret->accepted);
+    return NULL;
 }
 
 static bool same_filesystem(const struct filesystem_identity *a,
@@ -120,11 +136,10 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     record.grown_size = grown_size(volume);
     const char *note = filesystem_note(volume);
     record.has_filesystem = note != NULL;
-    if (note) {
-        struct err *err = identity_parse(note, &record.filesystem);
-        if (err)
-            return err_wrap(err, "AzVolume %s", volume->metadata->name);
-    }
+    struct err *err =
+        note ? identity_parse(note, &record.filesystem) : read_origin(volume, &record);
+    if (err)
+        return err_wrap(err, "AzVolume %s", volume->metadata->name);
     TRY(check_filesystem(volume, attachment, place, note ? &record.filesystem : NULL));
     *ret = record;
     return NULL;

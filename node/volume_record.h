@@ -14,6 +14,10 @@ struct volume_record {
     uint64_t grown_size; /* that it is to have, while it grows; 0: it does not */
     bool has_filesystem;
     struct filesystem_identity filesystem;
+    /* While there is none: what the disk may carry because it is a copy. */
+    bool has_source;
+    struct filesystem_identity source;
+    char accepted[UUID_SIZE]; /* by the user's word on the PersistentVolume; "": none */
 };
 
 /* Whether the AzVolume and what was read of the attachment (`place`) are about the disk `volume_id`

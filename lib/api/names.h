@@ -39,6 +39,9 @@
 #define ANNOTATION_SOURCE_FILESYSTEM                                                               \
     "disk.csi.azure.com/source-filesystem" /* of an AzVolume: the same, of the disk that its own   \
                                               was copied from, as it was on record then */
+/* A UUID that a user accepts: of a PersistentVolume, which may have it in volumeAttributes too, and
+ * in metadata. */
+#define ANNOTATION_ACCEPT_FILESYSTEM "disk.csi.azure.com/accept-filesystem"
 #define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */

@@ -16,7 +16,7 @@
 #include "provisioner-lib/host/filesystem_uuid.h"
 #include "provisioner-lib/host/identity.h"
 
-enum { SUPERBLOCK_AT = 1024, CRC32C_TYPE = 1 };
+enum { SUPERBLOCK_AT = 1024, CRC32C_TYPE = 1, LARGEST_BLOCK_LOG = 6, SMALLEST_GROUP = 256 };
 
 static bool has_checksums(const struct ext2_super_block *super)
 {
@@ -31,6 +31,8 @@ static uint32_t checksum_of(const struct ext2_super_block *super)
 static bool is_valid(const struct ext2_super_block *super)
 {
     return le16toh(super->s_magic) == EXT2_SUPER_MAGIC &&
+           le32toh(super->s_log_block_size) <= LARGEST_BLOCK_LOG &&
+           le32toh(super->s_blocks_per_group) >= SMALLEST_GROUP &&
            (!has_checksums(super) || (super->s_checksum_type == CRC32C_TYPE &&
                                       le32toh(super->s_checksum) == checksum_of(super)));
 }
@@ -97,14 +99,12 @@ static struct err *change_copy(int fd, uint64_t at, uint32_t group, const unsign
 static struct err *change_copies(int fd, const struct ext2_super_block *super,
                                  const unsigned char uuid[16])
 {
-    uint64_t block = UINT64_C(1024) << (le32toh(super->s_log_block_size) & 31);
+    uint64_t block = UINT64_C(1024) << le32toh(super->s_log_block_size), size;
     uint64_t first = le32toh(super->s_first_data_block);
     uint64_t per_group = le32toh(super->s_blocks_per_group);
-    uint64_t blocks = le32toh(super->s_blocks_count);
 
-    if (le32toh(super->s_feature_incompat) & EXT4_FEATURE_INCOMPAT_64BIT)
-        blocks |= (uint64_t)le32toh(super->s_blocks_count_hi) << 32;
-    for (uint64_t group = 1; per_group && first + group * per_group < blocks; group++)
+    TRY(block_size(fd, &size));
+    for (uint64_t group = 1; (first + group * per_group) * block + block <= size; group++)
         if (has_copy(super, (uint32_t)group))
             TRY(change_copy(fd, (first + group * per_group) * block, (uint32_t)group, uuid));
     return NULL;

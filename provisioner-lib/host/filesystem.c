@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/subprocess.h"
+#include "provisioner-lib/host/filesystem_uuid.h"
 
 enum {
     MAKE_LIMIT_MS = 10 * 60 * 1000,
@@ -25,7 +26,7 @@ enum {
         .uuid_prefix =                                                                             \
             "", /* It is called only for a reason: without -f it would stop at its own look. */    \
             .check = {"e2fsck", "-f", "-p"}, .grow = {"resize2fs"}, .read_size = ext4_size_read,   \
-        .read_state = ext4_state_read,                                                             \
+        .read_state = ext4_state_read, .set_uuid = ext4_uuid_set,                                  \
     }
 
 static const struct filesystem filesystems[] = {
@@ -40,6 +41,7 @@ static const struct filesystem filesystems[] = {
         .grow = {"xfs_growfs", "-d"},
         .grows_by_path = true,
         .read_size = xfs_size_read,
+        .set_uuid = xfs_uuid_set,
         /* Mounting replays the log, and xfs_repair refuses what has not been mounted since. */
     },
 };

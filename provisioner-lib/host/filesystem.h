@@ -19,6 +19,7 @@ struct filesystem {
     const char *grow[3]; /* the command, to which the device is added, or where it is mounted */
     bool grows_by_path;
     struct err *(*read_size)(int fd, uint64_t *ret_bytes);
+    struct err *(*set_uuid)(int fd, const char *uuid); /* filesystem_uuid.h */
     /* NULL: mounting it is all that is ever to be done. */
     struct err *(*read_state)(int fd, struct filesystem_state *ret);
 };

@@ -76,6 +76,14 @@ struct err *host_check(struct task *self, struct host *host, const struct device
                        const struct filesystem *type, const struct job_permit *permit,
                        uint64_t deadline) __attribute__((warn_unused_result));
 
+/* As mount_replay. */
+struct err *host_replay(struct task *self, struct host *host, const struct mount_request *request)
+    __attribute__((warn_unused_result));
+/* Gives the file system this UUID (filesystem_uuid.h). PRECONDITION if the device is in use. */
+struct err *host_set_uuid(struct task *self, struct host *host, const struct device *device,
+                          const struct filesystem *type, const char *uuid)
+    __attribute__((warn_unused_result));
+
 /* As staging_mount and staging_bind. */
 struct err *host_mount(struct task *self, struct host *host, const struct device *device,
                        const struct mount_request *request) __attribute__((warn_unused_result));

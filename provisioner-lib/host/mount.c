@@ -120,6 +120,8 @@ static struct err *configure(struct making *making)
     if (making->attributes & MOUNT_ATTR_RDONLY &&
         fsconfig(making->context, FSCONFIG_SET_FLAG, "ro", NULL, 0))
         return err_new(ERR_INTERNAL, "fsconfig ro: %s", strerror(errno));
+    if (request->no_replay && fsconfig(making->context, FSCONFIG_SET_FLAG, "norecovery", NULL, 0))
+        return err_new(ERR_INTERNAL, "fsconfig norecovery: %s", strerror(errno));
     return NULL;
 }
 

@@ -17,6 +17,7 @@ struct mount_request {
     const char *const *options; /* as in fstab: "noatime", "commit=30,data=ordered" */
     size_t n_options;
     bool read_only;
+    bool no_replay; /* of the journal; read-only */
 };
 
 /* INVALID if an option is refused, with the kernel's reason; PRECONDITION if the device is in use

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 
 static char *describe(const struct disk_observation *found)
@@ -63,21 +64,76 @@ static struct err *decide_recorded(const struct disk_expectation *expected,
     return NULL;
 }
 
+/* ---- none on record ---- */
+
+static bool is_copy(const struct disk_expectation *expected)
+{
+    return expected->source || expected->accepted;
+}
+
+static bool is_of_origin(const struct disk_expectation *expected,
+                         const struct disk_observation *found)
+{
+    const struct filesystem_identity *source = expected->source;
+
+    return (source && strcmp(found->type, source->type) == 0 &&
+            same_uuid(found->uuid, source->uuid)) ||
+           (expected->accepted && same_uuid(found->uuid, expected->accepted));
+}
+
+static struct err *refuse_as_copy(const struct disk_expectation *expected,
+                                  const struct disk_observation *found)
+{
+    CLEANUP(freep) char *source = expected->source ? identity_format(expected->source) : NULL;
+    CLEANUP(freep)
+    char *why = mem_printf("wrong disk or lost data: expected a copy of %s%s%s",
+                           source ? source : "", source && expected->accepted ? " or of " : "",
+                           expected->accepted ? expected->accepted : "");
+
+    return refuse(found, why);
+}
+
+/* The file system of another volume, perhaps in a copy that nobody has told us of. */
+static struct err *with_way_out(struct err *err, const struct disk_observation *found)
+{
+    CLEANUP(freep) char *said = mem_strdup(err_message(err));
+
+    err_free(err);
+    return err_new(ERR_PRECONDITION,
+                   "%s. If the volume is to use a copy of that volume's disk, set the annotation "
+                   "%s of its PersistentVolume to %s",
+                   said, ANNOTATION_ACCEPT_FILESYSTEM, found->uuid);
+}
+
+static struct err *refuse_content(const struct disk_expectation *expected,
+                                  const struct disk_observation *found)
+{
+    if (is_copy(expected))
+        return refuse_as_copy(expected, found);
+    return refuse(found, found->content == DISK_FILESYSTEM
+                             ? "wrong disk: it contains the file system of another volume"
+                             : "the device is not empty and contains no file system");
+}
+
 static struct err *decide_unrecorded(const struct disk_expectation *expected,
-                                     const struct disk_observation *found, bool *ret_record_due)
+                                     const struct disk_observation *found,
+                                     struct disk_verdict *verdict)
 {
     if (found->content != DISK_FILESYSTEM)
-        return refuse(found, "the device is not empty and contains no file system");
+        return refuse_content(expected, found);
     if (strcmp(found->type, expected->type) != 0) {
         CLEANUP(freep) char *why = mem_printf("%s was requested", expected->type);
 
         return refuse(found, why);
     }
     bool own = same_uuid(found->uuid, expected->uuid);
-    if (!own && identity_has_mark(found->uuid))
-        return refuse(found, "wrong disk: it contains the file system of another volume");
-    *ret_record_due = own;
-    return NULL;
+    verdict->copy = !own && is_of_origin(expected, found);
+    verdict->record_due = own || (verdict->copy && !expected->read_only);
+    if (own || verdict->copy)
+        return NULL;
+    if (identity_has_mark(found->uuid))
+        return with_way_out(refuse_content(expected, found), found);
+    return is_copy(expected) ? refuse_as_copy(expected, found) : NULL;
 }
 
 /* Whether formatting this volume began here and did not come to its end. */
@@ -100,15 +156,15 @@ struct err *proof_decide(const struct disk_expectation *expected,
          * another volume was made with, is that user's. */
     } else if (expected->recorded) {
         TRY(decide_recorded(expected, found));
-    } else if (is_unfinished(expected, found) ||
-               (found->content == DISK_UNSIGNED && found->blank)) {
+    } else if (!is_copy(expected) && (is_unfinished(expected, found) ||
+                                      (found->content == DISK_UNSIGNED && found->blank))) {
         if (expected->read_only)
             return refuse(found, "a volume that is published read-only is not formatted");
         if (expected->partition)
             return refuse(found, "a partition is not formatted by this driver: format it by hand");
         verdict = (struct disk_verdict){.format = true, .record_due = true};
     } else {
-        TRY(decide_unrecorded(expected, found, &verdict.record_due));
+        TRY(decide_unrecorded(expected, found, &verdict));
     }
     *ret = verdict;
     return NULL;

@@ -10,7 +10,9 @@
  *   - a device with any signature or any data is never formatted. The one exception is what a
  *     formatting of this very volume left behind when it was cut off, which says so itself
  *     (format_mark.h): it has never been mounted;
- *   - a file system that belongs to another volume of this driver is not mounted;
+ *   - a file system that belongs to another volume of this driver is not mounted, unless the
+ *     volume has none on record and is known to be a copy of that one;
+ *   - a volume that is known to be a copy is never formatted;
  *   - read-only access never formats, nor is a partition formatted: somebody else has made it.
  */
 #pragma once
@@ -30,6 +32,9 @@ struct disk_expectation {
     const char *type;                           /* of file system that is asked for */
     const struct filesystem_identity *recorded; /* NULL: none */
     char uuid[UUID_SIZE];                       /* that a file system of this volume has */
+    /* While none is on record: what the disk may carry because it is a copy. */
+    const struct filesystem_identity *source; /* of the disk that it was made from; NULL: of none */
+    const char *accepted;                     /* UUID, by the user's word; NULL: none */
 };
 
 enum disk_content {
@@ -53,6 +58,9 @@ struct disk_observation {
 struct disk_verdict {
     bool format;     /* before it is mounted */
     bool record_due; /* what it carries, then, is to be put on record */
+    /* It carries its origin's file system. Before it is mounted for writing, this gets the volume's
+     * UUID, which is on record then; read-only it is mounted as it is, and nothing is written. */
+    bool copy;
 };
 
 /* PRECONDITION, saying what was expected and what was found, if the device must not be touched. */

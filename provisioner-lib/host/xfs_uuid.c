@@ -95,7 +95,8 @@ static bool is_valid(const char *sector)
     size_t size = be16toh(super->sector_size);
 
     if (memcmp(super->magic, "XFSB", sizeof super->magic) != 0 || size < BLOCK ||
-        size > LARGEST_SECTOR || super->block_log > 16 || super->ag_block_log > 31)
+        size > LARGEST_SECTOR || !super->ag_blocks || super->block_log > 16 ||
+        super->ag_block_log > 31)
         return false;
     return (be16toh(super->version) & 0xf) == WITH_CHECKSUMS &&
            super->checksum == super_checksum(sector, size);

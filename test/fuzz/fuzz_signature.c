@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "provisioner-lib/host/block.h"
-#include "provisioner-lib/host/filesystem_state.h"
+#include "provisioner-lib/host/filesystem.h"
 #include "provisioner-lib/host/probe.h"
 #include "test/fuzz/file.h"
 
@@ -75,6 +75,18 @@ static void check_proof(int fd, size_t disk, const struct disk_observation *foun
         MUST(!verdict.format && strcmp(found->type, "ext4") == 0);
 }
 
+/* A file system that says that it has another UUID has it. */
+static void check_uuid(int fd, const struct filesystem *type)
+{
+    static const char uuid[] = "617a646b-6e85-804c-ba1a-e367f410918d";
+    struct disk_observation found;
+
+    if (!input_taken(type->set_uuid(fd, uuid)))
+        return;
+    MUST(input_taken(probe_device(fd, &found)));
+    MUST(found.content == DISK_FILESYSTEM && strcmp(found.uuid, uuid) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct disk_observation found;
@@ -95,6 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(memchr(found.uuid, '\0', sizeof found.uuid));
         MUST(memchr(found.format_mark, '\0', sizeof found.format_mark));
         check_proof(fd, disk, &found);
+        if (found.content == DISK_FILESYSTEM && filesystem_find(found.type))
+            check_uuid(fd, filesystem_find(found.type));
     }
     close(fd);
     return 0;

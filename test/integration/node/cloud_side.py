@@ -6,6 +6,8 @@ from kubernetes.client.exceptions import ApiException
 from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
 
 ANNOTATION_FILESYSTEM = "disk.csi.azure.com/filesystem"
+ANNOTATION_SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
+ANNOTATION_ACCEPT_FILESYSTEM = "disk.csi.azure.com/accept-filesystem"
 ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
 
 
@@ -37,13 +39,21 @@ class CloudSide:
         }
         self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", body)
 
-    def settle(self, disk: str, size: int, record: str | None = None, volume_id: str | None = None) -> None:
-        """What is on record of the volume itself."""
+    def settle(
+        self, disk: str, size: int, record: str | None = None, volume_id: str | None = None,
+        source: str | None = None,
+    ) -> None:  # fmt: skip
+        """What is on record of the volume itself; `source`: of the disk that its own was copied from."""
         detail = {"volume_id": volume_id or disk_id(disk), "capacity_bytes": size, "node_expansion_required": False}
         status = {"state": "Created", "detail": detail}
-        if record:
-            status["annotation"] = {ANNOTATION_FILESYSTEM: record}
+        notes = {ANNOTATION_FILESYSTEM: record, ANNOTATION_SOURCE_FILESYSTEM: source}
+        status["annotation"] = {name: note for name, note in notes.items() if note}
         self._patch_status("azvolumes", disk, {"status": status})
+
+    def accept(self, disk: str, uuid: str | None) -> None:
+        """As the controller does when the PersistentVolume has the annotation."""
+        body = {"metadata": {"annotations": {ANNOTATION_ACCEPT_FILESYSTEM: uuid}}}
+        self.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk, body)
 
     def ask_for(self, disk: str, size: int) -> None:
         """As ControllerExpandVolume does."""
@@ -93,11 +103,11 @@ class CloudSide:
     def report(
         self, disk: str, node: str | None = None, state: str = "Attached", role: str = "Primary",
         lun: int | None = None, size: int | None = None, record: str | None = None,
-        error: dict | None = None,
+        error: dict | None = None, source: str | None = None,
     ) -> None:  # fmt: skip
-        """Of the attachment; size and file system are those of the volume."""
+        """Of the attachment; size and file systems are those of the volume."""
         if size is not None:
-            self.settle(disk, size, record)
+            self.settle(disk, size, record, source=source)
         self.attest(disk, node, state, role, lun, size, record, error)
 
     def attest(

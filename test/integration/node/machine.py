@@ -65,6 +65,19 @@ class Disk:
         os.close(self.fd)
         os.close(self.image)
 
+    def copy(self, origin: "Disk") -> None:
+        """What is on that disk now, be it in use or not: as a snapshot."""
+        at = 0
+        while at < origin.size:
+            try:
+                at = os.lseek(origin.image, at, os.SEEK_DATA)
+            except OSError:  # there is nothing more
+                return
+            end = os.lseek(origin.image, at, os.SEEK_HOLE)
+            os.lseek(self.image, at, os.SEEK_SET)
+            while at < end:
+                at += os.sendfile(self.image, origin.image, at, end - at)
+
     def write(self, offset: int, data: bytes) -> None:
         os.pwrite(self.fd, data, offset)
         os.fsync(self.fd)

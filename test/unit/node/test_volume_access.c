@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "test/unit/expect.h"
 
+#define UUID "617a646b-6e85-804c-BA1A-E367F410918D"
 #define MODE(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__##name
 
 enum type { NONE, BLOCK, MOUNT };
@@ -78,6 +79,7 @@ static const struct {
     bool raw, read_only, may_grow;
     unsigned partition;
     const char *filesystem;
+    const char *accepted_uuid;
     const char *options; /* all of them, each followed by a space */
 } accepted[] = {
     {.wish = WRITER(), .filesystem = "ext4", .options = ""},
@@ -115,6 +117,13 @@ static const struct {
      .filesystem = "ext4",
      .options = "",
      .partition = 1},
+    {.wish = WRITER(.context = {"Disk.CSI.azure.com/Accept-Filesystem", UUID}),
+     .filesystem = "ext4",
+     .options = "",
+     .accepted_uuid = UUID},
+    {.wish = WRITER(.context = {"disk.csi.azure.com/accept-filesystem", ""}),
+     .filesystem = "ext4",
+     .options = ""},
     {.wish = WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxshares", "5"}),
      .raw = true,
      .read_only = true},
@@ -133,6 +142,8 @@ static void test_accepted(void **state)
         assert_int_equal(access.read_only, accepted[i].read_only);
         assert_int_equal(access.may_grow, accepted[i].may_grow);
         assert_int_equal(access.partition, accepted[i].partition);
+        assert_string_equal(access.accepted ? access.accepted : "none",
+                            accepted[i].accepted_uuid ? accepted[i].accepted_uuid : "none");
         if (access.raw)
             continue;
         assert_string_equal(access.filesystem->name, accepted[i].filesystem);
@@ -173,6 +184,12 @@ static void test_refused(void **state)
         {WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxShares", "1"}),
          "volume_capability.access_mode MULTI_NODE_READER_ONLY requires parameter maxShares to be "
          "2 or more"},
+        {WRITER(.context = {"disk.csi.azure.com/accept-filesystem", "ext4 " UUID}),
+         "volume attribute disk.csi.azure.com/accept-filesystem \"ext4 " UUID
+         "\" is not the UUID of a file system"},
+        {WRITER(.context = {"disk.csi.azure.com/accept-filesystem", "true"}),
+         "volume attribute disk.csi.azure.com/accept-filesystem \"true\" is not the UUID of a file "
+         "system"},
         {WRITER(.fs_type = "btrfs"), "volume_capability.mount.fs_type \"btrfs\" is not supported: "
                                      "it must be one of ext4, ext3, ext2, xfs"},
         {WRITER(.context = {"fstype", "NTFS"}),

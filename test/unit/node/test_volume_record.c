@@ -12,6 +12,11 @@
     "{'metadata':{'name':'data'},'spec':{'capacityRange':{'required_bytes':" wish "}},"            \
     "'status':{'state':'" state "'," DETAIL(size) "}}"
 #define NOTE(text) "'annotation':{'disk.csi.azure.com/filesystem':'" text "'}"
+#define NOTES(...) "'annotation':{" __VA_ARGS__ "}"
+#define SOURCE(text) "'disk.csi.azure.com/source-filesystem':'" text "'"
+#define ACCEPTING(text, status)                                                                    \
+    "{'metadata':{'name':'data','annotations':{'disk.csi.azure.com/accept-filesystem':'" text      \
+    "'}},'status':{" status "}}"
 #define DISAGREE                                                                                   \
     ": AzVolumeAttachment data-n1-attachment and AzVolume data disagree, so one of them was not "  \
     "written by the controller; the device was not modified"
@@ -67,6 +72,25 @@ static const struct {
      "its record" DISAGREE},
     {VOLUME(DETAIL("1000") "," NOTE("ext4")), NULL, 1000, NULL, ERR_INVALID,
      "AzVolume data: \"ext4\" is not a file system type followed by a UUID"},
+
+    /* A copy; what is said of its origin counts while nothing is on record. */
+    {VOLUME(DETAIL("1000") "," NOTES(SOURCE("xfs " OTHER))), NULL, 1000,
+     "1000 -, a copy of xfs " OTHER, 0, NULL},
+    {ACCEPTING("617A646B-1111-8111-8111-111111111111", DETAIL("1000")), NULL, 1000,
+     "1000 -, accepting 617A646B-1111-8111-8111-111111111111", 0, NULL},
+    {ACCEPTING(OTHER, DETAIL("1000") "," NOTES(SOURCE("ext4 " OTHER))), NULL, 1000,
+     "1000 -, a copy of ext4 " OTHER ", accepting " OTHER, 0, NULL},
+    {ACCEPTING("x", DETAIL("1000") "," NOTES("'disk.csi.azure.com/filesystem':'ext4 " OWN
+                                             "'," SOURCE("x"))),
+     NULL, 1000, "1000 ext4 " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTES(SOURCE(OTHER))), NULL, 1000, NULL, ERR_INVALID,
+     "AzVolume data: \"" OTHER "\" is not a file system type followed by a UUID"},
+    {ACCEPTING("ext4 " OTHER, DETAIL("1000")), NULL, 1000, NULL, ERR_INVALID,
+     "AzVolume data: annotation disk.csi.azure.com/accept-filesystem of the PersistentVolume: "
+     "\"ext4 " OTHER "\" is not the UUID of a file system"},
+    {ACCEPTING("", DETAIL("1000")), NULL, 1000, NULL, ERR_INVALID,
+     "AzVolume data: annotation disk.csi.azure.com/accept-filesystem of the PersistentVolume: "
+     "\"\" is not the UUID of a file system"},
 };
 
 static char *describe(const struct volume_record *record)
@@ -74,6 +98,12 @@ static char *describe(const struct volume_record *record)
     CLEANUP(freep)
     char *text = record->has_filesystem ? identity_format(&record->filesystem) : NULL;
 
+    CLEANUP(freep) char *source = record->has_source ? identity_format(&record->source) : NULL;
+
+    if (source || record->accepted[0])
+        return mem_printf("%llu %s%s%s%s%s", (unsigned long long)record->size, text ? text : "-",
+                          source ? ", a copy of " : "", source ? source : "",
+                          record->accepted[0] ? ", accepting " : "", record->accepted);
     if (record->grown_size)
         return mem_printf("%llu %s, %llu", (unsigned long long)record->size, text ? text : "-",
                           (unsigned long long)record->grown_size);

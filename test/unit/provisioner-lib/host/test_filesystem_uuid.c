@@ -1,7 +1,9 @@
 /* Another UUID for real file systems, next to their origins, and cut off in between. */
 #include "provisioner-lib/host/filesystem_uuid.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -240,6 +242,28 @@ static void test_cut_off(void **state)
     }
 }
 
+/* The first superblock is written when all else has been: of the image, which is a file, no
+ * more than the beginning can be written at first. */
+static void test_first_superblock_last(void **state)
+{
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_XFS);
+    const struct rlimit little = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
+    const struct rlimit all = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+
+    (void)state;
+    make(&kinds[6], disk);
+    replay(&kinds[6], disk);
+    assert_int_equal(fsync(disk->fd), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+    struct err *err = xfs_uuid_set(disk->image, OWN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+    assert_fails(err, ERR_INTERNAL, "writing the device: File too large");
+    assert_uuid(disk, ORIGIN);
+    assert_ok(xfs_uuid_set(disk->image, OWN));
+    assert_uuid(disk, OWN);
+}
+
 /* Records of a striped log are large: the log is written round once and a half. */
 static void test_log_that_went_round(void **state)
 {
@@ -318,7 +342,23 @@ static void test_refused(void **state)
     assert_refused(xfs, xfs_uuid_set, "the device has no valid xfs superblock at byte 78643200");
 }
 
-/* A log whose last record is of another file system, or was changed. */
+/* As xfs_admin leaves it when it is cut off: it has written the log, but no superblock yet. */
+static void test_log_of_another(void **state)
+{
+    CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_XFS);
+    char sector[SECTOR];
+
+    (void)state;
+    make(&kinds[6], disk);
+    replay(&kinds[6], disk);
+    assert_int_equal(pread(disk->fd, sector, SECTOR, 0), SECTOR);
+    assert_ok(xfs_uuid_set(disk->fd, OWN));
+    replay(&kinds[6], disk);
+    assert_int_equal(pwrite(disk->fd, sector, SECTOR, 0), SECTOR);
+    assert_refused(disk, xfs_uuid_set, "the last record of the file system's log is damaged");
+}
+
+/* A log whose last record was changed. */
 static void test_damaged_log(void **state)
 {
     static const char *const damages[] = {"log of another", "checksum"};
@@ -348,9 +388,11 @@ int main(void)
         cmocka_unit_test(test_copy_next_to_its_origin),
         cmocka_unit_test(test_journal_to_replay),
         cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_first_superblock_last),
         cmocka_unit_test(test_log_that_went_round),
         cmocka_unit_test(test_group_checksums),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_log_of_another),
         cmocka_unit_test(test_damaged_log),
     };
 

@@ -6,6 +6,7 @@
 #include <sys/mount.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/target_mount.h"
 #include "test/unit/expect.h"
@@ -196,6 +197,49 @@ static void test_a_device_in_use(void **state)
     assert_ok(mount_remove(first));
 }
 
+/* A journal is replayed where nobody sees it, or not at all. */
+static void test_replay(void **state)
+{
+    static const char *const types[] = {"ext4", "xfs"};
+    const char *target = in_workplace("replayed");
+
+    (void)state;
+    make_folder(target);
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        CLEANUP(disk_freep) struct disk *disk = disk_new(SMALLEST_XFS);
+        CLEANUP(freep) char *mkfs = mem_printf("mkfs.%s", types[i]);
+        struct mount_request request = {
+            .device = disk->path, .target = target, .type = types[i], .read_only = true};
+        struct mount_request replay = {.device = disk->path, .type = types[i]};
+        bool mounted;
+
+        RUN(mkfs, "-q", disk->path);
+        disk_use_and_cut_off(disk, types[i]);
+        assert_ok(block_drop_caches(disk->fd));
+        uint64_t before = disk_checksum(disk);
+        request.no_replay = true;
+        assert_ok(mount_filesystem(&request));
+        assert_ok(mount_remove(target));
+        assert_ok(block_drop_caches(disk->fd));
+        assert_int_equal(disk_checksum(disk), before);
+
+        assert_ok(mount_replay(&replay));
+        assert_ok(mount_table_has(disk->number, &mounted));
+        assert_false(mounted);
+        assert_ok(block_drop_caches(disk->fd));
+        assert_int_not_equal(disk_checksum(disk), before);
+        assert_ok(mount_filesystem(&request));
+        CLEANUP(freep) char *text = read_text(below(target, "file"));
+        assert_string_equal(text, "written before the power cut");
+        CLEANUP(freep) char *busy = mem_printf("replaying the journal of %s: ", disk->path);
+        struct err *err = mount_replay(&replay);
+        assert_int_equal(err_kind(err), ERR_PRECONDITION);
+        assert_memory_equal(err_message(err), busy, strlen(busy));
+        err_free(err);
+        assert_ok(mount_remove(target));
+    }
+}
+
 static void test_read_only_among_options(void **state)
 {
     (void)state;
@@ -332,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_what_cannot_be_mounted),
         cmocka_unit_test(test_a_device_in_use),
+        cmocka_unit_test(test_replay),
         cmocka_unit_test(test_read_only_among_options),
         cmocka_unit_test(test_bind_and_table),
         cmocka_unit_test(test_a_volume_that_is_to_be_alone),

@@ -8,11 +8,14 @@
 #define SIZE 1073741824
 #define OWN "617a646b-6e85-804c-ba1a-e367f410918d"     /* of the volume */
 #define OTHER "617a646b-1111-8111-8111-111111111111"   /* of another volume of this driver */
+#define ORIGIN "617a646b-2222-8222-8222-222222222222"  /* of the volume that it is a copy of */
 #define FOREIGN "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d" /* made elsewhere */
 
 static const struct filesystem_identity recorded_own = {"ext4", OWN};
 static const struct filesystem_identity recorded_foreign = {"ext4", FOREIGN};
 static const struct filesystem_identity recorded_xfs = {"xfs", OWN};
+static const struct filesystem_identity source = {"ext4", ORIGIN};
+static const struct filesystem_identity source_xfs = {"xfs", ORIGIN};
 
 #define ASKED(...)                                                                                 \
     {                                                                                              \
@@ -32,7 +35,12 @@ static const struct filesystem_identity recorded_xfs = {"xfs", OWN};
         __VA_ARGS__                                                                                \
     }
 
-enum outcome { FORMAT, MOUNT, MOUNT_AND_RECORD, REFUSE };
+#define OF(rest)                                                                                   \
+    ". If the volume is to use a copy of that volume's disk, set the annotation "                  \
+    "disk.csi.azure.com/accept-filesystem of its PersistentVolume to 617a646b-" rest
+#define WAY_OUT OF("1111-8111-8111-111111111111")
+
+enum outcome { FORMAT, MOUNT, MOUNT_AND_RECORD, COPY, COPY_READ_ONLY, REFUSE };
 
 static const struct {
     const char *name;
@@ -127,7 +135,7 @@ static const struct {
      "ext4 was requested: found xfs " OWN "; the device was not modified"},
     {"another volume's", ASKED(), HOLDS("ext4", OTHER), REFUSE,
      "wrong disk: it contains the file system of another volume: found ext4 " OTHER
-     "; the device was not modified"},
+     "; the device was not modified" WAY_OUT},
     {"made elsewhere", ASKED(), HOLDS("ext4", FOREIGN), MOUNT, NULL},
     {"made elsewhere, without a UUID", ASKED(), HOLDS("ext4", ""), MOUNT, NULL},
     {"made elsewhere, another type", ASKED(), HOLDS("btrfs", FOREIGN), REFUSE,
@@ -157,6 +165,76 @@ static const struct {
     {"our mark under another's file system", ASKED(), HOLDS("ext4", OTHER, .format_mark = OWN),
      REFUSE,
      "wrong disk: it contains the file system of another volume: found ext4 " OTHER
+     "; the device was not modified" WAY_OUT},
+
+    /* A copy that the driver has made. */
+    {"a copy", ASKED(.source = &source), HOLDS("ext4", ORIGIN), COPY, NULL},
+    {"a copy, read-only", ASKED(.source = &source, .read_only = true), HOLDS("ext4", ORIGIN),
+     COPY_READ_ONLY, NULL},
+    {"a copy on a partition", ASKED(.source = &source, .partition = true), HOLDS("ext4", ORIGIN),
+     COPY, NULL},
+    {"a copy with the volume's own", ASKED(.source = &source), HOLDS("ext4", OWN), MOUNT_AND_RECORD,
+     NULL},
+    {"a copy with its own on record", ASKED(.source = &source, .recorded = &recorded_own),
+     HOLDS("ext4", OWN), MOUNT, NULL},
+    {"a copy's origin, with its own on record", ASKED(.source = &source, .recorded = &recorded_own),
+     HOLDS("ext4", ORIGIN), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found ext4 " ORIGIN
+     "; the device was not modified"},
+    {"a copy of another size",
+     ASKED(.source = &source),
+     {.size = SIZE + 512, .content = DISK_FILESYSTEM, .type = "ext4", .uuid = ORIGIN},
+     REFUSE,
+     "wrong disk: the volume has 1073741824 bytes, but the device has 1073742336"},
+    {"a copy, another volume's", ASKED(.source = &source), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN ": found ext4 " OTHER
+     "; the device was not modified" WAY_OUT},
+    {"a copy, made elsewhere", ASKED(.source = &source), HOLDS("ext4", FOREIGN), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN ": found ext4 " FOREIGN
+     "; the device was not modified"},
+    {"a copy, without a UUID", ASKED(.source = &source), HOLDS("ext4", ""), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN
+     ": found ext4 ; the device was not modified"},
+    {"a copy of another type", ASKED(.source = &source_xfs), HOLDS("ext4", ORIGIN), REFUSE,
+     "wrong disk or lost data: expected a copy of xfs " ORIGIN ": found ext4 " ORIGIN
+     "; the device was not modified" OF("2222-8222-8222-222222222222")},
+    {"a copy, another type is asked for", ASKED(.source = &source_xfs), HOLDS("xfs", ORIGIN),
+     REFUSE, "ext4 was requested: found xfs " ORIGIN "; the device was not modified"},
+    {"a copy, blank", ASKED(.source = &source), BLANK(), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN
+     ": found nothing; the device was not modified"},
+    {"a copy, data", ASKED(.source = &source), DATA(), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN
+     ": found data without a signature; the device was not modified"},
+    {"a copy, unfinished", ASKED(.source = &source), DATA(.format_mark = OWN), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN
+     ": found data without a signature; the device was not modified"},
+    {"a raw volume that is a copy", ASKED(.source = &source, .raw = true), HOLDS("ext4", OTHER),
+     MOUNT, NULL},
+
+    /* A copy by the user's word. */
+    {"accepted", ASKED(.accepted = OTHER), HOLDS("ext4", OTHER), COPY, NULL},
+    {"accepted, in capitals", ASKED(.accepted = "617A646B-2222-8222-8222-222222222222"),
+     HOLDS("ext4", ORIGIN), COPY, NULL},
+    {"accepted, read-only", ASKED(.accepted = OTHER, .read_only = true), HOLDS("ext4", OTHER),
+     COPY_READ_ONLY, NULL},
+    {"accepted, made elsewhere", ASKED(.accepted = FOREIGN), HOLDS("ext4", FOREIGN), COPY, NULL},
+    {"accepted beside a source", ASKED(.source = &source, .accepted = OTHER), HOLDS("ext4", OTHER),
+     COPY, NULL},
+    {"the source beside what is accepted", ASKED(.source = &source, .accepted = OTHER),
+     HOLDS("ext4", ORIGIN), COPY, NULL},
+    {"neither", ASKED(.source = &source, .accepted = OTHER), HOLDS("ext4", FOREIGN), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN " or of " OTHER
+     ": found ext4 " FOREIGN "; the device was not modified"},
+    {"accepted, but another", ASKED(.accepted = ORIGIN), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk or lost data: expected a copy of " ORIGIN ": found ext4 " OTHER
+     "; the device was not modified" WAY_OUT},
+    {"accepted, but blank", ASKED(.accepted = ORIGIN), BLANK(), REFUSE,
+     "wrong disk or lost data: expected a copy of " ORIGIN
+     ": found nothing; the device was not modified"},
+    {"accepted, with another on record", ASKED(.accepted = OTHER, .recorded = &recorded_own),
+     HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found ext4 " OTHER
      "; the device was not modified"},
 
     /* Raw volumes. */
@@ -190,7 +268,12 @@ static enum outcome outcome_of(const struct disk_expectation *expected,
         return REFUSE;
     if (verdict.format) {
         assert_true(verdict.record_due);
+        assert_false(verdict.copy);
         return FORMAT;
+    }
+    if (verdict.copy) {
+        assert_int_equal(verdict.record_due, !expected->read_only);
+        return verdict.record_due ? COPY : COPY_READ_ONLY;
     }
     return verdict.record_due ? MOUNT_AND_RECORD : MOUNT;
 }
@@ -214,7 +297,9 @@ static void test_table(void **state)
 
 static const uint64_t sizes[] = {SIZE - 512, SIZE, SIZE + 512};
 static const char *const types[] = {"", "ext4", "xfs", "btrfs", "gpt"};
-static const char *const uuids[] = {"", OWN, OTHER, FOREIGN};
+static const char *const uuids[] = {"", OWN, OTHER, FOREIGN, ORIGIN};
+static const struct filesystem_identity *const sources[] = {NULL, &source, &source_xfs};
+static const char *const accepted[] = {NULL, ORIGIN, FOREIGN};
 static const struct filesystem_identity *const records[] = {NULL, &recorded_own, &recorded_foreign,
                                                             &recorded_xfs};
 
@@ -252,6 +337,8 @@ static bool combine(size_t number, struct combination *ret)
     ret->expected.read_only = digit(&number, 2);
     ret->expected.type = digit(&number, 2) ? "xfs" : "ext4";
     ret->expected.recorded = records[digit(&number, COUNT_OF(records))];
+    ret->expected.source = sources[digit(&number, COUNT_OF(sources))];
+    ret->expected.accepted = accepted[digit(&number, COUNT_OF(accepted))];
     return number == 0;
 }
 
@@ -264,17 +351,37 @@ static void check_formatting(const struct combination *c)
 
     assert_true(untouched || cut_off);
     assert_null(c->expected.recorded);
+    assert_null(c->expected.source);
+    assert_null(c->expected.accepted);
     assert_false(c->expected.read_only);
     assert_false(c->expected.raw);
 }
 
-static void check_mounting(const struct combination *c)
+/* A file system that is neither the volume's nor its origin's. */
+static bool is_strange(const struct combination *c)
+{
+    const struct disk_expectation *expected = &c->expected;
+    bool is_source = expected->source && strcmp(expected->source->type, c->found.type) == 0 &&
+                     strcmp(expected->source->uuid, c->found.uuid) == 0;
+    bool is_accepted = expected->accepted && strcmp(expected->accepted, c->found.uuid) == 0;
+
+    return strcmp(c->found.uuid, OWN) != 0 && !is_source && !is_accepted;
+}
+
+static void check_mounting(const struct combination *c, enum outcome outcome)
 {
     const struct filesystem_identity *recorded = c->expected.recorded;
 
     if (c->expected.raw)
         return;
     assert_string_not_equal(c->found.uuid, OTHER);
+    if (!recorded && is_strange(c)) {
+        assert_null(c->expected.source);
+        assert_null(c->expected.accepted);
+        assert_string_not_equal(c->found.uuid, ORIGIN);
+    }
+    if (outcome == COPY || outcome == COPY_READ_ONLY)
+        assert_true(!recorded && !is_strange(c) && strcmp(c->found.uuid, OWN) != 0);
     assert_int_equal(c->found.content, DISK_FILESYSTEM);
     assert_string_equal(c->found.type, c->expected.type);
     if (recorded) {
@@ -301,7 +408,7 @@ static void test_properties(void **state)
         if (outcome == FORMAT)
             check_formatting(&c);
         else
-            check_mounting(&c);
+            check_mounting(&c, outcome);
     }
     for (size_t i = 0; i <= REFUSE; i++)
         assert_true(outcomes[i] > 0);

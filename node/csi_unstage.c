@@ -1,0 +1,43 @@
+/* NodeUnstageVolume. */
+
+#include "lib/base/log.h"
+#include "node/csi_service.h"
+#include "node/informers.h"
+#include "node/volume_access.h"
+#include "node/volume_looks.h"
+
+/* The disk may go to another node as soon as we have answered: nobody here may still use it. */
+static struct err *unstage(struct task *self, struct node *node,
+                           const Csi__V1__NodeUnstageVolumeRequest *request)
+{
+    struct attachment_place place;
+
+    TRY(host_unstage(self, node->host, request->staging_target_path));
+    const struct kube_object *object = informers_find_attachment(node, request->volume_id);
+    CLEANUP(err_freep)
+    struct err *not_attached = object ? attachment_check(as_attachment(object), &place)
+                                      : err_new(ERR_NOT_FOUND, "no attachment");
+    if (!not_attached)
+        TRY(host_check_unused(self, node->host, place.lun));
+    log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);
+    return NULL;
+}
+
+struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const void *message,
+                               void *ret)
+{
+    const Csi__V1__NodeUnstageVolumeRequest *request = message;
+    struct node *node = call->ctx;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+
+    (void)ret;
+    TRY(csi_claim(node, request->volume_id, &claim));
+    TRY(volume_path_check("staging_target_path", request->staging_target_path));
+    struct err *err =
+        volume_looks_close(self, node->looks, request->volume_id, csi_wait_deadline(node, call));
+    if (!err) {
+        err = unstage(self, node, request);
+        volume_looks_open(node->looks, request->volume_id);
+    }
+    return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
+}

@@ -1,0 +1,42 @@
+/* What a node does with a disk that is a copy of another one, before it is mounted: the journal is
+ * replayed, and the file system gets a UUID of its own. */
+
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/host.h"
+#include "provisioner-lib/host/host_worker.h"
+
+static struct err *replay_blocking(void *arg)
+{
+    return mount_replay(arg);
+}
+
+struct err *host_replay(struct task *self, struct host *host, const struct mount_request *request)
+{
+    return host_on_worker(self, host, replay_blocking, (void *)(uintptr_t)request);
+}
+
+struct uuid_change {
+    const struct device *device;
+    const struct filesystem *type;
+    const char *uuid;
+};
+
+/* A file system that was mounted has written past what is cached of the device. */
+static struct err *change_uuid(void *arg)
+{
+    const struct uuid_change *change = arg;
+    CLEANUP(closep) int fd = -1;
+
+    TRY(block_open(change->device->path, BLOCK_EXCLUSIVE, &fd));
+    TRY(block_drop_caches(fd));
+    return change->type->set_uuid(fd, change->uuid);
+}
+
+struct err *host_set_uuid(struct task *self, struct host *host, const struct device *device,
+                          const struct filesystem *type, const char *uuid)
+{
+    struct uuid_change change = {device, type, uuid};
+    struct err *err = host_on_worker(self, host, change_uuid, &change);
+
+    return err ? err_wrap(err, "%s", device->path) : NULL;
+}
