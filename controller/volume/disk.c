@@ -101,8 +101,10 @@ static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *
                               ANNOTATION_DISK_MAX_SHARES, json_sprintf("%d", disk->max_shares),
                               ANNOTATION_DISK_UNIQUE_ID, disk->unique_id, ANNOTATION_LOOK_REQUEST);
 
-    if (volume_disk_is_another(volume, disk))
+    if (volume_disk_is_another(volume, disk)) {
         json_object_set_new(notes, ANNOTATION_FILESYSTEM, json_null());
+        json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
+    }
     return notes;
 }
 

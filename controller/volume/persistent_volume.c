@@ -68,10 +68,17 @@ static const char *recorded_uid(const struct kube_object *volume)
     return kube_annotation(volume->metadata, ANNOTATION_PV_UID);
 }
 
+/* The file system that a user accepts on the disk: a node reads it from the AzVolume. */
+static const char *accepted_filesystem(const struct kube_object *object)
+{
+    return kube_annotation(object->metadata, ANNOTATION_ACCEPT_FILESYSTEM);
+}
+
 static bool is_as_recorded(const struct kube_object *volume, const struct kube_object *pv)
 {
     struct label labels[LABELS];
-    bool is_so = strcmp(recorded_name(volume), pv->metadata->name) == 0;
+    bool is_so = strcmp(recorded_name(volume), pv->metadata->name) == 0 &&
+                 same(accepted_filesystem(volume), accepted_filesystem(pv));
 
     labels_of(pv, labels);
     for (size_t i = 0; i < LABELS; i++)
@@ -105,19 +112,21 @@ enum volume_pv volume_pv_compare(const struct controller *controller,
 json_t *volume_pv_change_json(const struct controller *controller, const struct kube_object *volume)
 {
     const struct kube_object *pv = kubernetes_pv(controller, volume->metadata->name);
-    json_t *changes = json_object();
+    const char *accepted = accepted_filesystem(pv);
+    json_t *changes = json_object(), *annotations = json_object();
     struct label labels[LABELS];
 
     labels_of(pv, labels);
     for (size_t i = 0; i < LABELS; i++)
         json_object_set_new(changes, labels[i].name,
                             labels[i].value ? json_string(labels[i].value) : json_null());
-    json_t *json = json_pack("{s:{s:o}, s:{s:s}}", "metadata", "labels", changes, "spec",
-                             "persistentVolume", pv->metadata->name);
+    if (accepted || accepted_filesystem(volume))
+        json_object_set_new(annotations, ANNOTATION_ACCEPT_FILESYSTEM,
+                            accepted ? json_string(accepted) : json_null());
     if (adoption_is_of(as_volume(volume)))
-        json_object_set_new(json_object_get(json, "metadata"), "annotations",
-                            json_pack("{s:s}", ANNOTATION_PV_UID, pv->metadata->uid));
-    return json;
+        json_object_set_new(annotations, ANNOTATION_PV_UID, json_string(pv->metadata->uid));
+    return json_pack("{s:{s:o, s:o}, s:{s:s}}", "metadata", "labels", changes, "annotations",
+                     annotations, "spec", "persistentVolume", pv->metadata->name);
 }
 
 /* ---- whether it is gone ---- */

@@ -1,9 +1,11 @@
 /* persistent_volume.h - the PersistentVolume to which an AzVolume belongs.
  *
  * The AzVolume names the PersistentVolume and its claim in spec.persistentVolume and in three
- * labels, for users to read. An AzVolume that was written for an existing disk (volume/adoption.h)
- * belongs to this one PersistentVolume, whose UID it records: its parameters come from there, and
- * its record ends when that PersistentVolume is gone or has been replaced by another one.
+ * labels, for users to read, and repeats the annotation by which a user accepts the file system
+ * that is on the disk, for nodes, which read no PersistentVolumes. An AzVolume that was written for
+ * an existing disk (volume/adoption.h) belongs to this one PersistentVolume, whose UID it records:
+ * its parameters come from there, and its record ends when that PersistentVolume is gone or has
+ * been replaced by another one.
  */
 #pragma once
 
@@ -13,7 +15,8 @@
 
 enum volume_pv {
     VOLUME_PV_UNCHANGED,
-    VOLUME_PV_CHANGED,  /* the AzVolume names another PersistentVolume or claim, or none */
+    VOLUME_PV_CHANGED,  /* the AzVolume names another PersistentVolume or claim, or none, or another
+                         * accepted file system */
     VOLUME_PV_REPLACED, /* another PersistentVolume has taken its place */
     VOLUME_PV_MISSING,  /* the cache does not have it */
 };

@@ -30,7 +30,9 @@ volumeBindingMode: WaitForFirstConsumer
 
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
 concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled,
-fsType, perfProfile and device-setting/. All other properties are those of the disk itself.
+fsType, perfProfile and device-setting/. All other properties are those of the disk itself. One name is for these
+PersistentVolumes alone: `disk.csi.azure.com/accept-filesystem`, for a disk that is a
+[copy of another one](disk-safety.md#copies-of-disks).
 """
 
 SNAPSHOT_HEAD = """\

@@ -170,6 +170,8 @@ ROWS = [
     Row("a token of no node, a file system", False, None, "patch", ATTACHMENTS, OWN, note("ext4 x"), True),
     Row("another note", False, "a", "patch", ATTACHMENTS, OWN, note("x", OTHER_NOTE), True),
     Row("a note that is new", False, "a", "patch", ATTACHMENTS, OWN, note("x", "example.com/x"), True),
+    Row("what its disk was copied from", False, "a", "patch", ATTACHMENTS, OWN,
+        note("ext4 x", f"{GROUP}/source-filesystem"), True),
     Row("no other note", False, "a", "patch", ATTACHMENTS, OWN, note(None, OTHER_NOTE), True),
     Row("no notes", False, "a", "patch", ATTACHMENTS, OWN, {"status": {"annotation": None}}, True),
     Row("its state", False, "a", "patch", ATTACHMENTS, OWN, {"status": {"state": "Detached"}}, True),
@@ -190,6 +192,10 @@ ROWS = [
 
     Row("a volume's file system", False, "a", "patch", VOLUMES, "data",
         {"status": {"state": "Created", **note("ext4 x")["status"]}}, True),
+    Row("what a volume's disk was copied from", False, "a", "patch", VOLUMES, "data",
+        {"status": {"state": "Created", **note("ext4 x", f"{GROUP}/source-filesystem")["status"]}}, True),
+    Row("what a volume's user accepts", False, "a", "patch", VOLUMES, "data",
+        {"metadata": {"annotations": {f"{GROUP}/accept-filesystem": "x"}}}),
     Row("a volume's spec", False, "a", "patch", VOLUMES, "data", {"spec": {"maxMountReplicaCount": 1}}),
     Row("a volume goes", False, "a", "delete", VOLUMES, "data"),
 ]

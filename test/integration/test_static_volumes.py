@@ -10,6 +10,7 @@ from .kubernetes_side import persistent_volume, remove
 
 SHARED_BY_TWO = {"maxShares": "2", "maxMountReplicaCount": "1"}
 FILESYSTEM, UNIQUE_ID = f"{GROUP}/filesystem", f"{GROUP}/disk-unique-id"
+SOURCE, ACCEPT = f"{GROUP}/source-filesystem", f"{GROUP}/accept-filesystem"
 
 
 def notes(world) -> dict[str, str]:
@@ -28,7 +29,8 @@ def in_use_once(world, controller, volume: str) -> None:
     """A node had it, and formatted it."""
     node = world.nodes[0]
     publish(controller, volume, node)
-    world.patch("azvolumes", "data", {"status": {"annotation": {FILESYSTEM: "ext4 of-the-first-disk"}}}, True)
+    notes_of_the_disk = {FILESYSTEM: "ext4 of-the-first-disk", SOURCE: "ext4 of-its-origin"}
+    world.patch("azvolumes", "data", {"status": {"annotation": notes_of_the_disk}}, True)
     unpublish(controller, volume, node)
 
 
@@ -115,7 +117,7 @@ def test_a_disk_made_anew_has_no_file_system_on_record(world, controller, azure_
         make_disk(azure_sdk, "data")
         publish(controller, volume, world.nodes[1])
         assert notes(world)[UNIQUE_ID] != first
-        assert FILESYSTEM not in notes(world)
+        assert FILESYSTEM not in notes(world) and SOURCE not in notes(world)
         until(lambda: any(event.reason == "DiskReplaced" for event in events(world)), "an event says so")
 
 
@@ -124,7 +126,21 @@ def test_the_same_disk_keeps_its_file_system_on_record(world, controller, azure_
     with persistent_volume(world, volume, {}, False):
         in_use_once(world, controller, volume)
         publish(controller, volume, world.nodes[1])
-        assert FILESYSTEM in notes(world)
+        assert FILESYSTEM in notes(world) and SOURCE in notes(world)
+
+
+def test_the_file_system_that_a_user_accepts(world, controller, azure_sdk):
+    """It is in the AzVolume, where nodes read it, as it is in the PersistentVolume."""
+    def accepted() -> str | None:
+        return world.find("azvolumes", "data")["metadata"]["annotations"].get(ACCEPT)
+
+    volume = make_disk(azure_sdk, "data")
+    with persistent_volume(world, volume, {}, False) as pv:
+        until(lambda: is_seen(world), "it is adopted")
+        assert accepted() is None
+        for uuid in ("617a646b-1111-8111-8111-111111111111", "617a646b-2222-8222-8222-222222222222", None):
+            world.core.patch_persistent_volume(pv, {"metadata": {"annotations": {ACCEPT: uuid}}})
+            until(lambda: accepted() == uuid, f"it says {uuid}")
 
 
 def events(world) -> list:

@@ -5,10 +5,13 @@
 #include "test/unit/controller/controller_of.h"
 
 #define CLAIM(name) "'claimRef':{'namespace':'shop','name':'" name "'},"
-#define SOME_PV(name, uid, claim, disk)                                                            \
-    "{'metadata':{'name':'" name "','uid':'" uid "'},'spec':{" claim "'csi':{'driver':'" DRIVER    \
-    "','volumeHandle':'" GROUP_DISKS disk "'}},"                                                   \
+#define NOTED_PV(name, uid, notes, claim, disk)                                                    \
+    "{'metadata':{'name':'" name "','uid':'" uid "'" notes "},'spec':{" claim                      \
+    "'csi':{'driver':'" DRIVER "','volumeHandle':'" GROUP_DISKS disk "'}},"                        \
     "'status':{'phase':'Bound'}}"
+#define SOME_PV(name, uid, claim, disk) NOTED_PV(name, uid, "", claim, disk)
+#define ACCEPTS(uuid) "'" ANNOTATION_ACCEPT_FILESYSTEM "':" uuid
+#define ACCEPTING(uuid) ",'annotations':{" ACCEPTS(uuid) "}"
 #define LABELS(pv, claim)                                                                          \
     "'labels':{'" LABEL_PV "':'" pv "','" LABEL_PVC "':'" claim "',"                               \
     "'" LABEL_PVC_NAMESPACE "':'shop'}"
@@ -47,6 +50,14 @@ static const struct {
      VOLUME_PV_UNCHANGED},
     {"bound again, to another claim", MADE(LABELS("p", "c"), "p"),
      SOME_PV("p", "u", CLAIM("d"), "v"), "", VOLUME_PV_CHANGED},
+    {"accepts a file system", MADE(LABELS("p", "c"), "p"),
+     NOTED_PV("p", "u", ACCEPTING("'x'"), CLAIM("c"), "v"), "", VOLUME_PV_CHANGED},
+    {"accepts one as before", ADOPTED(UID "," ACCEPTS("'x'"), LABELS("p", "c"), "p"),
+     NOTED_PV("p", "u", ACCEPTING("'x'"), CLAIM("c"), "v"), "", VOLUME_PV_UNCHANGED},
+    {"accepts another", ADOPTED(UID "," ACCEPTS("'x'"), LABELS("p", "c"), "p"),
+     NOTED_PV("p", "u", ACCEPTING("'y'"), CLAIM("c"), "v"), "", VOLUME_PV_CHANGED},
+    {"accepts none any more", ADOPTED(UID "," ACCEPTS("'x'"), LABELS("p", "c"), "p"),
+     SOME_PV("p", "u", CLAIM("c"), "v"), "", VOLUME_PV_CHANGED},
     {"made by the driver: it does not end so", MADE(LABELS("p", "c"), "p"), "", "",
      VOLUME_PV_UNCHANGED},
 };
@@ -99,7 +110,17 @@ static void test_change(void **state)
                                                    "'spec':{'persistentVolume':'p'}}");
     assert_change(MADE(LABELS("p", "c"), "p"), SOME_PV("p", "u", "", "v"),
                   "{'metadata':{'labels':{'" LABEL_PV "':'p','" LABEL_PVC "':null,"
-                  "'" LABEL_PVC_NAMESPACE "':null}},'spec':{'persistentVolume':'p'}}");
+                  "'" LABEL_PVC_NAMESPACE "':null},'annotations':{}},"
+                  "'spec':{'persistentVolume':'p'}}");
+    assert_change(
+        MADE(LABELS("p", "c"), "p"), NOTED_PV("p", "u", ACCEPTING("'x'"), CLAIM("c"), "v"),
+        "{'metadata':{" LABELS("p", "c") ACCEPTING("'x'") "},"
+                                                          "'spec':{'persistentVolume':'p'}}");
+    assert_change(
+        ADOPTED(UID "," ACCEPTS("'x'"), LABELS("p", "c"), "p"), SOME_PV("p", "u", CLAIM("c"), "v"),
+        "{'metadata':{" LABELS("p", "c") ",'annotations':{'" ANNOTATION_PV_UID "':'u'," ACCEPTS(
+            "null") "}},"
+                    "'spec':{'persistentVolume':'p'}}");
 }
 
 #define TEN "0123456789"
