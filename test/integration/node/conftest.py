@@ -1,14 +1,19 @@
 """One plug-in on one machine for each test; the API server is that of the run."""
 
+import fcntl
+import os
+import subprocess
+
 import pytest
 
 from ..placement import Placement
 from .cloud_side import CloudSide
-from .machine import SMALLEST_EXT4, Disk, Machine
+from .machine import MIB, SMALLEST_EXT4, Disk, Machine
 from .plugin import NodePlugin
 from .volume import Volume
 
 NODE = "node-a"
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 
 
 @pytest.fixture(scope="session")
@@ -68,3 +73,27 @@ def volume(plugin, cloud, disk_of):
         return Volume(plugin, cloud, name, disk_of(size), lun).attach(**status)
 
     return make
+
+
+@pytest.fixture
+def frozen(disk_of, tmp_path):
+    """A disk whose image is in a file system of its own, and what keeps that from taking writes."""
+    below = disk_of(256 * MIB)
+    below.run("mkfs.ext4", "-q")
+    folder = tmp_path / "below"
+    folder.mkdir()
+    subprocess.run(["mount", below.path, folder], check=True)
+    handle = os.open(folder, os.O_RDONLY)
+    disk = Disk(folder, SMALLEST_EXT4)
+    state = {"frozen": False}
+
+    def freeze(yes: bool) -> None:
+        if yes != state["frozen"]:
+            fcntl.ioctl(handle, FIFREEZE if yes else FITHAW, 0)
+            state["frozen"] = yes
+
+    yield disk, freeze
+    freeze(False)
+    disk.close()
+    os.close(handle)
+    subprocess.run(["umount", "--lazy", folder], check=True)  # a test that failed may still use it

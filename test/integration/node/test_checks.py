@@ -14,7 +14,6 @@ from .slow_program import LoggedFsck, SlowToEnd
 from .volume import Code, Volume, wish
 
 EXT4_IOC_SHUTDOWN, LOG_WHAT_IS_WRITTEN = 0x8004587D, 1
-FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 
 
 @pytest.fixture
@@ -74,30 +73,6 @@ def test_a_journal_is_replayed_without_a_check(used, fsck):
     used.stage()
     assert fsck.runs() == []
     assert_precious(used)
-
-
-@pytest.fixture
-def frozen(disk_of, tmp_path):
-    """A disk whose image is in a file system of its own, and what keeps that from taking writes."""
-    below = disk_of(256 * MIB)
-    below.run("mkfs.ext4", "-q")
-    folder = tmp_path / "below"
-    folder.mkdir()
-    subprocess.run(["mount", below.path, folder], check=True)
-    handle = os.open(folder, os.O_RDONLY)
-    disk = Disk(folder, SMALLEST_EXT4)
-    state = {"frozen": False}
-
-    def freeze(yes: bool) -> None:
-        if yes != state["frozen"]:
-            fcntl.ioctl(handle, FIFREEZE if yes else FITHAW, 0)
-            state["frozen"] = yes
-
-    yield disk, freeze
-    freeze(False)
-    disk.close()
-    os.close(handle)
-    subprocess.run(["umount", "--lazy", folder], check=True)  # a test that failed may still use it
 
 
 def test_a_journal_is_replayed_on_record_and_with_the_role(plugin, cloud, frozen):

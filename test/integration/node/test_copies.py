@@ -4,11 +4,13 @@ import os
 import time
 
 import pytest
+from cluster.waiting import until
 
 from ..csi import block
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Disk
 from .plugin import until_done
 from .slow_program import LoggedFsck
+from .test_growth import GROWABLE, size_of
 from .volume import Code, Volume, refused, wish
 
 SIZES = {"ext4": SMALLEST_EXT4, "ext3": SMALLEST_EXT4, "ext2": SMALLEST_EXT4, "xfs": SMALLEST_XFS}
@@ -147,7 +149,7 @@ def test_for_writing_while_it_is_mounted_read_only(plugin, cloud, disk_of):
 # ---- cut off ----
 
 
-@pytest.mark.parametrize("moment", range(0, 200, 25))
+@pytest.mark.parametrize("moment", range(0, 60, 5))  # to the end takes 50 ms
 @pytest.mark.parametrize("kind", ("ext4", "xfs"))
 def test_killed_at_some_moment(stopped, cloud, disk_of, kind, moment):
     """Whatever it was doing: it is known afterwards, and brought to its end."""
@@ -164,6 +166,47 @@ def test_killed_at_some_moment(stopped, cloud, disk_of, kind, moment):
     assert v.seen("file").read_text() == "precious"
     assert_own(v, origin, kind)
     end(v)
+    end(origin)
+
+
+def test_killed_while_the_journal_is_replayed(stopped, cloud, disk_of, frozen):
+    """What was mounted for that is gone with the plug-in."""
+    disk, freeze = frozen
+    stopped.run()
+    origin = in_use(stopped, cloud, disk_of(SMALLEST_EXT4), "ext4")
+    v = copy_of(origin, disk)
+    freeze(True)
+    stopped.later(v.stage)
+    until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the replay on record")
+    stopped.process.kill()
+    freeze(False)
+    stopped.kill()
+    assert stopped.machine.mounts(v.staging) == 0 and cloud.record(v.name) is None
+    assert uuid_of(disk) == uuid_of(origin.disk)
+    stopped.run()
+    until_done(v.stage)
+    v.publish()
+    assert v.seen("file").read_text() == "precious"
+    assert_own(v, origin, "ext4")
+    end(v)
+    end(origin)
+
+
+def test_demoted_while_the_journal_is_replayed(plugin, cloud, disk_of, frozen):
+    """The disk is another node's by then: it keeps the UUID that it has."""
+    disk, freeze = frozen
+    origin = in_use(plugin, cloud, disk_of(SMALLEST_EXT4), "ext4")
+    v = copy_of(origin, disk)
+    freeze(True)
+    staging = plugin.later(v.stage)
+    until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the replay on record")
+    cloud.want(v.name, "Replica")
+    cloud.publish("later", lun=1, size=MIB)
+    plugin.knows_attachments(3)  # and so of the demotion
+    freeze(False)
+    assert staging.exception(timeout=60).code() == Code.ABORTED
+    assert uuid_of(disk) == uuid_of(origin.disk) and cloud.record(v.name) is None
+    assert cloud.running_job(v.name) is None
     end(origin)
 
 
@@ -203,6 +246,38 @@ def test_errors_are_repaired_first(stopped, cloud, disk_of, tmp_path):
     assert v.seen("file").read_text() == "precious"
     assert_own(v, origin, "ext4")
     end(v)
+
+
+def test_a_log_that_cannot_be_replayed(plugin, cloud, disk_of):
+    """As xfs_admin leaves it when it is cut off. That is an administrator's business; the copy stays as it is."""
+    origin = in_use(plugin, cloud, disk_of(SMALLEST_XFS), "xfs")
+    disk = disk_of(SMALLEST_XFS)
+    end(origin)
+    v = copy_of(origin, disk)
+    superblock = disk.read(0, 512)
+    disk.run("xfs_db", "-x", "-c", f"uuid {OTHER}")
+    disk.write(0, superblock)
+    before = disk.checksum()
+    failure = refused(v.stage, wish("xfs"))
+    assert failure.code() == Code.INTERNAL
+    assert "replaying the journal of " in failure.details()
+    assert disk.checksum() == before and cloud.record(v.name) is None
+
+
+@pytest.mark.parametrize("kind", GROWABLE)
+def test_a_larger_copy(plugin, cloud, disk_of, kind):
+    """Its file system gets all of the disk, as that of any volume."""
+    origin = in_use(plugin, cloud, disk_of(SIZES[kind]), kind)
+    v = copy_of(origin, disk_of(1024 * MIB))
+    v.stage(wish(kind))
+    v.publish(wish(kind))
+    assert v.seen("file").read_text() == "precious"
+    assert size_of(v) > 1024 * MIB * 8 // 10
+    assert_own(v, origin, kind)
+    end(v)
+    v.stage(wish(kind))
+    v.unstage()
+    end(origin)
 
 
 # ---- the wrong disk ----
