@@ -3,11 +3,16 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "lib/rt/loop.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/disk_sku.h"
 
-enum { END_PAUSE_MS = 1000, END_LOOKS = 60 };
+enum {
+    END_PAUSE_MS = 1000,
+    /* A change that Azure tells nothing of is taken to have ended then, as vm_queue.c has it. */
+    UNKNOWN_MS = 2 * 60 * 1000,
+};
 
 static bool is_large_enough(const struct cloud_disk *disk, const struct cloud_disk_change *change)
 {
@@ -55,16 +60,20 @@ static struct err *patch(struct task *self, struct arm_client *arm, const char *
     return arm_operation_wait(self, arm, &operation);
 }
 
-/* Azure may be changing the disk although its answer was lost; until that has ended, it lets no VM
- * attach the disk. False if the end was not seen, or the disk is not what it was to be then. */
+/* Azure may be changing the disk although nobody could learn of it; until that has ended, it lets
+ * no VM attach or detach the disk. Looks that fail say nothing, and may be over in no time or take
+ * a minute each: only the time counts. False if the end was not seen, or the disk is not what it
+ * was to be then. */
 static bool changed_anyway(struct task *self, struct arm_client *arm, const char *id,
                            const struct cloud_disk_change *change)
 {
-    for (int i = 0; i < END_LOOKS; i++) {
+    uint64_t deadline = loop_now(loop_of(self)) + UNKNOWN_MS;
+
+    while (!task_is_cancelled(self) && loop_now(loop_of(self)) < deadline) {
         CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
         CLEANUP(err_freep) struct err *err = managed_disk_get(self, arm, id, &disk);
 
-        if (task_is_cancelled(self) || (err && !err_is_transient(err)))
+        if (err && err_kind(err) == ERR_NOT_FOUND)
             return false;
         if (!err && !disk.changing)
             return is_changed(&disk, change);
@@ -73,12 +82,17 @@ static bool changed_anyway(struct task *self, struct arm_client *arm, const char
     return false;
 }
 
+static bool may_go_on(const struct err *err)
+{
+    return err_is_transient(err) || err_kind(err) == ERR_INTERNAL;
+}
+
 static struct err *carry_out(struct task *self, struct arm_client *arm, const char *id,
                              const struct cloud_disk_change *change, json_t *body)
 {
     CLEANUP(err_freep) struct err *err = patch(self, arm, id, body);
 
-    if (err && err_is_transient(err) && changed_anyway(self, arm, id, change))
+    if (err && may_go_on(err) && changed_anyway(self, arm, id, change))
         return NULL;
     return TAKE_PTR(err);
 }

@@ -45,6 +45,8 @@ MUTANTS = [
     Mutant("a disk that grows is attached meanwhile", AZURE + "vm_batch.c",
            "if (busy && busy->vm != vm && changes_disk(vm, request, i))",
            "if (busy && busy->vm && busy->vm != vm && changes_disk(vm, request, i))", "disk_change"),
+    Mutant("a disk whose change may go on is attached too early", AZURE + "disk_change.c",
+           "UNKNOWN_MS = 2 * 60 * 1000,", "UNKNOWN_MS = 60 * 1000,", "disk_change"),
     Mutant("a disk that is attached grows meanwhile", AZURE + "vm_batch.c",
            "while (find_busy(cache, disk))", "while (find_busy(cache, disk) && !disk)", "disk_change"),
     Mutant("a size is recorded when others may have the disk already", AZURE + "azure.c",

@@ -1,4 +1,6 @@
 /* Disks that are changed, and who attaches or detaches them meanwhile. */
+#include <limits.h>
+
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
 enum { RECORD_MS = 20 * 1000 };
@@ -107,6 +109,61 @@ static void test_a_size_that_cannot_be_recorded_holds_up_nobody(void **state)
     world_free(world);
 }
 
+/* ---- whose outcome nobody can learn ---- */
+
+/* From now on no look at anything succeeds, for so long; a VM is to have the disk. */
+static void attach_unseen(struct world *world, struct growth *growth, struct wish *wish,
+                          uint64_t for_ms)
+{
+    begin_growth(world, growth);
+    while (calls(world, "disks.update") == 0)
+        loop_advance(world->azure->loop, 100);
+    world->network.stand_in = (struct stand_in){"/", "GET", INT_MAX, 503, {{0}}, "{}"};
+    begin(world, wish);
+    loop_advance(world->azure->loop, for_ms);
+}
+
+static void test_a_disk_whose_change_may_go_on_is_not_attached(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct growth growth = {.changes = -1};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    attach_unseen(world, &growth, &a, 110 * 1000);
+    assert_int_equal(calls(world, CHANGES), 0);
+    assert_false(growth.ended);
+    world->network.stand_in.times = 0;
+    finish(world, &a, 1);
+    assert_ok(a.err);
+    assert_true(growth.ended);
+    assert_ok(growth.err);
+    assert_int_equal(growth.recorded_gib, 20);
+    assert_int_equal(growth.changes, 0);
+    assert_int_equal(calls(world, "disks.update"), 1);
+    world_free(world);
+}
+
+static void test_a_change_that_nobody_can_see_is_given_up(void **state)
+{
+    struct world *world = world_new();
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct growth growth = {.changes = -1};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    attach_unseen(world, &growth, &a, 180 * 1000);
+    assert_true(growth.ended);
+    assert_fails(growth.err, ERR_UNAVAILABLE,
+                 "the outcome of the operation is unknown: no code: no reason given (HTTP 503)");
+    assert_int_equal(calls(world, CHANGES), 1);
+    world->network.stand_in.times = 0;
+    finish(world, &a, 1);
+    err_free(a.err);
+    world_free(world);
+}
+
 /* ---- what is asked of Azure ---- */
 
 struct modification {
@@ -178,6 +235,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_disk_that_grows_is_attached_when_its_size_is_on_record),
         cmocka_unit_test(test_a_disk_grows_when_it_has_been_attached),
+        cmocka_unit_test(test_a_disk_whose_change_may_go_on_is_not_attached),
+        cmocka_unit_test(test_a_change_that_nobody_can_see_is_given_up),
         cmocka_unit_test(test_only_what_differs_is_changed),
         cmocka_unit_test(test_a_size_that_cannot_be_recorded_holds_up_nobody),
     };
