@@ -76,6 +76,7 @@ static struct err *read_place(const Api__AzVolumeAttachment *attachment,
 {
     const char *record = attachment_annotation(attachment, ANNOTATION_FILESYSTEM);
     struct attachment_place place = {.has_record = record != NULL,
+                                     .read_only = attachment_is_read_only(attachment),
                                      .size = attachment_disk_size(attachment)};
     int lun = attachment_lun(attachment);
 

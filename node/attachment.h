@@ -12,7 +12,8 @@
 /* Where the volume's disk is and what it must be. */
 struct attachment_place {
     unsigned lun;
-    uint64_t size; /* bytes */
+    uint64_t size;  /* bytes */
+    bool read_only; /* by its publish: nothing may be written to the disk */
     bool has_record;
     struct filesystem_identity record;
 };

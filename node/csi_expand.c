@@ -71,8 +71,8 @@ static bool is_read_only(const struct expansion *e)
 {
     const Csi__V1__VolumeCapability *capability = e->request->volume_capability;
 
-    return capability && capability->access_mode &&
-           access_mode_is_read_only((int)capability->access_mode->mode);
+    return e->place.read_only || (capability && capability->access_mode &&
+                                  access_mode_is_read_only((int)capability->access_mode->mode));
 }
 
 static struct err *expand(struct task *self, struct expansion *e)

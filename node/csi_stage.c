@@ -26,6 +26,7 @@ struct staging {
     struct volume_record record;
     struct device disk, partition;
     const struct device *device;   /* that is used: either of them */
+    bool device_read_only;         /* by the publish, and so for everybody on this machine */
     struct filesystem_state state; /* before it is mounted */
 };
 
@@ -42,6 +43,12 @@ static void phase_ended(struct staging *s, const char *phase)
 
     metric_observe(&METRIC_STAGE_SECONDS, (double)(now - s->phase_began) / 1000, phase);
     s->phase_began = now;
+}
+
+/* By its publish, its access mode or a mount flag. */
+static bool is_read_only(const struct staging *s)
+{
+    return s->place.read_only || s->access.read_only;
 }
 
 /* ---- steps ---- */
@@ -71,7 +78,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
         .may_be_larger = s->access.may_grow,
         .partition = s->access.partition != 0,
         .raw = s->access.raw,
-        .read_only = s->access.read_only,
+        .read_only = is_read_only(s),
         .type = s->access.raw ? NULL : s->access.filesystem->name,
         .recorded = s->record.has_filesystem ? &s->record.filesystem : NULL,
         .source = s->record.has_source ? &s->record.source : NULL,
@@ -108,6 +115,9 @@ static struct err *check_still_ours(const struct staging *s)
     TRY(attachment_check(as_attachment(object), &place));
     if (place.lun != s->place.lun)
         return err_new(ERR_BUSY, "the LUN of the disk has changed in the meantime");
+    if (place.read_only != s->place.read_only)
+        return err_new(ERR_BUSY, "the volume was published anew in the meantime, %s",
+                       place.read_only ? "read-only" : "for writing");
     return NULL;
 }
 
@@ -220,7 +230,7 @@ static struct err *prepare_filesystem(struct task *self, struct staging *s,
     if (format_it)
         return format(self, s, expected->uuid);
     TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
-    if (!s->state.needs_check || s->state.mounted || s->access.read_only)
+    if (!s->state.needs_check || s->state.mounted || is_read_only(s))
         return NULL;
     return check(self, s,
                  s->state.has_errors
@@ -234,7 +244,7 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
     struct filesystem_state now;
 
     *ret_errors = false;
-    if (s->state.mounted || s->access.read_only)
+    if (s->state.mounted || is_read_only(s))
         return NULL;
     TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &now));
     *ret_errors = now.has_errors;
@@ -262,13 +272,29 @@ static struct err *mount_or_undo(struct task *self, struct staging *s,
     return err;
 }
 
+/* The kernel does not replay a journal on a device that it may not write to. */
+static struct err *mount_read_only_device(struct task *self, struct staging *s,
+                                          const struct mount_request *request)
+{
+    CLEANUP(err_freep) struct err *err = mount_or_undo(self, s, request);
+
+    if (!err || !err_code(err) || strcmp(err_code(err), "EROFS") != 0)
+        return TAKE_PTR(err);
+    return err_new(ERR_PRECONDITION,
+                   "%s: the file system was not unmounted cleanly, and replaying its journal would "
+                   "write to a disk that is published read-only; publish the volume for writing "
+                   "once",
+                   err_message(err));
+}
+
 /* Replaying a journal writes to the disk, for as long as that takes. */
 static struct err *mount_if_ours(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
-    if (s->state.mounted || !s->state.has_journal_to_replay) {
+    if (s->state.mounted || s->device_read_only || !s->state.has_journal_to_replay) {
         TRY(check_still_ours(s));
-        return mount_or_undo(self, s, request);
+        return s->device_read_only ? mount_read_only_device(self, s, request)
+                                   : mount_or_undo(self, s, request);
     }
     TRY(job_begin(self, s, "mount"));
     struct err *err = mount_or_undo(self, s, request);
@@ -281,7 +307,7 @@ static struct err *mount(struct task *self, struct staging *s, const struct moun
 {
     bool errors = false;
     CLEANUP(err_freep) struct err *err = mount_if_ours(self, s, request);
-    bool damaged = err && mount_shows_damage(err) && !s->access.read_only;
+    bool damaged = err && mount_shows_damage(err) && !is_read_only(s);
 
     if (!err)
         TRY(check_mounted(self, s, &errors));
@@ -330,6 +356,19 @@ static void grow(struct task *self, struct staging *s)
         phase_ended(s, "grow");
 }
 
+/* Nothing may write to a disk that is published read-only, be it the kernel itself. What is staged
+ * already stays as it is: a plug-in that did not know of this may have staged it for writing. */
+static struct err *settle_access(struct task *self, struct staging *s)
+{
+    TRY(host_settle_access(self, s->node->host, s->device, s->path, s->access.raw,
+                           s->place.read_only, &s->device_read_only));
+    if (s->place.read_only && !s->device_read_only)
+        log_warning("volume %s is published read-only, but was staged at %s for writing, and stays "
+                    "so until it is unstaged",
+                    s->volume_id, s->path);
+    return NULL;
+}
+
 /* A device that is not what its owner asked for is not used. */
 static struct err *set_device(struct task *self, const struct staging *s)
 {
@@ -347,15 +386,16 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
         .type = s->access.filesystem->name,
         .options = s->access.options,
         .n_options = s->access.n_options,
-        .read_only = s->access.read_only,
     };
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(settle_access(self, s));
+    request.read_only = s->device_read_only || s->access.read_only;
     TRY(set_device(self, s));
-    if (verdict.copy && !s->access.read_only)
+    if (verdict.copy && !is_read_only(s))
         TRY(mark_copy(self, s, &request, expected.uuid));
     TRY(prepare_filesystem(self, s, &expected, verdict.format));
-    if (verdict.copy && s->access.read_only) {
+    if (verdict.copy && is_read_only(s)) {
         request.no_replay = s->state.has_journal_to_replay;
         s->state.has_journal_to_replay = false;
     }
@@ -363,7 +403,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
         TRY(record(self, s, expected.uuid));
     TRY(mount(self, s, &request));
     phase_ended(s, "mount");
-    if (!s->access.read_only)
+    if (!is_read_only(s))
         grow(self, s);
     return NULL;
 }
@@ -374,9 +414,10 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     struct disk_verdict verdict;
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(settle_access(self, s));
     TRY(set_device(self, s));
     TRY(check_still_ours(s));
-    TRY(host_bind(self, s->node->host, s->device, s->path));
+    TRY(host_bind(self, s->node->host, s->device, s->path, s->device_read_only));
     phase_ended(s, "mount");
     return NULL;
 }

@@ -20,6 +20,13 @@ struct publish_plan publish_decide(const struct publish_snapshot *in)
     return plan;
 }
 
+enum publish_access publish_access_decide(bool recorded, bool wanted, bool answered)
+{
+    if (recorded == wanted)
+        return ACCESS_AGREES;
+    return answered ? ACCESS_CONFLICT : ACCESS_CHANGE;
+}
+
 enum attachment_answer unpublish_decide(enum attachment_phase here, bool keeps_replicas)
 {
     return attachment_transition(keeps_replicas ? ON_UNPUBLISH_KEEPING : ON_UNPUBLISH, here)

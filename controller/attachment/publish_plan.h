@@ -32,6 +32,16 @@ struct publish_plan {
 
 struct publish_plan publish_decide(const struct publish_snapshot *in);
 
+enum publish_access {
+    ACCESS_AGREES,
+    ACCESS_CHANGE,   /* nobody has been told that it is published, and nobody can be using it */
+    ACCESS_CONFLICT, /* it is published in the other way: ALREADY_EXISTS */
+};
+
+/* What becomes of a publish to a node to which the volume is published already. `recorded`,
+ * `wanted`: read-only; `answered`: the publish on record may have had its answer. */
+enum publish_access publish_access_decide(bool recorded, bool wanted, bool answered);
+
 /* `keeps_replicas`: a disk that is not published anywhere stays attached for a while; false if the
  * node may still be writing to it (cache/volume_in_use.h). */
 enum attachment_answer unpublish_decide(enum attachment_phase here, bool keeps_replicas);

@@ -74,12 +74,12 @@ static struct err *create_named(struct task *self, struct controller *controller
 
 struct err *node_attachment_create(struct task *self, struct controller *controller,
                                    struct kube *kube, const Api__AzVolume *volume, const char *node,
-                                   const char *role, struct kube_object **ret)
+                                   struct attachment_purpose purpose, struct kube_object **ret)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *there = NULL;
     CLEANUP(freep) char *plain = attachment_name_of(volume->metadata->name, node);
     CLEANUP(freep) char *hashed = attachment_name_with_hash(volume->metadata->name, node);
-    CLEANUP(json_decrefp) json_t *json = attachment_json(volume, node, role);
+    CLEANUP(json_decrefp) json_t *json = attachment_json(volume, node, purpose);
     struct err *err = create_named(self, controller, kube, plain, json, ret);
 
     if (!err || err_kind(err) != ERR_EXISTS)

@@ -19,5 +19,5 @@ struct err *node_attachment_read(struct task *self, struct controller *controlle
 /* A new one, in the cache when this returns. EXISTS if there is one; `ret` may be NULL. */
 struct err *node_attachment_create(struct task *self, struct controller *controller,
                                    struct kube *kube, const Api__AzVolume *volume, const char *node,
-                                   const char *role, struct kube_object **ret)
+                                   struct attachment_purpose purpose, struct kube_object **ret)
     __attribute__((warn_unused_result));

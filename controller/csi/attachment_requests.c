@@ -27,11 +27,12 @@ struct err *csi_find_attachment(struct task *self, struct controller *controller
     return NULL;
 }
 
-struct err *csi_change_role(struct task *self, struct controller *controller,
-                            const struct kube_object *object, const char *role)
+struct err *csi_change_purpose(struct task *self, struct controller *controller,
+                               const struct kube_object *object, struct attachment_purpose purpose,
+                               struct kube_object **ret)
 {
     return cached_patch(self, controller->kube, controller->attachments, object,
-                        if_unchanged(object, attachment_role_json(role)), NULL);
+                        if_unchanged(object, attachment_role_json(purpose)), ret);
 }
 
 static struct err *note_detach_request(struct task *self, struct controller *controller,

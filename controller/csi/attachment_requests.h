@@ -13,10 +13,10 @@ char *csi_operation_id(const char *volume_id, const char *node);
 struct err *csi_find_attachment(struct task *self, struct controller *controller,
                                 const char *volume, const char *node, struct kube_object **ret)
     __attribute__((warn_unused_result));
-/* CONFLICT if the attachment has changed. */
-struct err *csi_change_role(struct task *self, struct controller *controller,
-                            const struct kube_object *object, const char *role)
-    __attribute__((warn_unused_result));
+/* CONFLICT if the attachment has changed; `ret` may be NULL. */
+struct err *csi_change_purpose(struct task *self, struct controller *controller,
+                               const struct kube_object *object, struct attachment_purpose purpose,
+                               struct kube_object **ret) __attribute__((warn_unused_result));
 /* NOT_FOUND if the attachment is gone; CONFLICT if another one of the same name exists, which is
  * left unchanged. */
 struct err *csi_request_detach(struct task *self, struct controller *controller,

@@ -1,6 +1,7 @@
 /* ControllerPublishVolume: writes the primary AzVolumeAttachment, or makes an existing one primary;
  * the reconcilers do the rest. */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "controller/attachment/publish_plan.h"
@@ -45,6 +46,37 @@ static struct err *check_node(struct task *self, struct controller *controller, 
                    "the driver is not running on node %s (the node has no AzDriverNode)", node);
 }
 
+/* ---- how far it is ---- */
+
+/* Has the attachment got as far as the caller has to wait for? If two are published at once, only
+ * the one that the leader has recorded as the primary has. */
+static bool is_far_enough(const struct controller *controller, const struct kube_object *object)
+{
+    const Api__AzVolumeAttachmentDetail *detail = detail_of(as_attachment(object));
+    bool on_record = attachment_standing_of(controller, object).on_record;
+
+    switch ((enum publish_wait)controller->settings.publish_wait) {
+    case PUBLISH_WAIT_CREATED:
+        return true;
+    case PUBLISH_WAIT_LUN:
+        return on_record && detail->n_publish__context > 0;
+    case PUBLISH_WAIT_ATTACHED:
+        return on_record && strcmp(attachment_state(as_attachment(object)), STATE_ATTACHED) == 0;
+    }
+    return true;
+}
+
+static bool is_unpublished(const struct kube_object *object)
+{
+    return kube_is_deleting(object->metadata) ||
+           !attachment_wants(as_attachment(object), ROLE_PRIMARY);
+}
+
+bool csi_is_published(const struct controller *controller, const struct kube_object *attachment)
+{
+    return !is_unpublished(attachment) && is_far_enough(controller, attachment);
+}
+
 /* ---- one writer ---- */
 
 /* By the cache. `ret_holder`: with ANSWER_REFUSE, the node that has the volume; borrowed. */
@@ -87,7 +119,7 @@ static struct err *refuse(struct task *self, struct controller *controller,
                                   "first",
                                   volume->metadata->name, holder);
     struct err *err =
-        plan->gives_back ? csi_change_role(self, controller, here, ROLE_REPLICA) : NULL;
+        plan->gives_back ? csi_change_purpose(self, controller, here, for_replica(), NULL) : NULL;
 
     if (!err)
         return refusal;
@@ -95,8 +127,57 @@ static struct err *refuse(struct task *self, struct controller *controller,
     return err; /* the next call gives the role back */
 }
 
-static struct err *write_primary(struct task *self, struct controller *controller,
-                                 const Api__AzVolume *volume, const char *node)
+/* ---- read-only or for writing ---- */
+
+static const char *word_for(bool read_only)
+{
+    return read_only ? "read-only" : "for writing";
+}
+
+static struct err *other_access(const Api__AzVolume *volume, const char *node, bool recorded)
+{
+    return err_new(ERR_EXISTS,
+                   "volume %s is published to node %s %s; it must be unpublished there before it "
+                   "is published %s",
+                   volume->metadata->name, node, word_for(recorded), word_for(!recorded));
+}
+
+/* An API server with an older definition drops the field. */
+static struct err *check_kept(const struct kube_object *written, bool read_only)
+{
+    if (attachment_is_read_only(as_attachment(written)) == read_only)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "AzVolumeAttachment %s does not keep spec.readOnly: update the custom resource "
+                   "definitions (kubectl apply -f crds/)",
+                   written->metadata->name);
+}
+
+/* It is published here already. */
+static struct err *settle_access(struct task *self, struct controller *controller,
+                                 const Api__AzVolume *volume, const char *node, bool read_only,
+                                 struct kube_object *object, struct kube_object **ret)
+{
+    bool recorded = attachment_is_read_only(as_attachment(object));
+
+    switch (publish_access_decide(recorded, read_only, csi_is_published(controller, object))) {
+    case ACCESS_AGREES:
+        *ret = kube_object_ref(object);
+        return NULL;
+    case ACCESS_CHANGE:
+        return csi_change_purpose(self, controller, object, for_publish(read_only), ret);
+    case ACCESS_CONFLICT:
+        return other_access(volume, node, recorded);
+    }
+    abort();
+}
+
+/* ---- writing ---- */
+
+/* `ret`: the attachment, as the API server has it now. */
+static struct err *write_purpose(struct task *self, struct controller *controller,
+                                 const Api__AzVolume *volume, const char *node, bool read_only,
+                                 struct kube_object **ret)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     const char *name = volume->metadata->name, *holder;
@@ -111,49 +192,48 @@ static struct err *write_primary(struct task *self, struct controller *controlle
     switch (plan.answer) {
     case ANSWER_CREATE:
         return node_attachment_create(self, controller, controller->kube, volume, node,
-                                      ROLE_PRIMARY, NULL);
+                                      for_publish(read_only), ret);
     case ANSWER_PROMOTE:
-        return csi_change_role(self, controller, object, ROLE_PRIMARY);
+        return csi_change_purpose(self, controller, object, for_publish(read_only), ret);
     case ANSWER_REFUSE: /* a disk has one writer */
         return refuse(self, controller, volume, object, &plan, holder);
     case ANSWER_BUSY:
         return err_new(ERR_BUSY, "the attachment of volume %s to node %s is still being deleted",
                        name, node);
     default:
-        return NULL;
+        return settle_access(self, controller, volume, node, read_only, object, ret);
     }
+}
+
+/* An attachment that must not stay as it is: one that was refused for lack of room must not take
+ * the next free slot on its own, as the caller may have given up, and need not unpublish it. */
+static void withdraw(struct task *self, struct controller *controller, const char *volume,
+                     const char *node)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(err_freep)
+    struct err *err = csi_find_attachment(self, controller, volume, node, &object);
+
+    if (!err && object)
+        err = csi_request_detach(self, controller, object);
+    if (err)
+        log_warning("withdrawing the attachment of volume %s to node %s failed: %s", volume, node,
+                    err_message(err));
+}
+
+static struct err *write_primary(struct task *self, struct controller *controller,
+                                 const Api__AzVolume *volume, const char *node, bool read_only)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    TRY(write_purpose(self, controller, volume, node, read_only, &written));
+    struct err *err = check_kept(written, read_only);
+    if (err)
+        withdraw(self, controller, volume->metadata->name, node);
+    return err;
 }
 
 /* ---- waiting ---- */
-
-/* Has the attachment got as far as the caller has to wait for? If two are published at once, only
- * the one that the leader has recorded as the primary has. */
-static bool is_far_enough(const struct controller *controller, const struct kube_object *object)
-{
-    const Api__AzVolumeAttachmentDetail *detail = detail_of(as_attachment(object));
-    bool on_record = attachment_standing_of(controller, object).on_record;
-
-    switch ((enum publish_wait)controller->settings.publish_wait) {
-    case PUBLISH_WAIT_CREATED:
-        return true;
-    case PUBLISH_WAIT_LUN:
-        return on_record && detail->n_publish__context > 0;
-    case PUBLISH_WAIT_ATTACHED:
-        return on_record && strcmp(attachment_state(as_attachment(object)), STATE_ATTACHED) == 0;
-    }
-    return true;
-}
-
-static bool is_unpublished(const struct kube_object *object)
-{
-    return kube_is_deleting(object->metadata) ||
-           !attachment_wants(as_attachment(object), ROLE_PRIMARY);
-}
-
-bool csi_is_published(const struct controller *controller, const struct kube_object *attachment)
-{
-    return !is_unpublished(attachment) && is_far_enough(controller, attachment);
-}
 
 static struct err *wait_published(struct task *self, struct rpc_call *call,
                                   const Api__AzVolume *volume, const char *node,
@@ -195,22 +275,6 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
     }
 }
 
-/* An attachment that was refused for lack of room must not take the next free slot on its own: the
- * caller may have given up, and need not unpublish the volume. */
-static void withdraw(struct task *self, struct controller *controller, const char *volume,
-                     const char *node)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    CLEANUP(err_freep)
-    struct err *err = csi_find_attachment(self, controller, volume, node, &object);
-
-    if (!err && object)
-        err = csi_request_detach(self, controller, object);
-    if (err)
-        log_warning("withdrawing the attachment of volume %s to node %s failed: %s", volume, node,
-                    err_message(err));
-}
-
 static void answer_context(struct arena *arena, const Api__AzVolumeAttachment *attachment,
                            Csi__V1__ControllerPublishVolumeResponse *response)
 {
@@ -241,13 +305,19 @@ static struct err *publish(struct task *self, struct rpc_call *call,
     TRY(capabilities_check(&(Csi__V1__VolumeCapability *){request->volume_capability}, 1,
                            (int)volume_max_shares(as_volume(volume))));
     TRY(semaphore_take(self, &controller->publishes, csi_wait_deadline(call)));
-    struct err *err = write_primary(self, controller, as_volume(volume), request->node_id);
+    struct err *err =
+        write_primary(self, controller, as_volume(volume), request->node_id, request->readonly);
     semaphore_give(&controller->publishes);
     TRY(err);
     err = wait_published(self, call, as_volume(volume), request->node_id, ret);
     if (err && err_kind(err) == ERR_EXHAUSTED)
         withdraw(self, controller, volume->metadata->name, request->node_id);
-    return err;
+    TRY(err);
+    /* Another controller may have changed it before it was answered. */
+    bool recorded = attachment_is_read_only(as_attachment(*ret));
+    return recorded == request->readonly
+               ? NULL
+               : other_access(as_volume(volume), request->node_id, recorded);
 }
 
 struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const void *message,

@@ -145,7 +145,7 @@ static const Csi__V1__ControllerServiceCapability__RPC__Type capabilities[] = {
     RPC_TYPE(LIST_VOLUMES),           RPC_TYPE(LIST_VOLUMES_PUBLISHED_NODES),
     RPC_TYPE(VOLUME_CONDITION),       RPC_TYPE(SINGLE_NODE_MULTI_WRITER),
     RPC_TYPE(CREATE_DELETE_SNAPSHOT), RPC_TYPE(LIST_SNAPSHOTS),
-    RPC_TYPE(CLONE_VOLUME),
+    RPC_TYPE(CLONE_VOLUME),           RPC_TYPE(PUBLISH_READONLY),
 };
 
 static struct err *get_capabilities(struct task *self, struct rpc_call *call, const void *request,

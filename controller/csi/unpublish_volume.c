@@ -134,7 +134,7 @@ static struct err *unpublish_as_seen(struct task *self, struct rpc_call *call,
     }
     if (answer != ANSWER_DEMOTE)
         return detach(self, call, object);
-    struct err *err = csi_change_role(self, controller, object, ROLE_REPLICA);
+    struct err *err = csi_change_purpose(self, controller, object, for_replica(), NULL);
     *ret_again = err && err_kind(err) == ERR_CONFLICT;
     return err;
 }
@@ -199,7 +199,7 @@ static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call
             name, node);
     TRY(may_stay(self, controller, as_volume(volume), volume_id, node, &stays));
     TRY(node_attachment_create(self, controller, controller->kube, as_volume(volume), node,
-                               ROLE_REPLICA, &object));
+                               for_replica(), &object));
     return stays ? NULL : detach(self, call, object);
 }
 

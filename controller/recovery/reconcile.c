@@ -232,7 +232,7 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
 
     TRY(node_attachment_create(self, controller, controller->leader_kube, as_volume(s->volume),
-                               node, ROLE_REPLICA, &created));
+                               node, for_replica(), &created));
     events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, created->metadata, EVENT_NORMAL,
                   "Recovered", "Recover",
                   "This AzVolumeAttachment was created because Kubernetes has volume %s published "
@@ -241,10 +241,23 @@ static struct err *write_attachment(struct task *self, struct view *s, size_t n)
     return NULL;
 }
 
-static struct err *promote(struct task *self, struct view *s, const struct kube_object *attachment)
+/* In the way in which csi-attacher publishes it. */
+static struct attachment_purpose purpose_of(const struct view *s, size_t n)
 {
+    const Api__VolumeAttachmentSource *source =
+        as_volume_attachment(s->volume_attachments[n])->spec->source;
+
+    return for_publish(pv_is_read_only(s->pv    ? KUBE_AS(Api__PersistentVolume, s->pv)->spec
+                                       : source ? source->inline_volume_spec
+                                                : NULL));
+}
+
+static struct err *promote(struct task *self, struct view *s, size_t n)
+{
+    const struct kube_object *attachment = s->attachments[n];
+
     return cached_patch(self, s->controller->leader_kube, s->controller->attachments, attachment,
-                        if_unchanged(attachment, attachment_role_json(ROLE_PRIMARY)), NULL);
+                        if_unchanged(attachment, attachment_role_json(purpose_of(s, n))), NULL);
 }
 
 static struct err *keep(struct task *self, struct view *s, const struct kube_object *attachment)
@@ -266,7 +279,7 @@ static struct err *take_step(struct task *self, struct view *s, const struct rec
     case RECOVERY_WRITE_ATTACHMENT:
         return write_attachment(self, s, plan->node);
     case RECOVERY_PROMOTE:
-        return promote(self, s, s->attachments[plan->node]);
+        return promote(self, s, plan->node);
     case RECOVERY_KEEP:
         return keep(self, s, s->attachments[plan->node]);
     }

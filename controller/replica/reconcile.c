@@ -23,7 +23,7 @@ static struct err *create_replica(struct task *self, struct controller *controll
 
     node_infos_assume(controller->node_infos, &assumed);
     struct err *err = node_attachment_create(self, controller, controller->leader_kube, volume,
-                                             node, ROLE_REPLICA, NULL);
+                                             node, for_replica(), NULL);
     node_infos_forget(controller->node_infos, &assumed);
     return err;
 }

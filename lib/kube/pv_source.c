@@ -11,6 +11,13 @@ const char *pv_handle(const Api__PersistentVolumeSpec *spec)
     return spec && spec->azure_disk ? spec->azure_disk->disk_uri : NULL;
 }
 
+bool pv_is_read_only(const Api__PersistentVolumeSpec *spec)
+{
+    if (spec && spec->csi)
+        return spec->csi->read_only;
+    return spec && spec->azure_disk && spec->azure_disk->read_only;
+}
+
 bool pv_is_of_driver(const Api__PersistentVolumeSpec *spec, const char *driver_name)
 {
     const char *driver = spec && spec->csi ? spec->csi->driver : NULL;

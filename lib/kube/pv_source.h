@@ -11,6 +11,8 @@
 
 /* The volume's handle; NULL if it is of no CSI driver. */
 const char *pv_handle(const Api__PersistentVolumeSpec *spec);
+/* What csi-attacher puts into ControllerPublishVolume as `readonly`. */
+bool pv_is_read_only(const Api__PersistentVolumeSpec *spec);
 bool pv_is_of_driver(const Api__PersistentVolumeSpec *spec, const char *driver_name);
 
 /* The members of a PersistentVolume that these read, for a store that keeps only some. */

@@ -352,7 +352,26 @@ struct staging_call {
     const struct device *device;
     const struct mount_request *request;
     const char *path;
+    bool raw, read_only;
 };
+
+static struct err *settle_blocking(void *arg)
+{
+    struct staging_call *call = arg;
+
+    return staging_settle_access(call->device, call->path, call->raw, call->read_only,
+                                 &call->read_only);
+}
+
+struct err *host_settle_access(struct task *self, struct host *host, const struct device *device,
+                               const char *path, bool raw, bool read_only, bool *ret_read_only)
+{
+    struct staging_call call = {.device = device, .path = path, .raw = raw, .read_only = read_only};
+
+    TRY(host_on_worker(self, host, settle_blocking, &call));
+    *ret_read_only = call.read_only;
+    return NULL;
+}
 
 static struct err *mount_blocking(void *arg)
 {
@@ -373,13 +392,13 @@ static struct err *bind_blocking(void *arg)
 {
     const struct staging_call *call = arg;
 
-    return staging_bind(call->device, call->path);
+    return staging_bind(call->device, call->path, call->read_only);
 }
 
 struct err *host_bind(struct task *self, struct host *host, const struct device *device,
-                      const char *path)
+                      const char *path, bool read_only)
 {
-    struct staging_call call = {.device = device, .path = path};
+    struct staging_call call = {.device = device, .path = path, .read_only = read_only};
 
     return host_on_worker(self, host, bind_blocking, &call);
 }

@@ -84,11 +84,16 @@ struct err *host_set_uuid(struct task *self, struct host *host, const struct dev
                           const struct filesystem *type, const char *uuid)
     __attribute__((warn_unused_result));
 
+/* As staging_settle_access. */
+struct err *host_settle_access(struct task *self, struct host *host, const struct device *device,
+                               const char *path, bool raw, bool read_only, bool *ret_read_only)
+    __attribute__((warn_unused_result));
+
 /* As staging_mount and staging_bind. */
 struct err *host_mount(struct task *self, struct host *host, const struct device *device,
                        const struct mount_request *request) __attribute__((warn_unused_result));
 struct err *host_bind(struct task *self, struct host *host, const struct device *device,
-                      const char *path) __attribute__((warn_unused_result));
+                      const char *path, bool read_only) __attribute__((warn_unused_result));
 
 /* As device_settings_apply. */
 struct err *host_apply_settings(struct task *self, struct host *host, const struct device *device,

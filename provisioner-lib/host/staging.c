@@ -24,16 +24,35 @@ struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
 
 /* ---- staging ---- */
 
+struct err *staging_settle_access(const struct device *device, const char *path, bool raw,
+                                  bool read_only, bool *ret_read_only)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
+    bool mounted;
+
+    TRY(staging_find(path, raw, &staged));
+    *ret_read_only = read_only && (!staged.target || staged.read_only);
+    if (staged.target)
+        return NULL;
+    TRY(mount_table_has(device->number, &mounted));
+    return mounted ? NULL : block_set_read_only(device->fd, read_only);
+}
+
+static struct err *check_access(const struct mount_entry *staged, const char *path, bool read_only)
+{
+    if (staged->read_only == read_only)
+        return NULL;
+    return err_new(ERR_EXISTS, "the volume is already staged at %s, %s", path,
+                   staged->read_only ? "read-only" : "for writing");
+}
+
 static struct err *check_staged(const struct mount_entry *staged, const struct device *device,
                                 const struct mount_request *request)
 {
     if (staged->device != device->number)
         return err_new(ERR_PRECONDITION, "%s is in use: %s is mounted there, not %s",
                        request->target, staged->source, device->path);
-    if (staged->read_only != request->read_only)
-        return err_new(ERR_EXISTS, "the volume is already staged at %s, %s", request->target,
-                       staged->read_only ? "read-only" : "for writing");
-    return NULL;
+    return check_access(staged, request->target, request->read_only);
 }
 
 struct err *staging_mount(const struct device *device, const struct mount_request *request)
@@ -55,19 +74,19 @@ static dev_t node_of(const char *path)
     return stat(path, &status) == 0 && S_ISBLK(status.st_mode) ? status.st_rdev : 0;
 }
 
-struct err *staging_bind(const struct device *device, const char *path)
+struct err *staging_bind(const struct device *device, const char *path, bool read_only)
 {
     CLEANUP(freep) char *node = staging_source(path, true);
     CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
 
     TRY(staging_find(path, true, &staged));
     if (staged.target && node_of(node) == device->number)
-        return NULL;
+        return check_access(&staged, path, read_only);
     if (staged.target)
         return err_new(ERR_PRECONDITION, "%s is in use: it is not device %s", node, device->path);
     TRY(mount_point_make_folder(path));
     TRY(mount_point_make_file(node));
-    return mount_bind(device->path, node, false);
+    return mount_bind(device->path, node, read_only);
 }
 
 /* ---- taking it away ---- */
@@ -92,8 +111,8 @@ static struct err *sync_filesystem(const char *path)
     return NULL;
 }
 
-/* A device that is gone has no caches either. */
-static struct err *forget_pages(const char *device)
+/* Its pages, and that it was read-only. A device that is gone has no caches either. */
+static struct err *forget_use(const char *device)
 {
     CLEANUP(closep) int fd = -1;
     struct err *err = block_open(device, BLOCK_READ, &fd);
@@ -102,7 +121,9 @@ static struct err *forget_pages(const char *device)
         err_free(err);
         return NULL;
     }
-    return err ? err : block_drop_caches(fd);
+    TRY(err);
+    TRY(block_set_read_only(fd, false));
+    return block_drop_caches(fd);
 }
 
 static struct err *unmount(const struct mount_entry *staged)
@@ -112,7 +133,7 @@ static struct err *unmount(const struct mount_entry *staged)
     TRY(check_unpublished(staged));
     lost = sync_filesystem(staged->target);
     TRY(mount_remove(staged->target));
-    TRY(forget_pages(staged->source));
+    TRY(forget_use(staged->source));
     return TAKE_PTR(lost);
 }
 

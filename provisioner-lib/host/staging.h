@@ -17,11 +17,18 @@ char *staging_source(const char *path, bool raw) __attribute__((warn_unused_resu
 struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
     __attribute__((warn_unused_result));
 
+/* Makes the device read-only for everybody on this machine, or writable, before it is staged.
+ * Nothing is done if it is staged or mounted already; `ret_read_only` then says how it is staged.
+ */
+struct err *staging_settle_access(const struct device *device, const char *path, bool raw,
+                                  bool read_only, bool *ret_read_only)
+    __attribute__((warn_unused_result));
+
 /* Success if the very device is there already, in the way that is asked for; EXISTS if it is there
  * in another way, PRECONDITION if something else is. `request->device` is the path of `device`. */
 struct err *staging_mount(const struct device *device, const struct mount_request *request)
     __attribute__((warn_unused_result));
-struct err *staging_bind(const struct device *device, const char *path)
+struct err *staging_bind(const struct device *device, const char *path, bool read_only)
     __attribute__((warn_unused_result));
 
 /* Flushes, unmounts, and forgets what was cached of the device; success if nothing is staged.

@@ -49,15 +49,17 @@ struct err *target_mount_make(const struct target_mount *wanted)
     CLEANUP(freep) char *source = staging_source(staging, wanted->raw);
     CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
     CLEANUP(mount_entry_fini) struct mount_entry published = {0};
+    bool read_only;
 
     TRY(staging_find(staging, wanted->raw, &staged));
     if (!staged.target)
         return err_new(ERR_PRECONDITION, "the volume is not staged at %s", staging);
+    read_only = wanted->read_only || staged.read_only;
     TRY(mount_table_at(target, &published));
     if (published.target && !same_mount(&published, &staged))
         return err_new(ERR_PRECONDITION, "%s is in use: %s is mounted there", target,
                        published.source);
-    if (published.target && published.read_only != (wanted->read_only || staged.read_only))
+    if (published.target && published.read_only != read_only)
         return err_new(ERR_EXISTS, "the volume is already published at %s, %s", target,
                        published.read_only ? "read-only" : "for writing");
     if (published.target)
@@ -65,9 +67,9 @@ struct err *target_mount_make(const struct target_mount *wanted)
     if (wanted->alone)
         TRY(check_alone(&staged));
     if (wanted->raw)
-        TRY(settle_access(source, wanted->read_only));
+        TRY(settle_access(source, read_only));
     TRY(wanted->raw ? mount_point_make_file(target) : mount_point_make_folder(target));
-    return mount_bind(source, target, wanted->read_only);
+    return mount_bind(source, target, read_only);
 }
 
 struct err *target_mount_remove(const char *target)

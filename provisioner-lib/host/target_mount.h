@@ -11,8 +11,8 @@
 struct target_mount {
     const char *staging, *target;
     bool raw;
-    bool read_only; /* of a raw volume: for all of the node, because a device has but one such flag
-                     */
+    bool read_only; /* what is staged read-only always is; of a raw volume: for all of the node,
+                     * because a device has but one such flag */
     bool alone;     /* at no other target at the same time */
 };
 

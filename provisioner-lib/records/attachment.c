@@ -24,6 +24,11 @@ bool attachment_wants(const Api__AzVolumeAttachment *attachment, const char *rol
     return spec && spec->role && strcmp(spec->role, role) == 0;
 }
 
+bool attachment_is_read_only(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment_wants(attachment, ROLE_PRIMARY) && attachment->spec->read_only;
+}
+
 static const Api__AzVolumeAttachmentDetail *detail_of(const Api__AzVolumeAttachment *attachment)
 {
     return attachment->status ? attachment->status->detail : NULL;
@@ -91,7 +96,18 @@ void attachment_index_by_disk(const struct kube_object *object,
 
 /* ---- what is written ---- */
 
-json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role)
+struct attachment_purpose for_replica(void)
+{
+    return (struct attachment_purpose){.role = ROLE_REPLICA};
+}
+
+struct attachment_purpose for_publish(bool read_only)
+{
+    return (struct attachment_purpose){.role = ROLE_PRIMARY, .read_only = read_only};
+}
+
+json_t *attachment_json(const Api__AzVolume *volume, const char *node,
+                        struct attachment_purpose purpose)
 {
     const char *name = volume->metadata->name;
     const Api__AzVolumeDetail *detail = volume->status->detail;
@@ -102,11 +118,15 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node, const cha
     for (size_t i = 0; i < detail->n_parameters; i++)
         json_object_set_new(context, detail->parameters[i]->key,
                             json_string(detail->parameters[i]->value));
-    return json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}", "metadata",
-                     "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE, node_label,
-                     LABEL_VOLUME, volume_label, LABEL_ROLE, role, "spec", "volumeName", name,
-                     "volume_id", detail->volume__id, "nodeName", node, "volume_context", context,
-                     "role", role);
+    json_t *json = json_pack("{s:{s:[s], s:{s:s, s:s, s:s}}, s:{s:s, s:s, s:s, s:o, s:s}}",
+                             "metadata", "finalizers", FINALIZER_ATTACHMENT, "labels", LABEL_NODE,
+                             node_label, LABEL_VOLUME, volume_label, LABEL_ROLE, purpose.role,
+                             "spec", "volumeName", name, "volume_id", detail->volume__id,
+                             "nodeName", node, "volume_context", context, "role", purpose.role);
+
+    if (purpose.read_only)
+        json_object_set_new(json_object_get(json, "spec"), "readOnly", json_true());
+    return json;
 }
 
 json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size)
@@ -123,13 +143,14 @@ json_t *attachment_detail_json(const char *role, const char *previous_role, int 
     return detail;
 }
 
-json_t *attachment_role_json(const char *role)
+json_t *attachment_role_json(struct attachment_purpose purpose)
 {
-    bool promoted = strcmp(role, ROLE_PRIMARY) == 0;
+    bool promoted = strcmp(purpose.role, ROLE_PRIMARY) == 0;
 
-    return json_pack("{s:{s:{s:s, s:s}}, s:{s:s}}", "metadata", "labels", LABEL_ROLE, role,
-                     LABEL_ROLE_CHANGE, promoted ? ROLE_CHANGE_PROMOTED : ROLE_CHANGE_DEMOTED,
-                     "spec", "role", role);
+    return json_pack("{s:{s:{s:s, s:s}}, s:{s:s, s:o}}", "metadata", "labels", LABEL_ROLE,
+                     purpose.role, LABEL_ROLE_CHANGE,
+                     promoted ? ROLE_CHANGE_PROMOTED : ROLE_CHANGE_DEMOTED, "spec", "role",
+                     purpose.role, "readOnly", purpose.read_only ? json_true() : json_null());
 }
 
 json_t *attachment_detach_request_json(const Api__AzVolumeAttachment *attachment)

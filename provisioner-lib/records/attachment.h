@@ -19,6 +19,8 @@ const Api__AzVolumeAttachment *as_attachment(const struct kube_object *object);
 /* ---- what it says ---- */
 
 bool attachment_wants(const Api__AzVolumeAttachment *attachment, const char *role); /* spec.role */
+/* How it is published; false if it is for writing, or not published at all. */
+bool attachment_is_read_only(const Api__AzVolumeAttachment *attachment);
 /* The role on record, which a node goes by. */
 bool attachment_is(const Api__AzVolumeAttachment *attachment, const char *role);
 const char *attachment_state(const Api__AzVolumeAttachment *attachment); /* "" if it has none yet */
@@ -35,12 +37,23 @@ void attachment_index_by_disk(const struct kube_object *object,
 
 /* ---- what is written ---- */
 
+/* What an attachment is for. To be read-only is a matter of the publish and ends with it, so that
+ * no replica is. */
+struct attachment_purpose {
+    const char *role;
+    bool read_only;
+};
+
+struct attachment_purpose for_replica(void);
+struct attachment_purpose for_publish(bool read_only);
+
 /* A new attachment of the volume, without its name (controller/cache/node_attachment.h). */
-json_t *attachment_json(const Api__AzVolume *volume, const char *node, const char *role);
+json_t *attachment_json(const Api__AzVolume *volume, const char *node,
+                        struct attachment_purpose purpose);
 /* The role on record, and where the disk is unless `lun` is NO_LUN: status.detail. `previous_role`
  * may be NULL. */
 json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size);
 /* A patch that makes it a primary or a replica. */
-json_t *attachment_role_json(const char *role);
+json_t *attachment_role_json(struct attachment_purpose purpose);
 /* A patch of its status: nobody has it published any more, and it goes when it is deleted. */
 json_t *attachment_detach_request_json(const Api__AzVolumeAttachment *attachment);

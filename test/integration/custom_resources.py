@@ -1,5 +1,7 @@
 """The definitions of the driver's custom resources, as kubectl applies them, in a real API server."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +27,23 @@ def install(api: client.ApiClient) -> None:
         name = definition["metadata"]["name"]
         until(partial(_is_established, extensions, name), f"{name} is established")
         until(partial(_is_served, api, definition["spec"]), f"{name} is served")
+
+
+@contextmanager
+def older(api: client.ApiClient, plural: str, field: str, is_kept: Callable[[], bool]) -> Iterator[None]:
+    """A definition without a field of spec, as somebody else may have installed it: what it does not know, an API
+    server drops. `is_kept` says whether it does."""
+    extensions, name = client.ApiextensionsV1Api(api), f"{plural}.disk.csi.azure.com"
+    now = extensions.read_custom_resource_definition(name)
+    without = extensions.read_custom_resource_definition(name)
+    del without.spec.versions[0].schema.open_apiv3_schema.properties["spec"].properties[field]
+    extensions.replace_custom_resource_definition(name, without)
+    try:
+        until(lambda: not is_kept(), "the older definition counts")
+        yield
+    finally:
+        extensions.patch_custom_resource_definition(name, {"spec": api.sanitize_for_serialization(now.spec)})
+        until(is_kept, "the definition counts again")
 
 
 def _is_established(extensions: client.ApiextensionsV1Api, name: str) -> bool:

@@ -12,7 +12,8 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], provisioned: bool = True,
-                      name: str = "", mode: str = "ReadWriteOnce", phase: str = "Bound") -> Iterator[str]:
+                      name: str = "", mode: str = "ReadWriteOnce", phase: str = "Bound",
+                      read_only: bool = False) -> Iterator[str]:
     """A PersistentVolume, made for a claim or by hand; its name, which has the disk's in it if not this one."""
     name = f"{world.namespace}-{name or volume_id.rpartition('/')[2].lower().replace('_', '-')}"
     annotations = {"pv.kubernetes.io/provisioned-by": world.driver} if provisioned else {}
@@ -21,7 +22,8 @@ def persistent_volume(world: World, volume_id: str, attributes: dict[str, str], 
         "spec": {"capacity": {"storage": "4Gi"}, "accessModes": [mode], "storageClassName": "x",
                  "volumeMode": "Block" if mode == "ReadWriteMany" else "Filesystem",
                  "claimRef": {"namespace": world.namespace, "name": "claim"},
-                 "csi": {"driver": world.driver, "volumeHandle": volume_id, "volumeAttributes": attributes}}})
+                 "csi": {"driver": world.driver, "volumeHandle": volume_id, "volumeAttributes": attributes,
+                         "readOnly": read_only}}})
     world.core.patch_persistent_volume_status(name, {"status": {"phase": phase}})
     try:
         yield name

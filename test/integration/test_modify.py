@@ -1,12 +1,10 @@
 """ControllerModifyVolume: what a disk becomes, when, and what is said where it cannot."""
 
-from contextlib import contextmanager
-
 import pytest
 from azsim import simulator
 from cluster.waiting import until
-from kubernetes import client
 
+from . import custom_resources
 from .calls import GIB, create, publish, refused, unpublish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume
@@ -221,31 +219,14 @@ def test_the_next_leader_goes_on(world, disk):
     assert changes(world, before) == 1 and disk()[0] == "StandardSSD_LRS"
 
 
-@contextmanager
-def older_definitions(world):
-    """As somebody else may have installed them; an API server drops what it does not know."""
-    extensions, name = client.ApiextensionsV1Api(world.client), "azvolumes.disk.csi.azure.com"
-    now = extensions.read_custom_resource_definition(name)
-    older = extensions.read_custom_resource_definition(name)
-    del older.spec.versions[0].schema.open_apiv3_schema.properties["spec"].properties["mutableParameters"]
-    extensions.replace_custom_resource_definition(name, older)
-    try:
-        until(lambda: not _is_kept(world), "the older definition counts")
-        yield
-    finally:
-        now.metadata.resource_version = None
-        extensions.patch_custom_resource_definition(name, {"spec": world.client.sanitize_for_serialization(now.spec)})
-        until(lambda: _is_kept(world), "the definition counts again")
-
-
-def _is_kept(world) -> bool:
+def is_kept(world) -> bool:
     world.patch("azvolumes", "pvc-1", {"spec": {"mutableParameters": {"diskMBpsReadWrite": "125"}}})
     return "mutableParameters" in record(world)["spec"]
 
 
 def test_definitions_that_are_too_old_are_found_out(world, controller):
     volume = create(controller, parameters=FAST, size=16 * GIB).volume_id
-    with older_definitions(world):
+    with custom_resources.older(world.client, "azvolumes", "mutableParameters", lambda: is_kept(world)):
         with refused("FAILED_PRECONDITION", "custom resource definitions"):
             modify(controller, volume, DiskIOPSReadWrite="4100")
         with refused("FAILED_PRECONDITION", "custom resource definitions"):

@@ -186,6 +186,7 @@ ROWS = [
         {"status": {"error": {"code": "INTERNAL", "message": "x"}}}, True),
     Row("all of an attachment's status", False, "a", "patch", ATTACHMENTS, OWN, {"status": None}, True),
     Row("its attachment's spec", False, "a", "patch", ATTACHMENTS, OWN, {"spec": {"role": "Replica"}}),
+    Row("that it may write", False, "a", "patch", ATTACHMENTS, OWN, {"spec": {"readOnly": False}}),
     Row("its attachment's labels", False, "a", "patch", ATTACHMENTS, OWN, {"metadata": {"labels": {"x": "y"}}}),
     Row("an attachment to itself", False, "a", "create", ATTACHMENTS, "new", attachment("{a}")),
     Row("its attachment goes", False, "a", "delete", ATTACHMENTS, OWN),

@@ -3,7 +3,6 @@
 # csi-sanity's words: the capability, as service and name
 WORDS = {
     "GetCapacity not supported": "Controller GET_CAPACITY",
-    "ControllerPublishVolume.readonly field not supported": "Controller PUBLISH_READONLY",
     "GroupControllerService not supported": "Plugin GROUP_CONTROLLER_SERVICE",
 }
 
@@ -13,10 +12,6 @@ _GROUPS = "GroupController Service [GroupController VolumeGroupSnapshots]"
 _TESTS = {
     "Controller GET_CAPACITY": (
         f"{_CONTROLLER} GetCapacity should return capacity (no optional values added)",
-    ),
-    "Controller PUBLISH_READONLY": (
-        f"{_CONTROLLER} ControllerPublishVolume should fail when the volume is already published "
-        "but is incompatible",
     ),
     "Plugin GROUP_CONTROLLER_SERVICE": (
         "GroupController Service [GroupController Server] GroupControllerGetCapabilities "

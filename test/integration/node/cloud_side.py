@@ -83,7 +83,7 @@ class CloudSide:
 
     # ---- attachments ----
 
-    def publish(self, disk: str, node: str | None = None, **status) -> str:
+    def publish(self, disk: str, node: str | None = None, read_only: bool | None = None, **status) -> str:
         """Makes the volume and its attachment; the volume's id. `status` as for report()."""
         node = node or self.node
         self._make_volume(disk)
@@ -95,6 +95,8 @@ class CloudSide:
             "metadata": {"name": name, "namespace": self.namespace, "labels": labels},
             "spec": {"volumeName": disk, "volume_id": disk_id(disk), "nodeName": node, "role": "Primary"},
         }
+        if read_only is not None:
+            body["spec"]["readOnly"] = read_only
         self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumeattachments", body)
         if status:
             self.report(disk, node, **status)
@@ -129,6 +131,13 @@ class CloudSide:
         body = {"spec": {"role": role}}
         self.custom.patch_namespaced_custom_object(
             GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment", body
+        )
+
+    def set_read_only(self, disk: str, read_only: bool) -> None:
+        """How it is published."""
+        self.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment",
+            {"spec": {"readOnly": read_only or None}}
         )
 
     def unpublish(self, disk: str) -> None:

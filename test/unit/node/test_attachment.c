@@ -27,6 +27,12 @@ static void test_ready(void **state)
     assert_int_equal(place.lun, 3);
     assert_int_equal(place.size, 1073741824);
     assert_false(place.has_record);
+    assert_false(place.read_only);
+
+    assert_ok(check("{" META ",'spec':{'role':'Primary','readOnly':true},'status':{"
+                    "'state':'Attached'," DETAIL "}}",
+                    &place));
+    assert_true(place.read_only);
 
     assert_ok(check("{" META "," PRIMARY ",'status':{'state':'Attached'," DETAIL
                     ",'annotation':{'disk.csi.azure.com/filesystem':'xfs " UUID "'}}}",

@@ -309,12 +309,24 @@ static void test_callers_that_cross(void **state)
     }
 }
 
+static void test_another_access(void **state)
+{
+    (void)state;
+    for (int answered = 0; answered < 2; answered++)
+        for (int read_only = 0; read_only < 2; read_only++) {
+            assert_int_equal(publish_access_decide(read_only, read_only, answered), ACCESS_AGREES);
+            assert_int_equal(publish_access_decide(read_only, !read_only, answered),
+                             answered ? ACCESS_CONFLICT : ACCESS_CHANGE);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_publish),
         cmocka_unit_test(test_who_gives_back),
         cmocka_unit_test(test_unpublish),
+        cmocka_unit_test(test_another_access),
         cmocka_unit_test(test_callers_that_cross),
     };
 

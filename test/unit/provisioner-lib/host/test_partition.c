@@ -130,7 +130,7 @@ static void a_block_device(struct task *self, struct scene *scene)
     expected.partition = expected.raw = true;
     assert_ok(host_prove(self, scene->host, &whole, &partition, &expected, &verdict));
     assert_false(verdict.format);
-    assert_ok(host_bind(self, scene->host, &partition, staging));
+    assert_ok(host_bind(self, scene->host, &partition, staging, false));
     assert_usage(scene, staging, SIZE);
     assert_ok(host_unstage(self, scene->host, staging));
     device_close(&partition);

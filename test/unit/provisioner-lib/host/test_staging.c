@@ -273,7 +273,7 @@ static void test_raw_there_and_back(void **state)
     char text[5] = "";
 
     for (int i = 0; i < 2; i++)
-        assert_ok(staging_bind(&volume->device, volume->staging));
+        assert_ok(staging_bind(&volume->device, volume->staging, false));
     for (int i = 0; i < 2; i++)
         assert_ok(target_mount_make(&raw));
     assert_int_equal(stat(volume->target, &status), 0);
@@ -311,7 +311,7 @@ static void test_raw_read_only(void **state)
     struct target_mount reading = target_mount(volume, true, true);
     struct target_mount writing = target_mount(volume, true, false);
 
-    assert_ok(staging_bind(&volume->device, volume->staging));
+    assert_ok(staging_bind(&volume->device, volume->staging, false));
     assert_ok(target_mount_make(&reading));
     assert_false(can_write(volume->target));
     writing.target = volume->second_target;
@@ -321,11 +321,95 @@ static void test_raw_read_only(void **state)
     assert_ok(staging_remove(volume->staging));
 
     /* It does not stay so. */
-    assert_ok(staging_bind(&volume->device, volume->staging));
+    assert_ok(staging_bind(&volume->device, volume->staging, false));
     assert_ok(target_mount_make(&writing));
     assert_true(can_write(writing.target));
     assert_ok(target_mount_remove(writing.target));
     assert_ok(staging_remove(volume->staging));
+}
+
+/* ---- published read-only ---- */
+
+static bool settle(const struct volume *volume, bool raw, bool read_only)
+{
+    bool result;
+
+    assert_ok(staging_settle_access(&volume->device, volume->staging, raw, read_only, &result));
+    return result;
+}
+
+static void test_a_read_only_device(void **state)
+{
+    struct volume *volume = *state;
+    struct mount_request request = stage_request(volume);
+
+    RUN("mkfs.ext4", "-q", volume->disk->path);
+    assert_true(settle(volume, false, true));
+    assert_false(can_write(volume->disk->path));
+    CLEANUP(err_freep) struct err *refused = staging_mount(&volume->device, &request);
+    assert_non_null(refused);
+    request.read_only = true;
+    assert_ok(staging_mount(&volume->device, &request));
+    assert_true(settle(volume, false, true));
+    assert_ok(staging_remove(volume->staging));
+    assert_true(can_write(volume->disk->path));
+
+    /* One that was left so. */
+    assert_true(settle(volume, false, true));
+    assert_false(settle(volume, false, false));
+    stage(volume);
+    assert_ok(staging_remove(volume->staging));
+}
+
+/* By a plug-in that knew of no read-only publish. */
+static void test_what_is_staged_for_writing_stays_so(void **state)
+{
+    struct volume *volume = *state;
+
+    RUN("mkfs.ext4", "-q", volume->disk->path);
+    stage(volume);
+    assert_false(settle(volume, false, true));
+    write_file(below(volume->staging, "file"), "data");
+    assert_ok(staging_remove(volume->staging));
+
+    assert_ok(staging_bind(&volume->device, volume->staging, false));
+    assert_false(settle(volume, true, true));
+    assert_true(can_write(volume->disk->path));
+    assert_ok(staging_remove(volume->staging));
+}
+
+/* Somebody else's mount is not made unwritable under its user. */
+static void test_a_device_in_use_is_left_alone(void **state)
+{
+    struct volume *volume = *state;
+    const char *elsewhere = in_workplace("elsewhere");
+
+    make_folder(elsewhere);
+    RUN("mkfs.ext4", "-q", volume->disk->path);
+    assert_int_equal(mount(volume->disk->path, elsewhere, "ext4", 0, NULL), 0);
+    settle(volume, false, true);
+    write_file(below(elsewhere, "file"), "data");
+    assert_int_equal(umount(elsewhere), 0);
+    assert_true(can_write(volume->disk->path));
+}
+
+static void test_raw_staged_read_only(void **state)
+{
+    struct volume *volume = *state;
+    struct target_mount any = target_mount(volume, true, false);
+    CLEANUP(freep)
+    char *staged = mem_printf("the volume is already staged at %s, read-only", volume->staging);
+
+    assert_true(settle(volume, true, true));
+    for (int i = 0; i < 2; i++)
+        assert_ok(staging_bind(&volume->device, volume->staging, true));
+    assert_fails(staging_bind(&volume->device, volume->staging, false), ERR_EXISTS, staged);
+    for (int i = 0; i < 2; i++)
+        assert_ok(target_mount_make(&any));
+    assert_false(can_write(volume->target));
+    assert_ok(target_mount_remove(volume->target));
+    assert_ok(staging_remove(volume->staging));
+    assert_true(can_write(volume->disk->path));
 }
 
 static void test_raw_of_another_device(void **state)
@@ -337,8 +421,8 @@ static void test_raw_of_another_device(void **state)
     char *message =
         mem_printf("%s/device is in use: it is not device %s", volume->staging, other->path);
 
-    assert_ok(staging_bind(&volume->device, volume->staging));
-    assert_fails(staging_bind(&device, volume->staging), ERR_PRECONDITION, message);
+    assert_ok(staging_bind(&volume->device, volume->staging, false));
+    assert_fails(staging_bind(&device, volume->staging, false), ERR_PRECONDITION, message);
     assert_ok(staging_remove(volume->staging));
 }
 
@@ -357,6 +441,10 @@ int main(void)
         TEST(test_a_disk_that_fails),
         TEST(test_raw_there_and_back),
         TEST(test_raw_read_only),
+        TEST(test_a_read_only_device),
+        TEST(test_what_is_staged_for_writing_stays_so),
+        TEST(test_a_device_in_use_is_left_alone),
+        TEST(test_raw_staged_read_only),
         TEST(test_raw_of_another_device),
     };
 

@@ -36,6 +36,65 @@ static void test_roles_and_states(void **state)
     }
 }
 
+/* ---- read-only ---- */
+
+static const struct {
+    const char *spec;
+    bool read_only;
+} accesses[] = {
+    {"{'role':'Primary'}", false}, /* as it was written before there was the field */
+    {"{'role':'Primary','readOnly':false}", false},
+    {"{'role':'Primary','readOnly':true}", true},
+    {"{'role':'Replica','readOnly':true}", false},
+    {"{'readOnly':true}", false},
+};
+
+static void test_how_it_is_published(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(accesses); i++) {
+        CLEANUP(freep) char *members = mem_printf(",'spec':%s", accesses[i].spec);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment(members);
+
+        assert_int_equal(attachment_is_read_only(as_attachment(object)), accesses[i].read_only);
+    }
+}
+
+/* A merge patch: null takes the field away. */
+static void test_the_access_goes_with_the_publish(void **state)
+{
+    CLEANUP(json_decrefp) json_t *reading = attachment_role_json(for_publish(true));
+    CLEANUP(json_decrefp) json_t *writing = attachment_role_json(for_publish(false));
+    CLEANUP(json_decrefp) json_t *replica = attachment_role_json(for_replica());
+
+    (void)state;
+    assert_true(json_is_true(json_object_get(json_object_get(reading, "spec"), "readOnly")));
+    assert_true(json_is_null(json_object_get(json_object_get(writing, "spec"), "readOnly")));
+    assert_true(json_is_null(json_object_get(json_object_get(replica, "spec"), "readOnly")));
+}
+
+static void test_a_new_one(void **state)
+{
+    const struct attachment_purpose purposes[] = {for_replica(), for_publish(false),
+                                                  for_publish(true)};
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *volume =
+        object_of(&api__az_volume__descriptor,
+                  "{'metadata':{'name':'v'},'status':{'detail':{'volume_id':'/disks/v'}}}");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(purposes); i++) {
+        CLEANUP(json_decrefp)
+        json_t *json = attachment_json(KUBE_AS(Api__AzVolume, volume), "node-1", purposes[i]);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+        json_object_set_new(json_object_get(json, "metadata"), "name", json_string("a"));
+        assert_ok(kube_object_decode(&api__az_volume_attachment__descriptor, json, &object));
+        assert_true(attachment_wants(as_attachment(object), purposes[i].role));
+        assert_int_equal(attachment_is_read_only(as_attachment(object)), purposes[i].read_only);
+    }
+}
+
 /* ---- by what it is found ---- */
 
 static void expect_disk(void *ctx, const char *value)
@@ -130,9 +189,14 @@ static void test_a_request_to_detach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roles_and_states),    cmocka_unit_test(test_it_is_found_by_its_disk),
-        cmocka_unit_test(test_where_the_disk_is),   cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_roles_and_states),
+        cmocka_unit_test(test_it_is_found_by_its_disk),
+        cmocka_unit_test(test_where_the_disk_is),
+        cmocka_unit_test(test_what_is_written_is_read),
         cmocka_unit_test(test_a_request_to_detach),
+        cmocka_unit_test(test_how_it_is_published),
+        cmocka_unit_test(test_the_access_goes_with_the_publish),
+        cmocka_unit_test(test_a_new_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
