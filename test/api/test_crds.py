@@ -151,7 +151,7 @@ LEFT_OUT = {
 OWN = {"azsnapshots": "AzSnapshot"}
 each_of_upstream = pytest.mark.parametrize("definition", [d for d in DEFINITIONS if d.plural in UPSTREAM], ids=lambda d: d.kind)
 
-ADDED = ("status.slots", "status.primaryNode", "status.readyReplicas", "spec.mutableParameters",
+ADDED = ("spec.readOnly", "status.slots", "status.primaryNode", "status.readyReplicas", "spec.mutableParameters",
          "status.mutableParameters", "status.modifyError")  # with all that is in them
 
 

@@ -411,7 +411,8 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():
     known = dict(re.findall(r'#define (ANNOTATION_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
     named = {known[name] for source in (TREE / "node").glob("*.c")
-             for name in re.findall(r"\bANNOTATION_\w+", source.read_text())}
+             for line in source.read_text().splitlines() if "json_pack" in line
+             for name in re.findall(r"\bANNOTATION_\w+", line)}
     rules = [v["expression"] for v in node_policies(render())[0]["spec"]["validations"]]
     [allowed] = {found for rule in rules for found in re.findall(r"key in (\[.*?\])", rule)}
     assert set(json.loads(allowed)) == named

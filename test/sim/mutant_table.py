@@ -155,7 +155,7 @@ MUTANTS = [
     Mutant("outcome of a lost write not learned", RECORD,
            "        learn_outcome(self, controller, object);", "        (void)learn_outcome;", "bad-api", "watch-late"),
     Mutant("recovered as the primary at once", "controller/recovery/reconcile.c",
-           "node, ROLE_REPLICA, &created)", "node, ROLE_PRIMARY, &created)", "bad-api",
+           "node, for_replica(), &created)", "node, for_publish(false), &created)", "bad-api",
            "attachment-record-deleted-by-hand,pod-move"),
     Mutant("a published attachment that was deleted is neither kept nor let go", PLAN,
            "return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);",
