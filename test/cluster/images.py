@@ -28,5 +28,5 @@ def busybox() -> Image:
 
 
 def sidecar(tools: Path, program: str, name: str) -> Image:
-    """csi-provisioner, csi-attacher, csi-resizer: statically linked Go programs."""
+    """csi-provisioner and the like: statically linked Go programs."""
     return Image(name, [f"/{program}"], {f"/{program}": tools / program})

@@ -38,6 +38,8 @@ PROGRAMS = {
     "csi-provisioner": ("csi", EXTERNAL + "external-provisioner/v6/cmd/csi-provisioner"),
     "csi-attacher": ("csi", EXTERNAL + "external-attacher/v4/cmd/csi-attacher"),
     "csi-resizer": ("csi", EXTERNAL + "external-resizer/v2/cmd/csi-resizer"),
+    "csi-snapshotter": ("csi", EXTERNAL + "external-snapshotter/v8/cmd/csi-snapshotter"),
+    "snapshot-controller": ("csi", EXTERNAL + "external-snapshotter/v8/cmd/snapshot-controller"),
     "csi-sanity": ("csi", EXTERNAL + "csi-test/v5/cmd/csi-sanity"),
     "helm": ("csi", "helm.sh/helm/v3/cmd/helm"),
 }
@@ -54,6 +56,7 @@ STAMPS = {
     EXTERNAL + "external-provisioner/v6": {"main.version": "v{major}.{minor}.{patch}"},
     EXTERNAL + "external-attacher/v4": {"main.version": "v{major}.{minor}.{patch}"},
     EXTERNAL + "external-resizer/v2": {"main.version": "v{major}.{minor}.{patch}"},
+    EXTERNAL + "external-snapshotter/v8": {"main.version": "v{major}.{minor}.{patch}"},
     "helm.sh/helm/v3": {"helm.sh/helm/v3/internal/version.version": "v{major}.{minor}.{patch}"},
 }
 
@@ -148,6 +151,18 @@ def build_module(module: Path) -> Path:
         subprocess.run([go(), "build", *FLAGS, "-o", partial, "."], cwd=module, check=True, env=_environment())
         partial.rename(program)
     return program
+
+
+def snapshot_definitions() -> list[Path]:
+    """VolumeSnapshot and what belongs to it: files of the module that csi-snapshotter is built from."""
+    name = EXTERNAL + "external-snapshotter/client/v8"
+    module = MODULES / "csi"
+    subprocess.run([go(), "mod", "download", name], cwd=module, check=True, env=_environment())
+    folder = subprocess.run([go(), "list", "-m", "-f", "{{.Dir}}", name], cwd=module, check=True, env=_environment(),
+                            capture_output=True, text=True).stdout
+    files = sorted(Path(folder.strip(), "config", "crd").glob("snapshot.storage.k8s.io_*.yaml"))
+    assert files, f"no definitions in {folder}"
+    return files
 
 
 def _version(compiler: str | Path) -> tuple[int, ...]:

@@ -41,6 +41,8 @@ class Driver:
             images.sidecar(tools, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
             images.sidecar(tools, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
             images.sidecar(tools, "csi-resizer", f"{REGISTRY}/csi-resizer:{TAG}"),
+            images.sidecar(tools, "csi-snapshotter", f"{REGISTRY}/csi-snapshotter:{TAG}"),
+            images.sidecar(tools, "snapshot-controller", f"{REGISTRY}/snapshot-controller:{TAG}"),
         ):
             self.cluster.load(image)
 
@@ -54,6 +56,8 @@ class Driver:
                 "csiProvisioner": image("csi-provisioner"),
                 "csiAttacher": image("csi-attacher"),
                 "csiResizer": image("csi-resizer"),
+                "csiSnapshotter": image("csi-snapshotter"),
+                "csiSnapshotController": image("snapshot-controller"),
             },
             "controller": {"trustedCA": Path(self.azure.ca).read_text()},
             "schedulerExtender": {

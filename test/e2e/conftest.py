@@ -6,6 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from azsim import simulator
+from azure.identity import ClientSecretCredential
+from azure.mgmt.compute import ComputeManagementClient
+from cluster import tools
 from cluster.cluster import Cluster
 from cluster.waiting import until
 from deployment import ledger
@@ -46,8 +50,11 @@ def running_azure(cluster):
 def driver(cluster, running_azure) -> Driver:
     driver = Driver(cluster, running_azure)
     driver.load_images()
+    for file in tools.snapshot_definitions():
+        cluster.kubectl("apply", "--server-side", "-f", file)
     cluster.load(ledger.image(cluster.directory))
-    driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY}, node={"heartbeatInterval": "5s"})
+    driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY}, node={"heartbeatInterval": "5s"},
+                   snapshot={"enabled": True, "snapshotController": {"replicas": 1}})
     return driver
 
 
@@ -56,6 +63,16 @@ def azure(driver) -> Azure:
     """It is quick; a module may slow it down."""
     driver.azure.latency(**QUICK)
     return driver.azure
+
+
+@pytest.fixture(scope="module")
+def compute(cluster, azure) -> ComputeManagementClient:
+    """Microsoft's own client; to be used from inside the cluster's network."""
+    credential = ClientSecretCredential(
+        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=azure.url,
+        disable_instance_discovery=True, connection_verify=azure.ca)
+    return ComputeManagementClient(credential, simulator.SUBSCRIPTION, base_url=azure.url,
+                                   credential_scopes=[f"{azure.url}/.default"], connection_verify=azure.ca)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@ which Kubernetes hands to this one."""
 
 import pytest
 from azsim import simulator
-from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
@@ -15,16 +14,6 @@ from kubernetes import client, config
 
 PATH = "/volume"
 SECONDS = 120
-
-
-@pytest.fixture(scope="module")
-def compute(cluster, azure) -> ComputeManagementClient:
-    """Microsoft's own client; to be used from inside the cluster's network."""
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=azure.url,
-        disable_instance_discovery=True, connection_verify=azure.ca)
-    return ComputeManagementClient(credential, simulator.SUBSCRIPTION, base_url=azure.url,
-                                   credential_scopes=[f"{azure.url}/.default"], connection_verify=azure.ca)
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,8 @@ name appended, so that both can be in one cluster.
   "controllerAccount" (list $v.serviceAccount.controller "csi-azuredisk-controller-sa")
   "nodeAccount"       (list $v.serviceAccount.node "csi-azuredisk-node-sa")
   "extenderAccount"   (list $v.serviceAccount.schedulerExtender "csi-azuredisk-scheduler-extender-sa")
+  "snapshotController" (list "" "csi-snapshot-controller")
+  "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "roles"             (list $v.rbac.name "azuredisk")
   "objects"           (list $v.driver.objectNamespace "azure-disk-csi")
   "standardLRS"       (list $classes.standardLRS "azuredisk-standard-hdd-lrs")
@@ -43,4 +45,9 @@ name appended, so that both can be in one cluster.
 {{- $_ := set $names $key (include "azuredisk.name" (dict "root" $ "value" (index $row 0) "default" (index $row 1))) -}}
 {{- end -}}
 {{- toJson $names -}}
+{{- end }}
+
+{{/* "true" if VolumeSnapshots can be served: without their definitions, csi-snapshotter ends again and again. */}}
+{{- define "azuredisk.snapshots" -}}
+{{- if or .Values.snapshot.enabled (.Capabilities.APIVersions.Has "snapshot.storage.k8s.io/v1") }}true{{ end -}}
 {{- end }}
