@@ -1,5 +1,7 @@
 """A claim of every kind of volume, and a pod that has them all."""
 
+import re
+
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
 from deployment.ledger import DRIVER
@@ -90,3 +92,10 @@ class Pod:
         """In the container that has this kind of volume."""
         shell = ("/bin/busybox", "sh", "-ec", script)
         return self.cluster.kubectl("exec", self.name, "-c", kind, "--", *shell).strip()
+
+
+def shown_capacities(cluster: Cluster, node: str) -> dict[str, float]:
+    """By claim, in bytes, as kubelet has them in its metrics."""
+    text = cluster.kubectl("get", "--raw", f"/api/v1/nodes/{node}/proxy/metrics")
+    found = re.findall(r'^kubelet_volume_stats_capacity_bytes{.*claim="(\w+)".*} (\S+)', text, re.MULTILINE)
+    return {claim: float(bytes_) for claim, bytes_ in found}

@@ -7,13 +7,14 @@ from cluster.node import may_raise_limits
 from cluster.waiting import until
 from deployment.ledger import Ledger, manifests
 
-from .every_volume import FILE_SYSTEMS, GIB, KINDS, PATH, Pod, user
+from .every_volume import FILE_SYSTEMS, GIB, KINDS, PATH, Pod, shown_capacities, user
 from .fleet import PRIMARY, REPLICA
 
 # The kernel lets a mounted ext4 grow only by the capability that the containers of some machines cannot have.
 GROWABLE = [kind for kind in KINDS if kind != "ext4" or may_raise_limits()]
 WRITTEN = [kind for kind in GROWABLE if kind in FILE_SYSTEMS]
 ONLINE_SECONDS = 30  # from the request until the pod has the space
+SHOWN_SECONDS = 30  # from then on, until kubelet's metrics show it; its volumeStatsAggPeriod decides about that
 RETRY_SECONDS = 60  # csi-resizer's longest time between two attempts
 WRITER = f"""(while echo $((++n)) >>{PATH}/lines; do sleep 0.05; done) >/dev/null 2>&1 &"""
 
@@ -76,6 +77,8 @@ def volumes(cluster, pod) -> dict[str, str]:
 def grown(cluster, azure, pod, volumes, measured) -> dict[str, int]:
     """What the pod sees of each volume after all of them were to grow to 2 GiB."""
     before = azure.last_request()
+    until(lambda: all(0 < bytes_ <= GIB for bytes_ in shown(cluster).values()), "kubelet shows the sizes of before",
+          SHOWN_SECONDS)
     begin = time.monotonic()
     for kind in GROWABLE:
         request(cluster, kind, "2Gi")
@@ -84,9 +87,18 @@ def grown(cluster, azure, pod, volumes, measured) -> dict[str, int]:
     look_again(cluster, pod.name)
     left = begin + ONLINE_SECONDS - time.monotonic()
     until(lambda: all(capacity(cluster, kind) == "2Gi" for kind in GROWABLE), "the claims have their size", left)
-    measured["seconds until claims have grown in use"] = round(time.monotonic() - begin, 1)
+    ended = time.monotonic()
+    measured["seconds until claims have grown in use"] = round(ended - begin, 1)
+    until(lambda: all(bytes_ > 1.8 * GIB for bytes_ in shown(cluster).values()), "kubelet shows the sizes", SHOWN_SECONDS)
+    measured["seconds until kubelet shows the size"] = round(time.monotonic() - ended, 1)
     assert azure.accepted("virtualMachines.attachDetachDataDisks", before) == [], "no disk was taken away for it"
     return {kind: seen_bytes(pod, kind) for kind in GROWABLE}
+
+
+def shown(cluster) -> dict[str, float]:
+    """In kubelet's metrics, of the claims that grow."""
+    capacities = shown_capacities(cluster, "node-a")
+    return {kind: capacities.get(kind, 0) for kind in GROWABLE}
 
 
 def pending(cluster, name: str) -> bool:

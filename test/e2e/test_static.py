@@ -118,3 +118,40 @@ def test_a_volume_of_the_in_tree_driver_is_used_and_deleted(cluster, azure, in_t
     cluster.kubectl("delete", "pvc", in_tree, f"--timeout={SECONDS}s")
     until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", SECONDS, interval=0.5)
     until(azure.nothing_left, "the disk is deleted with its claim", SECONDS, interval=0.5)
+
+
+# ---- a PersistentVolume that is read-only ----
+
+def csi(name: str, **more) -> dict:
+    return {"csi": {"driver": DRIVER, "volumeHandle": simulator.disk_id(name), "fsType": "ext4", **more}}
+
+
+def forget(cluster: Cluster, name: str) -> None:
+    cluster.kubectl("delete", "pvc", name, f"--timeout={SECONDS}s")
+    cluster.kubectl("delete", "pv", name, f"--timeout={SECONDS}s")
+
+
+def attachment(cluster: Cluster, disk: str) -> dict:
+    found = cluster.get("azvolumeattachments", "-n", OBJECTS)["items"]
+    return next(item["spec"] for item in found if item["spec"]["volume_id"].endswith(f"/{disk}"))
+
+
+def test_a_persistent_volume_that_is_read_only(cluster, azure, compute):
+    """csi-attacher asks for it, and kubelet has no part in it: to its pods, the volume is like any other."""
+    make_disk(cluster, compute, "kept")
+    cluster.apply(*volume("kept", "Retain", csi("kept")))
+    use(cluster, "kept", "node-a")
+    run(cluster, "kept", f"echo kept >{PATH}/file; sync")
+    assert not attachment(cluster, "kept").get("readOnly")
+    remove(cluster, "kept")
+    forget(cluster, "kept")
+
+    cluster.apply(*volume("kept", "Retain", csi("kept", readOnly=True)))
+    use(cluster, "kept", "node-b")
+    assert run(cluster, "kept", f"cat {PATH}/file") == "kept"
+    with pytest.raises(RuntimeError, match="Read-only file system"):
+        run(cluster, "kept", f"echo x >{PATH}/file")
+    assert attachment(cluster, "kept")["readOnly"] is True
+    remove(cluster, "kept")
+    forget(cluster, "kept")
+    delete_disk(cluster, compute, "kept")

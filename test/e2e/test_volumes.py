@@ -1,12 +1,10 @@
 """Volumes of every kind, as pods use them, and a StorageClass that cannot be."""
 
-import re
-
 import pytest
 from cluster.waiting import until
 from kubernetes import client, config
 
-from .every_volume import FILE_SYSTEMS, GIB, GROUP, KINDS, PATH, USER, Pod, claim, storage_class, user
+from .every_volume import FILE_SYSTEMS, GIB, GROUP, KINDS, PATH, USER, Pod, claim, shown_capacities, storage_class, user
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +53,11 @@ def test_a_read_only_mount_refuses_writes(kind, second):
 
 
 def test_kubelet_measures_volumes(cluster, second):
-    def capacities() -> dict[str, float]:
-        """By claim, in bytes."""
-        text = cluster.kubectl("get", "--raw", "/api/v1/nodes/node-b/proxy/metrics")
-        found = re.findall(r'^kubelet_volume_stats_capacity_bytes{.*claim="(\w+)".*} (\S+)', text, re.MULTILINE)
-        return {claim: float(bytes_) for claim, bytes_ in found}
+    def capacities() -> dict[str, float] | None:
+        shown = shown_capacities(cluster, "node-b")
+        return shown if shown.keys() >= {*KINDS} else None
 
-    found = until(lambda: capacities().keys() >= {*KINDS} and capacities(), "kubelet's figures", interval=1)
+    found = until(capacities, "kubelet's figures", interval=1)
     assert found["block"] == GIB and all(0.8 * GIB < found[kind] < GIB for kind in FILE_SYSTEMS), found
 
 
