@@ -9,6 +9,7 @@
 #include "node/csi_service.h"
 #include "node/informers.h"
 #include "node/metrics.h"
+#include "node/perf_profile.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
 #include "node/volume_record.h"
@@ -372,8 +373,7 @@ static struct err *settle_access(struct task *self, struct staging *s)
 /* A device that is not what its owner asked for is not used. */
 static struct err *set_device(struct task *self, const struct staging *s)
 {
-    return host_apply_settings(self, s->node->host, &s->disk, s->access.settings,
-                               s->access.n_settings);
+    return perf_profile_apply(self, s->node->host, &s->disk, &s->access, &s->record);
 }
 
 static struct err *stage_filesystem(struct task *self, struct staging *s)

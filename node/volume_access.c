@@ -14,6 +14,7 @@
 
 #define ACCESS(name) CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_##name
 #define DEFAULT_FILESYSTEM "ext4"
+#define DEFAULT_SKU "StandardSSD_LRS"
 
 /* Names of parameters do not differ by case. */
 static const char *find(context_entry *const *context, size_t n, const char *key)
@@ -52,6 +53,15 @@ static void take_options(const Csi__V1__VolumeCapability__MountVolume *mount, st
     if (access->filesystem->mount_option)
         options[access->n_options++] = access->filesystem->mount_option;
     access->options = options;
+}
+
+/* As it was asked for when the disk was made; it may be another by now. */
+static const char *sku_asked_for(context_entry *const *context, size_t n)
+{
+    const char *name = find(context, n, "skuname");
+    const char *old_name = find(context, n, "storageaccounttype");
+
+    return name[0] ? name : old_name[0] ? old_name : DEFAULT_SKU;
 }
 
 static void take_settings(context_entry *const *context, size_t n, struct arena *arena,
@@ -109,6 +119,8 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
     TRY(read_accepted(find(context, n_context, ANNOTATION_ACCEPT_FILESYSTEM), &access.accepted));
 
     take_settings(context, n_context, arena, &access);
+    access.sku = sku_asked_for(context, n_context);
+    access.basic_profile = strcasecmp(find(context, n_context, "perfprofile"), "basic") == 0;
     access.raw = capability->access_type_case == ACCESS(BLOCK);
     access.read_only = access_mode_is_read_only((int)capability->access_mode->mode);
     access.may_grow = strcasecmp(find(context, n_context, "resizerequired"), "true") == 0;

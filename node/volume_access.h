@@ -20,6 +20,8 @@ struct volume_access {
     const struct filesystem *filesystem;
     const char *const *options; /* of the mount, those that the file system always needs included */
     size_t n_options;
+    const char *sku;                       /* of the disk, as its volume was made */
+    bool basic_profile;                    /* perfProfile basic */
     const struct device_setting *settings; /* of perfProfile advanced */
     size_t n_settings;
 };

@@ -70,11 +70,6 @@ static struct err *check_size(const Api__AzVolume *volume,
     return disagreement(volume, attachment, what);
 }
 
-static const char *filesystem_note(const Api__AzVolume *volume)
-{
-    return volume_annotation(volume, ANNOTATION_FILESYSTEM);
-}
-
 static struct err *read_origin(const Api__AzVolume *volume, struct volume_record *ret)
 {
     const char *source = volume_annotation(volume, ANNOTATION_SOURCE_FILESYSTEM);
@@ -134,7 +129,10 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     TRY(check_size(volume, attachment, place));
     record.size = (uint64_t)volume->status->detail->capacity__bytes;
     record.grown_size = grown_size(volume);
-    const char *note = filesystem_note(volume);
+    const char *note = volume_annotation(volume, ANNOTATION_FILESYSTEM);
+    const char *sku = volume_annotation(volume, ANNOTATION_DISK_SKU);
+    if (sku)
+        strncpy(record.sku, sku, sizeof record.sku - 1);
     record.has_filesystem = note != NULL;
     struct err *err =
         note ? identity_parse(note, &record.filesystem) : read_origin(volume, &record);
@@ -162,7 +160,8 @@ static struct err *read_volume(struct task *self, struct node *node, const char 
 
 static bool is_unconfirmed(const struct kube_object *volume, const struct attachment_place *place)
 {
-    return place->has_record && !filesystem_note(KUBE_AS(Api__AzVolume, volume));
+    return place->has_record &&
+           !volume_annotation(KUBE_AS(Api__AzVolume, volume), ANNOTATION_FILESYSTEM);
 }
 
 /* The controller confirms a little later what a call has recorded, and the next call may come

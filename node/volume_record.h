@@ -12,6 +12,7 @@
 struct volume_record {
     uint64_t size;       /* bytes */
     uint64_t grown_size; /* that it is to have, while it grows; 0: it does not */
+    char sku[32]; /* what the cloud said of the disk when it was last looked at; "": nothing */
     bool has_filesystem;
     struct filesystem_identity filesystem;
     /* While there is none: what the disk may carry because it is a copy. */

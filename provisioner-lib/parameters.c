@@ -79,9 +79,15 @@ static const struct parameter_row rows[] = {
      "Premium_ZRS disks of more than 512 GiB with maxShares 1. Default: false."},
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance. Default: false."},
-    {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "advanced"), 0, 0, "none",
-     "advanced: the device gets the settings of device-setting/ before the volume is used. The "
-     "profile basic of the Azure Disk driver is not supported: set what it would set."},
+    {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "basic", "advanced"), 0, 0,
+     "none",
+     "How the device is set before the volume is used. basic: by the performance of a disk of its "
+     "kind and size; only for Premium and StandardSSD disks. It sets queue/max_sectors_kb, "
+     "queue/scheduler (mq-deadline), queue/nr_requests, queue/read_ahead_kb (8) and, where the "
+     "device has one, device/queue_depth. A disk that has grown gets the settings of its new size "
+     "when a pod next starts to use it. What the VM's size allows is not taken into account: on a "
+     "VM that allows less than the disk, the queue is longer than it need be. advanced: by "
+     "device-setting/."},
     {"device-setting/", SETTING, CREATION, 0, NULL, 0, 0, NULL,
      "With perfProfile advanced: a setting of the device, by its path in /sys/block/<device>, such "
      "as device-setting/queue/read_ahead_kb. A volume whose device does not take it cannot be "

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "provisioner-lib/basic_profile.h"
 #include "provisioner-lib/disk_mark.h"
 #include "provisioner-lib/parameters.h"
 
@@ -64,6 +65,12 @@ static struct err *check_write_accelerator(const struct volume_parameters *p)
 
 static struct err *check_perf_profile(const struct volume_parameters *p)
 {
+    if (strcmp(p->perf_profile, "basic") == 0 && !basic_profile_applies(p->sku))
+        return err_new(
+            ERR_INVALID,
+            "parameter perfProfile: basic is not possible with %s disks, only with "
+            "Premium_LRS, Premium_ZRS, StandardSSD_LRS and StandardSSD_ZRS; use advanced",
+            p->sku);
     if ((strcmp(p->perf_profile, "advanced") == 0) == (p->n_settings > 0))
         return NULL;
     return err_new(ERR_INVALID, "parameter perfProfile advanced and parameters device-setting/... "

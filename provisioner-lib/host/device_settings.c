@@ -59,6 +59,23 @@ struct err *device_settings_apply(const struct device_roots *roots, const struct
     return NULL;
 }
 
+struct err *device_settings_queue_depth(const struct device_roots *roots,
+                                        const struct device *device, unsigned depth)
+{
+    CLEANUP(freep)
+    char *path = mem_printf("%s/dev/block/%u:%u/device/queue_depth", roots->sys,
+                            major(device->number), minor(device->number));
+    CLEANUP(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CLEANUP(freep) char *value = mem_printf("%u", depth);
+
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return NULL;
+    if (fd < 0 || write(fd, value, strlen(value)) < 0)
+        return err_new(ERR_INVALID, "the kernel refused a queue depth of %u for %s: %s", depth,
+                       device->path, strerror(errno));
+    return NULL;
+}
+
 /* ---- on a worker ---- */
 
 struct call {
@@ -66,7 +83,23 @@ struct call {
     const struct device *device;
     const struct device_setting *settings;
     size_t n;
+    unsigned depth;
 };
+
+static struct err *set_depth_blocking(void *arg)
+{
+    const struct call *call = arg;
+
+    return device_settings_queue_depth(host_device_roots(call->host), call->device, call->depth);
+}
+
+struct err *host_set_queue_depth(struct task *self, struct host *host, const struct device *device,
+                                 unsigned depth)
+{
+    struct call call = {.host = host, .device = device, .depth = depth};
+
+    return host_on_worker(self, host, set_depth_blocking, &call);
+}
 
 static struct err *apply_blocking(void *arg)
 {
@@ -79,7 +112,7 @@ static struct err *apply_blocking(void *arg)
 struct err *host_apply_settings(struct task *self, struct host *host, const struct device *device,
                                 const struct device_setting *settings, size_t n)
 {
-    struct call call = {host, device, settings, n};
+    struct call call = {.host = host, .device = device, .settings = settings, .n = n};
 
     return n ? host_on_worker(self, host, apply_blocking, &call) : NULL;
 }

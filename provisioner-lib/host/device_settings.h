@@ -15,3 +15,9 @@ struct device_setting {
 struct err *device_settings_apply(const struct device_roots *roots, const struct device *device,
                                   const struct device_setting *settings, size_t n)
     __attribute__((warn_unused_result));
+
+/* How many requests the device has at once, for one that has such a setting; others, such as NVMe
+ * namespaces, have a queue of their own. INVALID if the kernel refuses it. */
+struct err *device_settings_queue_depth(const struct device_roots *roots,
+                                        const struct device *device, unsigned depth)
+    __attribute__((warn_unused_result));

@@ -100,6 +100,10 @@ struct err *host_apply_settings(struct task *self, struct host *host, const stru
                                 const struct device_setting *settings, size_t n)
     __attribute__((warn_unused_result));
 
+/* As device_settings_queue_depth. */
+struct err *host_set_queue_depth(struct task *self, struct host *host, const struct device *device,
+                                 unsigned depth) __attribute__((warn_unused_result));
+
 /* ---- growing ---- */
 
 /* Asks a device for its size until that is `size` bytes. UNAVAILABLE, with the size that it has, if

@@ -616,6 +616,8 @@ MUTANTS = [
            "return isalnum((unsigned char)name[0]) ? (int)end : 0;", "return (int)end;"),
     Mutant("a name is cut behind a dot", "provisioner-lib/records/names.c",
            "        if (isalnum((unsigned char)name[length - 1]))\n", ""),
+    Mutant("any kind of disk gets a basic profile", "provisioner-lib/basic_profile.c",
+           "j < kinds[i].n && strcasecmp(kinds[i].sku, sku) == 0;", "j < kinds[i].n;"),
     Mutant("any number is a LUN", "provisioner-lib/records/attachment.c",
            "return !*end && !errno && *ret <= most;", "return !*end && !errno && most;"),
     Mutant("a replica is published read-only", "provisioner-lib/records/attachment.c",

@@ -55,6 +55,11 @@ class CloudSide:
         body = {"metadata": {"annotations": {ANNOTATION_ACCEPT_FILESYSTEM: uuid}}}
         self.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk, body)
 
+    def note_sku(self, disk: str, sku: str) -> None:
+        """What the cloud has said of the disk."""
+        note = {"disk.csi.azure.com/disk-sku": sku}
+        self._patch_status("azvolumes", disk, {"status": {"state": "Created", "annotation": note}})
+
     def ask_for(self, disk: str, size: int) -> None:
         """As ControllerExpandVolume does."""
         spec = {"spec": {"capacityRange": {"required_bytes": size, "limit_bytes": 0}}}

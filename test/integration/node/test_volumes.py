@@ -59,6 +59,26 @@ def test_a_device_gets_the_settings_that_are_asked_for(volume, capability):
     v.unstage()
 
 
+BASIC = ("max_sectors_kb", "nr_requests", "read_ahead_kb")
+
+
+def test_the_basic_profile_is_that_of_the_disk(volume, cloud):
+    """Of the kind that it is, even if its volume was made with another one."""
+    v = volume()
+
+    def basic(**context) -> list[str]:
+        v.stage(block(), perfProfile="basic", **context)
+        v.unstage()
+        return [queue(v, name) for name in BASIC]
+
+    before = [queue(v, name) for name in BASIC]
+    assert basic(skuName="PremiumV2_LRS") == before, "of a kind without a profile"
+    assert basic(skuName="Premium_LRS") == ["65", "11", "8"] and "[mq-deadline]" in queue(v, "scheduler")
+    assert basic() == ["160", "4", "8"], "the default kind; the kernel has no queue of 3"
+    cloud.note_sku(v.name, "Premium_ZRS")
+    assert basic() == ["65", "11", "8"]
+
+
 @pytest.mark.parametrize("setting, value, words", [
     ("queue/read_ahead_kb", "much", ("queue/read_ahead_kb", '"much"', "Invalid argument")),
     ("queue/nothing", "1", ("queue/nothing", "no such setting")),

@@ -156,6 +156,30 @@ static void test_accepted(void **state)
     }
 }
 
+static const struct {
+    struct wish wish;
+    const char *sku;
+    bool basic;
+} profiles[] = {
+    {WRITER(), "StandardSSD_LRS", false},
+    {WRITER(.context = {"SkuName", "Premium_LRS", "PerfProfile", "Basic"}), "Premium_LRS", true},
+    {WRITER(.context = {"storageAccountType", "Premium_ZRS", "perfProfile", "advanced"}),
+     "Premium_ZRS", false},
+};
+
+static void test_profiles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(profiles); i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct volume_access access;
+
+        assert_ok(read_wish(&profiles[i].wish, arena, &access));
+        assert_string_equal(access.sku, profiles[i].sku);
+        assert_int_equal(access.basic_profile, profiles[i].basic);
+    }
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -223,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_profiles),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_paths),
     };

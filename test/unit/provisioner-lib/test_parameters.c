@@ -138,7 +138,15 @@ static const struct {
     {"kind=dedicated", false,
      "parameter kind: \"dedicated\" is not supported; omit the parameter. All disks are managed "
      "disks."},
-    {"perfProfile=basic", false, "parameter perfProfile: \"basic\" is not one of none, advanced"},
+    {"perfProfile=basic", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"perfProfile=Basic;skuName=Premium_ZRS", false, "Premium_ZRS 1/0 ReadOnly ext4"},
+    {"perfProfile=basic;skuName=PremiumV2_LRS", false,
+     "parameter perfProfile: basic is not possible with PremiumV2_LRS disks, only with "
+     "Premium_LRS, Premium_ZRS, StandardSSD_LRS and StandardSSD_ZRS; use advanced"},
+    {"perfProfile=basic;device-setting/queue/nr_requests=64", false,
+     "parameter perfProfile advanced and parameters device-setting/... must be set together"},
+    {"perfProfile=fast", false,
+     "parameter perfProfile: \"fast\" is not one of none, basic, advanced"},
     {"perfProfile=Advanced;device-setting/queue/nr_requests=64", false,
      "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"perfProfile=advanced", false,
