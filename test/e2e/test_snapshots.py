@@ -118,7 +118,7 @@ def given_to_another_namespace(cluster) -> str:
     cluster.kubectl("delete", "pvc", "-n", "second", "given", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "pv", "by-hand", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "namespace", "second", f"--timeout={SECONDS}s")
-    until(lambda: not cluster.get("azvolumeattachments", "-n", OBJECTS)["items"] and not [
-        a for a in cluster.get("volumeattachments")["items"] if a["spec"]["source"].get("persistentVolumeName") == "by-hand"],
-          "it is unpublished", SECONDS, interval=0.5)
-    return record["metadata"]["name"]
+    name = record["metadata"]["name"]
+    until(lambda: name not in {a["spec"]["volumeName"] for a in cluster.get("azvolumeattachments", "-n", OBJECTS)["items"]},
+          "it is detached", SECONDS, interval=0.5)
+    return name
