@@ -131,6 +131,11 @@ struct kube_object **volume_attachments_of(const struct controller *controller,
 
 /* ---- what they say together ---- */
 
+static bool is_for_node(const struct kube_object *object, const char *node)
+{
+    return strcmp(as_volume_attachment(object)->spec->node_name, node) == 0;
+}
+
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node)
 {
@@ -139,8 +144,20 @@ bool kubernetes_has_on_node(const struct controller *controller, const char *vol
     struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (volume_attachment_is_attached(objects[i]) &&
-            strcmp(as_volume_attachment(objects[i])->spec->node_name, node) == 0)
+        if (volume_attachment_is_attached(objects[i]) && is_for_node(objects[i], node))
+            return true;
+    return false;
+}
+
+bool kubernetes_has_asked_for(const struct controller *controller, const char *volume_name,
+                              const char *node)
+{
+    size_t n;
+    CLEANUP(freep)
+    struct kube_object **objects = volume_attachments_of(controller, volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (is_for_node(objects[i], node))
             return true;
     return false;
 }

@@ -29,6 +29,9 @@ char *volume_of_volume_attachment(const struct controller *controller,
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node);
+/* It has been asked to publish it there, or may have been, whatever came of that. */
+bool kubernetes_has_asked_for(const struct controller *controller, const char *volume_name,
+                              const char *node);
 /* Kubernetes has a VolumeAttachment of the volume for the node, attached or not, and is to
  * unpublish it; or one of which it is not known what it is for. */
 bool kubernetes_is_to_unpublish(const struct controller *controller, const char *volume_name,

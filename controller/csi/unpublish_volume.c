@@ -182,8 +182,8 @@ static struct err *unpublish_all(struct task *self, struct rpc_call *call, const
     return err;
 }
 
-/* Published by somebody whose record is lost, or was never ours. What goes on record is a replica:
- * it is detached if it is attached, and never attached if it is not. */
+/* Published, or on its way there, and the record is lost or was never ours. What goes on record is
+ * a replica: it is detached if it is attached, and never attached if it is not. */
 static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call, const char *name,
                                         const char *volume_id, const struct kube_object *volume,
                                         const char *node)
@@ -203,6 +203,17 @@ static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call
     return stays ? NULL : detach(self, call, object);
 }
 
+/* Of a publish that was never answered, the record may have been deleted when Azure was at the
+ * attach already. Then nobody but the attach knows of the disk on that node. */
+static bool may_be_unrecorded(const struct controller *controller, const char *name,
+                              const struct kube_object *volume, const char *node)
+{
+    if (kubernetes_has_on_node(controller, name, node))
+        return true;
+    return volume && volume_is_created(as_volume(volume)) &&
+           kubernetes_has_asked_for(controller, name, node);
+}
+
 static struct err *unpublish_from(struct task *self, struct rpc_call *call, const char *name,
                                   const Csi__V1__ControllerUnpublishVolumeRequest *request,
                                   const struct kube_object *volume)
@@ -215,7 +226,7 @@ static struct err *unpublish_from(struct task *self, struct rpc_call *call, cons
     TRY(csi_find_attachment(self, call->ctx, name, node, &object));
     if (object)
         return unpublish(self, call, volume ? as_volume(volume) : NULL, id, object);
-    return kubernetes_has_on_node(call->ctx, name, node)
+    return may_be_unrecorded(call->ctx, name, volume, node)
                ? unpublish_unrecorded(self, call, name, id, volume, node)
                : NULL;
 }

@@ -36,13 +36,14 @@ static const struct {
     const char *pv;        /* that counts; NULL: none does */
     const char *published; /* nodes where the volume is */
     const char *held;      /* nodes from which it is to be unpublished */
+    const char *asked;     /* nodes that it has been asked for; NULL: where it is */
 } rows[] = {
     {"nothing", "{}", NULL, "", ""},
     {"one", "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
      "p", "a", "a"},
     {"not attached yet",
      "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "false") "]}",
-     "p", "", "a"},
+     "p", "", "a", "a"},
     {"a Released one is left beside it, and comes first",
      "{'pvs':[" RELEASED_PV("a", V) "," BOUND_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
@@ -133,6 +134,8 @@ static void test_table(void **state)
             fail_msg("%s: %s counts", rows[i].what, pv ? pv->metadata->name : "none");
         assert_nodes(&controller, kubernetes_has_on_node, rows[i].published, rows[i].what);
         assert_nodes(&controller, kubernetes_is_to_unpublish, rows[i].held, rows[i].what);
+        assert_nodes(&controller, kubernetes_has_asked_for,
+                     rows[i].asked ? rows[i].asked : rows[i].published, rows[i].what);
         assert_int_equal(kubernetes_has_in_use(&controller, "v"),
                          (rows[i].pv && strcmp(rows[i].held, "") != 0) || *rows[i].published);
     }
