@@ -18,6 +18,12 @@ NEEDS = {
        for name in ("clientCASecretName", "serverName", "schedulerFiles.ca", "schedulerFiles.certificate",
                     "schedulerFiles.key")},
     "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
+    **{name: {"snapshot.enabled": True} for name in (
+        *(f"image.{image}.{part}" for image in ("csiSnapshotter", "csiSnapshotController")
+          for part in ("repository", "tag", "pullPolicy")),
+        "serviceAccount.snapshotController", "controller.snapshotterWorkerThreads", "controller.snapshotterQps",
+        "controller.snapshotterBurst", "controller.resources.csiSnapshotter", "snapshot.snapshotController.replicas",
+        "snapshot.snapshotController.resources")},
     "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
     "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},
 }

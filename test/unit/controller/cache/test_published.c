@@ -38,75 +38,75 @@ static const struct {
     const char *held;      /* nodes from which it is to be unpublished */
     const char *asked;     /* nodes that it has been asked for; NULL: where it is */
 } rows[] = {
-    {"nothing", "{}", NULL, "", ""},
+    {"nothing", "{}", NULL, "", "", NULL},
     {"one", "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
-     "p", "a", "a"},
+     "p", "a", "a", NULL},
     {"not attached yet",
      "{'pvs':[" BOUND_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "false") "]}",
      "p", "", "a", "a"},
     {"a Released one is left beside it, and comes first",
      "{'pvs':[" RELEASED_PV("a", V) "," BOUND_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
-     "p", "a", "a"},
+     "p", "a", "a", NULL},
     {"it comes last",
      "{'pvs':[" BOUND_PV("p", V) "," RELEASED_PV("z", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
-     "p", "a", "a"},
+     "p", "a", "a", NULL},
     {"the VolumeAttachment names the Released one",
      "{'pvs':[" BOUND_PV("p", V) "," RELEASED_PV("z", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "z", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
-     "p", "a b", "a b"},
+     "p", "a b", "a b", NULL},
     {"of two that are bound, the one that the AzVolume was written for",
      "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," BOUND_PV("p", V) "," BOUND_PV("z", V) "]}",
-     "p", "", ""},
+     "p", "", "", NULL},
     {"of two that are not, the same",
      "{'volumes':[" ADOPTED "],'pvs':[" RELEASED_PV("a", V) "," RELEASED_PV("p", V) "," RELEASED_PV("z", V) "]}",
-     "p", "", ""},
+     "p", "", "", NULL},
     {"a bound one rather than that",
      "{'volumes':[" ADOPTED "],'pvs':[" BOUND_PV("a", V) "," RELEASED_PV("p", V) "]}",
-     "a", "", ""},
+     "a", "", "", NULL},
     {"in-tree", "{'pvs':[" BOUND_PV("p", IN_TREE(GROUP_DISKS "V")) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
-     "p", "a", "a"},
+     "p", "a", "a", NULL},
     {"a pod names the disk", "{'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("1", "v", "a", "true") "]}",
-     NULL, "a", "a"},
+     NULL, "a", "a", NULL},
     {"another driver's", "{'pvs':[" BOUND_PV("p", CSI("else", GROUP_DISKS "v")) "],"
-     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "b", "true") "]}", NULL, "", "b"},
+     "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "b", "true") "]}", NULL, "", "b", NULL},
     {"another disk of the same name, in another group",
      "{'volumes':[" VOLUME("v", "1") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
      RELEASED_PV("p", V) "],'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") ","
      VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
-     "p", "b", "b"},
+     "p", "b", "b", NULL},
     {"the same before either is on record",
      "{'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "," RELEASED_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "o", "a", "true") "," VOLUME_ATTACHMENT("2", "p", "b", "true") "]}",
-     "o", "a", "a b"},
+     "o", "a", "a b", NULL},
     {"one made by hand, of an AzVolume whose disk is not on record",
      "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("p", V) "],"
      "'volume_attachments':[" VOLUME_ATTACHMENT("1", "p", "a", "true") "]}",
-     NULL, "", "a"},
+     NULL, "", "a", NULL},
     {"the same of another group",
-     "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "]}", NULL, "", ""},
+     "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "]}", NULL, "", "", NULL},
     {"the AzVolume names it", "{'volumes':[" UNRECORDED(",'persistentVolume':'p'") "],'pvs':[" BOUND_PV("p", V) "]}",
-     "p", "", ""},
+     "p", "", "", NULL},
     {"the AzVolume names another",
-     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" BOUND_PV("p", V) "]}", NULL, "", ""},
+     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" BOUND_PV("p", V) "]}", NULL, "", "", NULL},
     {"one that was made for a claim",
      "{'volumes':[" UNRECORDED("") "],'pvs':[" BOUND_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) ","
      PROVISIONED_PV("p", V) "]}",
-     "p", "", ""},
+     "p", "", "", NULL},
     {"another one that was made for a claim",
-     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" PROVISIONED_PV("p", V) "]}", NULL, "", ""},
+     "{'volumes':[" UNRECORDED(",'persistentVolume':'q'") "],'pvs':[" PROVISIONED_PV("p", V) "]}", NULL, "", "", NULL},
     {"one that was made for a claim, and whose disk has an AzVolume of its own",
      "{'volumes':[" UNRECORDED("") ",{'metadata':{'name':'" HASHED_ELSEWHERE "'},'spec':{'volumeName':'v'}}],"
      "'pvs':[" PROVISIONED_PV("o", CSI(DRIVER, HANDLE_ELSEWHERE)) "]}",
-     NULL, "", ""},
+     NULL, "", "", NULL},
     {"pods name this disk, and another one of the same name",
      "{'volumes':[" VOLUME("v", "1") "],'volume_attachments':[" INLINE_VOLUME_ATTACHMENT("1", "v", "a", "true") ","
      INLINE_ELSEWHERE("2", "b") "]}",
-     NULL, "a", "a"},
+     NULL, "a", "a", NULL},
     {"of what a VolumeAttachment is cannot be told",
-     "{'volume_attachments':[" VOLUME_ATTACHMENT("1", "gone", "a", "true") "]}", NULL, "", "a"},
+     "{'volume_attachments':[" VOLUME_ATTACHMENT("1", "gone", "a", "true") "]}", NULL, "", "a", NULL},
 };
 /* clang-format on */
 
