@@ -150,12 +150,14 @@ static int choose_lun(const struct attachment_snapshot *in)
     return rested != NO_LUN ? rested : any;
 }
 
+/* A replica where Kubernetes has the volume is about to be promoted; if it went, recovery would
+ * write it again at once. */
 static struct attachment_plan without_place(const struct attachment_snapshot *in)
 {
     struct attachment_plan plan = step(STEP_PREEMPT);
 
     if (in->wanted == ROLE_IS_REPLICA)
-        return step(STEP_RESCHEDULE);
+        return step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE);
     plan.victim = preemption_victim(in->neighbours, in->n_neighbours);
     if (plan.victim < in->n_neighbours)
         return plan;
@@ -270,7 +272,7 @@ static struct attachment_plan next_of_absent(const struct attachment_snapshot *i
     if (!has_place(in, count_reserved(in))) {
         struct attachment_plan instead = without_place(in);
 
-        if (instead.step == STEP_RESCHEDULE || instead.step == STEP_PREEMPT || !has_place(in, 0))
+        if (in->wanted == ROLE_IS_REPLICA || instead.step == STEP_PREEMPT || !has_place(in, 0))
             return instead;
     }
 

@@ -34,6 +34,8 @@ MUTANTS = [
            '                                 "managedDisk", json_object_get(entry, "managedDisk"));'),
     Mutant("an instance of a scale set is patched", AZURE + "vm_update.c",
            '? "PUT" : "PATCH";', '? "PATCH" : "PATCH";'),
+    Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
+           "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
     # ---- growth ----
     Mutant("what Azure has made of a size that was taken back is forgotten", "controller/volume/plan.c",
            "return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;", "return VOLUME_RECORD_GROWN;"),

@@ -135,6 +135,8 @@ static const struct row rows[] = {
      "primary-attached waiting", "ok 2: 0=x", "reschedule"},
     {"unless the model has the primary's disk already", "R", "", "new", -1,
      "primary-attached waiting", "ok 2: 1=y", "record-attaching 0"},
+    {"without a place it stays where Kubernetes has the volume: it would be written again", "R", "",
+     "new", -1, "primary-attached published", "ok 2: 0=x 1=y", "requeue"},
     {"when a place is left it has it", "R", "", "new", -1, "primary-attached waiting", "ok 3: 0=x",
      "record-attaching 1"},
 
@@ -316,6 +318,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->primary_attached = strstr(flags, "primary-attached");
     in->primary_waits = strstr(flags, "primary-waits");
     in->role_taken = strstr(flags, "role-taken");
+    in->published = strstr(flags, "published");
     in->vm_recorded = !strstr(flags, "vm-unrecorded") && !strstr(flags, "vm-guessed");
     in->vm_guessed = strstr(flags, "vm-guessed");
     in->vm_moved = strstr(flags, "vm-moved");
