@@ -36,7 +36,7 @@ WAITING = ("integration", "node", "azsim", "sanity")
 COMPUTING_FIRST = ("sim",)
 ALONE = ("cluster", "e2e")
 PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a suite's files run
-WAITING_AT_ONCE = 2
+WAITING_AT_ONCE = 3
 PRIORITY = 5  # of nice(1)
 
 # How long a file of tests takes, where the last run's report does not say.
