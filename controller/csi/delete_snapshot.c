@@ -12,6 +12,7 @@
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
+#include "provisioner-lib/records/names.h"
 #include "provisioner-lib/records/snapshot.h"
 
 /* ---- of an AzSnapshot ---- */
@@ -66,7 +67,7 @@ static struct err *record(struct task *self, struct controller *controller,
                           const struct cloud_snapshot *seen, struct kube_object **ret)
 {
     const char *azure_name = strrchr(seen->id, '/') + 1;
-    CLEANUP(freep) char *name = mem_lower(azure_name);
+    CLEANUP(freep) char *name = snapshot_name_with_hash(seen->id);
     CLEANUP(json_decrefp)
     json_t *json = json_pack(
         "{s:{s:s, s:[s], s:{s:s}}, s:{s:s, s:s}}", "metadata", "name", name, "finalizers",
@@ -78,9 +79,7 @@ static struct err *record(struct task *self, struct controller *controller,
     if (!err || err_kind(err) != ERR_EXISTS)
         return err;
     err_free(err);
-    return err_new(ERR_BUSY,
-                   "snapshot %s is not deleted: there is an AzSnapshot %s of another snapshot",
-                   seen->id, name);
+    return err_new(ERR_BUSY, "AzSnapshot %s has just been created by another request", name);
 }
 
 /* ---- the call ---- */

@@ -17,11 +17,14 @@ int64_t snapshot_next_allowed_us(const int64_t *taken_us, size_t n, int64_t now_
 {
     CLEANUP(freep) int64_t *times = mem_alloc((n + 1) * sizeof *times);
 
-    if (n < SNAPSHOTS_BURST)
-        return now_us;
+    size_t n_past = 0;
+
     for (size_t i = 0; i < n; i++)
-        times[i] = taken_us[i];
-    qsort(times, n, sizeof *times, later_first);
+        if (taken_us[i] <= now_us) /* or the clocks differ, and Azure has the word */
+            times[n_past++] = taken_us[i];
+    if (n_past < SNAPSHOTS_BURST)
+        return now_us;
+    qsort(times, n_past, sizeof *times, later_first);
     int64_t allowed = times[SNAPSHOTS_BURST - 1] + (int64_t)SNAPSHOTS_BURST_MS * 1000;
     return allowed > now_us ? allowed : now_us;
 }

@@ -115,6 +115,16 @@ struct err *volume_name_of_id(const char *volume_id, char **ret_name)
     return NULL;
 }
 
+char *snapshot_name_with_hash(const char *snapshot_id)
+{
+    const char *slash = strrchr(snapshot_id, '/');
+    CLEANUP(freep) char *plain = disk_name_of(slash ? slash + 1 : snapshot_id);
+    CLEANUP(freep) char *lower = mem_lower(snapshot_id);
+    CLEANUP(freep) char *hash = hash_of(lower);
+
+    return mem_printf("%s.%.*s", plain, SHORT_HASH_DIGITS, hash);
+}
+
 char *volume_name_with_hash(const char *volume_id)
 {
     CLEANUP(freep) char *plain = NULL;

@@ -27,6 +27,10 @@ char *volume_name_with_hash(const char *volume_id) __attribute__((warn_unused_re
 /* The name that both kinds have in common. */
 char *volume_name_without_hash(const char *volume_name) __attribute__((warn_unused_result));
 
+/* The AzSnapshot's name for a snapshot that the driver did not create, by its id: that of no other
+ * one. */
+char *snapshot_name_with_hash(const char *snapshot_id) __attribute__((warn_unused_result));
+
 /* The value of a label for the name of a node or of a volume: the same if it can be one, else its
  * beginning and a hash. Whoever writes such a label and whoever selects by it takes it from here,
  * because names may have 253 characters, and values of labels 63. */

@@ -204,9 +204,10 @@ def test_what_others_have_made(world, controller, azure_sdk):
     theirs = by_hand(azure_sdk, "theirs", volume, OTHERS)
     with refused("FAILED_PRECONDITION", "another cluster", "Retain"):
         drop(controller, theirs)
-    drop(controller, by_hand(azure_sdk, "Static", volume))
+    for name in ("Static", "of_somebody", "snapshot-" + "x" * 71):
+        drop(controller, by_hand(azure_sdk, name, volume))
     assert names(azure_sdk) == {"snapshot-1", "theirs"}
-    assert not world.find("azsnapshots", "static")
+    assert {o["metadata"]["name"] for o in world.objects("azsnapshots")} == {"snapshot-1"}
     for id_ in ("", theirs.replace("/snapshots/", "/disks/"), "nonsense", theirs + "/../../disks/pvc-1"):
         with refused("INVALID_ARGUMENT", "snapshot_id") if not id_ else refused_by_nobody():
             drop(controller, id_)
