@@ -20,7 +20,7 @@ from .command import run
 from .control_plane import ControlPlane
 from .images import Image
 from .machine import Machine, Program
-from .node import Node
+from .node import ZONE, Node
 from .state import State
 from .waiting import PATIENCE_S
 
@@ -53,12 +53,14 @@ class Cluster:
         nodes: Sequence[str] = NODES,
         directory: Path | None = None,
         report: Callable[[str], None] = lambda line: None,
+        zones: dict[str, str] | None = None,
     ) -> "Cluster":
-        """Back when every node is Ready; if that fails, nothing is left. Steps are reported."""
+        """Back when every node is Ready; if that fails, nothing is left. Steps are reported. Nodes that
+        are not in `zones` are in zone 1."""
         _check_names(nodes)
         inotify.provide(len(nodes))
         tools.build()
-        cluster = cls(State.create(directory, list(nodes)))
+        cluster = cls(State.create(directory, {name: (zones or {}).get(name, ZONE) for name in nodes}))
         try:
             cluster._check_paths()
             cluster._build(_Steps(report))

@@ -19,12 +19,12 @@ def pause(program: Path) -> Image:
     return Image(PAUSE_IMAGE, ["/pause"], {"/pause": program})
 
 
-def busybox() -> Image:
+def busybox(name: str = BUSYBOX_IMAGE) -> Image:
     """A shell and the usual commands, for pods of tests."""
     program = Path("/bin/busybox")
-    names = run(program, "--list").split()
-    links = {f"/bin/{name}": "busybox" for name in names if name != "busybox"}
-    return Image(BUSYBOX_IMAGE, ["/bin/sh"], {"/bin/busybox": program}, links)
+    applets = run(program, "--list").split()
+    links = {f"/bin/{applet}": "busybox" for applet in applets if applet != "busybox"}
+    return Image(name, ["/bin/sh"], {"/bin/busybox": program}, links)
 
 
 def sidecar(tools: Path, program: str, name: str) -> Image:

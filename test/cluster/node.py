@@ -16,16 +16,16 @@ from .machine import Machine, Program
 from .waiting import until, until_it_works
 
 REGION = simulator.LOCATION
-ZONE = "1"
+ZONE = "1"  # of nodes, unless a cluster is told otherwise
 VM_SIZE = "Standard_D4s_v5"
 COMPUTE = f"/subscriptions/{simulator.SUBSCRIPTION}/resourceGroups/{simulator.GROUP}/providers/Microsoft.Compute"
 UNIFORM, FLEXIBLE = "pool", "flexpool"  # scale sets
 # Those that a cloud controller manager would set; kubelet may set these itself.
 LABELS = {
     "topology.kubernetes.io/region": REGION,
-    "topology.kubernetes.io/zone": f"{REGION}-{ZONE}",
     "node.kubernetes.io/instance-type": VM_SIZE,
 }
+ZONE_LABEL = "topology.kubernetes.io/zone"
 
 SOCKET = "/run/containerd/containerd.sock"
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
@@ -50,13 +50,14 @@ class Node:
         self.name = machine.name
         self.authority = authority
         self.tools = tools
+        self.zone = machine.state.zones[machine.name]
 
     def vm(self) -> dict:
         """The node as the simulated Azure is told of it."""
         return {
             "name": self.name,
             "size": VM_SIZE,
-            "zone": ZONE,
+            "zone": self.zone,
             "networkNamespace": str(self.machine.network.namespace(self.name)),
             "deviceDirectory": str(self.machine.disk / "disk-azure"),
             **self._scale_set(),
@@ -103,10 +104,13 @@ class Node:
             f"--config={self._path('kubelet.json')}",
             f"--kubeconfig={self.authority.path(f'kubelet-{self.name}.conf')}",
             f"--node-ip={self.machine.network.address(self.name)}",
-            "--node-labels=" + ",".join(f"{key}={value}" for key, value in LABELS.items()),
+            "--node-labels=" + ",".join(f"{key}={value}" for key, value in self._labels().items()),
         )
         kube_proxy.start(self.machine, self.authority, self.tools, self.name)
         until(lambda: self._stays(kubelet), f"kubelet on {self.name}")
+
+    def _labels(self) -> dict[str, str]:
+        return LABELS | {ZONE_LABEL: f"{REGION}-{self.zone}"}
 
     def _stays(self, kubelet: Program) -> bool:
         """It ends at once where containerd, which answers already, still looks at the pods of its last

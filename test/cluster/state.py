@@ -22,15 +22,16 @@ class State:
         content = self._read()
         self.id: str = content["id"]
         self.nodes: list[str] = content["nodes"]
+        self.zones: dict[str, str] = content["zones"]  # of nodes
 
     @staticmethod
-    def create(directory: Path | None, nodes: list[str]) -> "State":
+    def create(directory: Path | None, zones: dict[str, str]) -> "State":
         cluster_id = secrets.token_hex(3)
         directory = directory or parent() / f"azdisk-cluster-{cluster_id}"
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
             raise RuntimeError(f"{directory} is not empty")
-        content = {"id": cluster_id, "nodes": nodes} | {table: {} for table in TABLES}
+        content = {"id": cluster_id, "nodes": list(zones), "zones": zones} | {table: {} for table in TABLES}
         _write(directory / FILE, content)
         return State(directory.resolve())
 

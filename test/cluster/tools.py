@@ -1,8 +1,9 @@
 """The programs of a test cluster, built from pinned Go modules into a cache outside of the tree.
 
 `tools/*/go.mod` says which versions; two modules, because Kubernetes and the CSI programs want
-different versions of the same libraries. The cache folder is named by a hash of all that decides
-its content, and appears by a rename when the last program is there: what exists is complete.
+different versions of the same libraries, and a third for what only test/conformance asks for. A
+cache folder is named by a hash of all that decides its content, and appears by a rename when the
+last program is there: what exists is complete.
 """
 
 import fcntl
@@ -44,6 +45,13 @@ PROGRAMS = {
     "helm": ("csi", "helm.sh/helm/v3/cmd/helm"),
 }
 
+# Kubernetes' own end-to-end suite, what runs it, and what its pods run; of the cluster's version of Kubernetes.
+SUITE = {
+    "e2e.test": ("conformance", "k8s.io/kubernetes/test/e2e"),
+    "ginkgo": ("conformance", "github.com/onsi/ginkgo/v2/ginkgo"),
+    "agnhost": ("conformance", "k8s.io/kubernetes/test/images/agnhost"),
+}
+
 # Variables that the linker sets to the version of the program's module; without them kubectl, helm
 # and the CSI programs take the API server for one of version 0.
 _COMPONENT = "k8s.io/component-base/version."
@@ -66,26 +74,27 @@ def cache() -> Path:
     return Path(base) / "azuredisk-csi"
 
 
-def _key() -> str:
-    digest = hashlib.sha256(json.dumps([GO, FLAGS, PROGRAMS, STAMPS]).encode())
-    for path in sorted(MODULES.glob("*/go.*")):
-        digest.update(path.read_bytes())
+def _key(programs: dict) -> str:
+    digest = hashlib.sha256(json.dumps([GO, FLAGS, programs, STAMPS]).encode())
+    for module in sorted({module for module, _ in programs.values()}):
+        for path in sorted((MODULES / module).glob("go.*")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def folder() -> Path:
+def folder(programs: dict = PROGRAMS) -> Path:
     """Where the programs are once they are built."""
-    return cache() / "tools" / _key() / "bin"
+    return cache() / "tools" / _key(programs) / "bin"
 
 
-def build() -> None:
+def build(programs: dict = PROGRAMS) -> None:
     """Makes sure that the programs are there; minutes the first time."""
-    home = folder().parent
+    home = folder(programs).parent
     home.parent.mkdir(parents=True, exist_ok=True)
     with open(home.parent / "lock", "w") as lock:
         _wait_for(lock)
         if not home.exists():
-            _build_all(home)
+            _build_all(home, programs)
             _remove_unused(home.parent)
     os.utime(home)
 
@@ -98,21 +107,26 @@ def _wait_for(lock: IO) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def _build_all(home: Path) -> None:
+def _build_all(home: Path, programs: dict) -> None:
     partial = home.with_name(home.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "bin").mkdir(parents=True)
-    print(f"Building {len(PROGRAMS)} programs of a cluster, once, into {home}", flush=True)
+    print(f"Building {len(programs)} programs of a cluster, once, into {home}", flush=True)
     compiler = go()
-    for number, (program, (module, package)) in enumerate(PROGRAMS.items(), 1):
+    for number, (program, (module, package)) in enumerate(programs.items(), 1):
         _step(
-            f"{number}/{len(PROGRAMS)} {program}",
-            compiler, "build", *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
+            f"{number}/{len(programs)} {program}",
+            compiler, *_verb(program), *FLAGS, "-ldflags", _linker_flags(MODULES / module, package),
             "-o", partial / "bin" / program, package,
             folder=MODULES / module,
         )
     os.sync()  # or the first etcd waits for these gigabytes to be written
     partial.rename(home)
+
+
+def _verb(program: str) -> list[str]:
+    """A package of tests is compiled, not run."""
+    return ["test", "-c", "-vet=off"] if program.endswith(".test") else ["build"]
 
 
 def _step(name: str, *command: str | Path, folder: Path = TREE) -> None:
