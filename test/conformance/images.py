@@ -1,23 +1,21 @@
 """The images that the suite's pods run, made here under the suite's own names: the programs are the same or do the same."""
 
-import re
 from pathlib import Path
 
 from cluster import images
 from image.archive import Image
 
 # What the suite's pods want of an image: agnhost, or a shell and the usual commands.
-SHELLS = ("busybox", "nginx")
+SHELLS = ("e2e-test-images/busybox", "e2e-test-images/nginx")
 
 
 def made(listed: list[str], agnhost: Path) -> list[Image]:
     """Of the names that `e2e.test --list-images` prints; those that pods of volumes run."""
-    names = {_path(name): name for name in listed}
     found = []
-    for path, name in names.items():
-        if path == "e2e-test-images/agnhost":
+    for name in listed:
+        if _path(name) == "e2e-test-images/agnhost":
             found.append(_agnhost(name, agnhost))
-        elif re.fullmatch(f"e2e-test-images/({'|'.join(SHELLS)})", path):
+        elif _path(name) in SHELLS:
             found.append(images.busybox(name))
     return found
 
