@@ -93,7 +93,7 @@ def test_setup_does_nothing_where_nothing_is_missing(tree):
     assert not installed(tree)
 
 
-@pytest.mark.parametrize("goal", ("demo", "test", "bench"))
+@pytest.mark.parametrize("goal", ("demo", "test", "bench", "conformance"))
 def test_a_step_that_fails_shows_the_end_of_its_log(tree, goal):
     stand_in(tree, "apt-get", "seq 1 100\necho no such package >&2\nexit 100\n")
     done = make(tree, goal)

@@ -39,10 +39,12 @@ def test_nodes_look_like_azure_vms(cluster):
         name = node["metadata"]["name"]
         labels = node["metadata"]["labels"]
         assert labels["topology.kubernetes.io/region"] == "eastus"
-        assert labels["topology.kubernetes.io/zone"] == "eastus-1"
+        zone = "2" if name == "node-c" else "1"
+        assert labels["topology.kubernetes.io/zone"] == f"eastus-{zone}"
         assert labels["node.kubernetes.io/instance-type"] == "Standard_D4s_v5"
         assert node["spec"]["providerID"] == f"azure://{cluster.nodes[name].vm_id()}"
         vm = next(vm for vm in cluster.vms() if vm["name"] == name)
+        assert vm["zone"] == zone
         assert Path(vm["networkNamespace"]).exists() and Path(vm["deviceDirectory"]).is_dir()
 
 

@@ -5,27 +5,28 @@ from pathlib import Path
 from cluster import images
 from image.archive import Image
 
-# What the suite's pods want of an image: agnhost, or a shell and the usual commands.
-SHELLS = ("e2e-test-images/busybox", "e2e-test-images/nginx")
+SHELLS = ("busybox", "nginx")  # of which pods want a shell and the usual commands
+DEBIAN = "jessie-dnsutils"  # of which they want Debian's dd, which can do more than busybox's
 
 
 def made(listed: list[str], agnhost: Path) -> list[Image]:
-    """Of the names that `e2e.test --list-images` prints; those that pods of volumes run."""
+    """Those that pods with volumes run, of the names that `e2e.test --list-images` prints."""
     found = []
     for name in listed:
-        if _path(name) == "e2e-test-images/agnhost":
-            found.append(_agnhost(name, agnhost))
-        elif _path(name) in SHELLS:
+        folder, _, program = name.partition("/")[2].rpartition(":")[0].rpartition("/")
+        if folder != "e2e-test-images":
+            continue
+        if program in SHELLS:
             found.append(images.busybox(name))
+        elif program == DEBIAN:
+            found.append(_with(name, ["/bin/sh"], "/bin/dd", Path("/bin/dd")))
+        elif program == "agnhost":
+            found.append(_with(name, ["/agnhost"], "/agnhost", agnhost))
     return found
 
 
-def _path(name: str) -> str:
-    """Without its registry and tag."""
-    return name.partition("/")[2].rpartition(":")[0]
-
-
-def _agnhost(name: str, program: Path) -> Image:
+def _with(name: str, entrypoint: list[str], path: str, program: Path) -> Image:
+    """A shell and the usual commands, and this program."""
     shell = images.busybox(name)
-    files = shell.files | {"/agnhost": program}
-    return Image(name, ["/agnhost"], files, shell.links)
+    links = {link: target for link, target in shell.links.items() if link != path}
+    return Image(name, entrypoint, shell.files | {path: program}, links)

@@ -1,13 +1,34 @@
 """Which specs of the suite do not run, and why."""
 
+import re
+
 # Specs that are left out: an expression that their names match, and the reason.
 LEFT_OUT = {
     r"\[Feature:Windows\]": "the driver has no Windows nodes",
-    r"\[Disruptive\]": "stops kubelet by ssh and systemd, which the test cluster's nodes do not have; "
-    "test/e2e cuts their power and their network instead",
+    r"\[Disruptive\]": "stops kubelet by ssh and systemd, which the test cluster's nodes do not have; test/e2e cuts "
+    "nodes' power and network instead",
+    r"-shared\] .*(default fs|xfs|ext4|filesystem volmode).* multiVolume .*from pods on different node": "a file system "
+    "is mounted by one node at a time; the driver refuses ReadWriteMany but for block volumes",
 }
 
-# What the suite says of specs that it skips by itself, and why that is right.
+# What the suite says of the specs that it skips itself, and why it may.
+_NOT_DYNAMIC = "the driver's volumes are dynamic or generic ephemeral ones: the suite has no way to make others for it"
+_NO_SOURCES = "the driver does not support snapshots and clones"
 SKIPPED = {
-    r"does not support volume type \"(PreprovisionedPV|InlineVolume|CSIInlineVolume)\"": "",
+    r'does not support volume type "(InlineVolume|PreprovisionedPV)"': _NOT_DYNAMIC,
+    r'does not support volume type "CSIInlineVolume"': "the driver does not support volumes without a PersistentVolume",
+    r"does not support (snapshots|volume snapshots|populating data from snapshot|cloning|volume clone)": _NO_SOURCES,
+    r"does not support snapshotting|doesn't specify snapshot stress test options|group snapshots": _NO_SOURCES,
+    r"doesn't publish storage capacity": "Azure does not say how much storage is left",
+    r"doesn't support ntfs|does not support ntfs": "the driver has no Windows nodes",
 }
+
+
+def left_out(spec: str) -> str | None:
+    """Why, if it is."""
+    return next((why for names, why in LEFT_OUT.items() if re.search(names, spec)), None)
+
+
+def reason(text: str) -> str | None:
+    """Why the suite may skip a spec of which it says this; None if it may not."""
+    return next((why for said, why in SKIPPED.items() if re.search(said, text)), None)

@@ -1,20 +1,23 @@
-"""Kubernetes' own end-to-end suite: how it is run against a cluster, and what it finds."""
+"""Kubernetes' own end-to-end suite: which specs it has for the driver, how they are run, and what they find."""
 
-import os
+import re
 import subprocess
+import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 from cluster import tools
 from cluster.cluster import Cluster
+from cluster.command import run as run_command
 
 from . import images
+from .definitions import DEFINITIONS
 
-HERE = Path(__file__).parent
-FOCUS = "External.Storage"
-SPEC_TIMEOUT = "20m"
-WHOLE_TIMEOUT = "4h"
+SPEC = "External Storage "  # how the names of all specs for a driver begin
+REPORT = "junit_01.xml"
+LIMIT = "4h"
 
 
 class Result(NamedTuple):
@@ -28,30 +31,41 @@ def program(name: str) -> Path:
 
 
 def load_images(cluster: Cluster) -> None:
-    listed = cluster.run(program("e2e.test"), "--list-images").split()
+    listed = run_command(program("e2e.test"), "--list-images").split()
     for image in images.made(listed, program("agnhost")):
         cluster.load(image)
 
 
-def run(cluster: Cluster, folder: Path, focus: str, left_out: list[str], processes: int, log: Path) -> dict[str, Result]:
-    """The specs whose names match, but for those left out; results by name. The report is in `folder`."""
+def _arguments(folder: Path) -> list[str | Path]:
+    """Of e2e.test; what it reports is in `folder`."""
+    drivers = [f"--storage.testdriver={definition.write(folder)}" for definition in DEFINITIONS]
+    return [*drivers, f"--report-dir={folder}", "--provider=skeleton", "--node-os-distro=custom", "--disable-log-dump"]
+
+
+def specs() -> list[str]:
+    """The names of those that a definition is for."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run_command(program("e2e.test"), "--ginkgo.dry-run", f"--ginkgo.focus={SPEC}", *_arguments(folder))
+        found = results(folder / REPORT)
+    return sorted(spec for spec in found if any(definition.has(spec) for definition in DEFINITIONS))
+
+
+def run(cluster: Cluster, folder: Path, chosen: Collection[str], processes: int, log: Path) -> dict[str, Result]:
+    """These specs, so many at the same time, but those that say [Serial] one after the other; results by name."""
     words = [
-        f"--procs={processes}", "--no-color", "--timeout", WHOLE_TIMEOUT, f"--focus={FOCUS}.*{focus}",
-        *(f"--skip={expression}" for expression in left_out),
-        program("e2e.test"), "--",
-        "--provider=skeleton", "--node-os-distro=custom", "--disable-log-dump",
-        f"--repo-root={HERE}", f"--storage.testdriver={HERE / 'testdriver.yaml'}", f"--report-dir={folder}",
+        f"--procs={processes}", f"--timeout={LIMIT}", "--no-color", *(f"--focus={re.escape(spec)}" for spec in chosen),
+        program("e2e.test"), "--", *_arguments(folder),
     ]  # fmt: skip
     with open(log, "wb") as output:
-        command = cluster.command(program("ginkgo"), *words)
-        subprocess.run(["setpriv", "--pdeathsig", "TERM", *command], stdout=output, stderr=output, cwd=folder)
-    return results(folder / "junit_01.xml")
+        subprocess.run(cluster.command(program("ginkgo"), *words), stdout=output, stderr=output, cwd=folder)
+    found = results(folder / REPORT)
+    return {spec: found.get(spec, Result("missing", "", 0)) for spec in chosen}
 
 
 def results(report: Path) -> dict[str, Result]:
-    """Of all specs that the driver's definition makes."""
     cases = ElementTree.parse(report).iter("testcase")
-    return {_name(case): _result(case) for case in cases if FOCUS.replace(".", " ") in case.get("name")}
+    return {_name(case): _result(case) for case in cases if _name(case).startswith(SPEC)}
 
 
 def _name(case: ElementTree.Element) -> str:
@@ -62,5 +76,5 @@ def _result(case: ElementTree.Element) -> Result:
     seconds = float(case.get("time", 0))
     skipped = case.find("skipped")
     if skipped is not None:
-        return Result("skipped", skipped.get("message", "").removeprefix("skipped").removeprefix(" - "), seconds)
+        return Result("skipped", skipped.get("message", "").removeprefix("skipped - "), seconds)
     return Result(case.get("status"), "\n".join(part.text or "" for part in case), seconds)
