@@ -5,8 +5,8 @@ from pathlib import Path
 from cluster import images
 from image.archive import Image
 
-SHELLS = ("busybox", "nginx")  # of which pods want a shell and the usual commands
-DEBIAN = "jessie-dnsutils"  # of which they want Debian's dd, which can do more than busybox's
+SHELLS = ("busybox", "nginx", "jessie-dnsutils")  # of which pods want a shell and the usual commands
+DD = {"/bin/dd": Path("/bin/dd")}  # Debian's; its busybox is older than the suite's, and cannot bypass the cache
 
 
 def made(listed: list[str], agnhost: Path) -> list[Image]:
@@ -17,16 +17,14 @@ def made(listed: list[str], agnhost: Path) -> list[Image]:
         if folder != "e2e-test-images":
             continue
         if program in SHELLS:
-            found.append(images.busybox(name))
-        elif program == DEBIAN:
-            found.append(_with(name, ["/bin/sh"], "/bin/dd", Path("/bin/dd")))
+            found.append(_shell(name, ["/bin/sh"], DD))
         elif program == "agnhost":
-            found.append(_with(name, ["/agnhost"], "/agnhost", agnhost))
+            found.append(_shell(name, ["/agnhost"], {"/agnhost": agnhost}))
     return found
 
 
-def _with(name: str, entrypoint: list[str], path: str, program: Path) -> Image:
-    """A shell and the usual commands, and this program."""
-    shell = images.busybox(name)
-    links = {link: target for link, target in shell.links.items() if link != path}
-    return Image(name, entrypoint, shell.files | {path: program}, links)
+def _shell(name: str, entrypoint: list[str], programs: dict[str, Path]) -> Image:
+    """Busybox, and these programs instead of its own or beside them."""
+    busybox = images.busybox(name)
+    links = {link: target for link, target in busybox.links.items() if link not in programs}
+    return Image(name, entrypoint, busybox.files | programs, links)
