@@ -20,6 +20,8 @@ SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 
 RELEASE, NAMESPACE = "release", "kube-system"
+VOLUME_SNAPSHOTS = ("snapshot.storage.k8s.io/v1",)  # of a cluster that has their definitions
+SNAPSHOTS = {"snapshot.enabled": True, "snapshot.VolumeSnapshotClass.enabled": True}
 
 
 class Value(NamedTuple):
@@ -97,28 +99,31 @@ def nested(values: dict[str, object]) -> dict:
     return result
 
 
-def helm(*words: str, values: dict[str, object] | None = None, version: str = "1.34.0") -> subprocess.CompletedProcess:
-    """`version`: of Kubernetes."""
+def helm(*words: str, values: dict[str, object] | None = None, version: str = "1.34.0",
+         apis: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+    """`version`: of Kubernetes. `apis`: what the cluster has beside that."""
     tools.build()
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(nested(values or {}), file)
         file.flush()
-        return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, "--kube-version", version],
+        cluster = ["--kube-version", version, *(f"--api-versions={api}" for api in apis)]
+        return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, *cluster],
                               capture_output=True, text=True)
 
 
-def template(values: dict[str, object] | None = None, namespace: str = NAMESPACE) -> subprocess.CompletedProcess:
-    return helm("template", RELEASE, str(CHART), "--namespace", namespace, values=values)
+def template(values: dict[str, object] | None = None, namespace: str = NAMESPACE,
+             apis: tuple[str, ...] = ()) -> subprocess.CompletedProcess:
+    return helm("template", RELEASE, str(CHART), "--namespace", namespace, values=values, apis=apis)
 
 
-def render(values: dict[str, object] | None = None, namespace: str = NAMESPACE) -> list[dict]:
+def render(values: dict[str, object] | None = None, namespace: str = NAMESPACE, apis: tuple[str, ...] = ()) -> list[dict]:
     """The objects."""
-    return _render(json.dumps(values or {}, sort_keys=True), namespace)
+    return _render(json.dumps(values or {}, sort_keys=True), namespace, apis)
 
 
 @cache
-def _render(values: str, namespace: str) -> list[dict]:
-    done = template(json.loads(values), namespace)
+def _render(values: str, namespace: str, apis: tuple[str, ...]) -> list[dict]:
+    done = template(json.loads(values), namespace, apis)
     assert done.returncode == 0, done.stderr
     return [document for document in yaml.safe_load_all(done.stdout) if document]
 

@@ -12,9 +12,10 @@ import pytest
 import yaml
 from cluster import tools
 
-from .chart import CHART, TREE, containers, every_value_changed, helm, notes, of_kind, render, template
+from .chart import (CHART, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, every_value_changed, helm, notes, of_kind, render,
+                    template)
 
-CHOICES = {"by default": {}, "with every value changed": every_value_changed()}
+CHOICES = {"by default": {}, "with every value changed": every_value_changed() | SNAPSHOTS}
 each_choice = pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
 
 
@@ -62,7 +63,7 @@ def unknown_flag(words: list) -> str | None:
 @each_choice
 def test_programs_know_their_flags(values):
     found = [command(container) for container in containers(render(values))]
-    assert [unknown_flag(words) for words in found] == ["no-such-flag"] * 6
+    assert [unknown_flag(words) for words in found] == ["no-such-flag"] * (8 if values else 6)
 
 
 def test_a_wrong_flag_is_seen():
@@ -135,10 +136,13 @@ def test_an_update_needs_no_more_room_than_there_was(values):
 def test_sidecars_are_those_that_are_tested():
     """Also what they may do is tested with these versions."""
     pinned = (TREE / "test/cluster/tools/csi/go.mod").read_text()
-    for container in containers(render()):
-        if name := container["name"].removeprefix("csi-") if "command" not in container else "":
-            [version] = re.findall(rf"kubernetes-csi/external-{name}/v\d+ (\S+)", pinned)
-            assert container["image"].endswith(f"/csi-{name}:{version}")
+    modules = {"csi-provisioner": "provisioner", "csi-attacher": "attacher", "csi-resizer": "resizer",
+               "csi-snapshotter": "snapshotter", "snapshot-controller": "snapshotter"}
+    sidecars = {c["name"]: c["image"] for c in containers(render(SNAPSHOTS)) if "command" not in c}
+    assert sidecars.keys() == modules.keys()
+    for name, image in sidecars.items():
+        [version] = re.findall(rf"kubernetes-csi/external-{modules[name]}/v\d+ (\S+)", pinned)
+        assert image.endswith(f"/{name}:{version}")
 
 
 # ---- what Kubernetes is told of the driver ----
@@ -218,7 +222,8 @@ BUDGETS = {"controller.podDisruptionBudget.enabled": True, "schedulerExtender.po
 
 @each_choice
 def test_a_drain_leaves_one_pod_of_each_deployment_if_asked(values):
-    objects = render(values | BUDGETS)
+    """But of the snapshot-controller: nobody waits for it who would not wait for a minute longer."""
+    objects = render(values | BUDGETS | {"snapshot.enabled": False})
     pods = {d["metadata"]["name"]: d["spec"]["template"] for d in of_kind(objects, "Deployment")}
     budgets = {d["metadata"]["name"]: d["spec"] for d in of_kind(objects, "PodDisruptionBudget")}
     assert pods and pods.keys() == budgets.keys()
@@ -236,6 +241,55 @@ def test_pods_of_a_deployment_are_spread_over_nodes():
         term = spread["podAffinityTerm"]
         assert term["topologyKey"] == "kubernetes.io/hostname"
         assert term["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+
+
+# ---- snapshots ----
+
+def names(objects: list[dict]) -> set[tuple]:
+    return {(d["kind"], d["metadata"]["name"]) for d in objects}
+
+
+def snapshotters(objects: list[dict]) -> list[dict]:
+    return [container for container in containers(objects) if container["name"] == "csi-snapshotter"]
+
+
+def test_csi_snapshotter_runs_where_the_definitions_are():
+    """Where they are not, it would end again and again, and the controller's pods would never be ready."""
+    assert not snapshotters(render()) and "VolumeSnapshots are not served" in notes()
+    assert snapshotters(render(apis=VOLUME_SNAPSHOTS))
+    assert snapshotters(render({"snapshot.enabled": True})), "without a cluster to look at"
+    assert "VolumeSnapshots are not served" not in notes({"snapshot.enabled": True})
+
+
+def test_where_a_cluster_has_the_definitions_only_its_role_is_added():
+    added = names(render(apis=VOLUME_SNAPSHOTS)) - names(render())
+    assert added == {("ClusterRole", "azuredisk-external-snapshotter-role"),
+                     ("ClusterRoleBinding", "azuredisk-external-snapshotter-role")}
+
+
+def test_a_cluster_without_a_snapshot_controller_gets_one():
+    added = names(render(SNAPSHOTS)) - names(render(apis=VOLUME_SNAPSHOTS))
+    roles = ("csi-azuredisk-snapshot-controller-role", "csi-azuredisk-snapshot-controller-leaderelection-role")
+    assert added == {
+        ("ServiceAccount", "csi-snapshot-controller-sa"), ("Deployment", "csi-snapshot-controller"),
+        ("ClusterRole", roles[0]), ("ClusterRoleBinding", roles[0]), ("Role", roles[1]), ("RoleBinding", roles[1]),
+        ("VolumeSnapshotClass", "csi-azuredisk-vsc")}
+    [deployment] = [d for d in of_kind(render(SNAPSHOTS), "Deployment") if d["metadata"]["name"] == "csi-snapshot-controller"]
+    assert deployment["spec"]["replicas"] == 2
+
+
+def test_csi_snapshotter_asks_again_within_a_minute():
+    """For the eighth snapshot of a disk in five minutes, which the driver refuses at once, and Azure allows soon."""
+    [found] = snapshotters(render(apis=VOLUME_SNAPSHOTS))
+    assert {"--retry-interval-max=1m", "--extra-create-metadata=true", "--leader-election"} <= set(found["args"])
+
+
+@each_choice
+def test_the_class_of_snapshots(values):
+    [found] = of_kind(render(values | SNAPSHOTS), "VolumeSnapshotClass")
+    assert found["driver"] == values.get("driver.name", "disk.csi.azure.com")
+    assert found["deletionPolicy"] == ("Retain" if values else "Delete")
+    assert found.get("parameters") == ({"incremental": "false"} if values else None)
 
 
 # ---- who may call the extender ----

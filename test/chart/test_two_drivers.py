@@ -4,13 +4,14 @@ import re
 
 import pytest
 
-from .chart import CHART, NAMESPACE, containers, of_kind, render, template
+from .chart import CHART, NAMESPACE, SNAPSHOTS, VOLUME_SNAPSHOTS, containers, of_kind, render, template
 
 OTHER = {"driver.name": "other.disk.example"}
 # What does not follow the driver's name: docs/install.md and templates/neighbours.yaml ask for it.
 SECOND = OTHER | {"crds.create": False, "controller.metrics.port": 29704, "node.metrics.port": 29705,
-                  "node.livenessProbe.healthPort": 29703}
-EVERYTHING = {"storageClasses.enableZRS": True, "controller.trustedCA": "a certificate",
+                  "node.livenessProbe.healthPort": 29703, "snapshot.enabled": False}
+EVERYTHING = SNAPSHOTS | {
+              "storageClasses.enableZRS": True, "controller.trustedCA": "a certificate",
               "controller.podDisruptionBudget.enabled": True, "schedulerExtender.podDisruptionBudget.enabled": True,
               "controller.hostNetwork": False, "networkPolicy.enabled": True,
               "networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
@@ -90,9 +91,9 @@ def test_both_have_the_credentials_alone_in_common():
 
 
 def test_each_elects_leaders_of_its_own():
-    leases = [{name for role in of_kind(render(values), "Role") for rule in role["rules"]
+    leases = [{name for role in of_kind(render(values, apis=VOLUME_SNAPSHOTS), "Role") for rule in role["rules"]
                if "leases" in rule["resources"] for name in rule.get("resourceNames", [])} for values in ({}, SECOND)]
-    assert [len(found) for found in leases] == [4, 4]  # of the controller and of three sidecars
+    assert [len(found) for found in leases] == [5, 5]  # of the controller and of four sidecars
     assert leases[0] & leases[1] == set()
     for found, values in zip(leases, ({}, SECOND)):
         assert flags(values, "leader-election-name") <= found
@@ -108,12 +109,13 @@ def test_each_has_custom_resources_of_its_own():
 @each_extent
 def test_neither_selects_the_others_pods(values):
     """Of Services, workloads, budgets and network policies."""
-    for own, other in ((values, values | SECOND), (values | SECOND, values)):
+    first, second = (9, 8) if values else (4, 4)  # a snapshot-controller is there once
+    for own, other, expected in ((values, values | SECOND, first), (values | SECOND, values, second)):
         labels = [d["spec"]["template"]["metadata"]["labels"]
                   for kind in ("Deployment", "DaemonSet") for d in of_kind(render(other), kind)]
         selectors = [d["spec"].get("selector") or d["spec"].get("podSelector") for d in render(own)
                      if d["kind"] in ("Deployment", "DaemonSet", "Service", "PodDisruptionBudget", "NetworkPolicy")]
-        assert len(selectors) == (8 if values else 4)
+        assert len(selectors) == expected
         for selector in selectors:
             wanted = selector.get("matchLabels", selector)
             assert wanted and not [found for found in labels if wanted.items() <= found.items()]

@@ -24,6 +24,8 @@ NEEDS = {
         "serviceAccount.snapshotController", "controller.snapshotterWorkerThreads", "controller.snapshotterQps",
         "controller.snapshotterBurst", "controller.resources.csiSnapshotter", "snapshot.snapshotController.replicas",
         "snapshot.snapshotController.resources")},
+    **{f"snapshot.VolumeSnapshotClass.{name}": {"snapshot.VolumeSnapshotClass.enabled": True}
+       for name in ("name", "deletionPolicy", "parameters", "additionalLabels")},
     "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
     "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},
 }

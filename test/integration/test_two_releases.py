@@ -68,6 +68,14 @@ def test_one_namespace_has_the_custom_resources_of_one_driver(helm, first):
     assert asked_for(helm("install", "second", str(CHART), *shared, status=1)) == {"driver.objectNamespace"}
 
 
+def test_a_cluster_has_one_snapshot_controller(helm):
+    snapshots = "--set=snapshot.enabled=true"
+    helm("install", "azuredisk", str(CHART), "--take-ownership", snapshots)
+    assert asked_for(helm("install", "second", str(CHART), *SET, snapshots, status=1)) == {"snapshot.enabled=false"}
+    helm("install", "second", str(CHART), *SET)
+    helm("upgrade", "azuredisk", str(CHART), snapshots)  # its own is no other
+
+
 def test_pods_in_a_network_of_their_own_share_no_ports(helm, first):
     own = [*OTHER, "--set=crds.create=false,linux.hostNetwork=false,controller.hostNetwork=false"]
     helm("install", "second", str(CHART), *own)

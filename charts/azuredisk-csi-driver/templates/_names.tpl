@@ -33,6 +33,7 @@ name appended, so that both can be in one cluster.
   "extenderAccount"   (list $v.serviceAccount.schedulerExtender "csi-azuredisk-scheduler-extender-sa")
   "snapshotController" (list "" "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
+  "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
   "roles"             (list $v.rbac.name "azuredisk")
   "objects"           (list $v.driver.objectNamespace "azure-disk-csi")
   "standardLRS"       (list $classes.standardLRS "azuredisk-standard-hdd-lrs")
