@@ -1,6 +1,6 @@
-"""The definitions of the driver's custom resources, as kubectl applies them, in a real API server."""
+"""Definitions of custom resources, the driver's above all, as kubectl applies them, in a real API server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -9,14 +9,13 @@ import yaml
 from cluster.waiting import until
 from kubernetes import client
 
-DEFINITIONS = Path(__file__).parents[2] / "crds"
+DEFINITIONS = sorted((Path(__file__).parents[2] / "crds").glob("*.yaml"))
 
 
-def install(api: client.ApiClient) -> None:
+def install(api: client.ApiClient, files: Sequence[Path] = DEFINITIONS) -> None:
     """They are served when this returns; what exists stays."""
+    assert files, "no definitions"
     extensions = client.ApiextensionsV1Api(api)
-    files = sorted(DEFINITIONS.glob("*.yaml"))
-    assert files, f"no definitions in {DEFINITIONS}"
     for file in files:
         definition = yaml.safe_load(file.read_text())
         try:

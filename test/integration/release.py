@@ -14,7 +14,7 @@ from kubernetes import client
 from .apiserver import ApiServer
 
 INSTALLED = ("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "StorageClass", "CSIDriver",
-             "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+             "VolumeSnapshotClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
 
 
 class Permission(NamedTuple):

@@ -4,7 +4,7 @@ server for, by its audit log, is compared with what the roles allow."""
 import subprocess
 
 import pytest
-from chart.chart import every_value_changed, render
+from chart.chart import SNAPSHOTS, every_value_changed, render
 from cluster import tools
 from cluster.waiting import until
 from kubernetes import client
@@ -17,11 +17,13 @@ from .kubernetes_side import forget, persistent_volume, volume_attachment
 from .node.machine import SMALLEST_EXT4, Disk, Machine
 from .node.plugin import NodePlugin
 from .release import Permission, Release
+from .volume_snapshots import VolumeSnapshots, defined
 
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
-SIDECARS = ("csi-provisioner", "csi-attacher", "csi-resizer")
-CLASS = "azuredisk-premium-ssd-lrs-replicas"
+SNAPSHOT_CONTROLLER = "csi-snapshot-controller-sa"
+SIDECARS = ("csi-provisioner", "csi-attacher", "csi-resizer", "csi-snapshotter")
+CLASS, SNAPSHOT_CLASS = "azuredisk-premium-ssd-lrs-replicas", "csi-azuredisk-vsc"
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +35,9 @@ def world(tmp_path_factory, apiserver):
 @pytest.fixture(scope="module")
 def release(world, apiserver):
     values = {"driver__objectNamespace": world.namespace, "controller__cloudConfigSecretName": "cloud",
-              "controller__cloudConfigSecretNamespace": world.namespace}
-    with Release(apiserver, f"{world.namespace}-release", **values) as release:
+              "controller__cloudConfigSecretNamespace": world.namespace,
+              "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
+    with defined(world.client), Release(apiserver, f"{world.namespace}-release", **values) as release:
         yield release
 
 
@@ -106,51 +109,38 @@ def a_node_goes(world: World) -> None:
     until(lambda: not world.find("azdrivernodes", world.nodes[2]), "its AzDriverNode goes")
 
 
-def sidecar(release: Release, controller: Controller, name: str) -> subprocess.Popen:
-    words = [tools.folder() / name, *release.arguments(name), f"--csi-address={controller.socket}",
-             f"--kubeconfig={release.kubeconfig(CONTROLLER)}"]
-    with open(controller.world.folder / f"{name}.log", "ab") as log:
+def started(world: World, release: Release, name: str, account: str, *flags: str) -> subprocess.Popen:
+    """A program of another project, as its container runs it."""
+    words = [tools.folder() / name, *release.arguments(name), f"--kubeconfig={release.kubeconfig(account)}", *flags]
+    with open(world.folder / f"{name}.log", "ab") as log:
         return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *words], stdout=log, stderr=log)
 
 
 def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller: Controller) -> None:
     """The test does the part of Kubernetes' own controllers, and of the scheduler."""
-    core, storage = world.core, client.StorageV1Api(world.client)
-    node, zone = world.nodes[0], f"topology.{GROUP}/zone"
+    storage = client.StorageV1Api(world.client)
     for name in world.nodes:
-        driver = {"name": GROUP, "nodeID": name, "topologyKeys": [zone]}
+        driver = {"name": GROUP, "nodeID": name, "topologyKeys": [f"topology.{GROUP}/zone"]}
         storage.create_csi_node({"metadata": {"name": name}, "spec": {"drivers": [driver]}})
-    sidecars = [sidecar(release, controller, name) for name in SIDECARS]
-    annotations = {"volume.kubernetes.io/storage-provisioner": GROUP, "volume.kubernetes.io/selected-node": node}
+    programs = [started(world, release, name, CONTROLLER, f"--csi-address={controller.socket}") for name in SIDECARS]
+    programs.append(started(world, release, "snapshot-controller", SNAPSHOT_CONTROLLER))
     modified = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttributesClass", "metadata": {"name": "plain"},
                 "driverName": GROUP, "parameters": {"skuName": "Premium_LRS"}}
     world.custom.create_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", modified)
-    claim = {"metadata": {"name": "claim", "annotations": annotations},
-             "spec": {"storageClassName": CLASS, "volumeAttributesClassName": "plain", "accessModes": ["ReadWriteOnce"],
-                      "resources": {"requests": {"storage": "4Gi"}}}}
-    core.create_namespaced_persistent_volume_claim(release.namespace, claim)
 
-    def volume():
-        return next((pv for pv in core.list_persistent_volume().items
-                     if pv.spec.claim_ref and pv.spec.claim_ref.namespace == release.namespace), None)
-
-    name = until(volume, "the PersistentVolume", 90).metadata.name
+    name = a_claim_gets_its_volume(world, release.namespace, "claim", "4Gi", volumeAttributesClassName="plain")
     attachment = {"metadata": {"name": f"{name}-a"},
-                  "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": name}}}
+                  "spec": {"attacher": GROUP, "nodeName": world.nodes[0], "source": {"persistentVolumeName": name}}}
     storage.create_volume_attachment(attachment)
     until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, "the attachment", 90)
     storage.delete_volume_attachment(f"{name}-a")
     until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
           "the attachment goes", 90)
-    the_claim_grows(core, release.namespace, name)
+    the_claim_grows(world.core, release.namespace, name)
+    the_claim_has_snapshots(world, release.namespace)
+    a_claim_goes(world, release.namespace, "claim", name)
 
-    free = {"metadata": {"finalizers": None}}
-    core.delete_namespaced_persistent_volume_claim("claim", release.namespace)
-    core.patch_namespaced_persistent_volume_claim("claim", release.namespace, free)
-    core.patch_persistent_volume_status(name, {"status": {"phase": "Released"}})
-    until(lambda: not world.find("azvolumes", name), "the disk goes", 90)
-    until(lambda: volume() is None or _only_protected(core, name), "the PersistentVolume goes", 90)
-    for process in sidecars:
+    for process in programs:
         process.kill()
         process.wait()
     world.custom.delete_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", "plain")
@@ -158,10 +148,52 @@ def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller
         storage.delete_csi_node(csi_node)
 
 
+def a_claim_gets_its_volume(world: World, namespace: str, name: str, size: str, **spec: object) -> str:
+    """The name of its PersistentVolume, which it is bound to."""
+    annotations = {"volume.kubernetes.io/storage-provisioner": GROUP, "volume.kubernetes.io/selected-node": world.nodes[0]}
+    world.core.create_namespaced_persistent_volume_claim(namespace, {
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"storageClassName": CLASS, "accessModes": ["ReadWriteOnce"],
+                 "resources": {"requests": {"storage": size}}, **spec}})
+
+    def volume():
+        return next((pv for pv in world.core.list_persistent_volume().items if pv.spec.claim_ref and
+                     (pv.spec.claim_ref.namespace, pv.spec.claim_ref.name) == (namespace, name)), None)
+
+    found = until(volume, f"the PersistentVolume of {name}", 90).metadata.name
+    world.core.patch_namespaced_persistent_volume_claim(name, namespace, {"spec": {"volumeName": found}})
+    bound = {"status": {"phase": "Bound", "capacity": {"storage": size}}}
+    world.core.patch_namespaced_persistent_volume_claim_status(name, namespace, bound)
+    return found
+
+
+def a_claim_goes(world: World, namespace: str, name: str, volume: str) -> None:
+    world.core.delete_namespaced_persistent_volume_claim(name, namespace)
+    world.core.patch_namespaced_persistent_volume_claim(name, namespace, {"metadata": {"finalizers": None}})
+    world.core.patch_persistent_volume_status(volume, {"status": {"phase": "Released"}})
+    until(lambda: not world.find("azvolumes", volume), "the disk goes", 90)
+    until(lambda: _only_protected(world.core, volume), "the PersistentVolume goes", 90)
+
+
+def the_claim_has_snapshots(world: World, namespace: str) -> None:
+    """One that is refused, and one that a volume is made from."""
+    snapshots = VolumeSnapshots(world.client, namespace)
+    snapshots.create_class("wrong", GROUP, {"surprise": "1"})
+    snapshots.create("refused", "claim", "wrong")
+    until(lambda: "surprise" in snapshots.status("refused").get("error", {}).get("message", ""), "it is refused", 90)
+    snapshots.create("taken", "claim", SNAPSHOT_CLASS)
+    until(lambda: snapshots.status("taken").get("readyToUse"), "the snapshot is ready", 90)
+    source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "taken"}
+    restored = a_claim_gets_its_volume(world, namespace, "restored", "6Gi", dataSource=source)
+    for name in ("refused", "taken"):
+        snapshots.delete(name)
+    until(lambda: not snapshots.any_left(), "the snapshots go", 90)
+    assert world.objects("azsnapshots") == []
+    snapshots.delete_class("wrong")
+    a_claim_goes(world, namespace, "restored", restored)
+
+
 def the_claim_grows(core: client.CoreV1Api, namespace: str, volume: str) -> None:
-    core.patch_namespaced_persistent_volume_claim("claim", namespace, {"spec": {"volumeName": volume}})
-    bound = {"status": {"phase": "Bound", "capacity": {"storage": "4Gi"}}}
-    core.patch_namespaced_persistent_volume_claim_status("claim", namespace, bound)
     more = {"spec": {"resources": {"requests": {"storage": "6Gi"}}}}
     core.patch_namespaced_persistent_volume_claim("claim", namespace, more)
 
@@ -174,12 +206,12 @@ def the_claim_grows(core: client.CoreV1Api, namespace: str, volume: str) -> None
 
 
 def _only_protected(core: client.CoreV1Api, name: str) -> bool:
-    """Kubernetes' own finalizer is taken away by the test."""
-    volume = core.read_persistent_volume(name)
-    if volume.metadata.deletion_timestamp and volume.metadata.finalizers == ["kubernetes.io/pv-protection"]:
+    """Whether nobody but Kubernetes itself keeps it; then it goes. That finalizer is taken away by the test."""
+    volume = next((pv for pv in core.list_persistent_volume().items if pv.metadata.name == name), None)
+    if volume and volume.metadata.deletion_timestamp and volume.metadata.finalizers == ["kubernetes.io/pv-protection"]:
         core.patch_persistent_volume(name, {"metadata": {"finalizers": None}})
         return True
-    return False
+    return volume is None
 
 
 def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
@@ -227,16 +259,22 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
 
 # What the scenes do not bring about, and why it is allowed.
 OLD_SERVER = "client-go lists where the API server has no streaming lists"
-BEYOND = {
+BEYOND = {CONTROLLER: {
     "list csinodes.storage.k8s.io": OLD_SERVER,
     "list persistentvolumeclaims": OLD_SERVER,
     "list persistentvolumes": OLD_SERVER,
     "list storageclasses.storage.k8s.io": OLD_SERVER,
     "list volumeattachments.storage.k8s.io": OLD_SERVER,
     "list volumeattributesclasses.storage.k8s.io": OLD_SERVER,
+    "list volumesnapshotclasses.snapshot.storage.k8s.io": OLD_SERVER,
+    "list volumesnapshotcontents.snapshot.storage.k8s.io": OLD_SERVER,
     "update persistentvolumeclaims": "csi-provisioner takes the node off a claim that cannot be served there",
     "patch events": "the sidecars count an event that happens again",
-}
+}, SNAPSHOT_CONTROLLER: {
+    "list persistentvolumeclaims": OLD_SERVER,
+    "list persistentvolumes": OLD_SERVER,
+    "patch events": "an event that happens again is counted",
+}}
 
 
 def test_nothing_was_refused(used):
@@ -246,22 +284,30 @@ def test_nothing_was_refused(used):
 def test_nothing_is_allowed_that_nobody_does(release, used):
     unused = {str(permission) for permission in release.permissions()
               if not any(permission.covers(use) for use in used)}
-    expected = {f"{CONTROLLER}: {what}" for what in BEYOND}
+    expected = {f"{account}: {what}" for account, rows in BEYOND.items() for what in rows}
     assert not unused - expected, "\n".join(sorted(unused - expected))
     assert expected <= set(map(str, release.permissions())), "BEYOND says more than is allowed"
 
 
+def leases(release: Release, account: str) -> set[str]:
+    return {str(p).removeprefix(f"{account}: ") for p in release.permissions()
+            if p.account == account and "leases" in p.resource}
+
+
 def test_sidecars_get_their_leases_and_no_other(release):
-    """They are named in their code: cmd/csi-provisioner/csi-provisioner.go, main.go of cmd/csi-attacher and cmd/csi-resizer,
-    and sanitizeName of csi-lib-utils/leaderelection, of the versions that the chart has."""
-    leases = {str(p).removeprefix(f"{CONTROLLER}: ") for p in release.permissions() if "leases" in p.resource}
+    """They are named in their code: cmd/csi-provisioner/csi-provisioner.go, main.go of the others, and sanitizeName of
+    csi-lib-utils/leaderelection, of the versions that the chart has."""
     own = "csi-azuredisk-controller"
     driver = "disk-csi-azure-com"
-    theirs = (driver, f"external-attacher-leader-{driver}", f"external-resizer-{driver}")
-    assert leases == {
-        "create leases.coordination.k8s.io",  # which cannot be restricted by name
+    theirs = (driver, f"external-attacher-leader-{driver}", f"external-resizer-{driver}",
+              f"external-snapshotter-leader-{driver}")
+    create = "create leases.coordination.k8s.io"  # which cannot be restricted by name
+    assert leases(release, CONTROLLER) == {
+        create,
         *(f"{verb} leases.coordination.k8s.io {own}" for verb in ("get", "patch")),
         *(f"{verb} leases.coordination.k8s.io {name}" for verb in ("get", "update") for name in theirs)}
+    assert leases(release, SNAPSHOT_CONTROLLER) == {
+        create, *(f"{verb} leases.coordination.k8s.io snapshot-controller-leader" for verb in ("get", "update"))}
 
 
 def test_a_permission_covers_what_it_allows():
@@ -277,7 +323,7 @@ def test_a_permission_covers_what_it_allows():
 
 # ---- what the API server says of all of it ----
 
-@pytest.mark.parametrize("values", [{}, every_value_changed()], ids=["by default", "with every value changed"])
+@pytest.mark.parametrize("values", [{}, every_value_changed() | SNAPSHOTS], ids=["by default", "with every value changed"])
 def test_the_api_server_takes_every_object(release, values):
     """Fields that it does not know, and values that it does not allow, are errors."""
     objects = render(values, release.namespace)
