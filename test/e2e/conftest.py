@@ -54,7 +54,8 @@ def driver(cluster, running_azure) -> Driver:
         cluster.kubectl("apply", "--server-side", "-f", file)
     cluster.load(ledger.image(cluster.directory))
     driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY}, node={"heartbeatInterval": "5s"},
-                   snapshot={"enabled": True, "snapshotController": {"replicas": 1}})
+                   snapshot={"enabled": True, "snapshotController": {"replicas": 1},
+                             "VolumeSnapshotClass": {"enabled": True}})
     return driver
 
 

@@ -14,6 +14,7 @@ from .test_static import delete_disk
 NODE = "node-a"
 PATH = "/volume"
 SECONDS = 120
+CLASS = "csi-azuredisk-vsc"  # the chart's
 SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "evening"}
 
 
@@ -50,17 +51,22 @@ def filesystem_of(cluster, claim_name: str) -> str | None:
     return volume_of(cluster, claim_name)["status"]["annotation"].get("disk.csi.azure.com/filesystem")
 
 
+def snapshots_in_azure(cluster, compute) -> list[str]:
+    with cluster.inside("cp"):
+        return [snapshot.id.lower() for snapshot in compute.snapshots.list()]
+
+
 @pytest.mark.parametrize("filesystem", ["ext4", "xfs"])
 def test_a_day(cluster, azure, compute, filesystem):
-    cluster.apply(storage_class("copied", fsType=filesystem),
-                  api("VolumeSnapshotClass", "daily", driver=DRIVER, deletionPolicy="Delete"))
+    cluster.apply(storage_class("copied", fsType=filesystem))
     cluster.apply(claim("data", "copied"), pod("database", "data"))
     run(cluster, "database", f"echo before >{PATH}/log; sync")
-    cluster.apply(api("VolumeSnapshot", "evening", spec={"volumeSnapshotClassName": "daily", "source": {
+    cluster.apply(api("VolumeSnapshot", "evening", spec={"volumeSnapshotClassName": CLASS, "source": {
         "persistentVolumeClaimName": "data"}}))
     cluster.kubectl("wait", "volumesnapshot/evening", "--for=jsonpath={.status.readyToUse}=true", f"--timeout={SECONDS}s")
     [record] = cluster.get("azsnapshots", "-n", OBJECTS)["items"]
     assert record["status"]["readyToUse"]
+    assert snapshots_in_azure(cluster, compute) == [record["status"]["snapshotId"].lower()]
     assert record["status"]["filesystem"] == filesystem_of(cluster, "data")
     run(cluster, "database", f"echo after >>{PATH}/log; sync")
 
@@ -80,10 +86,12 @@ def test_a_day(cluster, azure, compute, filesystem):
     name = given_to_another_namespace(cluster)
     delete_disk(cluster, compute, name)
     cluster.kubectl("delete", "azvolume", "-n", OBJECTS, name, f"--timeout={SECONDS}s")
-    cluster.kubectl("delete", "pod", "database", "cloned", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "volumesnapshot", "evening", f"--timeout={SECONDS}s")
+    until(lambda: not cluster.get("volumesnapshotcontents")["items"], "csi-snapshotter has deleted it", SECONDS, interval=0.5)
+    assert snapshots_in_azure(cluster, compute) == []
+    assert cluster.get("azsnapshots", "-n", OBJECTS)["items"] == []
+    cluster.kubectl("delete", "pod", "database", "cloned", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "pvc", "data", "cloned", f"--timeout={SECONDS}s")
-    cluster.kubectl("delete", "volumesnapshotclass", "daily")
     cluster.kubectl("delete", "storageclass", "copied")
     until(azure.nothing_left, "nothing is left in Azure", SECONDS, interval=0.5)
     until(lambda: not cluster.get("azvolumes,azvolumeattachments,azsnapshots", "-n", OBJECTS)["items"],
