@@ -43,7 +43,7 @@ def test_only_specs_of_drivers_are_results(results):
 def test_a_skip_without_a_known_reason_is_a_failure(results):
     found = report.summary(results, {spec("e", "d"): "left out"}, 7.4)
     assert (found["passed"], found["failed"], found["seconds"]) == (1, 2, 7)
-    assert found["skipped"] == {spec("c", "d"): "the driver does not support snapshots and clones", spec("e", "d"): "left out"}
+    assert found["skipped"] == {spec("c", "d"): skips.NO_SOURCES, spec("e", "d"): "left out"}
     assert found["failures"].keys() == {spec("b", "d"), spec("d", "d")}
     assert report.lines(found)[-1] == "1 passed, 2 failed, 2 skipped in 7 s"
 
