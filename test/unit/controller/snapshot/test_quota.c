@@ -17,7 +17,7 @@ static int64_t next(const int64_t *minutes, size_t n, int64_t now)
 static void test_seven_in_five_minutes(void **state)
 {
     static const int64_t at_once[] = {10, 10, 10, 10, 10, 10, 10};
-    static const int64_t apart[] = {12, 4, 10, 11, 9, 3, 8, 13, 12};
+    static const int64_t apart[] = {12, 4, 10, 11, 9, 3, 8, 12, 12};
 
     (void)state;
     assert_int_equal(next(NULL, 0, 10), 10);
@@ -26,7 +26,7 @@ static void test_seven_in_five_minutes(void **state)
     assert_int_equal(next(at_once, 7, 14), 15);
     assert_int_equal(next(at_once, 7, 15), 15);
     assert_int_equal(next(at_once, 7, 20), 20);
-    assert_int_equal(next(at_once, 7, 9), 9); /* by a clock that is behind Azure's */
+    assert_int_equal(next(at_once, 7, 9), 9);               /* by a clock that is behind Azure's */
     assert_int_equal(next(apart, COUNT_OF(apart), 12), 13); /* the seventh of the latest was at 8 */
 }
 
