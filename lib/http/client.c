@@ -15,6 +15,10 @@
 
 enum {
     CONNECT_TIMEOUT_MS = 10 * 1000,
+    /* A connection that was idle for longer is not used again. Servers close theirs, kube-apiserver
+     * after 90 seconds, and a request that is just then on its way has no answer: nobody knows
+     * whether it was carried out. */
+    IDLE_SECONDS = 60,
     PROBE_SECONDS = 10, /* of silence, then the kernel asks whether the peer is still there */
     DEAD_AFTER_MS = 30 * 1000,
     DEFAULT_CONNECTIONS = 16,
@@ -149,6 +153,7 @@ static void set_connection_options(const struct http_client *client, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_SECONDS);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)PROBE_SECONDS);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)PROBE_SECONDS);
