@@ -5,8 +5,10 @@ from pathlib import Path
 from cluster import images
 from image.archive import Image
 
-SHELLS = ("busybox", "nginx", "jessie-dnsutils")  # of which pods want a shell and the usual commands
-DD = {"/bin/dd": Path("/bin/dd")}  # Debian's; its busybox is older than the suite's, and cannot bypass the cache
+SHELLS = ("busybox", "nginx")  # of which pods want a shell and the usual commands
+# Of which they want a dd that can do more than busybox's, and a shell that does not prefer busybox's.
+DEBIAN = "jessie-dnsutils"
+DEBIANS = {"/bin/sh": Path("/bin/dash"), "/bin/dd": Path("/bin/dd")}
 
 
 def made(listed: list[str], agnhost: Path) -> list[Image]:
@@ -17,14 +19,16 @@ def made(listed: list[str], agnhost: Path) -> list[Image]:
         if folder != "e2e-test-images":
             continue
         if program in SHELLS:
-            found.append(_shell(name, ["/bin/sh"], DD))
+            found.append(images.busybox(name))
+        elif program == DEBIAN:
+            found.append(_with(name, ["/bin/sh"], DEBIANS))
         elif program == "agnhost":
-            found.append(_shell(name, ["/agnhost"], {"/agnhost": agnhost}))
+            found.append(_with(name, ["/agnhost"], {"/agnhost": agnhost}))
     return found
 
 
-def _shell(name: str, entrypoint: list[str], programs: dict[str, Path]) -> Image:
-    """Busybox, and these programs instead of its own or beside them."""
+def _with(name: str, entrypoint: list[str], programs: dict[str, Path]) -> Image:
+    """Busybox, and these programs beside its own or instead of them."""
     busybox = images.busybox(name)
     links = {link: target for link, target in busybox.links.items() if link not in programs}
     return Image(name, entrypoint, busybox.files | programs, links)
