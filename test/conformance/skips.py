@@ -7,6 +7,8 @@ LEFT_OUT = {
     r"\[Feature:Windows\]": "the driver has no Windows nodes",
     r"\[Disruptive\]": "stops kubelet by ssh and systemd, which the test cluster's nodes do not have; test/e2e cuts "
     "nodes' power and network instead",
+    r"with any volume data source": "needs two programs, hello-populator and volume-data-source-validator, whose images cannot "
+    "be had here; what they ask of a driver is a volume",
     r"-shared\] .*(default fs|xfs|ext4|filesystem volmode).* multiVolume .*from pods on different node": "a file system "
     "is mounted by one node at a time; the driver refuses ReadWriteMany but for block volumes",
 }
