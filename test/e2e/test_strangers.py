@@ -276,8 +276,8 @@ def test_a_sidecar_reaches_the_drivers_leases_alone(cluster, driver):
                                ("DELETE", "somebody-elses", None), ("GET", "", None), ("DELETE", "", None)):
         assert refusal(cluster, taken, method, f"{LEASES}/{name}".rstrip("/"), body).startswith("403 "), (method, name)
     reached = {name for name in held if not refusal(cluster, taken, "GET", f"{LEASES}/{name}")}
-    attacher, resizer = "external-attacher-leader-disk-csi-azure-com", "external-resizer-disk-csi-azure-com"
-    assert reached == {"csi-azuredisk-controller", "disk-csi-azure-com", attacher, resizer}
+    sidecars = {f"external-{name}-disk-csi-azure-com" for name in ("attacher-leader", "resizer", "snapshotter-leader")}
+    assert reached == {"csi-azuredisk-controller", "disk-csi-azure-com", *sidecars}
     cluster.kubectl("delete", "lease", "somebody-elses", "-n", NAMESPACE)
 
 
