@@ -5,6 +5,7 @@ import re
 
 import pytest
 from cluster import tools
+from conformance import __main__ as conformance
 from conformance import images, report, skips, suite
 from conformance.definitions import DEFINITIONS, DRIVER, HERE
 
@@ -70,6 +71,20 @@ def test_definitions_differ_from_the_files_in_what_they_say(tmp_path):
         assert storage_class["provisioner"] == DRIVER
         assert storage_class["parameters"].items() >= definition.parameters.items()
         assert storage_class.items() >= definition.storage_class.items()
+
+
+@pytest.mark.parametrize("left", (0, 1))
+def test_what_is_left_in_azure_is_a_failure(monkeypatch, left):
+    class Azure:
+        def nothing_left(self):
+            return not left
+
+        def control(self, method, path):
+            return {"disks": left}
+
+    monkeypatch.setattr(conformance, "LEAVING_SECONDS", 0)
+    found = conformance.left_behind(Azure())
+    assert [(result.status, json.loads(result.text)) for result in found.values()] == [("failed", {"disks": 1})] * left
 
 
 def test_specs_are_left_out_for_a_reason():

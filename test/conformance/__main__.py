@@ -3,6 +3,7 @@
 FOCUS is an expression for the names of the specs that are to run, and PROCS how many run at the same time.
 """
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from cluster import tools
 from cluster.cluster import Cluster
+from cluster.waiting import Timeout, until
 from deployment.azure import Azure
 from deployment.driver import Driver
 
@@ -24,6 +26,7 @@ LOG = TREE / "build" / "logs" / "conformance.log"
 # Azure lets a VM's disks change four times a minute, so that more VMs are faster. Specs of zones need two.
 ZONES = {"node-a": "1", "node-b": "1", "node-c": "1", "node-d": "1", "node-e": "2", "node-f": "2"}
 PROCESSES = 14  # they mostly wait
+LEAVING_SECONDS = 180  # after the last spec: a volume may be deleted after its namespace
 QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
 
 
@@ -36,9 +39,20 @@ def run(chosen: list[str], processes: int, say) -> dict[str, suite.Result]:
         say(f"The driver is installed; {len(chosen)} specs begin, and {LOG.relative_to(TREE)} follows them")
         folder = Path(tempfile.mkdtemp(prefix="conformance-"))
         try:
-            return suite.run(cluster, folder, chosen, processes, LOG)
+            results = suite.run(cluster, folder, chosen, processes, LOG)
         finally:
             shutil.rmtree(folder)
+        return results | left_behind(azure)
+
+
+def left_behind(azure: Azure) -> dict[str, suite.Result]:
+    """A failure if there is anything."""
+    try:
+        until(azure.nothing_left, "nothing is left in Azure", LEAVING_SECONDS, interval=1)
+    except Timeout:
+        summary = json.dumps(azure.control("GET", "summary"))
+        return {"nothing is left in Azure after the specs": suite.Result("failed", summary, LEAVING_SECONDS)}
+    return {}
 
 
 def main() -> int:
