@@ -461,6 +461,15 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
 
 /* ---- lists ---- */
 
+struct err *arm_client_change(struct task *self, struct arm_client *arm,
+                              const struct arm_request *request)
+{
+    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+
+    TRY(arm_client_request(self, arm, request, NULL, &operation));
+    return arm_operation_wait(self, arm, &operation);
+}
+
 struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)
 {
     const char *home = arm->config->resource_manager;

@@ -76,14 +76,16 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
                                const struct arm_operation *operation)
     __attribute__((warn_unused_result));
 
+/* Requests a change, and returns when it has ended. */
+struct err *arm_client_change(struct task *self, struct arm_client *arm,
+                              const struct arm_request *request)
+    __attribute__((warn_unused_result));
+
 /* GET, decoded into `arena`. */
 struct err *arm_client_get(struct task *self, struct arm_client *arm,
                            const struct arm_request *request,
                            const ProtobufCMessageDescriptor *type, struct arena *arena,
                            const ProtobufCMessage **ret) __attribute__((warn_unused_result));
-
-/* A list that goes on for longer has lost its end: a page that names itself as the next one. */
-enum { ARM_MOST_PAGES = 1000 };
 
 /* The path of a list's next page; NULL if `link` says that there is none. A link into another
  * cloud's hands is INTERNAL. */

@@ -49,17 +49,6 @@ static bool is_changed(const struct cloud_disk *disk, const struct cloud_disk_ch
     return !left;
 }
 
-static struct err *patch(struct task *self, struct arm_client *arm, const char *id, json_t *body)
-{
-    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
-
-    TRY(arm_client_request(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PATCH", .path = id, .body = body},
-        NULL, &operation));
-    return arm_operation_wait(self, arm, &operation);
-}
-
 /* Azure may be changing the disk although nobody could learn of it; until that has ended, it lets
  * no VM attach or detach the disk. Looks that fail say nothing, and may be over in no time or take
  * a minute each: only the time counts. False if the end was not seen, or the disk is not what it
@@ -90,7 +79,10 @@ static bool may_go_on(const struct err *err)
 static struct err *carry_out(struct task *self, struct arm_client *arm, const char *id,
                              const struct cloud_disk_change *change, json_t *body)
 {
-    CLEANUP(err_freep) struct err *err = patch(self, arm, id, body);
+    CLEANUP(err_freep)
+    struct err *err = arm_client_change(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PATCH", .path = id, .body = body});
 
     if (err && may_go_on(err) && changed_anyway(self, arm, id, change))
         return NULL;

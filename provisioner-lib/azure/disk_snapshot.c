@@ -7,13 +7,10 @@
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
-#include "lib/rt/wait.h"
+#include "provisioner-lib/azure/arm_list.h"
+#include "provisioner-lib/azure/creation.h"
 #include "provisioner-lib/azure/managed_disk.h"
 #include "provisioner-lib/azure/resource_id.h"
-
-enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60 };
-
-#define CREATION_FAILED "CreationFailed"
 
 struct err *disk_snapshot_id(const struct cloud_snapshot_spec *spec, char **ret_id)
 {
@@ -124,39 +121,26 @@ struct err *disk_snapshot_get(struct task *self, struct arm_client *arm, const c
     return NULL;
 }
 
-static struct err *take_page(struct task *self, struct arm_client *arm, const char *path,
-                             struct cloud_snapshots *ret, char **ret_next)
+static const char *take_page(void *ctx, const ProtobufCMessage *message)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const ProtobufCMessage *decoded;
+    const Arm__SnapshotsPage *page = (const Arm__SnapshotsPage *)message;
+    struct cloud_snapshots *snapshots = ctx;
 
-    TRY(arm_client_get(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
-        &arm__snapshots_page__descriptor, arena, &decoded));
-    const Arm__SnapshotsPage *page = (const Arm__SnapshotsPage *)decoded;
     for (size_t i = 0; i < page->n_value; i++)
         if (page->value[i]->id && page->value[i]->properties)
-            describe(page->value[i], &ARRAY_ADD(ret->items, ret->n));
-    return arm_client_next_page(arm, page->next_link, ret_next);
+            describe(page->value[i], &ARRAY_ADD(snapshots->items, snapshots->n));
+    return page->next_link;
 }
 
 struct err *disk_snapshot_list(struct task *self, struct arm_client *arm, const char *id,
                                struct cloud_snapshots *ret)
 {
-    const char *name = strrchr(id, '/');
-    CLEANUP(freep) char *path = mem_strndup(id, name ? (size_t)(name - id) : 0);
+    CLEANUP(freep) char *path = resource_id_collection(id);
 
-    for (int pages = 0; path; pages++) {
-        char *next = NULL;
-
-        if (pages == ARM_MOST_PAGES)
-            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
-        TRY(take_page(self, arm, path, ret, &next));
-        free(path);
-        path = next;
-    }
-    return NULL;
+    return arm_list(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
+        &arm__snapshots_page__descriptor, take_page, ret);
 }
 
 /* ---- create ---- */
@@ -217,67 +201,51 @@ static struct err *check_same(const Arm__Snapshot *snapshot, const struct cloud_
     return NULL;
 }
 
-/* Until it is what it is to become, whoever began it. */
-static struct err *settle(struct task *self, struct arm_client *arm, const char *id,
-                          const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
-{
-    for (int i = 0; i < SETTLE_TRIES; i++) {
-        CLEANUP(arena_freep) struct arena *arena = arena_new();
-        const Arm__Snapshot *snapshot;
+struct snapshot_creation {
+    struct arm_client *arm;
+    const char *id;
+    const struct cloud_snapshot_spec *spec;
+    struct cloud_snapshot *ret;
+};
 
-        TRY(read_snapshot(self, arm, id, arena, &snapshot));
-        TRY(check_same(snapshot, spec));
-        const char *state = snapshot->properties->provisioning_state;
-        if (!state || is_text(state, "Succeeded")) {
-            describe(snapshot, ret);
-            return NULL;
-        }
-        if (is_text(state, "Failed"))
-            return err_with_code(err_new(ERR_INTERNAL, "snapshot %s: its creation failed", id),
-                                 CREATION_FAILED);
-        TRY(task_sleep(self, SETTLE_PAUSE_MS));
-    }
-    return err_new(ERR_BUSY, "snapshot %s is still being created", id);
+static struct err *look(struct task *self, void *ctx, enum creation_state *ret)
+{
+    const struct snapshot_creation *c = ctx;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const Arm__Snapshot *snapshot;
+
+    TRY(read_snapshot(self, c->arm, c->id, arena, &snapshot));
+    TRY(check_same(snapshot, c->spec));
+    *ret = creation_state_of(snapshot->properties->provisioning_state);
+    if (*ret == CREATION_DONE)
+        describe(snapshot, c->ret);
+    return NULL;
 }
 
-static struct err *put(struct task *self, struct arm_client *arm, const char *id,
-                       const struct cloud_snapshot_spec *spec)
+static struct err *put(struct task *self, void *ctx)
 {
+    const struct snapshot_creation *c = ctx;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
 
-    TRY(managed_disk_get(self, arm, spec->disk_id, &disk));
-    TRY(snapshot_parameters_check_disk(spec->parameters, disk.sku, disk.region));
-    CLEANUP(json_decrefp) json_t *body = body_json(spec, &disk);
-    TRY(arm_client_request(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PUT", .path = id, .body = body},
-        NULL, &operation));
-    return arm_operation_wait(self, arm, &operation);
+    TRY(managed_disk_get(self, c->arm, c->spec->disk_id, &disk));
+    TRY(snapshot_parameters_check_disk(c->spec->parameters, disk.sku, disk.region));
+    CLEANUP(json_decrefp) json_t *body = body_json(c->spec, &disk);
+    return arm_client_change(
+        self, c->arm,
+        &(struct arm_request){
+            .kind = ARM_DISK_WRITE, .method = "PUT", .path = c->id, .body = body});
 }
 
-/* There is none, or what is left of an attempt that failed, which another PUT takes up. */
-static bool is_to_be_put(const struct err *err)
-{
-    const char *code = err_code(err) ? err_code(err) : "";
-
-    return err_kind(err) == ERR_NOT_FOUND ? strcmp(code, "ResourceGroupNotFound") != 0
-                                          : strcmp(code, CREATION_FAILED) == 0;
-}
-
-/* Looks first: a snapshot that exists has the content of another moment. */
 struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
                                  const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
 {
     CLEANUP(freep) char *id = NULL;
 
     TRY(disk_snapshot_id(spec, &id));
-    struct err *err = settle(self, arm, id, spec, ret);
-    if (!err || !is_to_be_put(err))
-        return err;
-    err_free(err);
-    TRY(put(self, arm, id, spec));
-    return settle(self, arm, id, spec, ret);
+    struct snapshot_creation creation = {arm, id, spec, ret};
+    return creation_carry_out(
+        self, &(struct creation){
+                  .what = "snapshot", .id = id, .look = look, .put = put, .ctx = &creation});
 }
 
 /* ---- delete ---- */

@@ -8,10 +8,12 @@
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/rt/wait.h"
+#include "provisioner-lib/azure/arm_list.h"
+#include "provisioner-lib/azure/creation.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/disk_sku.h"
 
-enum { SETTLE_PAUSE_MS = 1000, SETTLE_TRIES = 60, OWNER_LOOK_MS = 1000, OWNER_LOOKS = 10 };
+enum { OWNER_LOOK_MS = 1000, OWNER_LOOKS = 10 };
 
 char *managed_disk_id(const struct arm_client *arm, const struct cloud_disk_spec *spec)
 {
@@ -53,11 +55,9 @@ static struct err *read_disk(struct task *self, struct arm_client *arm, const ch
 /* Borrowed from the disk. */
 static struct disk_mark mark_of(const Arm__Disk *disk)
 {
-    struct disk_mark mark = {0};
+    CLEANUP(freep) struct parameter *tags = PARAMETER_LIST(disk->tags, disk->n_tags);
 
-    for (size_t i = 0; i < disk->n_tags; i++)
-        disk_mark_read(&mark, disk->tags[i]->key, disk->tags[i]->value);
-    return mark;
+    return disk_mark_of_tags(tags, disk->n_tags);
 }
 
 static void add_instance(struct cloud_disk *disk, const char *id)
@@ -136,39 +136,26 @@ struct err *managed_disk_get(struct task *self, struct arm_client *arm, const ch
     return NULL;
 }
 
-static struct err *take_page(struct task *self, struct arm_client *arm, const char *path,
-                             struct cloud_disks *ret, char **ret_next)
+static const char *take_page(void *ctx, const ProtobufCMessage *message)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
-    const ProtobufCMessage *decoded;
+    const Arm__DisksPage *page = (const Arm__DisksPage *)message;
+    struct cloud_disks *disks = ctx;
 
-    TRY(arm_client_get(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
-        &arm__disks_page__descriptor, arena, &decoded));
-    const Arm__DisksPage *page = (const Arm__DisksPage *)decoded;
     for (size_t i = 0; i < page->n_value; i++)
         if (page->value[i]->id && page->value[i]->properties)
-            describe(page->value[i], &ARRAY_ADD(ret->items, ret->n));
-    return arm_client_next_page(arm, page->next_link, ret_next);
+            describe(page->value[i], &ARRAY_ADD(disks->items, disks->n));
+    return page->next_link;
 }
 
 struct err *managed_disk_list(struct task *self, struct arm_client *arm, const char *id,
                               struct cloud_disks *ret)
 {
-    const char *name = strrchr(id, '/');
-    CLEANUP(freep) char *path = mem_strndup(id, name ? (size_t)(name - id) : 0);
+    CLEANUP(freep) char *path = resource_id_collection(id);
 
-    for (int pages = 0; path; pages++) {
-        char *next = NULL;
-
-        if (pages == ARM_MOST_PAGES)
-            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
-        TRY(take_page(self, arm, path, ret, &next));
-        free(path);
-        path = next;
-    }
-    return NULL;
+    return arm_list(
+        self, arm,
+        &(struct arm_request){.kind = ARM_DISK_READ, .path = path, .urgency = CLOUD_AUDIT},
+        &arm__disks_page__descriptor, take_page, ret);
 }
 
 /* ---- create ---- */
@@ -312,65 +299,47 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
     return NULL;
 }
 
-#define CREATION_FAILED "CreationFailed"
+struct disk_creation {
+    struct arm_client *arm;
+    const char *id;
+    const struct cloud_disk_spec *spec;
+    struct cloud_disk *ret;
+};
 
-/* Until the disk is what it is to become, whoever began it. */
-static struct err *settle(struct task *self, struct arm_client *arm, const char *id,
-                          const struct cloud_disk_spec *spec, struct cloud_disk *ret)
+static struct err *look(struct task *self, void *ctx, enum creation_state *ret)
 {
-    for (int i = 0; i < SETTLE_TRIES; i++) {
-        CLEANUP(arena_freep) struct arena *arena = arena_new();
-        const Arm__Disk *disk;
+    const struct disk_creation *c = ctx;
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    const Arm__Disk *disk;
 
-        TRY(read_disk(self, arm, id, arena, &disk));
-        TRY(check_same(disk, spec));
-        const char *state = disk->properties->provisioning_state;
-        if (!state || strcasecmp(state, "Succeeded") == 0) {
-            describe(disk, ret);
-            return NULL;
-        }
-        if (strcasecmp(state, "Failed") == 0)
-            return err_with_code(err_new(ERR_INTERNAL, "disk %s: its creation failed", id),
-                                 CREATION_FAILED);
-        TRY(task_sleep(self, SETTLE_PAUSE_MS));
-    }
-    return err_new(ERR_BUSY, "disk %s is still being created", id);
+    TRY(read_disk(self, c->arm, c->id, arena, &disk));
+    TRY(check_same(disk, c->spec));
+    *ret = creation_state_of(disk->properties->provisioning_state);
+    if (*ret == CREATION_DONE)
+        describe(disk, c->ret);
+    return NULL;
 }
 
-static struct err *put(struct task *self, struct arm_client *arm, const char *id,
-                       const struct cloud_disk_spec *spec)
+static struct err *put(struct task *self, void *ctx)
 {
-    CLEANUP(json_decrefp) json_t *body = disk_json(arm, spec);
-    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
+    const struct disk_creation *c = ctx;
+    CLEANUP(json_decrefp) json_t *body = disk_json(c->arm, c->spec);
 
-    TRY(arm_client_request(
-        self, arm,
-        &(struct arm_request){.kind = ARM_DISK_WRITE, .method = "PUT", .path = id, .body = body},
-        NULL, &operation));
-    return arm_operation_wait(self, arm, &operation);
+    return arm_client_change(
+        self, c->arm,
+        &(struct arm_request){
+            .kind = ARM_DISK_WRITE, .method = "PUT", .path = c->id, .body = body});
 }
 
-/* There is none, or what is left of an attempt that failed, which another PUT takes up. */
-static bool is_to_be_put(const struct err *err)
-{
-    const char *code = err_code(err) ? err_code(err) : "";
-
-    return err_kind(err) == ERR_NOT_FOUND ? strcmp(code, "ResourceGroupNotFound") != 0
-                                          : strcmp(code, CREATION_FAILED) == 0;
-}
-
-/* Looks first: a PUT over a disk that exists would change it. */
 struct err *managed_disk_create(struct task *self, struct arm_client *arm,
                                 const struct cloud_disk_spec *spec, struct cloud_disk *ret)
 {
     CLEANUP(freep) char *id = managed_disk_id(arm, spec);
-    struct err *err = settle(self, arm, id, spec, ret);
+    struct disk_creation creation = {arm, id, spec, ret};
 
-    if (!err || !is_to_be_put(err))
-        return err;
-    err_free(err);
-    TRY(put(self, arm, id, spec));
-    return settle(self, arm, id, spec, ret);
+    return creation_carry_out(
+        self,
+        &(struct creation){.what = "disk", .id = id, .look = look, .put = put, .ctx = &creation});
 }
 
 /* ---- delete ---- */

@@ -96,6 +96,13 @@ char *resource_id_format(const char *subscription, const char *resource_group, c
                       subscription, resource_group, type, name);
 }
 
+char *resource_id_collection(const char *id)
+{
+    const char *name = strrchr(id, '/');
+
+    return mem_strndup(id, name ? (size_t)(name - id) : 0);
+}
+
 bool resource_id_equal(const char *a, const char *b)
 {
     return a && b && strcasecmp(a, b) == 0;

@@ -34,4 +34,6 @@ void resource_id_fini(struct resource_id *id);
 char *resource_id_format(const char *subscription, const char *resource_group, const char *type,
                          const char *name) __attribute__((warn_unused_result));
 
+/* What it is one of: everything but its name. free() it. */
+char *resource_id_collection(const char *id) __attribute__((warn_unused_result));
 bool resource_id_equal(const char *a, const char *b); /* either may be NULL */

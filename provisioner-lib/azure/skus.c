@@ -8,6 +8,7 @@
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "provisioner-lib/azure/arm_list.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/azure/azure_metrics.h"
 #include "provisioner-lib/azure/sku_file.h"
@@ -137,6 +138,15 @@ static void take(struct sku_facts *facts, const Arm__ResourceSku *sku)
     }
 }
 
+static const char *take_page(void *ctx, const ProtobufCMessage *message)
+{
+    const Arm__ResourceSkusPage *page = (const Arm__ResourceSkusPage *)message;
+
+    for (size_t i = 0; i < page->n_value; i++)
+        take(ctx, page->value[i]);
+    return page->next_link;
+}
+
 static struct err *ask_azure(struct task *self, struct skus *skus, struct sku_facts *facts)
 {
     const struct azure_config *config = arm_client_config(skus->arm);
@@ -145,23 +155,8 @@ static struct err *ask_azure(struct task *self, struct skus *skus, struct sku_fa
                             "skus?$filter=location%%20eq%%20%%27%s%%27",
                             config->subscription, config->location);
 
-    for (int pages = 0; path; pages++) {
-        CLEANUP(arena_freep) struct arena *arena = arena_new();
-        const ProtobufCMessage *decoded;
-
-        if (pages == ARM_MOST_PAGES)
-            return err_new(ERR_INTERNAL, "the list has more than %d pages", ARM_MOST_PAGES);
-        TRY(arm_client_get(self, skus->arm,
-                           &(struct arm_request){.kind = ARM_SKU_READ, .path = path},
-                           &arm__resource_skus_page__descriptor, arena, &decoded));
-        const Arm__ResourceSkusPage *page = (const Arm__ResourceSkusPage *)decoded;
-        for (size_t i = 0; i < page->n_value; i++)
-            take(facts, page->value[i]);
-        free(path);
-        path = NULL;
-        TRY(arm_client_next_page(skus->arm, page->next_link, &path));
-    }
-    return NULL;
+    return arm_list(self, skus->arm, &(struct arm_request){.kind = ARM_SKU_READ, .path = path},
+                    &arm__resource_skus_page__descriptor, take_page, facts);
 }
 
 /* ---- from where it can be had ---- */

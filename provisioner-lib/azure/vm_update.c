@@ -22,15 +22,6 @@ static struct arm_request request_of(const char *vm_id, const struct vm_update *
     };
 }
 
-static struct err *carry_out(struct task *self, struct arm_client *arm,
-                             const struct arm_request *request)
-{
-    CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
-
-    TRY(arm_client_request(self, arm, request, NULL, &operation));
-    return arm_operation_wait(self, arm, &operation);
-}
-
 /* Where it is not asked for nothing is said, for most VMs have none. */
 static void set_accelerator(json_t *entry, const struct vm_attach *attach)
 {
@@ -65,7 +56,7 @@ static struct err *by_action(struct task *self, struct arm_client *arm, const ch
     CLEANUP(freep) char *path = mem_printf("%s/attachDetachDataDisks", vm_id);
     const struct arm_request request = request_of(vm_id, update, "POST", path, body);
 
-    return carry_out(self, arm, &request);
+    return arm_client_change(self, arm, &request);
 }
 
 /* ---- by the VM's list ---- */
@@ -146,7 +137,7 @@ static struct err *by_list(struct task *self, struct arm_client *arm, const char
     json_t *body = json_pack("{s:{s:{s:o}}}", "properties", "storageProfile", "dataDisks", list);
     struct arm_request write = request_of(vm_id, update, method_for(vm_id), vm_id, body);
     write.if_match = json_string_value(json_object_get(vm, "etag"));
-    return carry_out(self, arm, &write);
+    return arm_client_change(self, arm, &write);
 }
 
 static struct err *again(struct task *self, struct arm_client *arm, const char *vm_id,
@@ -155,7 +146,7 @@ static struct err *again(struct task *self, struct arm_client *arm, const char *
     CLEANUP(json_decrefp) json_t *body = json_object();
     const struct arm_request request = request_of(vm_id, update, method_for(vm_id), vm_id, body);
 
-    return carry_out(self, arm, &request);
+    return arm_client_change(self, arm, &request);
 }
 
 /* ---- which way ---- */
