@@ -94,6 +94,9 @@ void attachment_forget_verified(struct controller *controller);
 /* An AzVolume by its name; NULL if there is none. */
 struct kube_object *volume_of_name(const struct controller *controller, const char *name);
 
+/* The AzSnapshot that has this id on record; NULL if there is none. */
+struct kube_object *snapshot_of_id(const struct controller *controller, const char *id);
+
 /* Attachments of a volume, by the AzVolume's name. */
 struct kube_object *const *attachments_of_volume(const struct controller *controller,
                                                  const char *volume_name, size_t *ret_n);

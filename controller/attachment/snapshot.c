@@ -76,11 +76,9 @@ static enum attachment_state state_of(const Api__AzVolumeAttachment *attachment)
 static int64_t deleting_for_ms(const struct controller *controller,
                                const struct kube_object *object)
 {
-    const char *since = object->metadata->deletion_timestamp;
-    int64_t since_us = 0;
-    CLEANUP(err_freep) struct err *err = since ? timestamp_parse(since, &since_us) : NULL;
+    int64_t since_us = timestamp_noted(object->metadata->deletion_timestamp);
 
-    return since && !err ? (loop_wall_us(controller->loop) - since_us) / 1000 : 0;
+    return since_us ? (loop_wall_us(controller->loop) - since_us) / 1000 : 0;
 }
 
 /* What the object says of itself. */

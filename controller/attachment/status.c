@@ -52,15 +52,8 @@ static struct err *patch_status(struct task *self, struct attachment_work *work,
 struct err *attachment_set_finalizer(struct task *self, struct attachment_work *work, bool present)
 {
     struct controller *controller = work->controller;
-    const Api__ObjectMeta *metadata = work->object->metadata;
-    json_t *finalizers = json_array();
+    json_t *changes = kube_finalizer_json(work->object->metadata, FINALIZER_ATTACHMENT, present);
 
-    for (size_t i = 0; i < metadata->n_finalizers; i++)
-        if (strcmp(metadata->finalizers[i], FINALIZER_ATTACHMENT) != 0)
-            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
-    if (present)
-        json_array_append_new(finalizers, json_string(FINALIZER_ATTACHMENT));
-    json_t *changes = json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers);
     return cached_patch(self, controller->leader_kube, controller->attachments, work->object,
                         if_unchanged(work->object, changes), NULL);
 }

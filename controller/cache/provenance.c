@@ -14,16 +14,6 @@ const char *filesystem_of_disk(const struct controller *controller, const char *
     return own || !volume ? own : volume_annotation(volume, ANNOTATION_SOURCE_FILESYSTEM);
 }
 
-static const Api__AzSnapshot *find_snapshot(const struct controller *controller, const char *id)
-{
-    CLEANUP(freep) char *key = mem_lower(id);
-    size_t n;
-    struct kube_object *const *snapshots = store_find(controller->snapshots_by_id, key, &n);
-
-    return n > 0 && snapshot_is_created(as_snapshot(snapshots[0])) ? as_snapshot(snapshots[0])
-                                                                   : NULL;
-}
-
 struct err *filesystem_of_source(struct task *self, const struct controller *controller,
                                  const Api__AzVolume *volume, char **ret)
 {
@@ -37,9 +27,9 @@ struct err *filesystem_of_source(struct task *self, const struct controller *con
         *ret = mem_strdup(filesystem_of_disk(controller, id));
         return NULL;
     }
-    const Api__AzSnapshot *snapshot = find_snapshot(controller, id);
-    if (snapshot) {
-        *ret = mem_strdup(snapshot->status->filesystem);
+    const struct kube_object *snapshot = snapshot_of_id(controller, id);
+    if (snapshot && snapshot_is_created(as_snapshot(snapshot))) {
+        *ret = mem_strdup(as_snapshot(snapshot)->status->filesystem);
         return NULL;
     }
     TRY(err_unless(controller->cloud->ops->snapshot_get(self, controller->cloud, id, &seen),

@@ -19,13 +19,13 @@
 /* ---- the request ---- */
 
 static struct err *check_request(struct controller *controller,
-                                 const Csi__V1__CreateSnapshotRequest *request)
+                                 const Csi__V1__CreateSnapshotRequest *request,
+                                 struct snapshot_parameters *ret_parameters)
 {
     size_t n = request->n_parameters;
     CLEANUP(freep) struct parameter *list = PARAMETER_LIST(request->parameters, n);
     CLEANUP(freep)
     struct parameter *secrets = PARAMETER_LIST(request->secrets, request->n_secrets);
-    CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
     CLEANUP(freep) char *id = NULL;
 
     if (!request->name[0])
@@ -34,11 +34,12 @@ static struct err *check_request(struct controller *controller,
         return err_new(ERR_INVALID, "source_volume_id is missing");
     TRY(csi_refuse_secrets(secrets, request->n_secrets, "snapshots", "snapshotter",
                            "VolumeSnapshotClass"));
-    TRY(snapshot_parameters_parse(list, n, &parameters));
+    TRY(snapshot_parameters_parse(list, n, ret_parameters));
     TRY(controller->cloud->ops->snapshot_id(
         controller->cloud,
-        &(struct cloud_snapshot_spec){
-            .name = request->name, .disk_id = request->source_volume_id, .parameters = &parameters},
+        &(struct cloud_snapshot_spec){.name = request->name,
+                                      .disk_id = request->source_volume_id,
+                                      .parameters = ret_parameters},
         &id));
     return csi_check_snapshots(controller);
 }
@@ -56,15 +57,12 @@ static json_t *spec_json(const char *name, const Csi__V1__CreateSnapshotRequest 
 
 /* Said at once, rather than after the caller's time has been waited through. */
 static struct err *check_quota(const struct controller *controller, const char *name,
-                               const Csi__V1__CreateSnapshotRequest *request)
+                               const Csi__V1__CreateSnapshotRequest *request,
+                               const struct snapshot_parameters *parameters)
 {
     CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
-    CLEANUP(freep)
-    struct parameter *list = PARAMETER_LIST(request->parameters, request->n_parameters);
-    CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
 
-    TRY(snapshot_parameters_parse(list, request->n_parameters, &parameters));
-    return !parameters.incremental || store_get(controller->snapshots, key)
+    return !parameters->incremental || store_get(controller->snapshots, key)
                ? NULL
                : snapshot_check_quota(controller, request->source_volume_id);
 }
@@ -129,17 +127,6 @@ static struct err *write_snapshot(struct task *self, struct controller *controll
 
 /* ---- waiting ---- */
 
-/* What the last trouble was, as the answer to a caller that waited in vain. */
-static struct err *in_vain(const struct kube_object *object, struct err *err)
-{
-    const Api__AzSnapshotStatus *status = as_snapshot(object)->status;
-
-    if (err_kind(err) != ERR_TIMEOUT || !status || !status->error)
-        return err;
-    err_free(err);
-    return az_error_take(status->error);
-}
-
 /* A snapshot whose data could not be copied exists, and is of no use. */
 static struct err *wait_created(struct task *self, struct rpc_call *call, const char *name,
                                 struct kube_object **ret)
@@ -163,7 +150,8 @@ static struct err *wait_created(struct task *self, struct rpc_call *call, const 
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
         struct err *err = store_wait(self, controller->snapshots, key, csi_wait_deadline(call));
         if (err)
-            return in_vain(seen, err);
+            return csi_waited_in_vain(
+                as_snapshot(seen)->status ? as_snapshot(seen)->status->error : NULL, err);
     }
 }
 
@@ -171,9 +159,10 @@ static struct err *wait_created(struct task *self, struct rpc_call *call, const 
 
 static struct err *create_snapshot(struct task *self, struct rpc_call *call, const char *name,
                                    const Csi__V1__CreateSnapshotRequest *request,
+                                   const struct snapshot_parameters *parameters,
                                    struct kube_object **ret)
 {
-    TRY(check_quota(call->ctx, name, request));
+    TRY(check_quota(call->ctx, name, request, parameters));
     TRY(write_snapshot(self, call->ctx, name, request));
     return wait_created(self, call, name, ret);
 }
@@ -184,13 +173,14 @@ struct err *csi_create_snapshot(struct task *self, struct rpc_call *call, const 
     struct controller *controller = call->ctx;
     const Csi__V1__CreateSnapshotRequest *request = message;
     Csi__V1__CreateSnapshotResponse *response = ret;
+    CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
 
-    TRY(check_request(controller, request));
+    TRY(check_request(controller, request, &parameters));
     CLEANUP(freep) char *name = disk_name_of(request->name);
     CLEANUP(freep) char *operation = mem_printf("snapshot/%s", name);
     TRY(in_flight_begin(&controller->csi_calls, operation));
-    struct err *err = create_snapshot(self, call, name, request, &object);
+    struct err *err = create_snapshot(self, call, name, request, &parameters, &object);
     in_flight_end(&controller->csi_calls, operation);
     TRY(err);
     response->snapshot = csi_snapshot_of(call->arena, as_snapshot(object));

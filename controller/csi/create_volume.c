@@ -215,17 +215,6 @@ static struct err *write_volume(struct task *self, struct controller *controller
     return request->n_mutable_parameters > 0 ? modification_check_kept(as_volume(object)) : NULL;
 }
 
-/* What the volume's last trouble was, as the answer to a caller that waited in vain. */
-static struct err *waited_in_vain(const Api__AzVolume *volume, struct err *wait_err)
-{
-    const Api__AzVolumeStatus *status = volume->status;
-
-    if (err_kind(wait_err) != ERR_TIMEOUT || !status || !status->error)
-        return wait_err;
-    err_free(wait_err);
-    return az_error_take(status->error);
-}
-
 static struct err *wait_created(struct task *self, struct rpc_call *call, const char *name,
                                 struct kube_object **ret)
 {
@@ -248,7 +237,8 @@ static struct err *wait_created(struct task *self, struct rpc_call *call, const 
         }
         struct err *err = store_wait(self, controller->volumes, key, csi_wait_deadline(call));
         if (err)
-            return waited_in_vain(as_volume(seen), err);
+            return csi_waited_in_vain(
+                as_volume(seen)->status ? as_volume(seen)->status->error : NULL, err);
     }
 }
 

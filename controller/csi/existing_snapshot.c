@@ -18,15 +18,6 @@ struct err *csi_check_snapshots(const struct controller *controller)
                    "definition azsnapshots.disk.csi.azure.com is missing: kubectl apply -f crds/");
 }
 
-static struct kube_object *find_known(const struct controller *controller, const char *snapshot_id)
-{
-    CLEANUP(freep) char *key = mem_lower(snapshot_id);
-    size_t n;
-    struct kube_object *const *objects = store_find(controller->snapshots_by_id, key, &n);
-
-    return n > 0 ? objects[0] : NULL;
-}
-
 /* By the name that a record made for it has. */
 static struct err *read_named(struct task *self, struct controller *controller,
                               const char *snapshot_id)
@@ -45,12 +36,12 @@ static struct err *read_named(struct task *self, struct controller *controller,
 struct err *csi_find_snapshot(struct task *self, struct controller *controller,
                               const char *snapshot_id, struct kube_object **ret)
 {
-    struct kube_object *object = find_known(controller, snapshot_id);
+    struct kube_object *object = snapshot_of_id(controller, snapshot_id);
 
     TRY(csi_check_snapshots(controller));
     if (!object) {
         TRY(read_named(self, controller, snapshot_id));
-        object = find_known(controller, snapshot_id);
+        object = snapshot_of_id(controller, snapshot_id);
     }
     *ret = object ? kube_object_ref(object) : NULL;
     return NULL;

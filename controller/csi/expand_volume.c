@@ -64,13 +64,9 @@ static struct err *request_size(struct task *self, struct controller *controller
 
 static struct err *in_vain(const struct kube_object *volume, struct err *err)
 {
-    const Api__AzVolumeStatus *status = as_volume(volume)->status;
-
-    if (err_kind(err) != ERR_TIMEOUT || !status->error)
-        return err_wrap(err, "waiting until the disk of volume %s has grown",
-                        volume->metadata->name);
-    err_free(err);
-    return az_error_take(status->error);
+    return csi_waited_in_vain(
+        as_volume(volume)->status->error,
+        err_wrap(err, "waiting until the disk of volume %s has grown", volume->metadata->name));
 }
 
 /* One that somebody has deleted, and that was written anew, knows of no request. */

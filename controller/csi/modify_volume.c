@@ -81,7 +81,6 @@ static struct err *request_parameters(struct task *self, struct controller *cont
 static struct err *in_vain(const struct kube_object *volume, struct err *err)
 {
     const char *percent = volume_annotation(as_volume(volume), ANNOTATION_DISK_CONVERSION);
-    const Api__AzError *trouble = as_volume(volume)->status->error;
 
     if (err_kind(err) == ERR_TIMEOUT && percent) {
         err_free(err);
@@ -89,12 +88,9 @@ static struct err *in_vain(const struct kube_object *volume, struct err *err)
                        "Azure is still converting the disk of volume %s; at least %s %% is done",
                        volume->metadata->name, percent);
     }
-    if (err_kind(err) == ERR_TIMEOUT && trouble) {
-        err_free(err);
-        return az_error_take(trouble);
-    }
-    return err_wrap(err, "waiting until the disk of volume %s has been modified",
-                    volume->metadata->name);
+    return csi_waited_in_vain(as_volume(volume)->status->error,
+                              err_wrap(err, "waiting until the disk of volume %s has been modified",
+                                       volume->metadata->name));
 }
 
 /* One that somebody has deleted, and that was written anew, knows of no request. */

@@ -57,6 +57,14 @@ uint64_t csi_wait_deadline(const struct rpc_call *call)
     return call->deadline > TIME_TO_ANSWER_MS ? call->deadline - TIME_TO_ANSWER_MS : 0;
 }
 
+struct err *csi_waited_in_vain(const Api__AzError *trouble, struct err *wait_err)
+{
+    if (err_kind(wait_err) != ERR_TIMEOUT || !trouble)
+        return wait_err;
+    err_free(wait_err);
+    return az_error_take(trouble);
+}
+
 struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct store *store,
                           const struct kube_object *object, csi_failure_fn *failure)
 {

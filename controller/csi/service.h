@@ -48,6 +48,11 @@ bool csi_is_published(const struct controller *controller, const struct kube_obj
 /* Until when a call may wait for something and still have time to answer. */
 uint64_t csi_wait_deadline(const struct rpc_call *call);
 
+/* The answer to a caller whose wait has ended with this error: if its time is over, `trouble` says
+ * why, which is on record of what was waited for; NULL: nothing is. */
+struct err *csi_waited_in_vain(const Api__AzError *trouble, struct err *wait_err)
+    __attribute__((warn_unused_result));
+
 /* Waits until the object is gone from the store. Returns the recorded error if `failure` finds one,
  * which means that the object stays. */
 typedef const Api__AzError *csi_failure_fn(const struct kube_object *object);

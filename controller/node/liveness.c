@@ -32,8 +32,7 @@ static struct node_liveness_plan decide(const struct controller *controller,
                                         .now_us = loop_wall_us(controller->loop),
                                         .limit_ms = controller->settings.heartbeat_limit_ms};
 
-    if (heartbeat)
-        err_free(timestamp_parse(heartbeat, &in.heard_us));
+    in.heard_us = timestamp_noted(heartbeat);
     return node_liveness_decide(&in);
 }
 

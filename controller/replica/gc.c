@@ -26,14 +26,9 @@ struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in)
 
 /* ---- gather ---- */
 
-/* A note that cannot be read is none. */
 static int64_t deadline_of(const struct kube_object *volume)
 {
-    const char *note = volume_annotation(as_volume(volume), ANNOTATION_COLLECT_AFTER);
-    int64_t deadline = 0;
-    CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &deadline) : NULL;
-
-    return err ? 0 : deadline;
+    return timestamp_noted(volume_annotation(as_volume(volume), ANNOTATION_COLLECT_AFTER));
 }
 
 /* Its claim is gone, and nobody is about to unpublish it either, who may need its attachments. */

@@ -36,14 +36,9 @@ static void snapshot_work_fini(struct snapshot_work *work)
 
 /* ---- gather ---- */
 
-/* A note that cannot be read is none. */
 static int64_t goes_at(const Api__AzSnapshot *snapshot)
 {
-    const char *note = snapshot_annotation(snapshot, ANNOTATION_FORGET_AFTER);
-    int64_t at = 0;
-    CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &at) : NULL;
-
-    return err ? 0 : at;
+    return timestamp_noted(snapshot_annotation(snapshot, ANNOTATION_FORGET_AFTER));
 }
 
 static bool gather(struct controller *controller, const char *key, struct snapshot_work *ret)
@@ -77,15 +72,8 @@ static bool gather(struct controller *controller, const char *key, struct snapsh
 
 static struct err *patch_finalizers(struct task *self, struct snapshot_work *work, bool add)
 {
-    const Api__ObjectMeta *metadata = work->object->metadata;
-    json_t *finalizers = json_array();
+    json_t *changes = kube_finalizer_json(work->object->metadata, FINALIZER_SNAPSHOT, add);
 
-    for (size_t i = 0; i < metadata->n_finalizers; i++)
-        if (strcmp(metadata->finalizers[i], FINALIZER_SNAPSHOT) != 0)
-            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
-    if (add)
-        json_array_append_new(finalizers, json_string(FINALIZER_SNAPSHOT));
-    json_t *changes = json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers);
     return cached_patch(self, work->controller->leader_kube, work->controller->snapshots,
                         work->object, if_unchanged(work->object, changes), NULL);
 }

@@ -36,15 +36,11 @@ struct err *failed_creation_note(struct task *self, struct controller *controlle
                     NULL);
 }
 
-/* A note that cannot be read is none. */
 int64_t failed_creation_goes_at(const Api__AzVolume *volume)
 {
-    const char *note =
-        creation_has_failed(volume) ? volume_annotation(volume, ANNOTATION_FORGET_AFTER) : NULL;
-    int64_t at = 0;
-    CLEANUP(err_freep) struct err *err = note ? timestamp_parse(note, &at) : NULL;
-
-    return err ? 0 : at;
+    return creation_has_failed(volume)
+               ? timestamp_noted(volume_annotation(volume, ANNOTATION_FORGET_AFTER))
+               : 0;
 }
 
 struct err *failed_creation_forget(struct task *self, struct controller *controller,

@@ -113,15 +113,7 @@ static struct err *patch(struct task *self, struct volume_work *work, json_t *ch
 
 static struct err *patch_finalizers(struct task *self, struct volume_work *work, bool add)
 {
-    const Api__ObjectMeta *metadata = work->object->metadata;
-    json_t *finalizers = json_array();
-
-    for (size_t i = 0; i < metadata->n_finalizers; i++)
-        if (strcmp(metadata->finalizers[i], FINALIZER_VOLUME) != 0)
-            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
-    if (add)
-        json_array_append_new(finalizers, json_string(FINALIZER_VOLUME));
-    return patch(self, work, json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers));
+    return patch(self, work, kube_finalizer_json(work->object->metadata, FINALIZER_VOLUME, add));
 }
 
 static struct err *patch_status(struct task *self, struct volume_work *work, json_t *status)

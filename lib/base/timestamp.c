@@ -122,3 +122,11 @@ struct err *timestamp_parse(const char *text, int64_t *ret_us)
     *ret_us = (seconds - offset) * 1000000 + fraction;
     return NULL;
 }
+
+int64_t timestamp_noted(const char *text)
+{
+    int64_t us = 0;
+    CLEANUP(err_freep) struct err *err = text ? timestamp_parse(text, &us) : NULL;
+
+    return err ? 0 : us;
+}

@@ -17,3 +17,6 @@ void timestamp_format_micro(int64_t us, char text[TIMESTAMP_SIZE]);
 
 /* Reads up to 9 fraction digits, of which 6 count, and "Z" or an offset such as "+00:00". */
 struct err *timestamp_parse(const char *text, int64_t *ret_us) __attribute__((warn_unused_result));
+/* The same of a time that somebody else has noted, or not: 0 if `text` is NULL or cannot be read.
+ */
+int64_t timestamp_noted(const char *text);

@@ -80,6 +80,18 @@ bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer)
     return false;
 }
 
+json_t *kube_finalizer_json(const Api__ObjectMeta *metadata, const char *finalizer, bool present)
+{
+    json_t *finalizers = json_array();
+
+    for (size_t i = 0; i < metadata->n_finalizers; i++)
+        if (strcmp(metadata->finalizers[i], finalizer) != 0)
+            json_array_append_new(finalizers, json_string(metadata->finalizers[i]));
+    if (present)
+        json_array_append_new(finalizers, json_string(finalizer));
+    return json_pack("{s:{s:o}}", "metadata", "finalizers", finalizers);
+}
+
 char *kube_key(const char *namespace_, const char *name)
 {
     return namespace_ ? mem_printf("%s/%s", namespace_, name) : mem_strdup(name);

@@ -47,6 +47,8 @@ const char *kube_label(const Api__ObjectMeta *metadata, const char *key);
 const char *kube_annotation(const Api__ObjectMeta *metadata, const char *key);
 bool kube_is_deleting(const Api__ObjectMeta *metadata);
 bool kube_has_finalizer(const Api__ObjectMeta *metadata, const char *finalizer);
+/* A merge patch by which the object has this finalizer, or has it no more; the others stay. */
+json_t *kube_finalizer_json(const Api__ObjectMeta *metadata, const char *finalizer, bool present);
 
 /* "namespace/name"; `namespace_` may be NULL. free() it. */
 char *kube_key(const char *namespace_, const char *name) __attribute__((warn_unused_result));

@@ -69,15 +69,6 @@ static char *failure_of(const Arm__SnapshotProperties *properties)
                  : NULL;
 }
 
-static int64_t time_of(const Arm__SnapshotProperties *properties)
-{
-    int64_t us = 0;
-
-    if (properties->time_created)
-        err_free(timestamp_parse(properties->time_created, &us));
-    return us;
-}
-
 static void describe(const Arm__Snapshot *snapshot, struct cloud_snapshot *ret)
 {
     const Arm__SnapshotProperties *properties = snapshot->properties;
@@ -89,7 +80,7 @@ static void describe(const Arm__Snapshot *snapshot, struct cloud_snapshot *ret)
         .id = mem_strdup(snapshot->id),
         .disk_id = mem_strdup(source_of(snapshot)),
         .size_bytes = gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0,
-        .taken_us = time_of(properties),
+        .taken_us = timestamp_noted(properties->time_created),
         .percent = percent_of(properties),
         .ready = is_ready(properties),
         .failure = failure_of(properties),

@@ -5,11 +5,8 @@
 int64_t driver_node_heard_us(const Api__AzDriverNode *node)
 {
     const Api__AzDriverNodeStatus *status = node->status;
-    int64_t heard_us = 0;
 
-    if (status && status->last_heartbeat_time)
-        err_free(timestamp_parse(status->last_heartbeat_time, &heard_us));
-    return heard_us;
+    return status ? timestamp_noted(status->last_heartbeat_time) : 0;
 }
 
 bool heartbeat_is_stale(int64_t heard_us, int64_t now_us, uint64_t limit_ms)

@@ -46,11 +46,7 @@ const char *snapshot_recorded_id(const Api__AzSnapshot *snapshot)
 
 int64_t snapshot_taken_us(const Api__AzSnapshot *snapshot)
 {
-    const char *text = snapshot->status ? snapshot->status->creation_time : NULL;
-    int64_t us = 0;
-    CLEANUP(err_freep) struct err *err = text ? timestamp_parse(text, &us) : NULL;
-
-    return err ? 0 : us;
+    return snapshot->status ? timestamp_noted(snapshot->status->creation_time) : 0;
 }
 
 struct err *snapshot_parse_parameters(const Api__AzSnapshot *snapshot,
