@@ -1,6 +1,7 @@
 #include "controller/csi/existing_snapshot.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
@@ -18,12 +19,18 @@ struct err *csi_check_snapshots(const struct controller *controller)
                    "definition azsnapshots.disk.csi.azure.com is missing: kubectl apply -f crds/");
 }
 
-/* By the name that a record made for it has. */
+/* The name that a record made for it has. */
+static char *name_in(const char *snapshot_id)
+{
+    const char *slash = strrchr(snapshot_id, '/');
+
+    return mem_lower(slash ? slash + 1 : snapshot_id);
+}
+
 static struct err *read_named(struct task *self, struct controller *controller,
                               const char *snapshot_id)
 {
-    const char *slash = strrchr(snapshot_id, '/');
-    CLEANUP(freep) char *name = mem_lower(slash ? slash + 1 : snapshot_id);
+    CLEANUP(freep) char *name = name_in(snapshot_id);
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
 
     if (!*name)
@@ -31,6 +38,33 @@ static struct err *read_named(struct task *self, struct controller *controller,
     return err_unless(cached_get(self, controller->kube, controller->snapshots,
                                  controller->settings.namespace_, name, &object),
                       ERR_NOT_FOUND);
+}
+
+/* One that may be being created has no id on record yet. If its snapshot was taken for one without
+ * a record, and deleted, it would be created once more. */
+static struct kube_object *find_uncreated(const struct controller *controller,
+                                          const char *snapshot_id)
+{
+    CLEANUP(freep) char *name = name_in(snapshot_id);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+    CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
+    CLEANUP(freep) char *id = NULL;
+    struct kube_object *object = store_get(controller->snapshots, key);
+    const Api__AzSnapshot *snapshot = object ? as_snapshot(object) : NULL;
+
+    if (!snapshot || snapshot_recorded_id(snapshot) || !snapshot->spec ||
+        !snapshot->spec->snapshot_name || !snapshot->spec->source_volume_id)
+        return NULL;
+    struct err *err = snapshot_parse_parameters(snapshot, &parameters);
+    if (!err)
+        err = controller->cloud->ops->snapshot_id(
+            controller->cloud,
+            &(struct cloud_snapshot_spec){.name = snapshot->spec->snapshot_name,
+                                          .disk_id = snapshot->spec->source_volume_id,
+                                          .parameters = &parameters},
+            &id);
+    err_free(err); /* it can have no snapshot */
+    return id && strcasecmp(id, snapshot_id) == 0 ? object : NULL;
 }
 
 struct err *csi_find_snapshot(struct task *self, struct controller *controller,
@@ -43,6 +77,8 @@ struct err *csi_find_snapshot(struct task *self, struct controller *controller,
         TRY(read_named(self, controller, snapshot_id));
         object = snapshot_of_id(controller, snapshot_id);
     }
+    if (!object)
+        object = find_uncreated(controller, snapshot_id);
     *ret = object ? kube_object_ref(object) : NULL;
     return NULL;
 }

@@ -4,8 +4,9 @@
 
 #include "controller/csi/service.h"
 
-/* The AzSnapshot with this id, referenced; asks the API server if the cache does not have it. NULL
- * if there is none. UNAVAILABLE while nothing is known of AzSnapshots. */
+/* The AzSnapshot with this id, or whose snapshot is to have it, referenced; asks the API server if
+ * the cache does not have it. NULL if there is none. UNAVAILABLE while nothing is known of
+ * AzSnapshots. */
 struct err *csi_find_snapshot(struct task *self, struct controller *controller,
                               const char *snapshot_id, struct kube_object **ret)
     __attribute__((warn_unused_result));

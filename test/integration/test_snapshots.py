@@ -233,6 +233,30 @@ def test_a_record_that_is_deleted_by_hand_leaves_the_snapshot(world, controller,
     assert names(azure_sdk) == set()
 
 
+def test_one_that_is_deleted_while_it_is_created_is_not_created_again(world, controller, azure_sdk):
+    """By somebody who knows what its id is going to be."""
+    world.azure.control("PATCH", "latency", {"snapshot": "4s"})
+    volume = create(controller).volume_id
+    begun = controller.csi.begin("Controller/CreateSnapshot", name="snapshot-1", source_volume_id=volume)
+    until(lambda: world.calls("snapshots.createOrUpdate"), "it has begun")
+    drop(controller, volume.replace("/disks/pvc-1", "/snapshots/snapshot-1"))
+    with refused("ABORTED", "deleted while it was being created"):
+        begun.result()
+    assert names(azure_sdk) == set()
+    assert world.objects("azsnapshots") == []
+    assert len(world.calls("snapshots.createOrUpdate")) == 1
+
+
+def test_one_that_somebody_has_deleted_in_azure(world, controller, azure_sdk):
+    volume = create(controller).volume_id
+    snapshot = snap(controller, volume).snapshot_id
+    azure_sdk.snapshots.begin_delete(simulator.GROUP, "snapshot-1", polling_interval=0.1).result()
+    with refused("NOT_FOUND", "snapshot-1"):
+        create(controller, "pvc-2", volume_content_source={"snapshot": {"snapshot_id": snapshot}})
+    drop(controller, snapshot)
+    assert world.objects("azsnapshots") == []
+
+
 def test_a_snapshot_outlives_its_disk(world, controller, azure_sdk):
     disk = make_disk(azure_sdk, "data")
     snapshot = snap(controller, disk).snapshot_id
