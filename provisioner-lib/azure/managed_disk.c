@@ -282,7 +282,8 @@ static struct err *check_same(const Arm__Disk *disk, const struct cloud_disk_spe
 
     TRY(check_created(disk, spec));
     if (!resource_id_equal(source_of(disk), spec->source_id ? spec->source_id : ""))
-        return err_new(ERR_EXISTS, "disk %s already exists and is not a copy of %s", disk->id,
+        return err_new(ERR_EXISTS, "disk %s already exists, and is a copy of %s, not of %s",
+                       disk->id, *source_of(disk) ? source_of(disk) : "nothing",
                        spec->source_id ? spec->source_id : "nothing");
     if (properties->disk_size_gb != spec->size_gib)
         return err_new(ERR_EXISTS, "disk %s already exists with %" PRId64 " GiB, not %" PRId64,
