@@ -6,7 +6,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/* A program that is being started has a copy of all descriptors until it executes, so that the
+ * kernel may take a device for claimed though whoever claimed it has closed it. */
+enum { TRIES = 200, NAP_NS = 5 * 1000 * 1000 };
 
 void closep(int *fd)
 {
@@ -28,10 +33,8 @@ static enum err_kind open_error_kind(int number)
     }
 }
 
-struct err *block_open(const char *path, enum block_access access, int *ret_fd)
+static struct err *check_device(const char *path, int fd)
 {
-    int flags = access == BLOCK_EXCLUSIVE ? O_RDWR | O_EXCL : O_RDONLY;
-    CLEANUP(closep) int fd = open(path, flags | O_CLOEXEC);
     struct stat status;
 
     if (fd < 0)
@@ -39,9 +42,49 @@ struct err *block_open(const char *path, enum block_access access, int *ret_fd)
                        errno == EBUSY ? "the device is in use" : strerror(errno));
     if (fstat(fd, &status) || !S_ISBLK(status.st_mode))
         return err_new(ERR_INTERNAL, "%s is not a block device", path);
+    return NULL;
+}
+
+struct err *block_open(const char *path, int *ret_fd)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    TRY(check_device(path, fd));
     *ret_fd = fd;
     fd = -1;
     return NULL;
+}
+
+static int open_exclusively(const char *path, int access)
+{
+    for (int tries = 0;; tries++) {
+        int fd = open(path, access | O_EXCL | O_CLOEXEC);
+
+        if (fd >= 0 || errno != EBUSY || tries == TRIES)
+            return fd;
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+}
+
+struct err *block_claim(const char *path, struct block_claim *ret)
+{
+    CLEANUP(closep) int fd = open_exclusively(path, O_RDWR);
+
+    TRY(check_device(path, fd));
+    *ret = (struct block_claim){.path = path, .fd = fd};
+    fd = -1;
+    return NULL;
+}
+
+/* It is free when it can be claimed again, which is for reading here: udev looks at a device that
+ * was open for writing. */
+void block_claim_end(struct block_claim *claim)
+{
+    if (claim->fd < 0)
+        return;
+    close(claim->fd);
+    CLEANUP(closep) int again = open_exclusively(claim->path, O_RDONLY);
+    claim->fd = -1;
 }
 
 static struct err *control(int fd, unsigned long request, void *argument, const char *name)

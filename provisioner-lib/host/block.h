@@ -1,4 +1,4 @@
-/* block.h - block devices by descriptor: open, size, read, caches.
+/* block.h - block devices by descriptor: open, claim, size, read, caches.
  *
  * All calls may block for as long as the device does: for a thread pool.
  */
@@ -10,14 +10,24 @@
 
 #include "lib/base/err.h"
 
-enum block_access {
-    BLOCK_READ,
-    BLOCK_EXCLUSIVE, /* for writing, and only if nobody has it mounted or open likewise */
+/* For reading. NOT_FOUND if there is no such device. */
+struct err *block_open(const char *path, int *ret_fd) __attribute__((warn_unused_result));
+
+/* A device that nobody else has mounted or claimed, open for writing; a program such as mkfs claims
+ * its device, too. */
+struct block_claim {
+    const char *path; /* the caller's */
+    int fd;           /* -1: none */
 };
 
+#define BLOCK_CLAIM_NONE ((struct block_claim){.fd = -1})
+
 /* NOT_FOUND if there is no such device, PRECONDITION if it is in use. */
-struct err *block_open(const char *path, enum block_access access, int *ret_fd)
+struct err *block_claim(const char *path, struct block_claim *ret)
     __attribute__((warn_unused_result));
+/* Whoever comes next, a program or a mount, finds the device free. For CLEANUP. */
+void block_claim_end(struct block_claim *claim);
+
 struct err *block_size(int fd, uint64_t *ret_bytes) __attribute__((warn_unused_result));
 /* Exactly `length` bytes. */
 struct err *block_read(int fd, uint64_t offset, void *data, size_t length)

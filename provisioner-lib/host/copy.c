@@ -25,11 +25,11 @@ struct uuid_change {
 static struct err *change_uuid(void *arg)
 {
     const struct uuid_change *change = arg;
-    CLEANUP(closep) int fd = -1;
+    CLEANUP(block_claim_end) struct block_claim claim = BLOCK_CLAIM_NONE;
 
-    TRY(block_open(change->device->path, BLOCK_EXCLUSIVE, &fd));
-    TRY(block_drop_caches(fd));
-    return change->type->set_uuid(fd, change->uuid);
+    TRY(block_claim(change->device->path, &claim));
+    TRY(block_drop_caches(claim.fd));
+    return change->type->set_uuid(claim.fd, change->uuid);
 }
 
 struct err *host_set_uuid(struct task *self, struct host *host, const struct device *device,

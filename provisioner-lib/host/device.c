@@ -47,7 +47,7 @@ static void consider(struct search *search, const char *name)
 
     if (search->err || !path)
         return;
-    struct err *err = block_open(path, BLOCK_READ, &fd);
+    struct err *err = block_open(path, &fd);
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
         return;

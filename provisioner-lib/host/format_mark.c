@@ -58,12 +58,12 @@ static struct err *clear(int fd, uint64_t size, const char *uuid)
 static struct err *with_device(const char *device, const char *uuid,
                                struct err *(*change)(int fd, uint64_t size, const char *uuid))
 {
-    CLEANUP(closep) int fd = -1;
+    CLEANUP(block_claim_end) struct block_claim claim = BLOCK_CLAIM_NONE;
     uint64_t size;
 
-    TRY(block_open(device, BLOCK_EXCLUSIVE, &fd));
-    TRY(block_size(fd, &size));
-    struct err *err = change(fd, size, uuid);
+    TRY(block_claim(device, &claim));
+    TRY(block_size(claim.fd, &size));
+    struct err *err = change(claim.fd, size, uuid);
     return err ? err_wrap(err, "%s", device) : NULL;
 }
 

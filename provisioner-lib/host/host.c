@@ -213,18 +213,18 @@ static struct device_job *device_job_of(struct job *job)
 /* Puts what a program has written on the disk. An error if one still has the device. */
 static struct err *flush_if_idle(const struct device *device)
 {
-    CLEANUP(closep) int fd = -1;
+    CLEANUP(block_claim_end) struct block_claim claim = BLOCK_CLAIM_NONE;
     bool mounted;
 
     TRY(mount_table_has(device->number, &mounted));
     if (mounted) /* which excludes such programs */
         return NULL;
-    struct err *err = block_open(device->path, BLOCK_EXCLUSIVE, &fd);
+    struct err *err = block_claim(device->path, &claim);
     if (err && err_kind(err) == ERR_NOT_FOUND) { /* nothing gets to it any more */
         err_free(err);
         return NULL;
     }
-    return err ? err : block_flush(fd);
+    return err ? err : block_flush(claim.fd);
 }
 
 static struct err *flush_blocking(void *arg)
@@ -416,7 +416,7 @@ struct err *host_unstage(struct task *self, struct host *host, const char *path)
 static struct err *check_unused_blocking(void *arg)
 {
     struct look *request = arg;
-    CLEANUP(closep) int fd = -1;
+    struct block_claim claim = BLOCK_CLAIM_NONE;
     struct err *err = device_find(request->roots, request->lun, &request->device);
 
     if (err && err_kind(err) == ERR_NOT_FOUND) {
@@ -425,7 +425,8 @@ static struct err *check_unused_blocking(void *arg)
     }
     if (err)
         return err;
-    err = block_open(request->device.path, BLOCK_EXCLUSIVE, &fd);
+    err = block_claim(request->device.path, &claim);
+    block_claim_end(&claim); /* while its path is there */
     device_close(&request->device);
     return err;
 }

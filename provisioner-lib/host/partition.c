@@ -71,7 +71,7 @@ struct err *partition_find(const struct device_roots *roots, const struct device
                        number);
     partition.path = mem_printf("%s/%s", roots->dev, name);
     free(name);
-    struct err *err = block_open(partition.path, BLOCK_READ, &partition.fd);
+    struct err *err = block_open(partition.path, &partition.fd);
     if (!err) {
         fstat(partition.fd, &status);
         partition.number = status.st_rdev;

@@ -115,7 +115,7 @@ static struct err *sync_filesystem(const char *path)
 static struct err *forget_use(const char *device)
 {
     CLEANUP(closep) int fd = -1;
-    struct err *err = block_open(device, BLOCK_READ, &fd);
+    struct err *err = block_open(device, &fd);
 
     if (err && err_kind(err) == ERR_NOT_FOUND) {
         err_free(err);
@@ -142,7 +142,7 @@ static struct err *flush_node(const char *node)
 {
     CLEANUP(closep) int fd = -1;
 
-    TRY(block_open(node, BLOCK_READ, &fd));
+    TRY(block_open(node, &fd));
     if (fsync(fd))
         return err_new(ERR_INTERNAL, "data written to %s may be lost: %s", node, strerror(errno));
     TRY(block_set_read_only(fd, false));

@@ -20,7 +20,7 @@ static struct err *settle_access(const char *node, bool read_only)
     CLEANUP(closep) int fd = -1;
     bool is_read_only;
 
-    TRY(block_open(node, BLOCK_READ, &fd));
+    TRY(block_open(node, &fd));
     TRY(block_is_read_only(fd, &is_read_only));
     if (read_only && !is_read_only)
         return block_set_read_only(fd, true);
