@@ -2,5 +2,5 @@
 # only the specs whose names have that, PROCS=4 how many at the same time
 
 .PHONY: conformance
-conformance: setup cluster-tools programs
+conformance: setup suite-tools programs
 	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 FOCUS='$(FOCUS)' PROCS=$(PROCS) $(PYTHON) -m conformance

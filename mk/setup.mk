@@ -7,7 +7,7 @@ demo bench conformance: PACKAGES := build cluster
 # The goals that may install. Under any other, what is missing is named.
 INSTALLING := $(filter setup demo test bench conformance nightly,$(MAKECMDGOALS))
 
-.PHONY: setup install-packages cluster-tools
+.PHONY: setup install-packages cluster-tools suite-tools
 setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))
 
 install-packages:
@@ -28,3 +28,7 @@ $(PYTHON): | $(if $(INSTALLING),install-packages)
 # Kubernetes and what belongs to it, from source; minutes the first time.
 cluster-tools: $(PYTHON)
 	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build()'
+
+# Kubernetes' own end-to-end suite.
+suite-tools: cluster-tools
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build(tools.SUITE)'

@@ -39,7 +39,7 @@ RUN := MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=1 PYTHONDONTWRITEBYTECODE=1
 unit-programs: $(UNIT_TESTS)
 test-programs: unit-programs programs checked-programs $(SIM) $(PROBES) fuzz-programs
 
-test: setup cluster-tools
+test: setup suite-tools
 	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \
 	    --units "$(UNIT_TESTS)" --suites --report $(BUILD)/reports/test.json
 

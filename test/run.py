@@ -30,11 +30,12 @@ LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
 # Suites that wait most of the time, the longest first. Beside them runs, at a lower priority, what
-# computes most of the time. Suites that bring up a cluster have the machine for themselves, one
-# after the other, after all others.
+# computes most of the time. Suites that bring up a cluster have the machine for themselves after all
+# others, the longest beside those that are shorter.
 WAITING = ("integration", "node", "azsim", "sanity")
 COMPUTING_FIRST = ("sim",)
-ALONE = ("cluster", "e2e")
+CLUSTERS = ("e2e", "conformance", "cluster")
+CLUSTERS_AT_ONCE = 2
 PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a suite's files run
 WAITING_AT_ONCE = 3
 PRIORITY = 5  # of nice(1)
@@ -236,11 +237,11 @@ def case_result(case):
 
 
 def computes(folder):
-    return folder.name not in (*WAITING, *ALONE)
+    return folder.name not in (*WAITING, *CLUSTERS)
 
 
 def suites():
-    """Those that wait, those that compute and those that run alone, each in its order."""
+    """Those that wait, those that compute and those that bring up clusters, each in its order."""
     folders = sorted({path.parent for path in (ROOT / "test").rglob("test_*.py")})
 
     def ordered(names):
@@ -248,7 +249,7 @@ def suites():
 
     first = ordered(COMPUTING_FIRST)
     others = [folder for folder in folders if computes(folder) and folder not in first]
-    return ordered(WAITING), first + others, ordered(ALONE)
+    return ordered(WAITING), first + others, ordered(CLUSTERS)
 
 
 def name_of(folder):
@@ -376,7 +377,7 @@ def run_side_by_side(report, *lanes):
 def run_all(report, last_run, arguments):
     if arguments.build:
         timed(report, "build", build, arguments.build)
-    waiting, computing, alone = suites() if arguments.suites else ([], [], [])
+    waiting, computing, clusters = suites() if arguments.suites else ([], [], [])
 
     def jobs(folders):
         names = map(name_of, folders)
@@ -389,7 +390,7 @@ def run_all(report, last_run, arguments):
     run_side_by_side(
         report, (WAITING_AT_ONCE, jobs(waiting)), (AT_ONCE, computed + jobs(computing))
     )
-    run_side_by_side(report, (1, jobs(alone)))
+    run_side_by_side(report, (CLUSTERS_AT_ONCE, jobs(clusters)))
 
 
 def main():

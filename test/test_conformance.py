@@ -6,7 +6,7 @@ import re
 import pytest
 from cluster import tools
 from conformance import __main__ as conformance
-from conformance import images, report, skips, suite
+from conformance import images, report, sample, skips, suite
 from conformance.definitions import DEFINITIONS, DRIVER, HERE
 
 EXT4 = "[Testpattern: Dynamic PV (ext4)] volumes should store data"
@@ -17,7 +17,7 @@ REPORT = """<testsuites><testsuite>
 <testcase name="[It] External Storage [Driver: d] a" status="passed" time="2.5"/>
 <testcase name="[It] External Storage [Driver: d] b" status="failed" time="3"><failure>no such volume</failure></testcase>
 <testcase name="[It] External Storage [Driver: d] c" status="skipped">
-  <skipped message="skipped - Driver &quot;d&quot; does not support cloning - skipping"/></testcase>
+  <skipped message="skipped - Driver &quot;d&quot; does not support group snapshots - skipping"/></testcase>
 <testcase name="[It] External Storage [Driver: d] d" status="skipped"><skipped message="skipped - no reason"/></testcase>
 <testcase name="[It] Networking e" status="failed"/>
 <testcase name="[SynchronizedBeforeSuite]" status="passed"/>
@@ -44,7 +44,7 @@ def test_only_specs_of_drivers_are_results(results):
 def test_a_skip_without_a_known_reason_is_a_failure(results):
     found = report.summary(results, {spec("e", "d"): "left out"}, 7.4)
     assert (found["passed"], found["failed"], found["seconds"]) == (1, 2, 7)
-    assert found["skipped"] == {spec("c", "d"): skips.NO_SOURCES, spec("e", "d"): "left out"}
+    assert found["skipped"] == {spec("c", "d"): skips.NO_GROUPS, spec("e", "d"): "left out"}
     assert found["failures"].keys() == {spec("b", "d"), spec("d", "d")}
     assert report.lines(found)[-1] == "1 passed, 2 failed, 2 skipped in 7 s"
 
@@ -57,6 +57,16 @@ def test_a_skip_without_a_known_reason_is_a_failure(results):
 def test_each_definition_has_its_specs(suffix, name, has):
     full = spec(name, DRIVER + suffix)
     assert [definition.name for definition in DEFINITIONS if definition.has(full)] == [DRIVER + suffix] * has
+
+
+def test_a_sample_has_one_spec_for_each_expression(monkeypatch):
+    monkeypatch.setattr(sample, "SAMPLE", (r"\(ext4\)\] volumes should store",))
+    wanted = spec(EXT4)
+    others = [spec(EXT4, f"{DRIVER}-shared"), spec(f"{EXT4} [Slow]"), spec(EXT4.replace("Dynamic", "Pre-provisioned"))]
+    assert sample.of([wanted, *others], DRIVER) == [wanted]
+    for specs in (others, [wanted, wanted]):
+        with pytest.raises(ValueError, match="do not have one spec each"):
+            sample.of(specs, DRIVER)
 
 
 def test_definitions_differ_from_the_files_in_what_they_say(tmp_path):

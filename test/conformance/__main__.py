@@ -13,13 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from cluster import tools
-from cluster.cluster import Cluster
 from cluster.waiting import Timeout, until
 from deployment.azure import Azure
-from deployment.driver import Driver
 
 from . import report, skips, suite
+from .installation import installed
 
 TREE = Path(__file__).parents[2]
 LOG = TREE / "build" / "logs" / "conformance.log"
@@ -27,22 +25,17 @@ LOG = TREE / "build" / "logs" / "conformance.log"
 ZONES = {"node-a": "1", "node-b": "1", "node-c": "1", "node-d": "1", "node-e": "2", "node-f": "2"}
 PROCESSES = 14  # they mostly wait
 LEAVING_SECONDS = 180  # after the last spec: a volume may be deleted after its namespace
-QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
 
 
 def run(chosen: list[str], processes: int, say) -> dict[str, suite.Result]:
-    with Cluster.up(list(ZONES), report=say, zones=ZONES) as cluster, Azure(cluster, **QUICK) as azure:
-        driver = Driver(cluster, azure)
-        driver.load_images()
-        suite.load_images(cluster)
-        driver.install()
+    with installed(ZONES, say) as installation:
         say(f"The driver is installed; {len(chosen)} specs begin, and {LOG.relative_to(TREE)} follows them")
         folder = Path(tempfile.mkdtemp(prefix="conformance-"))
         try:
-            results = suite.run(cluster, folder, chosen, processes, LOG)
+            results = suite.run(installation.cluster, folder, chosen, processes, LOG)
         finally:
             shutil.rmtree(folder)
-        return results | left_behind(azure)
+        return results | left_behind(installation.azure)
 
 
 def left_behind(azure: Azure) -> dict[str, suite.Result]:
@@ -65,7 +58,6 @@ def main() -> int:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    tools.build(tools.SUITE)
     LOG.parent.mkdir(parents=True, exist_ok=True)
     wanted = [spec for spec in suite.specs() if re.search(focus, spec)]
     left_out = {spec: why for spec in wanted if (why := skips.left_out(spec))}

@@ -15,12 +15,13 @@ LEFT_OUT = {
 
 # What the suite says of the specs that it skips itself, and why it may.
 _NOT_DYNAMIC = "the driver's volumes are dynamic or generic ephemeral ones: the suite has no way to make others for it"
-NO_SOURCES = "the definitions do not claim snapshots and clones yet; test/e2e has them"
+NO_GROUPS = "Azure takes a snapshot of one disk at a time"
 SKIPPED = {
     r'does not support volume type "(InlineVolume|PreprovisionedPV)"': _NOT_DYNAMIC,
     r'does not support volume type "CSIInlineVolume"': "the driver does not support volumes without a PersistentVolume",
-    r"does not support (snapshots|volume snapshots|populating data from snapshot|cloning|volume clone)": NO_SOURCES,
-    r"does not support snapshotting|doesn't specify snapshot stress test options|group snapshots": NO_SOURCES,
+    r"group snapshots": NO_GROUPS,
+    r"does not support ROX access mode": "a file system is mounted by one node at a time; the driver refuses ReadOnlyMany "
+    "but for block volumes",
     r"doesn't publish storage capacity": "Azure does not say how much storage is left",
     r"doesn't support RWX": "one VM at a time can have its disk; the definition -shared has disks for several",
     r"does not support online volume expansion": "a shared disk grows while no VM has it",
@@ -28,7 +29,8 @@ SKIPPED = {
     "be in other zones than the pod's other volumes",
     r"should be covered by block volume case|mount test for block mode|not valid for Block volume mode|"
     r"Block volumes do not support mount options|raw block volumes cannot be read-only|"
-    r"Suite \"volumeLimits\" does not support GenericEphemeralVolume": "the suite has this spec for other kinds of volumes only",
+    r"Suite \"volumeLimits\" does not support GenericEphemeralVolume|volume type .* is (not )?ephemeral|"
+    r"does not support snapshots - ": "the suite has this spec for other kinds of volumes only",
 }
 
 

@@ -4,7 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from cluster import images
+from cluster import images, tools
 from cluster.authority import Authority
 from cluster.cluster import Cluster
 from cluster.machine import Machine
@@ -25,6 +25,8 @@ SELECTORS = {
     "node": "app=csi-azuredisk-node",
     "extender": "app=csi-azuredisk-scheduler-extender",
 }
+# Values of `snapshot` that are enough for snapshots, where their definitions are.
+SNAPSHOTS = {"enabled": True, "snapshotController": {"replicas": 1}, "VolumeSnapshotClass": {"enabled": True}}
 
 
 class Driver:
@@ -35,16 +37,21 @@ class Driver:
     # ---- installing ----
 
     def load_images(self) -> None:
-        tools = self.cluster.tools
+        programs = self.cluster.tools
         for image in (
             driver_image(f"{REGISTRY}/azuredisk:{TAG}"),
-            images.sidecar(tools, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
-            images.sidecar(tools, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
-            images.sidecar(tools, "csi-resizer", f"{REGISTRY}/csi-resizer:{TAG}"),
-            images.sidecar(tools, "csi-snapshotter", f"{REGISTRY}/csi-snapshotter:{TAG}"),
-            images.sidecar(tools, "snapshot-controller", f"{REGISTRY}/snapshot-controller:{TAG}"),
+            images.sidecar(programs, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
+            images.sidecar(programs, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
+            images.sidecar(programs, "csi-resizer", f"{REGISTRY}/csi-resizer:{TAG}"),
+            images.sidecar(programs, "csi-snapshotter", f"{REGISTRY}/csi-snapshotter:{TAG}"),
+            images.sidecar(programs, "snapshot-controller", f"{REGISTRY}/snapshot-controller:{TAG}"),
         ):
             self.cluster.load(image)
+
+    def define_snapshots(self) -> None:
+        """What a distribution brings: VolumeSnapshot and its kin."""
+        for file in tools.snapshot_definitions():
+            self.cluster.kubectl("apply", "--server-side", "-f", file)
 
     def _values(self, changes: dict) -> dict:
         def image(name: str) -> dict:

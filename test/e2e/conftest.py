@@ -9,12 +9,11 @@ import pytest
 from azsim import simulator
 from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
-from cluster import tools
 from cluster.cluster import Cluster
 from cluster.waiting import until
 from deployment import ledger
 from deployment.azure import Azure
-from deployment.driver import OBJECTS, Driver
+from deployment.driver import OBJECTS, SNAPSHOTS, Driver
 from deployment.timeline import Timeline
 
 from .every_volume import KINDS, claim, storage_class
@@ -50,12 +49,10 @@ def running_azure(cluster):
 def driver(cluster, running_azure) -> Driver:
     driver = Driver(cluster, running_azure)
     driver.load_images()
-    for file in tools.snapshot_definitions():
-        cluster.kubectl("apply", "--server-side", "-f", file)
+    driver.define_snapshots()
     cluster.load(ledger.image(cluster.directory))
     driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY}, node={"heartbeatInterval": "5s"},
-                   snapshot={"enabled": True, "snapshotController": {"replicas": 1},
-                             "VolumeSnapshotClass": {"enabled": True}})
+                   snapshot=SNAPSHOTS)
     return driver
 
 
