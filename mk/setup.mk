@@ -5,7 +5,7 @@ PACKAGES := build image lint test cluster
 demo bench conformance: PACKAGES := build cluster
 
 # The goals that may install. Under any other, what is missing is named.
-INSTALLING := $(filter setup demo test bench conformance nightly,$(MAKECMDGOALS))
+INSTALLING := $(filter setup demo test guest bench conformance nightly,$(MAKECMDGOALS))
 
 .PHONY: setup install-packages cluster-tools suite-tools
 setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))

@@ -35,13 +35,16 @@ $(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 # What is run is built by test/run.py, so that what does not compile is counted too.
 RUN := MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=1 PYTHONDONTWRITEBYTECODE=1
 
-.PHONY: unit-programs test-programs test unit unit-mutants lint
+.PHONY: unit-programs test-programs test guest unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)
 test-programs: unit-programs programs checked-programs $(SIM) $(PROBES) fuzz-programs
 
 test: setup suite-tools
 	@$(RUN) $(PYTHON) test/run.py --build test-programs --lints "$(LINTS)" \
 	    --units "$(UNIT_TESTS)" --suites --report $(BUILD)/reports/test.json
+
+guest: setup cluster-tools programs
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -p no:cacheprovider test/guest
 
 unit: | $(call packages,test)
 	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"

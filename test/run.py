@@ -32,7 +32,7 @@ GRACE = 60  # seconds that an interrupted program has to clean up
 # Suites that wait most of the time, the longest first. Beside them runs, at a lower priority, what
 # computes most of the time. Suites that bring up a cluster have the machine for themselves after all
 # others, the longest beside those that are shorter.
-WAITING = ("integration", "node", "azsim", "sanity")
+WAITING = ("integration", "node", "azsim", "guest", "sanity")
 COMPUTING_FIRST = ("sim",)
 CLUSTERS = ("e2e", "conformance", "cluster")
 CLUSTERS_AT_ONCE = 2

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -149,18 +150,15 @@ class Machine:
         return sum(line.split()[1] == str(path) for line in table)
 
     def in_network(self, action: Callable):
-        """What `action` returns when sockets that it makes are the machine's."""
-        result = []
+        """What `action` returns, or raises, when sockets that it makes are the machine's."""
 
-        def enter() -> None:
+        def enter():
             with open(f"/proc/{self.process.pid}/ns/net") as namespace:
                 assert _libc.setns(namespace.fileno(), CLONE_NEWNET) == 0
-            result.append(action())
+            return action()
 
-        thread = threading.Thread(target=enter)
-        thread.start()
-        thread.join()
-        return result[0]
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(enter).result()
 
     # ---- around it ----
 
@@ -170,11 +168,11 @@ class Machine:
     def detach(self, lun: int) -> None:
         os.unlink(self.path(f"/dev/disk/azure/data/by-lun/{lun}"))
 
-    def reach(self, port: int) -> None:
-        """Makes a port of the host's loopback one of the machine's, too."""
-        listener = self.in_network(lambda: socket.create_server(("127.0.0.1", port), backlog=64))
+    def reach(self, port: int, address: str = "127.0.0.1") -> None:
+        """Makes a port of the host's loopback one of the machine's, too, at an address that it has."""
+        listener = self.in_network(lambda: socket.create_server((address, port), backlog=64))
         self._sockets.append(listener)
-        threading.Thread(target=_forward, args=(listener, port), daemon=True).start()
+        forward(listener, lambda: socket.create_connection(("127.0.0.1", port)))
 
     def serve_metadata(self, answer: Callable[[], tuple[int, bytes]]) -> None:
         """Azure's instance metadata service; it refuses who does not ask by its rules."""
@@ -197,14 +195,19 @@ class Machine:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
 
-def _forward(listener: socket.socket, port: int) -> None:
+def forward(listener: socket.socket, connect: Callable[[], socket.socket]) -> None:
+    """Joins whoever comes with a connection of his own, until the listener is closed."""
+    threading.Thread(target=_forward, args=(listener, connect), daemon=True).start()
+
+
+def _forward(listener: socket.socket, connect: Callable[[], socket.socket]) -> None:
     while True:
         try:
             inner, _ = listener.accept()
         except OSError:
             return
         try:
-            outer = socket.create_connection(("127.0.0.1", port))
+            outer = connect()
         except OSError:
             inner.close()
             continue

@@ -1,0 +1,142 @@
+"""A guest: a Linux of its own, by User Mode Linux, in which disks are SCSI devices and mounts are real.
+
+The guest is an ordinary process, so it needs no virtualisation of processors. It has the machine's
+files, read-only, and one folder of them in which it may write; and a network to the machine, or
+rather to a network namespace of it. inside.py serves it. Everything ends with this process.
+
+Programs of a guest have 512 GiB of addresses: too few for AddressSanitizer.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from cluster.waiting import until
+from integration.node.machine import Machine, forward
+
+from . import packages
+
+HERE = Path(__file__).parent
+MACHINE, GUEST, PORT = "10.99.0.1", "10.99.0.2", 900
+MEMORY_MIB = 256
+MODULES = (
+    "target_core_file", "target_core_iblock", "tcm_loop",  # SCSI disks made of files
+    "sd_mod", "sg", "dm_mod", "raid1", "ext4", "xfs",
+)  # fmt: skip
+BOOT_S, COMMAND_S = 60, 60
+
+
+class Guest:
+    """Up from its construction to close(). `folder` is where it may write. `disks` are files that it
+    has as ubda, ubdb, ...: devices without a cache that is not the kernel's own."""
+
+    def __init__(self, folder: Path, disks: tuple[Path, ...] = ()):
+        self.folder, self.packages = folder, packages.unpacked()
+        self.console = folder / "console"
+        self.around = Machine()
+        self._sockets: list[socket.socket] = []
+        self.around.run("ip", "tuntap", "add", "tap0", "mode", "tap")
+        self.around.run("ip", "address", "add", f"{MACHINE}/24", "dev", "tap0")
+        self.around.run("ip", "link", "set", "tap0", "up")
+        self.around.run("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")  # its memory: else there may be too little
+        self.process = self._boot(disks)
+        try:
+            until(self._is_up, "the guest's boot", BOOT_S)
+        except RuntimeError as failure:
+            self.close()
+            raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
+
+    def _boot(self, disks: tuple[Path, ...]) -> subprocess.Popen:
+        init = [self.packages, self.folder, GUEST, PORT, *MODULES]
+        words = [
+            "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
+            self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
+            "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1", "vec0:transport=tap,ifname=tap0,depth=64",
+            *(f"ubd{letter}sc={disk}" for letter, disk in zip("abcdefgh", disks, strict=False)),
+            f"init={HERE / 'init.sh'}", "--", *init,
+        ]  # fmt: skip
+        with open(self.console, "wb") as console:
+            return subprocess.Popen(
+                self.around.command(*words), stdin=subprocess.DEVNULL, stdout=console, stderr=console
+            )
+
+    def close(self) -> None:
+        for listener in self._sockets:
+            listener.close()
+        self.process.kill()
+        self.process.wait()
+        self.around.close()
+
+    def _is_up(self) -> bool:
+        self.check_alive()
+        try:
+            self.connect().close()
+            return True
+        except OSError:
+            return False
+
+    def check_alive(self) -> None:
+        if self.process.poll() is not None:
+            raise RuntimeError(f"the guest has ended, status {self.process.returncode}; its console:\n{self.said()}")
+
+    def said(self) -> str:
+        """The end of its console."""
+        return self.console.read_text(errors="replace")[-4000:]
+
+    # ---- inside ----
+
+    def connect(self, timeout: float | None = BOOT_S, **request) -> socket.socket:
+        """A connection to what serves the guest, with a request if there is one."""
+        connection = self.around.in_network(lambda: socket.create_connection((GUEST, PORT), timeout=timeout))
+        if request:
+            connection.sendall(json.dumps(request).encode() + b"\n")
+        return connection
+
+    def try_to_run(self, *words: str | Path, timeout: float = COMMAND_S) -> tuple[int, str]:
+        """A program's status, and what it printed."""
+        self.check_alive()
+        try:
+            with self.connect(timeout, run=[str(word) for word in words]) as connection:
+                answer = json.loads(connection.makefile().read())
+        except (OSError, ValueError) as failure:
+            self.check_alive()
+            raise RuntimeError(f"{words} in the guest: {failure}:\n{self.said()}") from failure
+        return answer["status"], answer["output"] + answer["error"]
+
+    def run(self, *words: str | Path, timeout: float = COMMAND_S) -> str:
+        """What a program printed that ended well."""
+        status, output = self.try_to_run(*words, timeout=timeout)
+        if status:
+            raise RuntimeError(f"{words} in the guest: status {status}: {output}")
+        return output
+
+    def shell(self, script: str, timeout: float = COMMAND_S) -> str:
+        return self.run("sh", "-ec", script, timeout=timeout)
+
+    def packaged(self, program: str, *words: str) -> list[str]:
+        """The words that run a program that the guest brings itself."""
+        libraries = f"LD_LIBRARY_PATH={self.packages}/lib/x86_64-linux-gnu:{self.packages}/usr/lib/x86_64-linux-gnu"
+        return ["env", libraries, f"{self.packages}/sbin/{program}", *words]
+
+    def command(self, *words: str | Path) -> list[str]:
+        """What, run on the machine, is a program in the guest: its output, its signals, its status."""
+        return self.around.command(sys.executable, HERE / "remote.py", GUEST, PORT, *words)
+
+    # ---- around it ----
+
+    def reach(self, port: int) -> None:
+        """Makes a port of the machine's loopback one of the guest's, too."""
+        self.around.reach(port, MACHINE)
+        connection = self.connect(reach=[port, MACHINE])
+        assert connection.makefile().readline(), self.said()
+        self._sockets.append(connection)
+
+    def show_socket(self, path: Path) -> None:
+        """Makes a socket of the guest, which may come later, one of the machine's, at the same path."""
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen(64)
+        self._sockets.append(listener)
+        forward(listener, lambda: self.connect(None, connect=str(path)))

@@ -1,0 +1,93 @@
+"""A guest as a node: azdisk-node in it, as kubelet calls it, and volumes on its disks.
+
+The plug-in is the program that users install: the one with sanitizers has no room in a guest.
+"""
+
+import http.client
+from pathlib import Path
+
+from integration.csi import TREE
+from integration.node.plugin import NodePlugin
+from integration.node.volume import Volume
+
+from .disks import Controller, Disk
+from .guest import Guest
+
+PLAIN = TREE / "build/plain/bin/azdisk-node"
+
+
+class Node:
+    """What test/integration/node calls a machine."""
+
+    def __init__(self, guest: Guest):
+        self.guest = guest
+        self.controller = Controller(guest)
+        self.disks: list[Disk] = []
+
+    def command(self, *words: str | Path) -> list[str]:
+        return self.guest.command(*words)
+
+    def disk(self, name: str, size: int) -> Disk:
+        self.disks.append(Disk(self.guest, name, size))
+        return self.disks[-1]
+
+    def attach(self, disk: Disk, lun: int) -> None:
+        self.controller.attach(disk, lun)
+
+    def detach(self, lun: int) -> None:
+        self.controller.detach(lun)
+
+    def clear(self) -> None:
+        """As it was before it had disks."""
+        for lun in self.controller.luns():
+            self.detach(lun)
+        while self.disks:
+            self.disks.pop().remove()
+
+
+class Plugin(NodePlugin):
+    """Its folder, in which kubelet's paths are, is the guest's own; its sockets are the machine's, too."""
+
+    def __init__(self, node: Node, folder: Path, kubeconfig: Path, name: str):
+        self.guest = node.guest
+        self.guest.run("mount", "-t", "tmpfs", "tmpfs", folder)
+        super().__init__(node, folder, kubeconfig, name)
+        self.guest.show_socket(self.csi_socket)
+        self.guest.show_socket(self.registration_socket)
+
+    def start(self, *flags: str, environment: dict | None = None, program: Path = PLAIN):
+        return super().start(*flags, environment=environment, program=program)
+
+    def close(self) -> None:
+        """Nothing that it has mounted may be left."""
+        super().close()
+        mounts = [line.split()[1] for line in self.guest.run("cat", "/proc/mounts").splitlines()]
+        left = [path for path in mounts if path.startswith(f"{self.folder}/")]
+        self.guest.run("umount", "--lazy", "--recursive", self.folder)
+        assert not left, f"still mounted: {left}"
+
+    def get(self, path: str) -> tuple[int, str]:
+        link = http.client.HTTPConnection("127.0.0.1", self.health_port, timeout=10)
+        link.sock = self.guest.connect(connect=self.health_port)
+        try:
+            link.request("GET", path)
+            answer = link.getresponse()
+            return answer.status, answer.read().decode()
+        except (OSError, http.client.HTTPException) as failure:
+            return 0, str(failure)
+        finally:
+            link.close()
+
+
+class GuestVolume(Volume):
+    def __init__(self, plugin: Plugin, cloud, name: str, disk: Disk, lun: int = 0):
+        super().__init__(plugin, cloud, name, disk, lun)
+        self.guest = plugin.guest
+        self.guest.run("mkdir", "-p", self.staging)
+
+    def write(self, name: str, text: str) -> None:
+        """Of the published volume; on the disk when this returns."""
+        self.guest.shell(f"printf %s '{text}' >{self.target}/{name}; sync {self.target}/{name}")
+
+    def read(self, name: str) -> str:
+        return self.guest.run("cat", self.target / name)
