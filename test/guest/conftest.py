@@ -1,11 +1,12 @@
-"""One guest for all tests; each has a plug-in of its own, and the API server is the machine's."""
+"""One guest for nearly all tests; each has a plug-in of its own, and the API server is the machine's."""
 
 import pytest
 from integration.apiserver import ApiServer
 from integration.node.cloud_side import CloudSide
-from integration.node.machine import SMALLEST_EXT4
+from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.placement import Placement
 
+from .disks import blank
 from .guest import Guest
 from .node import GuestVolume, Node, Plugin
 
@@ -21,22 +22,31 @@ def apiserver(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def guest(tmp_path_factory):
-    guest = Guest(tmp_path_factory.mktemp("guest"))
-    yield guest
-    guest.close()
+def shared_image(tmp_path_factory):
+    """What guests have in common: the file of their ubda."""
+    image = tmp_path_factory.mktemp("shared") / "image"
+    blank(image, SMALLEST_XFS)
+    return image
 
 
 @pytest.fixture(scope="session")
-def reaching(guest, apiserver):
-    """The guest, with the API server in its reach."""
-    guest.reach(apiserver.port)
-    return guest
+def boot(apiserver, shared_image, tmp_path_factory):
+    """boot(): a guest with the API server in its reach."""
+    guests = []
+
+    def make() -> Guest:
+        guests.append(Guest(tmp_path_factory.mktemp("guest"), (shared_image,)))
+        guests[-1].reach(apiserver.port)
+        return guests[-1]
+
+    yield make
+    for guest in guests:
+        guest.close()
 
 
 @pytest.fixture(scope="session")
-def _node(reaching):
-    return Node(reaching)
+def _node(boot):
+    return Node(boot())
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Disks of a guest as Azure shows them to a VM: SCSI devices whose addresses end in the LUN.
 
 The kernel's SCSI target (LIO) makes them of files and connects them to the guest itself (tcm_loop).
-One disk may be at several LUNs, then it is a shared one: each is a device of its own, with caches of
-its own, and reservations know one from the other.
 """
 
 from pathlib import Path
@@ -12,29 +10,41 @@ from .guest import Guest
 TARGET = "/sys/kernel/config/target"
 
 
-class Disk:
-    """Sparse and blank. What guests have written to it is in `image`, on the machine."""
+def blank(image: Path, size: int) -> None:
+    """Makes a sparse file, or has a guest's disk forget what is on it."""
+    with open(image, "wb") as file:
+        file.truncate(size)
 
-    def __init__(self, guest: Guest, name: str, size: int):
-        self.guest, self.name, self.size = guest, name, size
-        self.image = guest.folder / name
-        with open(self.image, "wb") as image:
-            image.truncate(size)
-        self.backstore = f"{TARGET}/core/fileio_0/{name}"
-        self._make(f"fd_dev_name={self.image},fd_dev_size={size}")
 
-    def _make(self, control: str) -> None:
-        self.guest.shell(f"""
+class _Backstore:
+    """What is behind a disk, in a guest's kernel."""
+
+    def __init__(self, guest: Guest, kind: str, name: str, control: str, vendor: str = "Msft"):
+        self.guest, self.name = guest, name
+        self.backstore = f"{TARGET}/core/{kind}_0/{name}"
+        guest.shell(f"""
             mkdir -p {self.backstore}
-            echo Msft >{self.backstore}/wwn/vendor_id
+            echo {vendor} >{self.backstore}/wwn/vendor_id
             echo 'Virtual Disk' >{self.backstore}/wwn/product_id
-            echo {self.name} >{self.backstore}/wwn/vpd_unit_serial
+            echo {name} >{self.backstore}/wwn/vpd_unit_serial
             echo {control} >{self.backstore}/control
             echo 1 >{self.backstore}/enable""")
 
     def remove(self) -> None:
         """It is at no LUN any more."""
         self.guest.shell(f"rmdir {self.backstore}")
+
+
+class Disk(_Backstore):
+    """Of one guest: a file in its folder, blank at first."""
+
+    def __init__(self, guest: Guest, name: str, size: int, **properties: str):
+        self.size, self.image = size, guest.folder / name
+        blank(self.image, size)
+        super().__init__(guest, "fileio", name, f"fd_dev_name={self.image},fd_dev_size={size}", **properties)
+
+    def remove(self) -> None:
+        super().remove()
         self.image.unlink()
 
     def grow(self, size: int) -> None:
@@ -43,6 +53,15 @@ class Disk:
             image.truncate(size)
         self.guest.shell(f"echo fd_dev_size={size} >{self.backstore}/control")
         self.size = size
+
+
+class SharedDisk(_Backstore):
+    """A guest's view of its ubda, which other guests have, too: nothing of it is cached between the
+    SCSI device and the file."""
+
+    def __init__(self, guest: Guest, name: str, size: int):
+        self.size = size
+        super().__init__(guest, "iblock", name, "udev_path=/dev/ubda")
 
 
 class Controller:
@@ -56,7 +75,7 @@ class Controller:
             echo naa.600140510000000{number} >{self.port}/nexus""")
         self.address = guest.run("cat", f"{self.port}/address").strip()  # "0:0:1"
 
-    def attach(self, disk: Disk, lun: int) -> None:
+    def attach(self, disk: Disk | SharedDisk, lun: int) -> None:
         folder = f"{self.port}/lun/lun_{lun}"
         self.guest.shell(f"mkdir {folder}; ln -s {disk.backstore} {folder}/port")
 
@@ -65,6 +84,12 @@ class Controller:
         folder = f"{self.port}/lun/lun_{lun}"
         self.guest.shell(f"rm {folder}/port; rmdir {folder}")
 
+    def remove(self) -> None:
+        """With what is attached to it."""
+        for lun in self.luns():
+            self.detach(lun)
+        self.guest.shell(f"rmdir {self.port} {self.port.rpartition('/')[0]}")
+
     def luns(self) -> list[int]:
         found = self.guest.run("ls", f"{self.port}/lun").split()
         return [int(name.removeprefix("lun_")) for name in found]
@@ -72,9 +97,3 @@ class Controller:
     def device(self, lun: int) -> str:
         """The path that the kernel has given to it."""
         return "/dev/" + self.guest.run("ls", f"/sys/bus/scsi/devices/{self.address}:{lun}/block").strip()
-
-
-def image_of(path: Path, offset: int, length: int) -> bytes:
-    with open(path, "rb") as image:
-        image.seek(offset)
-        return image.read(length)

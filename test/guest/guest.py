@@ -11,6 +11,7 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from cluster.waiting import until
@@ -28,9 +29,41 @@ MODULES = (
 BOOT_S, COMMAND_S = 60, 60
 
 
+class Started:
+    """A program that runs in a guest until its end, or that of the `with` statement."""
+
+    def __init__(self, guest: "Guest", words: tuple[str | Path, ...]):
+        self.words = words
+        self.process = subprocess.Popen(
+            guest.command(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+
+    def __enter__(self) -> "Started":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def until(self, condition: Callable[[], bool], what: str) -> None:
+        """Waits for the condition as long as the program runs."""
+
+        def check() -> bool:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.words} has ended: {self.process.stdout.read()}")
+            return condition()
+
+        until(check, what, COMMAND_S)
+
+    def ends(self) -> None:
+        """Well, and of itself."""
+        output, _ = self.process.communicate(timeout=COMMAND_S)
+        assert self.process.returncode == 0, output
+
+
 class Guest:
-    """Up from its construction to close(). `folder` is where it may write. `disks` are files that it
-    has as ubda, ubdb, ...: devices without a cache that is not the kernel's own."""
+    """Up from its construction to close(), which is a power cut. `folder` is where it may write.
+    `disks` are files that it has as ubda, ubdb, ...: as disks, not through its cache of files."""
 
     def __init__(self, folder: Path, disks: tuple[Path, ...] = ()):
         self.folder, self.packages = folder, packages.unpacked()
@@ -77,8 +110,11 @@ class Guest:
         except OSError:
             return False
 
+    def is_alive(self) -> bool:
+        return self.process.poll() is None
+
     def check_alive(self) -> None:
-        if self.process.poll() is not None:
+        if not self.is_alive():
             raise RuntimeError(f"the guest has ended, status {self.process.returncode}; its console:\n{self.said()}")
 
     def said(self) -> str:
@@ -122,7 +158,11 @@ class Guest:
 
     def command(self, *words: str | Path) -> list[str]:
         """What, run on the machine, is a program in the guest: its output, its signals, its status."""
-        return self.around.command(sys.executable, HERE / "remote.py", GUEST, PORT, *words)
+        tied = ["setpriv", "--pdeathsig", "KILL"]
+        return self.around.command(*tied, sys.executable, HERE / "remote.py", GUEST, PORT, *words)
+
+    def started(self, *words: str | Path) -> Started:
+        return Started(self, words)
 
     # ---- around it ----
 

@@ -10,7 +10,7 @@ from integration.csi import TREE
 from integration.node.plugin import NodePlugin
 from integration.node.volume import Volume
 
-from .disks import Controller, Disk
+from .disks import Controller, Disk, SharedDisk
 from .guest import Guest
 
 PLAIN = TREE / "build/plain/bin/azdisk-node"
@@ -22,16 +22,25 @@ class Node:
     def __init__(self, guest: Guest):
         self.guest = guest
         self.controller = Controller(guest)
-        self.disks: list[Disk] = []
+        self.controllers = [self.controller]
+        self.disks: list[Disk | SharedDisk] = []
 
     def command(self, *words: str | Path) -> list[str]:
         return self.guest.command(*words)
 
-    def disk(self, name: str, size: int) -> Disk:
-        self.disks.append(Disk(self.guest, name, size))
+    def disk(self, name: str, size: int, **properties) -> Disk:
+        self.disks.append(Disk(self.guest, name, size, **properties))
         return self.disks[-1]
 
-    def attach(self, disk: Disk, lun: int) -> None:
+    def shared_disk(self, name: str, size: int) -> SharedDisk:
+        self.disks.append(SharedDisk(self.guest, name, size))
+        return self.disks[-1]
+
+    def second_controller(self) -> Controller:
+        self.controllers.append(Controller(self.guest, 2))
+        return self.controllers[-1]
+
+    def attach(self, disk: Disk | SharedDisk, lun: int) -> None:
         self.controller.attach(disk, lun)
 
     def detach(self, lun: int) -> None:
@@ -41,8 +50,23 @@ class Node:
         """As it was before it had disks."""
         for lun in self.controller.luns():
             self.detach(lun)
+        while len(self.controllers) > 1:
+            self.controllers.pop().remove()
         while self.disks:
             self.disks.pop().remove()
+
+
+    def mounted(self, path: str | Path) -> str:
+        """The device that is mounted at a path; "" if there is none."""
+        for line in self.guest.run("cat", "/proc/mounts").splitlines():
+            device, target, *_ = line.split()
+            if target == str(path):
+                return device
+        return ""
+
+    def size(self, lun: int) -> int:
+        """Of the disk, as far as the kernel knows."""
+        return int(self.guest.run("blockdev", "--getsize64", self.controller.device(lun)))
 
 
 class Plugin(NodePlugin):
@@ -80,7 +104,7 @@ class Plugin(NodePlugin):
 
 
 class GuestVolume(Volume):
-    def __init__(self, plugin: Plugin, cloud, name: str, disk: Disk, lun: int = 0):
+    def __init__(self, plugin: Plugin, cloud, name: str, disk: Disk | SharedDisk, lun: int = 0):
         super().__init__(plugin, cloud, name, disk, lun)
         self.guest = plugin.guest
         self.guest.run("mkdir", "-p", self.staging)
