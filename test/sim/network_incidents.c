@@ -78,6 +78,7 @@ static void streams_fast(struct sim *sim, const struct incident *incident)
 static const struct api_resource *const WATCHED[] = {
     &AZ_VOLUMES,
     &AZ_VOLUME_ATTACHMENTS,
+    &AZ_SNAPSHOTS,
     &AZ_DRIVER_NODES,
     &NODES,
 };
