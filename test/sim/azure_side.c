@@ -128,8 +128,13 @@ struct azure_side *azure_side_new(struct loop *loop, const struct landscape *lan
         .said = on_said,
     };
 
-    side->model = model_new(&(struct model_config){
-        .loop = loop, .tenant_id = TENANT, .subscription_id = SUBSCRIPTION, .location = "eastus"});
+    side->model = model_new(&(struct model_config){.loop = loop,
+                                                   .tenant_id = TENANT,
+                                                   .subscription_id = SUBSCRIPTION,
+                                                   .location = "eastus",
+                                                   .devices = &CONTENT_DEVICES,
+                                                   .devices_ctx = &side->contents});
+    side->contents.model = side->model;
     add_groups(side->model, landscape);
     memset(&config.key, 7, sizeof config.key);
     config.model = side->model;
@@ -143,6 +148,7 @@ void azure_side_close(struct task *self, struct azure_side *side)
     arm_transport_close(self, side->transport);
     arm_free(side->arm);
     model_free(side->model);
+    contents_fini(&side->contents);
     free(side);
 }
 

@@ -6,6 +6,7 @@
 #include "provisioner-lib/azure/config.h"
 #include "test/azsim/arm/arm.h"
 #include "test/azsim/arm/transport.h"
+#include "test/sim/content.h"
 #include "test/sim/landscape.h"
 
 enum { AZURE_KINDS = 64 };
@@ -20,6 +21,7 @@ struct azure_side {
     struct arm *arm;
     struct model *model;
     struct arm_transport *transport;
+    struct contents contents;
     struct azure_count counts[AZURE_KINDS];
     size_t n_counts;
 

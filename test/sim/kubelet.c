@@ -198,7 +198,8 @@ static struct err *unstage(struct task *self, struct pod_worker *worker, struct 
     TRY(work(self, worker, UNMOUNT_LEAST_MS, UNMOUNT_MOST_MS));
     while (running_job_find(worker->machine, mount->volume)) /* the plug-in is busy with it */
         TRY(wait_for_news(self, worker));
-    mount->volume->unclean &= !(mount->staged && mount_can_write(mount));
+    if (mount->staged && mount_can_write(mount))
+        mount_content(mount)->unclean = false;
     mount->busy = mount->staged = false;
     if (mount->users == 0)
         mount_free(mount);

@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/world.h"
 
 struct mount *machine_mount(const struct machine *machine, const struct volume *volume)
@@ -43,6 +44,11 @@ struct attachment *mount_attachment(const struct mount *mount)
         strcmp(attachment->disk->unique_id, mount->disk) != 0)
         return NULL;
     return attachment;
+}
+
+struct content *mount_content(const struct mount *mount)
+{
+    return content_of(&mount->machine->world->sim->azure_side->contents, mount->disk);
 }
 
 bool mount_can_write(const struct mount *mount)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "test/sim/content.h"
 #include "test/sim/machine.h"
 
 struct attachment;
@@ -30,6 +31,8 @@ void mount_free(struct mount *mount); /* no longer in use on its machine */
 bool mount_can_write(const struct mount *mount);
 /* The VM's attachment of the disk that is mounted; NULL: it is no longer there. */
 struct attachment *mount_attachment(const struct mount *mount);
+/* What is on the disk that is mounted. */
+struct content *mount_content(const struct mount *mount);
 /* Writes node.status.volumesInUse, if the API server can be reached. */
 void machine_report_in_use(struct machine *machine);
 bool machine_reports(const struct machine *machine, const struct volume *volume);

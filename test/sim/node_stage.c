@@ -6,6 +6,8 @@
 #include "provisioner-lib/host/identity.h"
 #include "provisioner-lib/records/names.h"
 #include "test/azsim/model/attachment.h"
+#include "test/sim/azure_side.h"
+#include "test/sim/node_proof.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"
 
@@ -34,6 +36,15 @@ static struct attachment *device_at(const struct machine *machine, unsigned lun)
     return attachment && attachment->attached ? attachment : NULL;
 }
 
+/* NULL: there is no device any more. */
+static struct content *content_at(const struct machine *machine, const struct place *place)
+{
+    const struct attachment *device = device_at(machine, place->lun);
+
+    return device ? content_of(&machine->world->sim->azure_side->contents, device->disk->unique_id)
+                  : NULL;
+}
+
 /* The kernel needs a moment to see a disk, at times a long one. */
 static struct err *await_device(struct task *self, const struct mount *mount, uint64_t deadline,
                                 unsigned lun)
@@ -48,28 +59,6 @@ static struct err *await_device(struct task *self, const struct mount *mount, ui
         TRY(task_sleep(self, LOOK_MS));
     }
     return task_sleep(self, late ? world_draw(world, 5000, 40000) : world_draw(world, 50, 1500));
-}
-
-/* ---- whose disk it is ---- */
-
-static struct volume *volume_on(const struct world *world, const struct disk *disk)
-{
-    return volume_find_by_handle(world, disk->id);
-}
-
-/* Only what is on a disk can be looked at; a blank one says nothing. */
-static struct err *prove(const struct mount *mount, const struct place *place,
-                         const struct disk *disk, bool *ret_format)
-{
-    const struct volume *owner = volume_on(mount->machine->world, disk);
-    bool formatted = owner && owner->formatted;
-
-    if (formatted && owner != mount->volume)
-        return err_new(ERR_PRECONDITION, "the disk at LUN %u is that of %s", place->lun, owner->pv);
-    if (!formatted && place->recorded && !mount->volume->wish.block)
-        return err_new(ERR_PRECONDITION, "the disk at LUN %u has lost its file system", place->lun);
-    *ret_format = !formatted && !mount->volume->wish.block;
-    return NULL;
 }
 
 /* ---- what is written to it ---- */
@@ -104,19 +93,36 @@ static struct err *check_still_ours(const struct mount *mount, const struct plac
                : err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
 }
 
+/* Its origin was in use when it was copied, perhaps: what its journal holds comes first. */
+static struct err *mark_copy(struct task *self, const struct mount *mount,
+                             const struct place *place, struct content *content, uint64_t deadline)
+{
+    struct machine *machine = mount->machine;
+
+    if (content->unclean)
+        TRY(running_job(self, machine, mount->volume, place, JOB_MOUNT, deadline));
+    content->unclean = false;
+    return running_job(self, machine, mount->volume, place, JOB_SET_UUID, deadline);
+}
+
 static struct err *prepare(struct task *self, const struct mount *mount, const struct place *place,
                            uint64_t deadline)
 {
     struct machine *machine = mount->machine;
     struct volume *volume = mount->volume;
-    bool blank = false;
+    struct content *content = content_at(machine, place);
+    struct disk_verdict verdict;
 
-    TRY(prove(mount, place, device_at(machine, place->lun)->disk, &blank));
-    if (blank)
+    if (!content)
+        return err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
+    TRY(node_prove(self, mount, place, content, &verdict));
+    if (verdict.format)
         TRY(running_job(self, machine, volume, place, JOB_MKFS, deadline));
-    else if (volume->unclean && world_chance(machine->world, RARELY_DAMAGED))
+    else if (verdict.copy)
+        TRY(mark_copy(self, mount, place, content, deadline));
+    else if (content->unclean && world_chance(machine->world, RARELY_DAMAGED))
         TRY(running_job(self, machine, volume, place, JOB_FSCK, deadline));
-    return place->recorded || volume->wish.block ? NULL : record_filesystem(mount, place);
+    return verdict.record_due ? record_filesystem(mount, place) : NULL;
 }
 
 /* One that the role is lost for meanwhile, or the caller, is undone. */
@@ -124,14 +130,15 @@ static struct err *mount_it(struct task *self, struct mount *mount, const struct
                             unsigned starts, uint64_t deadline)
 {
     struct machine *machine = mount->machine;
+    const struct content *content = content_at(machine, place);
 
-    if (mount->volume->unclean)
+    if (content && content->unclean)
         TRY(running_job(self, machine, mount->volume, place, JOB_MOUNT, deadline));
     TRY(check_still_ours(mount, place, starts));
     memcpy(mount->disk, device_at(machine, place->lun)->disk->unique_id, sizeof mount->disk);
     mount->lun = place->lun;
     mount->staged = true;
-    mount->volume->unclean = !mount->volume->wish.block;
+    mount_content(mount)->unclean = !mount->volume->wish.block;
     mount->since = world_now(machine->world);
     return NULL;
 }

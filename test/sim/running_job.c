@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/host/identity.h"
 #include "provisioner-lib/records/names.h"
 #include "test/azsim/model/attachment.h"
+#include "test/sim/azure_side.h"
 #include "test/sim/coverage.h"
 #include "test/sim/world.h"
 
@@ -18,8 +20,10 @@ enum {
     AGAIN_MS = 5000,  /* between looks at notes that are left */
 };
 
-static const char *const programs[] = {
-    [JOB_MKFS] = "mkfs.ext4", [JOB_FSCK] = "e2fsck", [JOB_MOUNT] = "mount"};
+static const char *const programs[] = {[JOB_MKFS] = "mkfs.ext4",
+                                       [JOB_FSCK] = "e2fsck",
+                                       [JOB_MOUNT] = "mount",
+                                       [JOB_SET_UUID] = "set-uuid"};
 
 static struct loop *loop(const struct machine *machine)
 {
@@ -210,6 +214,19 @@ static void job_free(struct running_job *job, enum job_outcome outcome)
     free(job);
 }
 
+/* Only what has come to its end leaves anything: until then a copy has its origin's UUID, and a
+ * disk that is formatted has nothing that is mounted. */
+static void write_to_disk(const struct running_job *job)
+{
+    struct contents *contents = &job->machine->world->sim->azure_side->contents;
+    struct content *content = content_of(contents, job->disk);
+
+    if (job->program == JOB_MKFS || job->program == JOB_SET_UUID)
+        identity_derive(job->volume->handle, content->filesystem);
+    if (job->program == JOB_MKFS)
+        content->unclean = false;
+}
+
 static void end(void *ctx)
 {
     struct running_job *job = ctx;
@@ -222,8 +239,8 @@ static void end(void *ctx)
     }
     sim_note(machine->world->sim, "%s of volume %s on %s %s", programs[job->program],
              job->volume->pv, machine->name, done ? "is done" : "is broken off");
-    if (done && job->program == JOB_MKFS && job->owner)
-        job->owner->formatted = true;
+    if (done)
+        write_to_disk(job);
     if (!job->orphan)
         take_note_away(machine, job->volume, job->place.uid);
     job_free(job, done ? JOB_DONE : JOB_BROKEN_OFF);
@@ -245,9 +262,9 @@ static struct running_job *start(struct machine *machine, struct volume *volume,
                                 .volume = volume,
                                 .program = program,
                                 .place = *place,
-                                .owner = volume_find_by_handle(world, device->disk->id),
                                 .report = report};
     job->attachment = device->sequence;
+    memcpy(job->disk, device->disk->unique_id, sizeof job->disk);
     list_append(&machine->jobs, &job->link);
     loop_start_timer(loop(machine), &job->end, world_now(world) + duration_ms, end, job);
     sim_note(world->sim, "%s of volume %s runs on %s", programs[program], volume->pv,

@@ -1,5 +1,5 @@
-/* running_job.h - programs that the plug-in of a simulated machine runs on volumes' disks: mkfs,
- * fsck, and a mount that replays a journal.
+/* running_job.h - what the plug-in of a simulated machine does to volumes' disks that takes a
+ * while: mkfs, fsck, a mount that replays a journal, and the new UUID of a copy's file system.
  *
  * As node/running_job.c and provisioner-lib/host/job.c do it: before one starts it is put on record
  * in the status of the AzVolumeAttachment (ANNOTATION_RUNNING_JOB), and it starts only if this node
@@ -16,7 +16,7 @@
 #include "lib/rt/task.h"
 #include "test/sim/node_attachment.h"
 
-enum job_program { JOB_MKFS, JOB_FSCK, JOB_MOUNT };
+enum job_program { JOB_MKFS, JOB_FSCK, JOB_MOUNT, JOB_SET_UUID };
 enum job_outcome { JOB_UNDER_WAY, JOB_DONE, JOB_BROKEN_OFF };
 
 struct running_job {
@@ -26,7 +26,7 @@ struct running_job {
     enum job_program program;
     struct place place;   /* by which it was permitted */
     uint64_t attachment;  /* sequence of what it writes to: attached again it is another device */
-    struct volume *owner; /* of that disk, whoever it is; NULL: it is none of ours */
+    char disk[UUID_SIZE]; /* its unique id */
     bool stops;           /* it was told to end, or killed */
     bool orphan;          /* left behind by a plug-in that has crashed */
     struct timer end;

@@ -73,8 +73,6 @@ struct volume {
     unsigned zones;      /* where it can be attached, one bit for each; 0: not made yet */
     int chosen_zone;     /* where it is to be made: its first pod's; -1: not known yet */
     char *error;         /* of the last call that failed; NULL: it did not */
-    bool formatted;      /* the disk carries its file system */
-    bool unclean;        /* ... which was not unmounted since: the next mount replays a journal */
     uint64_t by_hand_ms; /* the next time it is attached elsewhere too, for so long; 0: it is not */
     int64_t gib;         /* its PersistentVolume's capacity */
     int64_t wanted_gib;  /* its claim's request */

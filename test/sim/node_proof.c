@@ -1,0 +1,89 @@
+#include "test/sim/node_proof.h"
+
+#include <string.h>
+
+#include "provisioner-lib/records/names.h"
+#include "test/sim/record.h"
+#include "test/sim/world.h"
+
+enum { CONFIRMATION_MS = 2000, PAUSE_MS = 50 };
+
+/* What the AzVolume says of the file system. */
+struct note {
+    bool has_filesystem, has_source;
+    struct filesystem_identity filesystem, source;
+};
+
+/* ---- what is on record ---- */
+
+static struct err *read_identity(const json_t *notes, const char *name, bool *ret_has,
+                                 struct filesystem_identity *ret)
+{
+    const char *text = json_string_value(json_object_get(notes, name));
+
+    *ret_has = text != NULL;
+    return text ? identity_parse(text, ret) : NULL;
+}
+
+static struct err *read_note(const struct mount *mount, struct note *ret)
+{
+    const struct sim *sim = mount->machine->world->sim;
+    const struct volume_record *record = record_volume(sim, mount->volume->disk);
+
+    if (!machine_is_connected(mount->machine))
+        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
+    if (!record || !record->exists)
+        return err_new(ERR_BUSY, "there is no AzVolume");
+    const json_t *object = kube_server_get(sim->kube, &AZ_VOLUMES, WORLD_NAMESPACE, record->name);
+    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
+    TRY(read_identity(notes, ANNOTATION_FILESYSTEM, &ret->has_filesystem, &ret->filesystem));
+    return read_identity(notes, ANNOTATION_SOURCE_FILESYSTEM, &ret->has_source, &ret->source);
+}
+
+static struct err *await_note(struct task *self, const struct mount *mount,
+                              const struct place *place, struct note *ret)
+{
+    uint64_t end = world_now(mount->machine->world) + CONFIRMATION_MS;
+
+    TRY(read_note(mount, ret));
+    while (place->recorded && !ret->has_filesystem) {
+        if (world_now(mount->machine->world) >= end)
+            return err_new(ERR_BUSY, "the file system is not confirmed yet");
+        TRY(task_sleep(self, PAUSE_MS));
+        TRY(read_note(mount, ret));
+    }
+    return NULL;
+}
+
+/* ---- what is on the disk ---- */
+
+static struct disk_observation look_at(const struct content *content)
+{
+    struct disk_observation found = {.blank = !content->filesystem[0]};
+
+    if (found.blank)
+        return found;
+    found.content = DISK_FILESYSTEM;
+    strcpy(found.type, "ext4");
+    memcpy(found.uuid, content->filesystem, sizeof content->filesystem);
+    return found;
+}
+
+/* ---- the decision ---- */
+
+struct err *node_prove(struct task *self, const struct mount *mount, const struct place *place,
+                       const struct content *content, struct disk_verdict *ret)
+{
+    struct disk_observation found = look_at(content);
+    struct note note;
+
+    TRY(await_note(self, mount, place, &note));
+    struct disk_expectation expected = {
+        .raw = mount->volume->wish.block,
+        .type = "ext4",
+        .recorded = note.has_filesystem ? &note.filesystem : NULL,
+        .source = note.has_source ? &note.source : NULL,
+    };
+    identity_derive(mount->volume->handle, expected.uuid);
+    return proof_decide(&expected, &found, ret);
+}
