@@ -310,6 +310,46 @@ static bool is_under_way(const struct controller *controller, const char *name)
     return volume && !creation_has_failed(as_volume(volume));
 }
 
+/* The caller takes such an error for the last word and may never ask again. So it is one only if
+ * nothing is under way that this controller has not heard of, and what is left of an attempt that
+ * failed goes by itself. */
+static struct err *refuse(struct task *self, struct controller *controller, const char *name,
+                          struct err *refusal)
+{
+    CLEANUP(err_freep) struct err *owned = refusal;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    struct err *err = cached_get(self, controller->kube, controller->volumes,
+                                 controller->settings.namespace_, name, &object);
+
+    TRY(err_unless(err, ERR_NOT_FOUND));
+    if (!object || kube_is_deleting(object->metadata))
+        return TAKE_PTR(owned);
+    if (!creation_has_failed(as_volume(object)))
+        return NULL;
+    TRY(failed_creation_note(self, controller, object));
+    return TAKE_PTR(owned);
+}
+
+static struct err *make_possible(struct task *self, struct rpc_call *call, const char *name,
+                                 const struct volume_parameters *parameters,
+                                 Csi__V1__CreateVolumeRequest *io)
+{
+    struct controller *controller = call->ctx;
+    Csi__V1__CreateVolumeRequest possible = *io;
+    struct err *err = NULL;
+
+    if (!is_under_way(controller, name))
+        err = content_source_apply(self, controller, call->arena, parameters, &possible);
+    if (!err)
+        err = check_size(self, controller->cloud, possible.capacity_range, parameters);
+    if (!err) {
+        *io = possible;
+        return NULL;
+    }
+    bool is_final = !err_is_transient(err) && err_kind(err) != ERR_CANCELED;
+    return is_final ? refuse(self, controller, name, err) : err;
+}
+
 static struct err *create_volume(struct task *self, struct rpc_call *call, const char *disk_id,
                                  const char *disk, const Csi__V1__CreateVolumeRequest *request,
                                  const struct volume_parameters *parameters,
@@ -320,9 +360,7 @@ static struct err *create_volume(struct task *self, struct rpc_call *call, const
     Csi__V1__CreateVolumeRequest possible = *request;
 
     TRY(name_of_new(controller, disk_id, parameters, &name));
-    if (!is_under_way(controller, name))
-        TRY(content_source_apply(self, controller, call->arena, parameters, &possible));
-    TRY(check_size(self, controller->cloud, possible.capacity_range, parameters));
+    TRY(make_possible(self, call, name, parameters, &possible));
     TRY(write_volume(self, controller, name, disk, &possible, parameters));
     return wait_created(self, call, name, ret);
 }

@@ -11,6 +11,7 @@ FAST = {"attach": "50ms", "detach": "50ms", "create": "10ms", "delete": "50ms", 
 PLAIN = {"skuName": "Premium_LRS"}
 FILESYSTEM = "disk.csi.azure.com/filesystem"
 SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
+FORGET_AFTER = "disk.csi.azure.com/forget-after"
 MARK = "ext4 0c1a7c55-1f58-4d34-8f6d-7f6b1d2b3a4c"
 
 
@@ -165,3 +166,16 @@ def test_a_creation_that_failed_begins_anew_without_its_source(world, controller
         create(controller, "pvc-2", {**PLAIN, "resourceGroup": "nowhere"}, **from_volume(source))
     assert not create(controller, "pvc-2", PLAIN).HasField("content_source")
     assert azure_sdk.disks.get(simulator.GROUP, "pvc-2").creation_data.create_option == "Empty"
+
+
+def test_what_failed_goes_when_its_source_is_gone(world, controller):
+    """Nobody asks again after such an answer. The call of which the creation failed may have ended before."""
+    source = create(controller, parameters=PLAIN).volume_id
+    parameters = {**PLAIN, "resourceGroup": "nowhere"}
+    with refused("NOT_FOUND", "nowhere"):
+        create(controller, "pvc-2", parameters, **from_volume(source))
+    note(world, "pvc-2", **{FORGET_AFTER: None})
+    delete(controller, source)
+    with refused("NOT_FOUND", "pvc-1"):
+        create(controller, "pvc-2", parameters, **from_volume(source))
+    assert annotations(world, "pvc-2")[FORGET_AFTER]
