@@ -83,6 +83,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
         .type = s->access.raw ? NULL : s->access.filesystem->name,
         .recorded = s->record.has_filesystem ? &s->record.filesystem : NULL,
         .source = s->record.has_source ? &s->record.source : NULL,
+        .possible = s->record.possible[0] ? s->record.possible : NULL,
         /* The attribute cannot be changed, the annotation can. */
         .accepted = s->record.accepted[0] ? s->record.accepted : s->access.accepted,
     };

@@ -70,6 +70,26 @@ static struct err *check_size(const Api__AzVolume *volume,
     return disagreement(volume, attachment, what);
 }
 
+/* Each of them takes as much as a UUID with its NUL, which is the space after it. */
+static struct err *read_possible(const char *text, char ret[VOLUME_RECORD_UUIDS * UUID_SIZE])
+{
+    const char *rest = text ? text : "";
+
+    for (size_t n = 0; *rest && n < VOLUME_RECORD_UUIDS; n++) {
+        size_t length = strcspn(rest, " ");
+        CLEANUP(freep) char *uuid = mem_strndup(rest, length);
+
+        if (!identity_is_uuid(uuid))
+            return err_new(ERR_INVALID, "annotation %s: \"%s\" is not the UUID of a file system",
+                           ANNOTATION_SOURCE_UUIDS, uuid);
+        memcpy(ret + n * UUID_SIZE, uuid, UUID_SIZE);
+        if (n)
+            ret[n * UUID_SIZE - 1] = ' ';
+        rest += length + strspn(rest + length, " ");
+    }
+    return NULL;
+}
+
 static struct err *read_origin(const Api__AzVolume *volume, struct volume_record *ret)
 {
     const char *source = volume_annotation(volume, ANNOTATION_SOURCE_FILESYSTEM);
@@ -78,6 +98,7 @@ static struct err *read_origin(const Api__AzVolume *volume, struct volume_record
     ret->has_source = source != NULL;
     if (source)
         TRY(identity_parse(source, &ret->source));
+    TRY(read_possible(volume_annotation(volume, ANNOTATION_SOURCE_UUIDS), ret->possible));
     if (!accepted)
         return NULL;
     if (!identity_is_uuid(accepted))

@@ -9,6 +9,9 @@
 #include "node/attachment.h"
 #include "node/node.h"
 
+/* As many of a copy of a copy of a copy as are looked at, the nearest first. */
+enum { VOLUME_RECORD_UUIDS = 8 };
+
 struct volume_record {
     uint64_t size;       /* bytes */
     uint64_t grown_size; /* that it is to have, while it grows; 0: it does not */
@@ -18,6 +21,7 @@ struct volume_record {
     /* While there is none: what the disk may carry because it is a copy. */
     bool has_source;
     struct filesystem_identity source;
+    char possible[VOLUME_RECORD_UUIDS * UUID_SIZE]; /* with spaces; "": none */
     char accepted[UUID_SIZE]; /* by the user's word on the PersistentVolume; "": none */
 };
 

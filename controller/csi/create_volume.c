@@ -168,6 +168,8 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
     CLEANUP(kube_object_unrefp) struct kube_object *with_spec = NULL;
     json_t *spec = new_volume_spec_json(disk, request, parameters);
     const Api__AzVolumeSpec *old = as_volume(object)->spec;
+    CLEANUP(err_freep)
+    struct err *other_source = content_source_check_same(as_volume(object), request);
 
     for (size_t i = 0; i < old->n_parameters; i++)
         drop(spec, "parameters", old->parameters[i]->key);
@@ -182,8 +184,13 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                                                         parameters->pvc_namespace),
                                                     "spec", spec)),
                      &with_spec));
-    json_t *status = json_pack("{s:{s:s, s:n, s:{s:n}}}", "status", "state", "Pending", "error",
-                               "annotation", ANNOTATION_FORGET_AFTER);
+    json_t *notes = json_pack("{s:n}", ANNOTATION_FORGET_AFTER);
+    if (other_source) {
+        json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
+        json_object_set_new(notes, ANNOTATION_SOURCE_UUIDS, json_null());
+    }
+    json_t *status = json_pack("{s:{s:s, s:n, s:o}}", "status", "state", "Pending", "error",
+                               "annotation", notes);
     return cached_patch_status(self, controller->kube, controller->volumes, with_spec,
                                if_unchanged(with_spec, status), NULL);
 }

@@ -100,6 +100,24 @@ static struct cloud_snapshot_spec spec_of(const struct snapshot_work *work,
     };
 }
 
+/* What is on record already is of an earlier attempt, which may have made the snapshot. */
+static struct err *record_creating(struct task *self, struct snapshot_work *work)
+{
+    CLEANUP(provenance_fini) struct provenance source = {0};
+    const Api__AzSnapshotStatus *status = work->snapshot->status;
+
+    if ((status && status->filesystem) ||
+        snapshot_annotation(work->snapshot, ANNOTATION_SOURCE_UUIDS))
+        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"),
+                            NULL);
+    provenance_of_disk(work->controller, work->snapshot->spec->source_volume_id, &source);
+    return patch_status(self, work,
+                        json_pack("{s:s, s:n, s:s?, s:{s:s?}}", "state", "Creating", "error",
+                                  "filesystem", source.filesystem, "annotation",
+                                  ANNOTATION_SOURCE_UUIDS, source.uuids),
+                        NULL);
+}
+
 static struct err *create(struct task *self, struct snapshot_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
@@ -111,12 +129,7 @@ static struct err *create(struct task *self, struct snapshot_work *work)
         TRY(snapshot_check_quota(work->controller, work->snapshot->spec->source_volume_id));
     const struct cloud_snapshot_spec spec = spec_of(work, &parameters);
     TRY(cloud->ops->snapshot_create(self, cloud, &spec, &made));
-    json_t *status = snapshot_status_json(&made);
-    const char *filesystem =
-        filesystem_of_disk(work->controller, work->snapshot->spec->source_volume_id);
-    if (filesystem)
-        json_object_set_new(status, "filesystem", json_string(filesystem));
-    return patch_status(self, work, status, NULL);
+    return patch_status(self, work, snapshot_status_json(&made), NULL);
 }
 
 /* Its creation may have begun although that is not on record. What has its name and is somebody
@@ -192,8 +205,7 @@ static struct err *take_step(struct task *self, struct snapshot_work *work, enum
     case SNAPSHOT_REMOVE_FINALIZER:
         return patch_finalizers(self, work, false);
     case SNAPSHOT_RECORD_CREATING:
-        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"),
-                            NULL);
+        return record_creating(self, work);
     case SNAPSHOT_CREATE:
         return create(self, work);
     case SNAPSHOT_REQUEUE:

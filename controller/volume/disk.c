@@ -104,6 +104,7 @@ static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *
     if (volume_disk_is_another(volume, disk)) {
         json_object_set_new(notes, ANNOTATION_FILESYSTEM, json_null());
         json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
+        json_object_set_new(notes, ANNOTATION_SOURCE_UUIDS, json_null());
     }
     return notes;
 }

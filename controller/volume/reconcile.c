@@ -132,12 +132,27 @@ static struct err *record_created(struct task *self, struct volume_work *work,
     return patch_status(self, work, volume_disk_json(work->controller, work->volume, disk));
 }
 
+/* What is on record already is of an earlier attempt, which may have made the disk. */
+static struct err *record_creating(struct task *self, struct volume_work *work)
+{
+    CLEANUP(provenance_fini) struct provenance source = {0};
+
+    if (volume_annotation(work->volume, ANNOTATION_SOURCE_FILESYSTEM) ||
+        volume_annotation(work->volume, ANNOTATION_SOURCE_UUIDS))
+        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"));
+    TRY(provenance_of_source(self, work->controller, work->volume, &source));
+    json_t *notes = json_pack("{s:s?, s:s?}", ANNOTATION_SOURCE_FILESYSTEM, source.filesystem,
+                              ANNOTATION_SOURCE_UUIDS, source.uuids);
+    return patch_status(
+        self, work,
+        json_pack("{s:s, s:n, s:o}", "state", "Creating", "error", "annotation", notes));
+}
+
 static struct err *create(struct task *self, struct volume_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    CLEANUP(freep) char *filesystem = NULL;
     struct disk_limits limits;
 
     TRY(volume_parse_parameters(work->volume, &parameters));
@@ -147,11 +162,7 @@ static struct err *create(struct task *self, struct volume_work *work)
         volume_disk_spec(work->controller, work->volume, &parameters, &limits);
     TRY(volume_parameters_check_size(&parameters, spec.size_gib, &limits));
     TRY(cloud->ops->disk_create(self, cloud, &spec, &disk));
-    TRY(filesystem_of_source(self, work->controller, work->volume, &filesystem));
     json_t *status = volume_disk_json(work->controller, work->volume, &disk);
-    if (filesystem)
-        json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_SOURCE_FILESYSTEM,
-                            json_string(filesystem));
     modification_add_done(work->volume, status);
     return patch_status(self, work, status);
 }
@@ -265,7 +276,7 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
     case VOLUME_REMOVE_FINALIZER:
         return patch_finalizers(self, work, false);
     case VOLUME_RECORD_CREATING:
-        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"));
+        return record_creating(self, work);
     case VOLUME_CREATE:
         return create(self, work);
     case VOLUME_ADOPT:

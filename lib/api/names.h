@@ -38,7 +38,10 @@
 #define ANNOTATION_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */
 #define ANNOTATION_SOURCE_FILESYSTEM                                                               \
     "disk.csi.azure.com/source-filesystem" /* of an AzVolume: the same, of the disk that its own   \
-                                              was copied from, as it was on record then */
+                                              was copied from, on record before the copy began */
+#define ANNOTATION_SOURCE_UUIDS                                                                    \
+    "disk.csi.azure.com/source-uuids" /* of an AzVolume or AzSnapshot: UUIDs of file systems that  \
+                                         the copied disk may have had then without a record */
 /* A UUID that a user accepts: of a PersistentVolume, which may have it in volumeAttributes too, and
  * in metadata. */
 #define ANNOTATION_ACCEPT_FILESYSTEM "disk.csi.azure.com/accept-filesystem"

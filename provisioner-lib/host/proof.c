@@ -71,6 +71,20 @@ static bool is_copy(const struct disk_expectation *expected)
     return expected->source || expected->accepted;
 }
 
+static bool is_possible(const struct disk_expectation *expected, const char *uuid)
+{
+    const char *rest = expected->possible ? expected->possible : "";
+
+    for (; *uuid && *rest; rest += strspn(rest, " ")) {
+        size_t length = strcspn(rest, " ");
+
+        if (strlen(uuid) == length && strncasecmp(uuid, rest, length) == 0)
+            return true;
+        rest += length;
+    }
+    return false;
+}
+
 static bool is_of_origin(const struct disk_expectation *expected,
                          const struct disk_observation *found)
 {
@@ -78,7 +92,8 @@ static bool is_of_origin(const struct disk_expectation *expected,
 
     return (source && strcmp(found->type, source->type) == 0 &&
             same_uuid(found->uuid, source->uuid)) ||
-           (expected->accepted && same_uuid(found->uuid, expected->accepted));
+           (expected->accepted && same_uuid(found->uuid, expected->accepted)) ||
+           is_possible(expected, found->uuid);
 }
 
 static struct err *refuse_as_copy(const struct disk_expectation *expected,
@@ -136,13 +151,15 @@ static struct err *decide_unrecorded(const struct disk_expectation *expected,
     return is_copy(expected) ? refuse_as_copy(expected, found) : NULL;
 }
 
-/* Whether formatting this volume began here and did not come to its end. */
+/* Whether formatting this volume began here and did not come to its end; or formatting its origin,
+ * of which this is a copy. */
 static bool is_unfinished(const struct disk_expectation *expected,
                           const struct disk_observation *found)
 {
-    return same_uuid(found->format_mark, expected->uuid) &&
+    return (same_uuid(found->format_mark, expected->uuid) ||
+            is_possible(expected, found->format_mark)) &&
            (found->content == DISK_UNSIGNED ||
-            (found->content == DISK_FILESYSTEM && same_uuid(found->uuid, expected->uuid)));
+            (found->content == DISK_FILESYSTEM && same_uuid(found->uuid, found->format_mark)));
 }
 
 struct err *proof_decide(const struct disk_expectation *expected,

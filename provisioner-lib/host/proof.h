@@ -8,11 +8,12 @@
  *   - a volume whose file system is on record gets exactly that file system or nothing, and is
  *     never formatted;
  *   - a device with any signature or any data is never formatted. The one exception is what a
- *     formatting of this very volume left behind when it was cut off, which says so itself
- *     (format_mark.h): it has never been mounted;
+ *     formatting of this very volume, or of the one that it is a copy of, left behind when it was
+ *     cut off, which says so itself (format_mark.h): it has never been mounted;
  *   - a file system that belongs to another volume of this driver is not mounted, unless the
  *     volume has none on record and is known to be a copy of that one;
- *   - a volume that is known to be a copy is never formatted;
+ *   - a volume that is known to be a copy of a file system is never formatted; one that is a copy
+ *     of a disk without one on record is, if it is blank;
  *   - read-only access never formats, nor is a partition formatted: somebody else has made it.
  */
 #pragma once
@@ -35,6 +36,8 @@ struct disk_expectation {
     /* While none is on record: what the disk may carry because it is a copy. */
     const struct filesystem_identity *source; /* of the disk that it was made from; NULL: of none */
     const char *accepted;                     /* UUID, by the user's word; NULL: none */
+    const char *possible; /* UUIDs, with spaces, that the disk's origin may have had without a
+                             record of it; NULL: none. It may have been empty as well. */
 };
 
 enum disk_content {

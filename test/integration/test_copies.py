@@ -1,7 +1,12 @@
 """CreateVolume from a snapshot or a volume: what Azure is asked for, what is on record, and which sources are refused."""
 
+import hashlib
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from azsim import simulator
+from cluster.waiting import until
 
 from .calls import GIB, create, delete, refused
 from .driver_world import Controller, World
@@ -12,6 +17,7 @@ PLAIN = {"skuName": "Premium_LRS"}
 FILESYSTEM = "disk.csi.azure.com/filesystem"
 SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
 FORGET_AFTER = "disk.csi.azure.com/forget-after"
+SOURCE_UUIDS = "disk.csi.azure.com/source-uuids"
 MARK = "ext4 0c1a7c55-1f58-4d34-8f6d-7f6b1d2b3a4c"
 
 
@@ -35,6 +41,22 @@ def note(world, volume: str, **annotations: str) -> None:
 
 def formatted(world, name="pvc-1") -> None:
     note(world, name, **{FILESYSTEM: MARK})
+
+
+def derived(volume_id: str) -> str:
+    """The UUID that provisioner-lib/host/identity.h gives to a volume's file system."""
+    raw = bytearray(b"azdk" + hashlib.sha256(volume_id.lower().encode()).digest()[:12])
+    raw[6], raw[8] = raw[6] & 0x0F | 0x80, raw[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(raw)))
+
+
+def snapshot_begun(controller, source: str) -> None:
+    snapshot = snap(controller, source, parameters={}).snapshot_id
+    create(controller, "pvc-2", PLAIN, **from_snapshot(snapshot))
+
+
+def clone_begun(controller, source: str) -> None:
+    create(controller, "pvc-2", PLAIN, **from_volume(source))
 
 
 def annotations(world, name: str) -> dict[str, str]:
@@ -79,6 +101,26 @@ def test_an_empty_source_has_no_file_system(world, controller):
     source = create(controller, parameters=PLAIN).volume_id
     create(controller, "pvc-2", PLAIN, **from_volume(source))
     assert SOURCE_FILESYSTEM not in annotations(world, "pvc-2")
+    assert annotations(world, "pvc-2")[SOURCE_UUIDS] == derived(source), "it may have been formatted just now"
+    clone = create(controller, "pvc-3", PLAIN, **from_volume(source)).volume_id
+    create(controller, "pvc-4", PLAIN, **from_volume(clone))
+    assert annotations(world, "pvc-4")[SOURCE_UUIDS] == f"{derived(clone)} {derived(source)}"
+
+
+@pytest.mark.parametrize("begin", [snapshot_begun, clone_begun])
+def test_what_comes_on_record_while_it_is_copied(world, controller, begin):
+    """The copy may be of a moment before, when there was nothing on the disk."""
+    source = create(controller, parameters=PLAIN).volume_id
+    world.azure.control("PATCH", "latency", {"create": "3s", "snapshot": "3s"})
+    with ThreadPoolExecutor(1) as pool:
+        before = world.last_call()
+        made = pool.submit(begin, controller, source)
+        until(lambda: world.calls("disks.createOrUpdate", before) or world.calls("snapshots.createOrUpdate", before),
+              "Azure is asked for the copy")
+        formatted(world)
+        made.result()
+    assert SOURCE_FILESYSTEM not in annotations(world, "pvc-2")
+    assert annotations(world, "pvc-2")[SOURCE_UUIDS] == derived(source)
 
 
 def test_the_file_system_is_that_of_the_snapshot_not_of_what_came_later(world, controller):

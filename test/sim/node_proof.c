@@ -1,10 +1,14 @@
 #include "test/sim/node_proof.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/alloc.h"
 #include "provisioner-lib/records/names.h"
 #include "test/sim/record.h"
 #include "test/sim/world.h"
+
+#define FILESYSTEM "ext4"
 
 enum { CONFIRMATION_MS = 2000, PAUSE_MS = 50 };
 
@@ -12,7 +16,13 @@ enum { CONFIRMATION_MS = 2000, PAUSE_MS = 50 };
 struct note {
     bool has_filesystem, has_source;
     struct filesystem_identity filesystem, source;
+    char *uuids;
 };
+
+static void note_fini(struct note *note)
+{
+    free(note->uuids);
+}
 
 /* ---- what is on record ---- */
 
@@ -37,6 +47,8 @@ static struct err *read_note(const struct mount *mount, struct note *ret)
     const json_t *object = kube_server_get(sim->kube, &AZ_VOLUMES, WORLD_NAMESPACE, record->name);
     const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
     TRY(read_identity(notes, ANNOTATION_FILESYSTEM, &ret->has_filesystem, &ret->filesystem));
+    free(ret->uuids);
+    ret->uuids = mem_strdup(json_string_value(json_object_get(notes, ANNOTATION_SOURCE_UUIDS)));
     return read_identity(notes, ANNOTATION_SOURCE_FILESYSTEM, &ret->has_source, &ret->source);
 }
 
@@ -64,7 +76,7 @@ static struct disk_observation look_at(const struct content *content)
     if (found.blank)
         return found;
     found.content = DISK_FILESYSTEM;
-    strcpy(found.type, "ext4");
+    memcpy(found.type, FILESYSTEM, sizeof FILESYSTEM);
     memcpy(found.uuid, content->filesystem, sizeof content->filesystem);
     return found;
 }
@@ -75,12 +87,13 @@ struct err *node_prove(struct task *self, const struct mount *mount, const struc
                        const struct content *content, struct disk_verdict *ret)
 {
     struct disk_observation found = look_at(content);
-    struct note note;
+    CLEANUP(note_fini) struct note note = {0};
 
     TRY(await_note(self, mount, place, &note));
     struct disk_expectation expected = {
         .raw = mount->volume->wish.block,
-        .type = "ext4",
+        .type = FILESYSTEM,
+        .possible = note.uuids,
         .recorded = note.has_filesystem ? &note.filesystem : NULL,
         .source = note.has_source ? &note.source : NULL,
     };

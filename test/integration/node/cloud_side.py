@@ -55,6 +55,11 @@ class CloudSide:
         body = {"metadata": {"annotations": {ANNOTATION_ACCEPT_FILESYSTEM: uuid}}}
         self.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk, body)
 
+    def say_possible(self, disk: str, *uuids: str) -> None:
+        """As the controller does for a copy of a disk that has no file system on record."""
+        note = {"disk.csi.azure.com/source-uuids": " ".join(uuids)}
+        self._patch_status("azvolumes", disk, {"status": {"state": "Created", "annotation": note}})
+
     def note_sku(self, disk: str, sku: str) -> None:
         """What the cloud has said of the disk."""
         note = {"disk.csi.azure.com/disk-sku": sku}

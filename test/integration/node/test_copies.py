@@ -103,6 +103,22 @@ def test_a_copy_of_a_copy(plugin, cloud, disk_of, type_):
     end(origin)
 
 
+@pytest.mark.parametrize("formatted", (True, False))
+def test_a_copy_of_a_disk_without_a_record(plugin, cloud, disk_of, type_, formatted):
+    """It was empty, or just formatted, which nobody had put on record."""
+    origin = in_use(plugin, cloud, disk_of(SIZES[type_]), type_)
+    v = Volume(plugin, cloud, "copy", disk_of(SIZES[type_])).attach()
+    if formatted:
+        v.disk.copy(origin.disk)
+    cloud.say_possible(v.name, OTHER, uuid_of(origin.disk))
+    v.stage(wish(type_))
+    v.publish(wish(type_))
+    assert v.seen("file").exists() == formatted
+    assert_own(v, origin, type_)
+    end(v)
+    end(origin)
+
+
 READ_ONLY = {"access mode": {"mode": "SINGLE_NODE_READER_ONLY"}, "mount flag": {"flags": ["ro"]}}
 
 

@@ -14,6 +14,8 @@
 #define NOTE(text) "'annotation':{'disk.csi.azure.com/filesystem':'" text "'}"
 #define NOTES(...) "'annotation':{" __VA_ARGS__ "}"
 #define SOURCE(text) "'disk.csi.azure.com/source-filesystem':'" text "'"
+#define UUIDS(text) "'disk.csi.azure.com/source-uuids':'" text "'"
+#define FOUR OWN " " OWN " " OWN " " OWN
 #define ACCEPTING(text, status)                                                                    \
     "{'metadata':{'name':'data','annotations':{'disk.csi.azure.com/accept-filesystem':'" text      \
     "'}},'status':{" status "}}"
@@ -83,6 +85,15 @@ static const struct {
     {ACCEPTING("x", DETAIL("1000") "," NOTES("'disk.csi.azure.com/filesystem':'ext4 " OWN
                                              "'," SOURCE("x"))),
      NULL, 1000, "1000 ext4 " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTES(UUIDS(OTHER "  " OWN))), NULL, 1000,
+     "1000 -, perhaps " OTHER " " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTES(SOURCE("ext4 " OTHER) "," UUIDS(FOUR " " FOUR " " OTHER))),
+     NULL, 1000, "1000 -, a copy of ext4 " OTHER ", perhaps " FOUR " " FOUR, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTES("'disk.csi.azure.com/filesystem':'ext4 " OWN "'," UUIDS("x"))),
+     NULL, 1000, "1000 ext4 " OWN, 0, NULL},
+    {VOLUME(DETAIL("1000") "," NOTES(UUIDS(OTHER " x"))), NULL, 1000, NULL, ERR_INVALID,
+     "AzVolume data: annotation disk.csi.azure.com/source-uuids: \"x\" is not the UUID of a file "
+     "system"},
     {VOLUME(DETAIL("1000") "," NOTES(SOURCE(OTHER))), NULL, 1000, NULL, ERR_INVALID,
      "AzVolume data: \"" OTHER "\" is not a file system type followed by a UUID"},
     {ACCEPTING("ext4 " OTHER, DETAIL("1000")), NULL, 1000, NULL, ERR_INVALID,
@@ -100,9 +111,10 @@ static char *describe(const struct volume_record *record)
 
     CLEANUP(freep) char *source = record->has_source ? identity_format(&record->source) : NULL;
 
-    if (source || record->accepted[0])
-        return mem_printf("%llu %s%s%s%s%s", (unsigned long long)record->size, text ? text : "-",
-                          source ? ", a copy of " : "", source ? source : "",
+    if (source || record->accepted[0] || record->possible[0])
+        return mem_printf("%llu %s%s%s%s%s%s%s", (unsigned long long)record->size,
+                          text ? text : "-", source ? ", a copy of " : "", source ? source : "",
+                          record->possible[0] ? ", perhaps " : "", record->possible,
                           record->accepted[0] ? ", accepting " : "", record->accepted);
     if (record->grown_size)
         return mem_printf("%llu %s, %llu", (unsigned long long)record->size, text ? text : "-",

@@ -212,6 +212,47 @@ static const struct {
     {"a raw volume that is a copy", ASKED(.source = &source, .raw = true), HOLDS("ext4", OTHER),
      MOUNT, NULL},
 
+    /* A copy of a disk that had nothing on record. */
+    {"perhaps a copy", ASKED(.possible = ORIGIN), HOLDS("ext4", ORIGIN), COPY, NULL},
+    {"perhaps a copy, in capitals",
+     ASKED(.possible = OTHER " 617A646B-2222-8222-8222-222222222222"), HOLDS("ext4", ORIGIN), COPY,
+     NULL},
+    {"perhaps a copy, read-only", ASKED(.possible = ORIGIN " " OTHER, .read_only = true),
+     HOLDS("ext4", ORIGIN), COPY_READ_ONLY, NULL},
+    {"perhaps a copy, blank", ASKED(.possible = ORIGIN), BLANK(), FORMAT, NULL},
+    {"perhaps a copy, blank and read-only", ASKED(.possible = ORIGIN, .read_only = true), BLANK(),
+     REFUSE,
+     "a volume that is published read-only is not formatted: found nothing; the device was not "
+     "modified"},
+    {"perhaps a copy, unfinished", ASKED(.possible = ORIGIN), DATA(.format_mark = OWN), FORMAT,
+     NULL},
+    {"a copy of what was unfinished", ASKED(.possible = ORIGIN), DATA(.format_mark = ORIGIN),
+     FORMAT, NULL},
+    {"a copy of what was nearly finished", ASKED(.possible = OTHER " " ORIGIN),
+     HOLDS("ext4", ORIGIN, .format_mark = ORIGIN), FORMAT, NULL},
+    {"unfinished by another one", ASKED(.possible = ORIGIN), DATA(.format_mark = OTHER), REFUSE,
+     "the device is not empty and contains no file system: found data without a signature; the "
+     "device was not modified"},
+    {"perhaps a copy, another volume's", ASKED(.possible = ORIGIN), HOLDS("ext4", OTHER), REFUSE,
+     "wrong disk: it contains the file system of another volume: found ext4 " OTHER
+     "; the device was not modified" WAY_OUT},
+    {"perhaps a copy, made elsewhere", ASKED(.possible = ORIGIN), HOLDS("ext4", FOREIGN), MOUNT,
+     NULL},
+    {"perhaps a copy, without a UUID", ASKED(.possible = ORIGIN), HOLDS("ext4", ""), MOUNT, NULL},
+    {"perhaps a copy, part of a UUID", ASKED(.possible = ORIGIN),
+     HOLDS("ext4", "617a646b-2222-8222-8222"), REFUSE,
+     "wrong disk: it contains the file system of another volume: found ext4 "
+     "617a646b-2222-8222-8222; the device was not modified" OF("2222-8222-8222")},
+    {"perhaps a copy, its own on record", ASKED(.possible = ORIGIN, .recorded = &recorded_own),
+     HOLDS("ext4", ORIGIN), REFUSE,
+     "wrong disk or lost data: expected ext4 " OWN ": found ext4 " ORIGIN
+     "; the device was not modified"},
+    {"one or the other", ASKED(.possible = OTHER, .source = &source), HOLDS("ext4", OTHER), COPY,
+     NULL},
+    {"one or the other, but nothing", ASKED(.possible = OTHER, .source = &source), BLANK(), REFUSE,
+     "wrong disk or lost data: expected a copy of ext4 " ORIGIN
+     ": found nothing; the device was not modified"},
+
     /* A copy by the user's word. */
     {"accepted", ASKED(.accepted = OTHER), HOLDS("ext4", OTHER), COPY, NULL},
     {"accepted, in capitals", ASKED(.accepted = "617A646B-2222-8222-8222-222222222222"),
@@ -300,6 +341,7 @@ static const char *const types[] = {"", "ext4", "xfs", "btrfs", "gpt"};
 static const char *const uuids[] = {"", OWN, OTHER, FOREIGN, ORIGIN};
 static const struct filesystem_identity *const sources[] = {NULL, &source, &source_xfs};
 static const char *const accepted[] = {NULL, ORIGIN, FOREIGN};
+static const char *const possible[] = {NULL, ORIGIN};
 static const struct filesystem_identity *const records[] = {NULL, &recorded_own, &recorded_foreign,
                                                             &recorded_xfs};
 
@@ -339,15 +381,18 @@ static bool combine(size_t number, struct combination *ret)
     ret->expected.recorded = records[digit(&number, COUNT_OF(records))];
     ret->expected.source = sources[digit(&number, COUNT_OF(sources))];
     ret->expected.accepted = accepted[digit(&number, COUNT_OF(accepted))];
+    ret->expected.possible = possible[digit(&number, COUNT_OF(possible))];
     return number == 0;
 }
 
 static void check_formatting(const struct combination *c)
 {
     bool untouched = c->found.content == DISK_UNSIGNED && c->found.blank;
-    bool cut_off = strcmp(c->found.format_mark, OWN) == 0 &&
-                   (c->found.content == DISK_UNSIGNED ||
-                    (c->found.content == DISK_FILESYSTEM && strcmp(c->found.uuid, OWN) == 0));
+    const char *mark = c->found.format_mark;
+    bool ours = strcmp(mark, OWN) == 0 || (c->expected.possible && strcmp(mark, ORIGIN) == 0);
+    bool cut_off =
+        ours && (c->found.content == DISK_UNSIGNED ||
+                 (c->found.content == DISK_FILESYSTEM && strcmp(c->found.uuid, mark) == 0));
 
     assert_true(untouched || cut_off);
     assert_null(c->expected.recorded);
@@ -365,7 +410,9 @@ static bool is_strange(const struct combination *c)
                      strcmp(expected->source->uuid, c->found.uuid) == 0;
     bool is_accepted = expected->accepted && strcmp(expected->accepted, c->found.uuid) == 0;
 
-    return strcmp(c->found.uuid, OWN) != 0 && !is_source && !is_accepted;
+    bool is_possible = expected->possible && strcmp(expected->possible, c->found.uuid) == 0;
+
+    return strcmp(c->found.uuid, OWN) != 0 && !is_source && !is_accepted && !is_possible;
 }
 
 static void check_mounting(const struct combination *c, enum outcome outcome)
