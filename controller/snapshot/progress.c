@@ -1,16 +1,14 @@
-/* The reconciler of progress; see progress.h. */
+/* The reconciler of progress; see controller/progress.h. */
 #include "controller/snapshot/progress.h"
 
-#include <string.h>
 #include <strings.h>
 
+#include "controller/progress.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
 #include "provisioner-lib/records/snapshot.h"
-
-enum { LOOK_MS = 15 * 1000 };
 
 json_t *snapshot_status_json(const struct cloud_snapshot *snapshot)
 {
@@ -29,50 +27,15 @@ json_t *snapshot_status_json(const struct cloud_snapshot *snapshot)
                      "error", failure ? az_error_json(failure) : json_null());
 }
 
-char *snapshot_group_of(const char *id)
-{
-    const char *name = strrchr(id, '/');
-    CLEANUP(freep) char *group = mem_strndup(id, name ? (size_t)(name - id) : strlen(id));
-
-    return mem_lower(group);
-}
-
-static bool is_incomplete(const struct kube_object *object)
+/* Volumes can be made from one with instant access before its data has been copied. */
+static const char *incomplete_id(const struct kube_object *object)
 {
     const Api__AzSnapshot *snapshot = as_snapshot(object);
 
-    return snapshot_is_created(snapshot) && !snapshot_is_ready(snapshot) &&
-           !kube_is_deleting(object->metadata);
-}
-
-void snapshot_progress_enqueue(const struct controller *controller,
-                               const struct kube_object *snapshot)
-{
-    if (!controller->leading || !is_incomplete(snapshot))
-        return;
-    CLEANUP(freep) char *group = snapshot_group_of(snapshot_recorded_id(as_snapshot(snapshot)));
-    workqueue_add_at(controller->leading->queues[SNAPSHOT_PROGRESS_QUEUE], group,
-                     loop_now(controller->loop) + LOOK_MS);
-}
-
-/* ---- one look ---- */
-
-static bool is_in_group(const struct kube_object *object, const char *group)
-{
-    CLEANUP(freep) char *own = snapshot_group_of(snapshot_recorded_id(as_snapshot(object)));
-
-    return strcmp(own, group) == 0;
-}
-
-/* One of the group that is not complete, after the object with this key. */
-static struct kube_object *next_incomplete(const struct controller *controller, const char *group,
-                                           const char *key)
-{
-    struct kube_object *object = store_after(controller->snapshots, key);
-
-    while (object && !(is_incomplete(object) && is_in_group(object, group)))
-        object = store_after(controller->snapshots, object->key);
-    return object;
+    return snapshot_is_created(snapshot) && !kube_is_deleting(object->metadata) &&
+                   (!snapshot_is_ready(snapshot) || snapshot_percent(snapshot) < 100)
+               ? snapshot_recorded_id(snapshot)
+               : NULL;
 }
 
 static const struct cloud_snapshot *find(const struct cloud_snapshots *all, const char *id)
@@ -83,44 +46,49 @@ static const struct cloud_snapshot *find(const struct cloud_snapshots *all, cons
     return NULL;
 }
 
+static bool is_recorded(const Api__AzSnapshot *snapshot, const struct cloud_snapshot *seen)
+{
+    return seen->ready == snapshot_is_ready(snapshot) &&
+           seen->percent == snapshot_percent(snapshot) &&
+           (seen->failure != NULL) == (snapshot->status->error != NULL);
+}
+
 /* One that a list does not have may be missing from the list only. */
 static struct err *record(struct task *self, struct controller *controller,
-                          struct kube_object *object, const struct cloud_snapshots *all)
+                          struct kube_object *object, const void *list)
 {
-    const Api__AzSnapshotStatus *status = as_snapshot(object)->status;
-    const struct cloud_snapshot *seen = find(all, status->snapshot_id);
+    const Api__AzSnapshot *snapshot = as_snapshot(object);
+    const struct cloud_snapshot *seen = find(list, snapshot->status->snapshot_id);
 
-    if (!seen || (!seen->ready && !seen->failure && seen->percent == status->completion_percent))
+    if (!seen || is_recorded(snapshot, seen))
         return NULL;
-    CLEANUP(kube_object_unrefp) struct kube_object *held = kube_object_ref(object);
-    return err_unless(
-        cached_patch_status(self, controller->leader_kube, controller->snapshots, held,
-                            if_same(held, json_pack("{s:o}", "status", snapshot_status_json(seen))),
-                            NULL),
-        ERR_NOT_FOUND);
+    return cached_patch_status(
+        self, controller->leader_kube, controller->snapshots, object,
+        if_same(object, json_pack("{s:o}", "status", snapshot_status_json(seen))), NULL);
+}
+
+static struct progress progress_of(struct controller *controller)
+{
+    return (struct progress){controller, controller->snapshots, SNAPSHOT_PROGRESS_QUEUE,
+                             incomplete_id, record};
+}
+
+void snapshot_progress_enqueue(struct controller *controller, const struct kube_object *snapshot)
+{
+    const struct progress progress = progress_of(controller);
+
+    progress_enqueue(&progress, snapshot);
 }
 
 struct err *reconcile_snapshot_progress(struct task *self, void *ctx, const char *group)
 {
     struct controller *controller = ctx;
+    const struct progress progress = progress_of(controller);
     CLEANUP(cloud_snapshots_fini) struct cloud_snapshots all = {0};
-    struct kube_object *object = next_incomplete(controller, group, "");
-    CLEANUP(freep) char *any = NULL;
-    CLEANUP(freep) char *key = NULL;
+    CLEANUP(freep) char *any = progress_any(&progress, group);
 
-    if (!object)
+    if (!any)
         return NULL;
-    any = mem_strdup(snapshot_recorded_id(as_snapshot(object)));
     TRY(controller->cloud->ops->snapshot_list(self, controller->cloud, any, &all));
-    key = mem_strdup("");
-    while ((object = next_incomplete(controller, group, key))) {
-        CLEANUP(freep) char *before = TAKE_PTR(key);
-
-        key = mem_strdup(object->key);
-        TRY(record(self, controller, object, &all));
-    }
-    if (next_incomplete(controller, group, ""))
-        workqueue_add_at(controller->leading->queues[SNAPSHOT_PROGRESS_QUEUE], group,
-                         loop_now(controller->loop) + LOOK_MS);
-    return NULL;
+    return progress_record(self, &progress, group, &all);
 }

@@ -32,6 +32,20 @@ bool snapshot_is_ready(const Api__AzSnapshot *snapshot)
     return snapshot_is_created(snapshot) && snapshot->status->ready_to_use;
 }
 
+int snapshot_percent(const Api__AzSnapshot *snapshot)
+{
+    return snapshot_is_created(snapshot) ? snapshot->status->completion_percent : 0;
+}
+
+bool snapshot_is_pending(const Api__AzSnapshot *snapshot)
+{
+    if (kube_is_deleting(snapshot->metadata))
+        return false;
+    if (!snapshot_is_created(snapshot))
+        return !snapshot_recorded_id(snapshot) && !snapshot_has_failed(snapshot);
+    return snapshot_percent(snapshot) < 100 && !snapshot->status->error;
+}
+
 bool snapshot_has_failed(const Api__AzSnapshot *snapshot)
 {
     return strcmp(snapshot_state(snapshot), "CreationFailed") == 0;

@@ -21,6 +21,10 @@ const char *snapshot_annotation(const Api__AzSnapshot *snapshot, const char *nam
 
 bool snapshot_is_created(const Api__AzSnapshot *snapshot); /* it exists in Azure */
 bool snapshot_is_ready(const Api__AzSnapshot *snapshot);   /* volumes can be made from it */
+/* How much of the data of its disk the cloud has copied to it; 0 before it exists. */
+int snapshot_percent(const Api__AzSnapshot *snapshot);
+/* Data of its disk is being copied to it, or may be before long: if the disk grows, it fails. */
+bool snapshot_is_pending(const Api__AzSnapshot *snapshot);
 /* Its creation has failed, and is not tried again before CreateSnapshot is called again. */
 bool snapshot_has_failed(const Api__AzSnapshot *snapshot);
 

@@ -18,6 +18,7 @@ LAYERS = (
     ("controller/leading",),
     ("controller/controller",),
     ("controller/metrics",),
+    ("controller/progress",),
     ("controller/scheduling",),
     ("controller/cache",),
     ("controller/attachment",),

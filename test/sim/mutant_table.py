@@ -289,8 +289,8 @@ MUTANTS = [
     Mutant("what a failed creation may have left is not looked for", "controller/snapshot/reconcile.c",
            "    if (!id)\n        TRY(unrecorded_id(self, work, &id));\n", "    (void)unrecorded_id;\n", "azure-faults",
            "snapshot-taken,snapshot-deleted,azure-network-bad"),
-    Mutant("a snapshot whose data is copied is never said to be ready", "controller/snapshot/progress.c",
-           "    if (!controller->leading || !is_incomplete(snapshot))\n        return;\n",
-           "    if (snapshot || !is_incomplete(snapshot))\n        return;\n", "calm",
+    Mutant("a snapshot whose data is copied is never said to be ready", "controller/progress.c",
+           "    if (!progress->controller->leading || !id)\n        return;\n",
+           "    if (object || !id)\n        return;\n", "calm",
            "snapshot-taken,claim-modified"),
 ]
