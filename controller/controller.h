@@ -80,8 +80,8 @@ workqueue_work_fn reconcile_role;
 workqueue_work_fn reconcile_limit;
 
 workqueue_work_fn reconcile_snapshot;
-/* snapshot/progress.h; of many snapshots at once. */
-workqueue_work_fn reconcile_snapshot_progress;
+/* progress.h; of many snapshots and disks at once. */
+workqueue_work_fn reconcile_snapshot_progress, reconcile_disk_progress;
 
 /* volume/attachment_summary.h; on a queue of its own, since it is in no hurry. */
 workqueue_work_fn reconcile_summary;

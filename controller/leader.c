@@ -103,6 +103,7 @@ static void start(struct leader *leader)
         [SNAPSHOT_QUEUE] = {"azsnapshot", reconcile_snapshot, most},
         [SNAPSHOT_PROGRESS_QUEUE] = {"snapshotprogress", reconcile_snapshot_progress,
                                      PROGRESS_TASKS},
+        [DISK_PROGRESS_QUEUE] = {"diskprogress", reconcile_disk_progress, PROGRESS_TASKS},
     };
 
     list_init(&leader->leading.reservations);

@@ -12,7 +12,8 @@
 #include "lib/kube/workqueue.h"
 
 /* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE, RECOVERY_QUEUE
- * and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE, see snapshot/progress.h. */
+ * and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE and
+ * DISK_PROGRESS_QUEUE, see progress.h. */
 enum queue {
     VOLUME_QUEUE,
     ATTACHMENT_QUEUE,
@@ -24,6 +25,7 @@ enum queue {
     SUMMARY_QUEUE,
     SNAPSHOT_QUEUE,
     SNAPSHOT_PROGRESS_QUEUE,
+    DISK_PROGRESS_QUEUE,
     N_QUEUES
 };
 

@@ -159,6 +159,9 @@ struct cloud_disk_change {
     int64_t size_gib;   /* at least; 0: as it is */
     const char *sku;    /* one of DISK_SKU_NAMES; NULL: as it is */
     int64_t iops, mbps; /* 0: as they are */
+    /* Asked when nothing but its request is left to be done: an error ends it. Must not yield;
+     * NULL: it is wanted in any case. */
+    struct err *(*check)(void *ctx);
     /* Records what the disk is then. */
     struct err *(*record)(struct task *self, void *ctx, const struct cloud_disk *disk);
     void *ctx;
@@ -185,7 +188,8 @@ struct cloud_ops {
      * detaches of the disk that are under way are waited for; further ones wait until it is
      * recorded, for how a disk is attached follows from its size and kind. PRECONDITION if it
      * cannot be changed where it is attached. A disk that is being converted is what it is to be,
-     * with a `percent` below 100. */
+     * with a `percent` below 100; one that has such a percentage does not grow, and is recorded as
+     * it is. */
     struct err *(*disk_change)(struct task *self, struct cloud *cloud, const char *disk_id,
                                const struct cloud_disk_change *change);
     /* Success if it is gone already; PRECONDITION while it is attached. */

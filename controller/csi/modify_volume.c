@@ -80,12 +80,13 @@ static struct err *request_parameters(struct task *self, struct controller *cont
 /* What its last trouble was, or how far it is. */
 static struct err *in_vain(const struct kube_object *volume, struct err *err)
 {
-    const char *percent = volume_annotation(as_volume(volume), ANNOTATION_DISK_CONVERSION);
+    int percent = volume_percent(as_volume(volume));
 
-    if (err_kind(err) == ERR_TIMEOUT && percent) {
+    if (err_kind(err) == ERR_TIMEOUT && percent < 100) {
         err_free(err);
         return err_new(ERR_TIMEOUT,
-                       "Azure is still converting the disk of volume %s; at least %s %% is done",
+                       "Azure is still converting the disk of volume %s, or copying its data; %d "
+                       "%% is done",
                        volume->metadata->name, percent);
     }
     return csi_waited_in_vain(as_volume(volume)->status->error,

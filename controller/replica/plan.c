@@ -96,7 +96,7 @@ static struct tally count(const struct replica_snapshot *in)
 static void release_surplus(const struct replica_snapshot *in, struct replica_plan *plan,
                             struct tally *tally)
 {
-    bool may_linger = in->may_attach && tally->shares <= in->max_shares;
+    bool may_linger = in->may_attach && !in->copying && tally->shares <= in->max_shares;
     unsigned stand_ins = may_linger ? tally->coming + tally->missing : 0;
 
     if (stand_ins > tally->astray)
@@ -166,6 +166,11 @@ void replica_decide(const struct replica_snapshot *in, struct replica_plan *plan
     release_surplus(in, plan, &tally);
     if (!in->may_attach)
         return;
+    if (in->copying) {
+        if (tally.missing > 0 || in->n_targets < in->wanted)
+            plan->shortfall = REPLICAS_WAIT_COPY;
+        return;
+    }
     attach_missing(in, plan, &tally);
     if (plan->shortfall == REPLICAS_COMPLETE && in->n_targets < in->wanted)
         plan->shortfall = REPLICAS_NO_NODE;

@@ -14,7 +14,8 @@
  *     otherwise before. If no other node can take the replica, it stays, because an unreachable
  *     node may come back with the disk still attached. A replica that is neither attached nor
  *     useful is released immediately;
- *   - nothing is attached before the primary is attached, or to a node without a free slot;
+ *   - nothing is attached before the primary is attached, while data is copied to the disk, or to a
+ *     node without a free slot;
  *   - equal snapshots give equal plans, whatever the order of attachments.
  */
 #pragma once
@@ -45,6 +46,7 @@ struct replica_snapshot {
     size_t n_targets;
     unsigned wanted;     /* by replicas_wanted */
     bool may_attach;     /* the primary is attached, which comes first */
+    bool copying;        /* data is still copied to the disk */
     unsigned max_shares; /* of the disk, at most MAX_SHARES_LIMIT */
 };
 
@@ -52,6 +54,7 @@ enum replica_shortfall {
     REPLICAS_COMPLETE,     /* all exist, or are being attached */
     REPLICAS_NO_NODE,      /* no other node can take one */
     REPLICAS_WAIT_RELEASE, /* a share becomes free when a detach has finished */
+    REPLICAS_WAIT_COPY,    /* the disk has all its data before more VMs have it */
     REPLICAS_WAIT_SLOT,    /* a slot becomes free when another volume of the pod has moved */
 };
 

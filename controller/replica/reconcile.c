@@ -48,7 +48,8 @@ static struct err *carry_out(struct task *self, struct controller *controller,
 
 /* ---- decide ---- */
 
-static void decide(const struct replica_work *work, struct replica_plan *plan)
+static void decide(const Api__AzVolume *volume, const struct replica_work *work,
+                   struct replica_plan *plan)
 {
     replica_decide(
         &(struct replica_snapshot){
@@ -58,6 +59,7 @@ static void decide(const struct replica_work *work, struct replica_plan *plan)
             .n_targets = work->n_targets,
             .wanted = work->wanted,
             .may_attach = work->primary_attached,
+            .copying = volume_percent(volume) < 100,
             .max_shares = work->max_shares,
         },
         plan);
@@ -79,12 +81,27 @@ static void wait_for_slots(struct controller *controller, const struct kube_obje
         colocation_requeue(controller, object->metadata->name);
 }
 
+static void wait_for_copy(struct controller *controller, const struct kube_object *object,
+                          const struct replica_work *work)
+{
+    const Api__AzVolume *volume = as_volume(object);
+
+    if (unschedulable_add(controller, object, "copy"))
+        events_record(controller->events, &AZ_VOLUMES, object->metadata, EVENT_NORMAL,
+                      "ReplicasWaitForCopy", "PlacingReplica",
+                      "Azure is still copying data to disk %s, and %d %% is done. The volume's %u "
+                      "replicas are attached when all is; until then, the disk cannot grow either",
+                      volume->status->detail->volume__id, volume_percent(volume), work->wanted);
+}
+
 /* Remembers a volume that waits for a place, and reports why it waits. */
 static void note_shortfall(struct controller *controller, const struct kube_object *object,
                            const struct replica_work *work, const struct replica_plan *plan)
 {
     if (plan->shortfall == REPLICAS_NO_NODE)
         unschedulable_report(controller, object, work->why ? work->why : "");
+    else if (plan->shortfall == REPLICAS_WAIT_COPY)
+        wait_for_copy(controller, object, work);
     else if (plan->shortfall == REPLICAS_WAIT_SLOT)
         wait_for_slots(controller, object, work);
     else if (plan->shortfall == REPLICAS_COMPLETE)
@@ -116,7 +133,7 @@ struct err *reconcile_replicas(struct task *self, void *ctx, const char *key)
         return NULL; /* leader.c queues all volumes as soon as Pods have been read */
     replica_work_gather(controller, object, &work);
     replica_work_place(controller, object, &work);
-    decide(&work, &plan);
+    decide(as_volume(object), &work, &plan);
     note_shortfall(controller, object, &work, &plan);
     return carry_out(self, controller, as_volume(object), &work, &plan);
 }

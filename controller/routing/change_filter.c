@@ -38,6 +38,7 @@ static void volume_facts_of(const struct kube_object *object, struct volume_fact
     ret->status.error = NULL;
     ret->status.primary_node = NULL;
     ret->status.has_ready_replicas = false;
+    ret->status.completion_percent = 0; /* whether there is any counts */
     ret->volume.status = &ret->status;
 }
 

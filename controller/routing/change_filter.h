@@ -10,8 +10,8 @@
 
 #include "lib/kube/object.h"
 
-/* Whether more than the error has changed. `before` is NULL for a new object, `after` for one that
- * is gone. */
+/* Whether more than the error, and what is there for people, has changed. `before` is NULL for a
+ * new object, `after` for one that is gone. */
 bool volume_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
 bool snapshot_needs_reconcile(const struct kube_object *before, const struct kube_object *after);
 bool attachment_needs_reconcile(const struct kube_object *before, const struct kube_object *after);

@@ -11,6 +11,7 @@
 #include "controller/routing/change_filter.h"
 #include "controller/snapshot/progress.h"
 #include "controller/volume/attachment_summary.h"
+#include "controller/volume/disk_progress.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "lib/kube/pod.h"
@@ -23,6 +24,8 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
     struct kube_object *const *attachments =
         attachments_of_volume(controller, object->metadata->name, &n);
 
+    if (after)
+        disk_progress_enqueue(controller, after);
     if (!volume_needs_reconcile(before, after))
         return;
     enqueue(controller, VOLUME_QUEUE, object->metadata->name);
@@ -248,6 +251,7 @@ void object_events_of_all(struct controller *controller)
         enqueue(controller, VOLUME_QUEUE, object->metadata->name);
         enqueue(controller, REPLICA_QUEUE, object->metadata->name);
         attachment_summary_enqueue(controller, object->metadata->name);
+        disk_progress_enqueue(controller, object);
     }
     STORE_FOREACH(controller->attachments, object) {
         const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;

@@ -109,12 +109,18 @@ static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *
     return notes;
 }
 
+json_t *volume_percent_json(const struct cloud_disk *disk)
+{
+    return disk->percent < 100 ? json_integer(disk->percent) : json_null();
+}
+
 json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
                          const struct cloud_disk *disk)
 {
-    return json_pack("{s:s, s:n, s:o, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created", "error",
-                     "annotation", notes_json(volume, disk), "detail", "volume_id", disk->id,
-                     "parameters", context_json(volume, disk), "capacity_bytes",
-                     (json_int_t)disk->size_bytes, "accessible_topology",
-                     topologies_json(controller, disk), "node_expansion_required", 0);
+    return json_pack("{s:s, s:n, s:o, s:o, s:{s:s, s:o, s:I, s:o, s:b}}", "state", "Created",
+                     "error", "annotation", notes_json(volume, disk), "completionPercent",
+                     volume_percent_json(disk), "detail", "volume_id", disk->id, "parameters",
+                     context_json(volume, disk), "capacity_bytes", (json_int_t)disk->size_bytes,
+                     "accessible_topology", topologies_json(controller, disk),
+                     "node_expansion_required", 0);
 }

@@ -17,6 +17,8 @@ struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
 /* Whether this is not the recorded disk but a newer one of the same name: what is recorded about
  * the data does not apply to it. */
 bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk);
+/* What its status.completionPercent is to be. */
+json_t *volume_percent_json(const struct cloud_disk *disk);
 /* A patch of the AzVolume's status that records this disk. */
 json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
                          const struct cloud_disk *disk);

@@ -27,11 +27,25 @@ void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret)
         return;
     ret->size_differs = to_gib > volume_disk(volume).size_gib;
     ret->grows_attached = grows_attached(volume, to_gib);
+    ret->copying = volume_percent(volume) < 100;
+}
+
+static struct err *check_not_copying(const Api__AzVolume *volume)
+{
+    const char *name = volume->metadata->name;
+
+    if (volume_percent(volume) < 100)
+        return err_new(ERR_PRECONDITION,
+                       "volume %s cannot grow now: Azure is still copying data to its disk, and %d "
+                       "%% is done; it grows as soon as all is",
+                       name, volume_percent(volume));
+    return NULL;
 }
 
 struct err *growth_check_possible(const struct controller *controller,
                                   const struct kube_object *object, int64_t to_gib)
 {
+    TRY(check_not_copying(as_volume(object)));
     if (grows_attached(as_volume(object), to_gib))
         return NULL;
     return volume_user_check_none(
@@ -54,7 +68,7 @@ json_t *growth_begin_json(void)
     return json_pack("{s:{s:s, s:n}}", "status", "state", STATE_UPDATING, "error");
 }
 
-struct recording {
+struct growth {
     struct controller *controller;
     const struct kube_object *volume;
 };
@@ -62,27 +76,26 @@ struct recording {
 /* Even if somebody has written to the AzVolume meanwhile: the disk has that size. */
 static struct err *record(struct task *self, void *ctx, const struct cloud_disk *disk)
 {
-    const struct recording *recording = ctx;
-    struct controller *controller = recording->controller;
-    json_t *status = volume_disk_json(controller, as_volume(recording->volume), disk);
+    const struct growth *growth = ctx;
+    struct controller *controller = growth->controller;
+    json_t *status = volume_disk_json(controller, as_volume(growth->volume), disk);
 
     json_object_set_new(status, "state", json_string(STATE_UPDATING)); /* more may be asked for */
-    return cached_patch_status(
-        self, controller->leader_kube, controller->volumes, recording->volume,
-        if_same(recording->volume, json_pack("{s:o}", "status", status)), NULL);
+    return cached_patch_status(self, controller->leader_kube, controller->volumes, growth->volume,
+                               if_same(growth->volume, json_pack("{s:o}", "status", status)), NULL);
 }
 
 struct err *growth_carry_out(struct task *self, struct controller *controller,
                              const struct kube_object *object)
 {
     struct cloud *cloud = controller->cloud;
-    struct recording recording = {controller, object};
+    struct growth growth = {controller, object};
 
     return cloud->ops->disk_change(
         self, cloud, as_volume(object)->status->detail->volume__id,
         &(struct cloud_disk_change){.size_gib = volume_requested_gib(as_volume(object)),
                                     .record = record,
-                                    .ctx = &recording});
+                                    .ctx = &growth});
 }
 
 struct err *growth_read_size(struct task *self, struct controller *controller,
@@ -95,5 +108,5 @@ struct err *growth_read_size(struct task *self, struct controller *controller,
     TRY(cloud->ops->disk_get(self, cloud, detail->volume__id, &disk));
     if (!disk_differs(as_volume(object), &disk))
         return NULL;
-    return record(self, &(struct recording){controller, object}, &disk);
+    return record(self, &(struct growth){controller, object}, &disk);
 }

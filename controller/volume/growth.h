@@ -5,8 +5,8 @@
  * then. The state says that the size is wanted: a range alone, which the volume was made with or
  * another version of the driver wrote, makes no disk larger.
  *
- * A disk that several VMs may have cannot grow while one has it (provisioner-lib/disk_sku.h): it
- * grows when no pod uses the volume (volume/user.h).
+ * No disk grows while Azure copies data to it. A disk that several VMs may have cannot grow while
+ * one has it (provisioner-lib/disk_sku.h): it grows when no pod uses the volume (volume/user.h).
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 /* What the plan has to know of it. */
 void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret);
 
-/* PRECONDITION, with who uses it and what to do, if a disk of the volume's kind cannot grow to this
- * size now. */
+/* PRECONDITION if the disk cannot grow to this size now: with what is copied, and how much of it
+ * has been, or with who uses it and what to do. */
 struct err *growth_check_possible(const struct controller *controller,
                                   const struct kube_object *object, int64_t to_gib)
     __attribute__((warn_unused_result));

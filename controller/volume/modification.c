@@ -11,7 +11,7 @@
 #include "provisioner-lib/disk_sku.h"
 #include "provisioner-lib/records/az_error.h"
 
-enum { LOOK_MS = 60 * 1000, EVENT_PERCENT = 20 };
+enum { EVENT_PERCENT = 20 };
 
 /* ---- when ---- */
 
@@ -135,21 +135,13 @@ void modification_add_done(const Api__AzVolume *volume, json_t *status)
 struct modification {
     struct controller *controller;
     const struct kube_object *volume;
-    int percent; /* of its conversion that the disk has by now; 100 without one */
+    bool converts; /* it is to be of a kind, which it may be already */
+    int percent;   /* of its data that the disk has by now */
 };
 
-static int recorded_percent(const Api__AzVolume *volume)
+static bool is_done(const struct modification *modification)
 {
-    const char *noted = volume_annotation(volume, ANNOTATION_DISK_CONVERSION);
-
-    return noted ? (int)strtol(noted, NULL, 10) : -1;
-}
-
-/* In whole steps, as events tell of it. */
-static json_t *percent_json(int percent)
-{
-    return percent == 100 ? json_null()
-                          : json_sprintf("%d", percent / EVENT_PERCENT * EVENT_PERCENT);
+    return !modification->converts || modification->percent == 100;
 }
 
 /* Even if somebody has written to the AzVolume meanwhile: the disk is so. What became of a growth
@@ -164,32 +156,45 @@ static struct err *record(struct task *self, void *ctx, const struct cloud_disk 
     json_object_set_new(status, "state", json_string(volume_state(volume)));
     if (strcmp(volume_state(volume), STATE_UPDATE_FAILED) == 0)
         json_object_del(status, "error");
-    json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_DISK_CONVERSION,
-                        percent_json(disk->percent));
-    if (disk->percent == 100)
-        modification_add_done(volume, status);
     modification->percent = disk->percent;
+    if (is_done(modification))
+        modification_add_done(volume, status);
     return cached_patch_status(
         self, controller->leader_kube, controller->volumes, modification->volume,
         if_same(modification->volume, json_pack("{s:o}", "status", status)), NULL);
 }
 
+/* Of these, events tell. */
+static int steps_of(int percent)
+{
+    return percent == 100 ? -1 : percent / EVENT_PERCENT;
+}
+
+void modification_tell_progress(const struct controller *controller,
+                                const struct kube_object *before, int percent)
+{
+    const Api__AzVolume *volume = as_volume(before);
+
+    if (volume_is_modifying(volume) && steps_of(percent) > steps_of(volume_percent(volume)))
+        events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL,
+                      "DiskConverting", "Modify",
+                      "Azure is converting disk %s, or copying its data; %d %% is done. The disk "
+                      "can be used meanwhile, but it is slower and cannot grow",
+                      volume->status->detail->volume__id, percent);
+}
+
 static void tell(const struct modification *modification)
 {
+    const struct controller *controller = modification->controller;
     const struct kube_object *volume = modification->volume;
-    struct events *events = modification->controller->events;
-    const char *disk = as_volume(volume)->status->detail->volume__id;
-    int percent = modification->percent;
 
-    if (percent == 100)
-        events_record(events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL, "DiskModified", "Modify",
-                      "Disk %s has been modified as the VolumeAttributesClass requires", disk);
-    else if (percent / EVENT_PERCENT * EVENT_PERCENT > recorded_percent(as_volume(volume)))
-        events_record(events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL, "DiskConverting",
-                      "Modify",
-                      "Azure is converting disk %s; %d %% is done. The disk can be used meanwhile, "
-                      "but it is slower and cannot grow",
-                      disk, percent);
+    if (is_done(modification))
+        events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_NORMAL,
+                      "DiskModified", "Modify",
+                      "Disk %s has been modified as the VolumeAttributesClass requires",
+                      as_volume(volume)->status->detail->volume__id);
+    else
+        modification_tell_progress(controller, volume, modification->percent);
 }
 
 /* It is not tried again before ControllerModifyVolume is called again, as csi-resizer does. */
@@ -217,6 +222,7 @@ static struct err *change_disk(struct task *self, struct modification *modificat
     CLEANUP(volume_parameters_fini) struct volume_parameters wanted = {0};
 
     TRY(volume_parse_mutable(volume, &wanted));
+    modification->converts = wanted.sku != NULL;
     return cloud->ops->disk_change(self, cloud, volume->status->detail->volume__id,
                                    &(struct cloud_disk_change){.sku = wanted.sku,
                                                                .iops = wanted.iops,
@@ -228,7 +234,7 @@ static struct err *change_disk(struct task *self, struct modification *modificat
 struct err *modification_carry_out(struct task *self, struct controller *controller,
                                    const struct kube_object *object)
 {
-    struct modification modification = {controller, object, 100};
+    struct modification modification = {.controller = controller, .volume = object};
     struct err *err = change_disk(self, &modification);
 
     if (err && !err_is_transient(err) && err_kind(err) != ERR_CANCELED)
@@ -236,8 +242,5 @@ struct err *modification_carry_out(struct task *self, struct controller *control
     if (err)
         return err;
     tell(&modification);
-    if (modification.percent < 100)
-        workqueue_add_at(controller->leading->queues[VOLUME_QUEUE], object->key,
-                         loop_now(controller->loop) + LOOK_MS);
     return NULL;
 }

@@ -6,7 +6,7 @@
  * status.modifyError why not.
  *
  * Azure converts a disk to PremiumV2_LRS in the background, which takes hours. Until that has
- * ended, the modification has not; events and an annotation in the status tell how far it is.
+ * ended, the modification has not; events and the status tell how far it is (disk_progress.h).
  */
 #pragma once
 
@@ -38,7 +38,12 @@ struct err *modification_check_kept(const Api__AzVolume *volume)
 /* A member of a status that records the disk: it has what is requested. */
 void modification_add_done(const Api__AzVolume *volume, json_t *status);
 
-/* Modifies the disk and records what it is; comes back by itself while Azure converts it. */
+/* The volume's disk has so much of its data by now: an event now and then, if it is being modified.
+ */
+void modification_tell_progress(const struct controller *controller,
+                                const struct kube_object *before, int percent);
+
+/* Modifies the disk and records what it is. */
 struct err *modification_carry_out(struct task *self, struct controller *controller,
                                    const struct kube_object *object)
     __attribute__((warn_unused_result));

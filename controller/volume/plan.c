@@ -44,7 +44,9 @@ static enum volume_step next_of_growing(const struct volume_snapshot *in)
         return VOLUME_NONE;
     if (!in->size_differs)
         return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;
-    enum volume_step step = in->grows_attached ? VOLUME_GROW : next_when_detached(in, VOLUME_GROW);
+    enum volume_step step = in->copying          ? VOLUME_NONE
+                            : in->grows_attached ? VOLUME_GROW
+                                                 : next_when_detached(in, VOLUME_GROW);
     return step == VOLUME_NONE && !in->size_read ? VOLUME_READ_SIZE : step;
 }
 

@@ -30,7 +30,6 @@
     "disk.csi.azure.com/look-request" /* since when the disk is to be looked at */
 /* What the cloud said of the disk when it was last looked at. */
 #define ANNOTATION_DISK_SKU "disk.csi.azure.com/disk-sku"
-#define ANNOTATION_DISK_CONVERSION "disk.csi.azure.com/disk-conversion" /* in per cent */
 #define ANNOTATION_DISK_MAX_SHARES "disk.csi.azure.com/disk-max-shares"
 #define ANNOTATION_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
 #define ANNOTATION_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"

@@ -19,8 +19,8 @@ struct object_list {
 
 struct cluster_view {
     const char *driver_name;
-    const char *cluster_id;                                /* NULL: not read */
-    struct object_list volumes, attachments, driver_nodes; /* custom resources */
+    const char *cluster_id;                                           /* NULL: not read */
+    struct object_list volumes, attachments, snapshots, driver_nodes; /* custom resources */
     struct object_list nodes, persistent_volumes, volume_attachments;
 };
 

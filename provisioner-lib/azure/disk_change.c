@@ -99,12 +99,14 @@ struct err *disk_change_carry_out(struct task *self, struct arm_client *arm, con
 
     TRY(managed_disk_get(self, arm, id, &disk));
     CLEANUP(json_decrefp) json_t *body = left_to_change(&disk, change);
-    if (body) {
+    bool copying = !is_large_enough(&disk, change) && disk.percent < 100;
+    if (body && !copying) {
+        TRY(change->check ? change->check(change->ctx) : NULL);
         TRY(carry_out(self, arm, id, change, body));
         cloud_disk_fini(&disk);
         TRY(managed_disk_get(self, arm, id, &disk));
     }
-    if (!is_large_enough(&disk, change))
+    if (!is_large_enough(&disk, change) && !copying)
         return err_new(ERR_BUSY, "disk %s still has %" PRId64 " bytes, not %" PRId64 " GiB", id,
                        disk.size_bytes, change->size_gib);
     *ret = disk;

@@ -102,6 +102,13 @@ struct caching_disk volume_disk(const Api__AzVolume *volume)
     };
 }
 
+int volume_percent(const Api__AzVolume *volume)
+{
+    const Api__AzVolumeStatus *status = volume->status;
+
+    return status && status->has_completion_percent ? status->completion_percent : 100;
+}
+
 int64_t volume_requested_gib(const Api__AzVolume *volume)
 {
     const Api__AzCapacityRange *range = volume->spec ? volume->spec->capacity_range : NULL;

@@ -33,6 +33,10 @@ const char *volume_recorded_disk(const Api__AzVolume *volume);
 /* What is known of it. */
 struct caching_disk volume_disk(const Api__AzVolume *volume);
 
+/* How much of its data the cloud has copied to it from its source, in per cent; 100 unless it still
+ * copies. */
+int volume_percent(const Api__AzVolume *volume);
+
 /* The zone in which it can be attached; "" if any. free() it. */
 char *volume_zone(const Api__AzVolume *volume, const char *driver_name)
     __attribute__((warn_unused_result));

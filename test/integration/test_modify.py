@@ -155,7 +155,7 @@ def test_a_disk_is_converted_in_the_background(world, controller):
     volume = create(controller, parameters={**ALONE, "cachingMode": "None"}).volume_id
     publish(controller, volume, world.nodes[0])
     first = begin(controller, volume, skuName="PremiumV2_LRS")
-    until(lambda: "disk.csi.azure.com/disk-conversion" in record(world)["status"]["annotation"], "how far it is")
+    until(lambda: "completionPercent" in record(world)["status"], "how far it is")
     until(lambda: "DiskConverting" in events(world), "an event")
     assert not first.done()
     first.cancel()

@@ -255,7 +255,7 @@ MUTANTS = [
     Mutant("a modification is said to be done before it is", "controller/csi/modify_volume.c",
            "if (!volume_is_modifying(as_volume(object)))", "if (object)", "busy", "claim-modified"),
     Mutant("what was modified is not recorded", "controller/volume/modification.c",
-           "    if (disk->percent == 100)\n        modification_add_done(volume, status);\n", "", "busy", "claim-modified"),
+           "    if (is_done(modification))\n        modification_add_done(volume, status);\n", "", "busy", "claim-modified"),
     # ---- disks of one name ----
     Mutant("a disk takes the AzVolume of another one of its name", NAMES,
            "return its && strcasecmp(its, disk) != 0;", "return its && !disk;", landscape="namesakes"),

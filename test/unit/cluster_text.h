@@ -17,6 +17,7 @@
 #define DRIVER "disk.csi.azure.com"
 #define CLUSTER "3f0a8c1e-6d5b-4f7a-9e21-7c4d2b1a0f55"
 #define GROUP_DISKS "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/disks/"
+#define GROUP_SNAPSHOTS "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/snapshots/"
 #define GROUP_VMS "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/"
 
 /* An AzVolume with two shares, created; `mode` is CSI's number, 1 for one writer. */
@@ -34,6 +35,14 @@
     "','role':'" wanted "'},'status':{'state':'" state "','detail':{'role':'" role                 \
     "','publish_context':{'LUN':'" lun "'}}" more "}}"
 #define ATTACHED(volume, node, role, lun) ATTACHMENT(volume, node, role, role, "Attached", lun, "")
+/* Of the disk of that name; `status` is the AzSnapshot's. */
+#define SNAPSHOT(name, disk, status)                                                               \
+    "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:04Z'},"                  \
+    "'spec':{'snapshotName':'" name "','sourceVolumeId':'" GROUP_DISKS disk "'},'status':{" status \
+    "}}"
+#define SNAPSHOT_CREATED(name, percent)                                                            \
+    "'state':'Created','snapshotId':'" GROUP_SNAPSHOTS name                                        \
+    "','readyToUse':true,'completionPercent':" percent
 #define PV(name, disk)                                                                             \
     "{'metadata':{'name':'" name "','creationTimestamp':'2026-01-01T00:00:01Z'},"                  \
     "'spec':{'csi':{'driver':'" DRIVER "','volumeHandle':'" GROUP_DISKS disk "'},"                 \
@@ -102,6 +111,7 @@ static inline struct cluster_view view_of(const json_t *cluster)
         .volumes = object_list_of(cluster, "volumes", &api__az_volume__descriptor),
         .attachments =
             object_list_of(cluster, "attachments", &api__az_volume_attachment__descriptor),
+        .snapshots = object_list_of(cluster, "snapshots", &api__az_snapshot__descriptor),
         .driver_nodes = object_list_of(cluster, "driverNodes", &api__az_driver_node__descriptor),
         .nodes = object_list_of(cluster, "nodes", &api__node__descriptor),
         .persistent_volumes = object_list_of(cluster, "pvs", &api__persistent_volume__descriptor),
@@ -114,6 +124,7 @@ static inline void view_free(const struct cluster_view *view)
 {
     object_list_free(&view->volumes);
     object_list_free(&view->attachments);
+    object_list_free(&view->snapshots);
     object_list_free(&view->driver_nodes);
     object_list_free(&view->nodes);
     object_list_free(&view->persistent_volumes);

@@ -40,6 +40,7 @@ struct controller controller_of(const struct cluster_view *view)
     indexes_add(&controller);
     fill(controller.volumes, &view->volumes);
     fill(controller.attachments, &view->attachments);
+    fill(controller.snapshots, &view->snapshots);
     fill(controller.nodes, &view->nodes);
     fill(controller.persistent_volumes, &view->persistent_volumes);
     fill(controller.volume_attachments, &view->volume_attachments);

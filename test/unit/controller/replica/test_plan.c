@@ -15,13 +15,14 @@ static const char *const names[MAX_NODES] = {"a", "b", "c", "d", "e", "f"};
 
 struct row {
     const char *why;
-    /* One character for each of the nodes a, b, ...: P primary, p one that is not attached yet,
-     * R replica, r one that is not attached yet, U one of no use, u one that is neither, - leaving,
-     * . nothing. */
+    /* One character for each of the nodes a, b, ...: P primary, p one that is not attached yet, C
+     * and c the same while data is copied to the disk, R replica, r one that is not attached yet, U
+     * one of no use, u one that is neither, - leaving, . nothing. */
     const char *there;
     const char *targets; /* nodes, best first; in upper case: without a slot yet */
     unsigned wanted, max_shares;
-    /* "+x" attach to x, "-x" release from x, then ! no node, ? waits for a release, # for a slot */
+    /* "+x" attach to x, "-x" release from x, then ! no node, ? waits for a release, # for a slot,
+     * % for data that is copied to the disk */
     const char *plan;
 };
 
@@ -53,6 +54,13 @@ static const struct row rows[] = {
     {"no slot yet: it waits for the volume that has it", "P.", "B", 1, 2, "#"},
     {"and the old one stays so long", "PU.", "C", 1, 2, "#"},
     {"collected", "RR", "", 0, 3, "-b-a"},
+    {"nothing is attached while data is copied to the disk", "C..", "bc", 2, 3, "%"},
+    {"not even where there is no node for all", "C..", "", 2, 3, "%"},
+    {"what is attached stays", "CRR", "bc", 2, 3, ""},
+    {"of use or not, for no other one comes", "CU.", "c", 1, 3, "%"},
+    {"what is too much goes", "CRR", "b", 1, 3, "-c"},
+    {"and does not wait for one that does not come", "CUR.", "d", 1, 4, "-b%"},
+    {"the primary is waited for first", "c..", "bc", 2, 3, ""},
 };
 
 static void decide(const struct row *row, struct replica_plan *plan)
@@ -67,12 +75,12 @@ static void decide(const struct row *row, struct replica_plan *plan)
 
         if (what == '.')
             continue;
-        may_attach |= what == 'P';
+        may_attach |= strchr("PC", what) != NULL;
         attachments[n_attachments++] =
             (struct replica_attachment){.node = names[i],
-                                        .primary = strchr("Pp", what) != NULL,
+                                        .primary = strchr("PpCc", what) != NULL,
                                         .leaving = what == '-',
-                                        .attached = strchr("PRU", what) != NULL,
+                                        .attached = strchr("PCRU", what) != NULL,
                                         .useful = strchr("Rr", what) != NULL};
     }
     for (const char *target = row->targets; *target; target++)
@@ -83,6 +91,7 @@ static void decide(const struct row *row, struct replica_plan *plan)
                                               .n_targets = n_targets,
                                               .wanted = row->wanted,
                                               .may_attach = may_attach,
+                                              .copying = strpbrk(row->there, "Cc") != NULL,
                                               .max_shares = row->max_shares},
                    plan);
     /* Indexes of attachments become those of nodes. */
@@ -101,7 +110,8 @@ static void render(const struct replica_plan *plan, char *out, size_t size)
         used += (size_t)snprintf(out + used, size - used, "+%s", names[plan->attach[i]]);
     for (size_t i = 0; i < plan->n_release; i++)
         used += (size_t)snprintf(out + used, size - used, "-%s", names[plan->release[i]]);
-    snprintf(out + used, size - used, "%s", (const char *[]){"", "!", "?", "#"}[plan->shortfall]);
+    snprintf(out + used, size - used, "%s",
+             (const char *[]){"", "!", "?", "%", "#"}[plan->shortfall]);
 }
 
 static void test_table(void **state)

@@ -178,7 +178,8 @@ static struct err *see(struct task *self, void *ctx, const struct cloud_disk *di
     struct modification *modification = ctx;
 
     (void)self;
-    modification->seen = (struct cloud_disk){.iops = disk->iops,
+    modification->seen = (struct cloud_disk){.size_bytes = disk->size_bytes,
+                                             .iops = disk->iops,
                                              .mbps = disk->mbps,
                                              .percent = disk->percent,
                                              .sku = mem_strdup(disk->sku)};
@@ -230,6 +231,53 @@ static void test_only_what_differs_is_changed(void **state)
     world_free(world);
 }
 
+/* Azure refuses it, however often it is asked. */
+static void test_a_disk_does_not_grow_while_data_is_copied_to_it(void **state)
+{
+    struct world *world = world_new();
+    struct modification m = {.world = world, .change = {.sku = "PremiumV2_LRS"}};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    m.change = (struct cloud_disk_change){.size_gib = 20};
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    assert_int_equal(calls(world, "disks.update"), 1);
+    assert_true(m.seen.percent > 0 && m.seen.percent < 100);
+    assert_int_equal(m.seen.size_bytes, 10 * GIB);
+    finish_modification(world, &m);
+    assert_ok(m.err);
+    assert_int_equal(calls(world, "disks.update"), 2);
+    assert_int_equal(m.seen.size_bytes, 20 * GIB);
+    cloud_disk_fini(&m.seen);
+    world_free(world);
+}
+
+static struct err *has_begun(void *ctx)
+{
+    (void)ctx;
+    return err_new(ERR_BUSY, "something has begun");
+}
+
+static void test_what_must_not_be_any_more_is_not_asked_for(void **state)
+{
+    struct world *world = world_new();
+    struct modification m = {.world = world, .change = {.size_gib = 20, .check = has_begun}};
+
+    (void)state;
+    make_disks(world, names, 1, 1);
+    finish_modification(world, &m);
+    assert_fails(m.err, ERR_BUSY, "something has begun");
+    assert_int_equal(calls(world, "disks.update"), 0);
+    m.change = (struct cloud_disk_change){.size_gib = 10, .check = has_begun};
+    finish_modification(world, &m); /* nothing is left to ask for */
+    assert_ok(m.err);
+    cloud_disk_fini(&m.seen);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +286,8 @@ int main(void)
         cmocka_unit_test(test_a_disk_whose_change_may_go_on_is_not_attached),
         cmocka_unit_test(test_a_change_that_nobody_can_see_is_given_up),
         cmocka_unit_test(test_only_what_differs_is_changed),
+        cmocka_unit_test(test_a_disk_does_not_grow_while_data_is_copied_to_it),
+        cmocka_unit_test(test_what_must_not_be_any_more_is_not_asked_for),
         cmocka_unit_test(test_a_size_that_cannot_be_recorded_holds_up_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

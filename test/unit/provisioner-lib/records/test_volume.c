@@ -161,6 +161,25 @@ static void test_its_disk(void **state)
     }
 }
 
+static int percent_of(const char *status)
+{
+    CLEANUP(freep) char *members = mem_printf(",'status':{%s}", status);
+    CLEANUP(kube_object_unrefp) struct kube_object *object = volume(members);
+
+    return volume_percent(as_volume(object));
+}
+
+static void test_how_much_has_been_copied_to_its_disk(void **state)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = volume("");
+
+    (void)state;
+    assert_int_equal(volume_percent(as_volume(object)), 100);
+    assert_int_equal(percent_of("'state':'Created'"), 100);
+    assert_int_equal(percent_of("'completionPercent':0"), 0);
+    assert_int_equal(percent_of("'completionPercent':37"), 37);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_how_many_nodes_use_it),
         cmocka_unit_test(test_whether_its_disk_is_to_be_modified),
         cmocka_unit_test(test_its_disk),
+        cmocka_unit_test(test_how_much_has_been_copied_to_its_disk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
