@@ -15,6 +15,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "lib/kube/pod.h"
+#include "provisioner-lib/records/snapshot.h"
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
@@ -121,10 +122,31 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
         enqueue_attachment(controller, siblings[i]);
 }
 
+/* A disk may have waited for its snapshot to be copied, to grow. */
+static void snapshot_is_over(const struct controller *controller, const Api__AzSnapshot *snapshot)
+{
+    size_t n;
+    struct kube_object *const *volumes =
+        volumes_of_disk(controller, snapshot->spec->source_volume_id, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(volume_state(as_volume(volumes[i])), STATE_UPDATING) == 0)
+            enqueue(controller, VOLUME_QUEUE, volumes[i]->metadata->name);
+}
+
+static bool is_pending(const struct kube_object *snapshot)
+{
+    const Api__AzSnapshotSpec *spec = snapshot ? as_snapshot(snapshot)->spec : NULL;
+
+    return spec && spec->source_volume_id && snapshot_is_pending(as_snapshot(snapshot));
+}
+
 static void snapshot_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
     struct controller *controller = ctx;
 
+    if (is_pending(before) && !is_pending(after))
+        snapshot_is_over(controller, as_snapshot(before));
     if (!after || !snapshot_needs_reconcile(before, after))
         return;
     enqueue(controller, SNAPSHOT_QUEUE, after->metadata->name);

@@ -6,8 +6,10 @@
 #include "controller/volume/disk.h"
 #include "controller/volume/user.h"
 #include "lib/api/azdisk.pb-c.h"
+#include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/records/snapshot.h"
 
 /* ---- when ---- */
 
@@ -18,7 +20,23 @@ static bool grows_attached(const Api__AzVolume *volume, int64_t to_gib)
     return disk.sku && disk_grows_attached(disk.sku, disk.max_shares, disk.size_gib, to_gib);
 }
 
-void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret)
+/* A snapshot that would fail if the disk grew; NULL if there is none. */
+static const Api__AzSnapshot *pending_snapshot(const struct controller *controller,
+                                               const Api__AzVolume *volume)
+{
+    const struct caching_disk disk = volume_disk(volume);
+    CLEANUP(freep) char *key = mem_lower(volume->status->detail->volume__id);
+    size_t n;
+    struct kube_object *const *snapshots = store_find(controller->snapshots_by_disk, key, &n);
+
+    for (size_t i = 0; disk.sku && disk_sku_is_provisioned(disk.sku) && i < n; i++)
+        if (snapshot_is_pending(as_snapshot(snapshots[i])))
+            return as_snapshot(snapshots[i]);
+    return NULL;
+}
+
+void growth_gather(const struct controller *controller, const Api__AzVolume *volume,
+                   struct volume_snapshot *ret)
 {
     int64_t to_gib = volume_requested_gib(volume);
 
@@ -27,11 +45,13 @@ void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret)
         return;
     ret->size_differs = to_gib > volume_disk(volume).size_gib;
     ret->grows_attached = grows_attached(volume, to_gib);
-    ret->copying = volume_percent(volume) < 100;
+    ret->copying = volume_percent(volume) < 100 || pending_snapshot(controller, volume);
 }
 
-static struct err *check_not_copying(const Api__AzVolume *volume)
+static struct err *check_not_copying(const struct controller *controller,
+                                     const Api__AzVolume *volume)
 {
+    const Api__AzSnapshot *snapshot = pending_snapshot(controller, volume);
     const char *name = volume->metadata->name;
 
     if (volume_percent(volume) < 100)
@@ -39,13 +59,18 @@ static struct err *check_not_copying(const Api__AzVolume *volume)
                        "volume %s cannot grow now: Azure is still copying data to its disk, and %d "
                        "%% is done; it grows as soon as all is",
                        name, volume_percent(volume));
-    return NULL;
+    if (!snapshot)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "volume %s cannot grow now: Azure is still copying data of its disk to snapshot "
+                   "%s, which would fail, and %d %% is done; it grows as soon as all is",
+                   name, snapshot->spec->snapshot_name, snapshot_percent(snapshot));
 }
 
 struct err *growth_check_possible(const struct controller *controller,
                                   const struct kube_object *object, int64_t to_gib)
 {
-    TRY(check_not_copying(as_volume(object)));
+    TRY(check_not_copying(controller, as_volume(object)));
     if (grows_attached(as_volume(object), to_gib))
         return NULL;
     return volume_user_check_none(
@@ -85,6 +110,18 @@ static struct err *record(struct task *self, void *ctx, const struct cloud_disk 
                                if_same(growth->volume, json_pack("{s:o}", "status", status)), NULL);
 }
 
+/* Until it is the disk's turn, a snapshot may have been begun. */
+static struct err *check_before(void *ctx)
+{
+    const struct growth *growth = ctx;
+    const Api__AzVolume *volume = as_volume(growth->volume);
+    const Api__AzSnapshot *snapshot = pending_snapshot(growth->controller, volume);
+
+    return snapshot ? err_new(ERR_BUSY, "snapshot %s of disk %s has been begun meanwhile",
+                              snapshot->spec->snapshot_name, volume->status->detail->volume__id)
+                    : NULL;
+}
+
 struct err *growth_carry_out(struct task *self, struct controller *controller,
                              const struct kube_object *object)
 {
@@ -94,6 +131,7 @@ struct err *growth_carry_out(struct task *self, struct controller *controller,
     return cloud->ops->disk_change(
         self, cloud, as_volume(object)->status->detail->volume__id,
         &(struct cloud_disk_change){.size_gib = volume_requested_gib(as_volume(object)),
+                                    .check = check_before,
                                     .record = record,
                                     .ctx = &growth});
 }

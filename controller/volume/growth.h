@@ -5,8 +5,10 @@
  * then. The state says that the size is wanted: a range alone, which the volume was made with or
  * another version of the driver wrote, makes no disk larger.
  *
- * No disk grows while Azure copies data to it. A disk that several VMs may have cannot grow while
- * one has it (provisioner-lib/disk_sku.h): it grows when no pod uses the volume (volume/user.h).
+ * No disk grows while Azure copies data to it. Azure would let the snapshots of a PremiumV2 or
+ * Ultra disk fail that it still copies: such a disk waits for those, too. A disk that several VMs
+ * may have cannot grow while one has it (provisioner-lib/disk_sku.h): it grows when no pod uses the
+ * volume (volume/user.h).
  */
 #pragma once
 
@@ -14,7 +16,8 @@
 #include "controller/volume/plan.h"
 
 /* What the plan has to know of it. */
-void growth_gather(const Api__AzVolume *volume, struct volume_snapshot *ret);
+void growth_gather(const struct controller *controller, const Api__AzVolume *volume,
+                   struct volume_snapshot *ret);
 
 /* PRECONDITION if the disk cannot grow to this size now: with what is copied, and how much of it
  * has been, or with who uses it and what to do. */

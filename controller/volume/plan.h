@@ -14,7 +14,8 @@
  *     ControllerModifyVolume has; where Azure allows that only while no VM has the disk, it waits
  *     until the volume is not in use, and only then are its replicas detached, so that every
  *     failover finds them;
- *   - a disk does not grow while Azure copies data to it;
+ *   - a disk does not grow while Azure copies its data: Azure refuses that, or lets the snapshots
+ *     fail that are copied;
  *   - a creation that failed permanently is repeated only if CreateVolume is called again, and is
  *     forgotten if that does not happen for long enough; reading a disk that exists already, or
  *     will, is retried until it succeeds.
@@ -47,7 +48,7 @@ struct volume_snapshot {
     bool updating;       /* ControllerExpandVolume has requested a size; not done yet */
     bool size_differs;   /* the requested size is more than the one on record */
     bool grows_attached; /* the disk can grow while a VM has it */
-    bool copying;        /* data is copied to the disk */
+    bool copying;        /* data is copied to the disk, or from it to a snapshot */
     bool size_read;      /* in this run, the disk has said how large it is */
 
     bool modifying;         /* ControllerModifyVolume has requested it; neither done nor refused */

@@ -95,7 +95,7 @@ static bool gather(struct controller *controller, const char *key, struct volume
     ret->in.pv_changed = pv_state == VOLUME_PV_CHANGED;
     ret->in.pv_missing = pv_state == VOLUME_PV_MISSING;
     ret->in.pv_gone = pv_state == VOLUME_PV_REPLACED;
-    growth_gather(ret->volume, &ret->in);
+    growth_gather(controller, ret->volume, &ret->in);
     modification_gather(ret->volume, &ret->in);
     if (ret->in.updating || ret->in.modifying)
         volume_user_gather(controller, object, &ret->in);

@@ -9,7 +9,7 @@ from cluster.waiting import until
 from .calls import GIB, create, publish, refused
 from .driver_world import Controller, World
 from .test_copies import from_snapshot, from_volume
-from .test_growth import expand, size_of
+from .test_growth import begin, expand, size_of
 from .test_snapshots import snap
 
 FAST = {"attach": "50ms", "detach": "50ms", "create": "10ms", "delete": "50ms", "snapshot": "50ms", "update": "50ms",
@@ -44,6 +44,11 @@ def clone(world, controller, time: str, parameters=ALONE) -> str:
     source = create(controller, parameters=parameters).volume_id
     copies_take(world, time)
     return create(controller, "pvc-2", parameters, **from_volume(source)).volume_id
+
+
+def pending(world, controller, volume: str, time: str, name="snapshot-1", **parameters: str) -> None:
+    copies_take(world, time)
+    snap(controller, volume, name, parameters)
 
 
 def test_replicas_come_when_the_data_is_there(world, controller):
@@ -113,3 +118,50 @@ def test_the_next_leader_goes_on(world):
     with Controller(world, "two"):
         until(lambda: len(world.roles("pvc-2")) == 3, "the replicas come", 60)
     assert percent(world, "pvc-2") == 100
+
+
+def test_a_disk_grows_when_its_snapshots_are_complete(world, controller):
+    """Azure would let them fail."""
+    volume = create(controller, parameters=ALONE).volume_id
+    pending(world, controller, volume, SOON)
+    pending(world, controller, volume, SOON, "snapshot-2", instantAccessDurationMinutes="60")
+    before = world.last_call()
+    with refused("FAILED_PRECONDITION", "to snapshot snapshot-", "which would fail", " % is done"):
+        expand(controller, volume, 10 * GIB)
+    assert size_of(world) == 4 and not world.calls("disks.update", before)
+    until(lambda: size_of(world) == 10, "it grows, though nobody asks again", 60)
+    for name in ("snapshot-1", "snapshot-2"):
+        status = world.find("azsnapshots", name)["status"]
+        assert (status["completionPercent"], status["readyToUse"], status.get("error")) == (100, True, None)
+    assert expand(controller, volume, 10 * GIB) == 10 * GIB
+
+
+def test_a_snapshot_that_goes_is_not_waited_for(world, controller):
+    volume = create(controller, parameters=ALONE).volume_id
+    pending(world, controller, volume, NEVER)
+    with refused("FAILED_PRECONDITION", "to snapshot snapshot-1"):
+        expand(controller, volume, 10 * GIB)
+    controller.csi.call("Controller/DeleteSnapshot", snapshot_id=volume.replace("/disks/pvc-1", "/snapshots/snapshot-1"))
+    until(lambda: size_of(world) == 10, "it grows")
+
+
+def test_a_snapshot_that_is_begun_while_a_growth_waits_for_its_turn(world, controller):
+    world.azure.control("PATCH", "latency", {"attach": "5s"})
+    volume = create(controller, parameters=ALONE).volume_id
+    copies_take(world, SOON)
+    publish(controller, volume, world.nodes[0])
+    until(lambda: world.calls("virtualMachines.attachDetachDataDisks"), "the attach has begun")
+    growth = begin(controller, volume, 10 * GIB)
+    until(lambda: world.find("azvolumes", "pvc-1")["status"]["state"] == "Updating", "the growth is requested")
+    snap(controller, volume, parameters={})
+    with refused("FAILED_PRECONDITION", "to snapshot snapshot-1"):
+        growth.result()
+    until(lambda: size_of(world) == 10, "it grows later", 60)
+    assert world.find("azsnapshots", "snapshot-1")["status"].get("error") is None
+    assert world.find("azsnapshots", "snapshot-1")["status"]["completionPercent"] == 100
+
+
+def test_snapshots_of_other_kinds_are_complete_at_once(world, controller):
+    volume = create(controller, parameters={"skuName": "Premium_LRS"}).volume_id
+    pending(world, controller, volume, NEVER)
+    assert expand(controller, volume, 10 * GIB) == 10 * GIB

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/access.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/source.h"
 
 /* Standard, StandardSSD and Premium disks do not pass it while a VM runs with them. */
@@ -340,6 +341,8 @@ static void begin_change(struct disk *disk, const struct disk_spec *to)
     if (to->sku != disk->spec.sku && to->sku->family == DISK_PREMIUM_V2)
         disk->copy = (struct copy){
             .start_us = now, .end_us = now + (int64_t)model_draw(disk->model, LATENCY_COPY) * 1000};
+    if (to->size_gib > disk->spec.size_gib)
+        snapshot_fail_pending(disk);
 }
 
 static struct refusal *check_max_shares_change(const struct disk *disk, const struct disk_spec *to)

@@ -382,20 +382,33 @@ struct refusal *snapshot_delete(struct snapshot *snapshot, struct operation **re
     return NULL;
 }
 
+/* ---- copies that fail ---- */
+
+static void stop_copies(struct model *model, const char *source_unique_id, bool copy_start)
+{
+    int64_t now = model_now_us(model);
+
+    HASH_FOREACH(model->snapshots, other) {
+        if (is_copy_start(other->body) != copy_start || !is_of(other, source_unique_id) ||
+            other->copy.stopped_us || copy_is_done(&other->copy, now))
+            continue;
+        other->copy.stopped_us = now;
+        model_changed_snapshot(model, other);
+    }
+}
+
+void snapshot_fail_pending(const struct disk *disk)
+{
+    stop_copies(disk->model, disk->unique_id, false);
+}
+
 /* ---- ends of operations ---- */
 
 void snapshot_remove(struct snapshot *snapshot)
 {
     struct model *model = snapshot->model;
-    int64_t now = model_now_us(model);
 
-    HASH_FOREACH(model->snapshots, other) {
-        if (!is_copy_start(other->body) || !is_of(other, snapshot->unique_id) ||
-            copy_is_done(&other->copy, now))
-            continue;
-        other->copy.stopped_us = now;
-        model_changed_snapshot(model, other);
-    }
+    stop_copies(model, snapshot->unique_id, true);
     if (model->devices)
         model->devices->remove(model->devices_ctx, snapshot->unique_id);
     model_gone(model, "snapshots", snapshot->key);

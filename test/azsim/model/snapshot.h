@@ -59,6 +59,8 @@ struct refusal *snapshot_patch(struct snapshot *snapshot, const json_t *change,
 struct refusal *snapshot_delete(struct snapshot *snapshot, struct operation **ret)
     __attribute__((warn_unused_result));
 
+/* The disk grows: its snapshots that are not complete do not get any further. */
+void snapshot_fail_pending(const struct disk *disk);
 /* At once: it has no operation any more. Copies of it that are under way do not get any further. */
 void snapshot_remove(struct snapshot *snapshot);
 

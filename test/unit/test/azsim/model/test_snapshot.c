@@ -113,6 +113,19 @@ static const struct row rows[] = {
      "wait 1000s\n"
      "kept d 20 72 stopped\n"
      "kept c 20 100\n"},
+    {"PremiumV2: what is not complete fails when the disk grows",
+     "disk p 20 1 PremiumV2_LRS\ndisk q 20 1 PremiumV2_LRS\n"
+     "snapshot s p\n"
+     "snapshot other q\n"
+     "wait 98s\n"
+     "kept s 20 100\n"
+     "snapshot t p\n"
+     "wait 9s\n"
+     "grow p 30\n"
+     "wait 200s\n"
+     "kept s 20 100\n"
+     "kept t 20 10 stopped\n"
+     "kept other 20 100\n"},
     {"a creation and a deletion go on after a restart", "disk a\n"
                                                         "latency snapshot=10s\n"
                                                         "snapshot s a\n"
