@@ -12,7 +12,9 @@
 #include "node/perf_profile.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
+#include "node/volume_fence.h"
 #include "node/volume_record.h"
+#include "provisioner-lib/host/fence.h"
 
 /* A volume on its way to its staging path. */
 struct staging {
@@ -27,6 +29,7 @@ struct staging {
     struct volume_record record;
     struct device disk, partition;
     const struct device *device;   /* that is used: either of them */
+    uint64_t fence;                /* key; 0: there is none */
     bool device_read_only;         /* by the publish, and so for everybody on this machine */
     struct filesystem_state state; /* before it is mounted */
 };
@@ -371,6 +374,31 @@ static struct err *settle_access(struct task *self, struct staging *s)
     return NULL;
 }
 
+/* From here on nobody else writes to the disk. Whoever only reads needs no fence. */
+static struct err *fence(struct task *self, struct staging *s)
+{
+    const struct fenced_volume volume = {
+        .id = s->volume_id,
+        .attachment = s->attachment,
+        .record = &s->record,
+        .disk = &s->disk,
+        .device = s->device,
+    };
+
+    if (is_read_only(s))
+        return NULL;
+    TRY(check_still_ours(s));
+    TRY(volume_fence_take(self, s->node, &volume, &s->fence));
+    phase_ended(s, "fence");
+    return NULL;
+}
+
+/* Programs have run since, perhaps for long. */
+static struct err *check_fence(struct task *self, const struct staging *s)
+{
+    return s->fence ? host_check_fence(self, s->node->host, &s->disk, s->fence) : NULL;
+}
+
 /* A device that is not what its owner asked for is not used. */
 static struct err *set_device(struct task *self, const struct staging *s)
 {
@@ -393,6 +421,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     TRY(settle_access(self, s));
     request.read_only = s->device_read_only || s->access.read_only;
     TRY(set_device(self, s));
+    TRY(fence(self, s));
     if (verdict.copy && !is_read_only(s))
         TRY(mark_copy(self, s, &request, expected.uuid));
     TRY(prepare_filesystem(self, s, &expected, verdict.format));
@@ -402,6 +431,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     }
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
+    TRY(check_fence(self, s));
     TRY(mount(self, s, &request));
     phase_ended(s, "mount");
     if (!is_read_only(s))
@@ -417,6 +447,7 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     TRY(prove(self, s, &expected, &verdict));
     TRY(settle_access(self, s));
     TRY(set_device(self, s));
+    TRY(fence(self, s));
     TRY(check_still_ours(s));
     TRY(host_bind(self, s->node->host, s->device, s->path, s->device_read_only));
     phase_ended(s, "mount");

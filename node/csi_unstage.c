@@ -4,6 +4,7 @@
 #include "node/csi_service.h"
 #include "node/informers.h"
 #include "node/volume_access.h"
+#include "node/volume_fence.h"
 #include "node/volume_looks.h"
 
 /* The disk may go to another node as soon as we have answered: nobody here may still use it. */
@@ -13,12 +14,16 @@ static struct err *unstage(struct task *self, struct node *node,
     struct attachment_place place;
 
     TRY(host_unstage(self, node->host, request->staging_target_path));
-    const struct kube_object *object = informers_find_attachment(node, request->volume_id);
+    struct kube_object *object = informers_find_attachment(node, request->volume_id);
     CLEANUP(err_freep)
     struct err *not_attached = object ? attachment_check(as_attachment(object), &place)
                                       : err_new(ERR_NOT_FOUND, "no attachment");
-    if (!not_attached)
+    if (!not_attached) {
+        CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
+
         TRY(host_check_unused(self, node->host, place.lun));
+        volume_fence_release(self, node, attachment, place.lun);
+    }
     log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);
     return NULL;
 }

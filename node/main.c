@@ -225,6 +225,7 @@ static void finish(struct task *self, struct program *program)
     free(program->registration);
     free(node->registration_error);
     free(node->zone);
+    free(node->cluster_id);
 }
 
 static void run(struct task *self, void *arg)

@@ -9,7 +9,7 @@
 struct metric METRIC_STAGE_SECONDS = {
     .name = "azuredisk_stage_duration_seconds",
     .help = "Duration of the steps of staging a volume: attach (waiting for the attachment), find "
-            "(waiting for the device), prove, uuid, format, fsck, record, mount.",
+            "(waiting for the device), prove, fence, uuid, format, fsck, record, mount.",
     .type = METRIC_HISTOGRAM,
     .labels = {"phase"},
     .buckets = METRIC_SECONDS,
@@ -21,6 +21,16 @@ struct metric METRIC_PROOFS = {
             "file system), or refused because the device may be the wrong disk.",
     .type = METRIC_COUNTER,
     .labels = {"verdict"},
+};
+
+struct metric METRIC_FENCES = {
+    .name = "azuredisk_fences_total",
+    .help =
+        "Fences around shared disks before they were mounted: held (the disk refuses the writes "
+        "of other VMs), unsupported (the device cannot do that), or refused (the disk is "
+        "reserved by somebody else).",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
 };
 
 struct metric METRIC_HEARTBEATS = {
@@ -58,15 +68,11 @@ static struct metric hung_disks = {
 };
 
 struct metric *const NODE_METRICS[] = {
-    &METRIC_CSI_OPERATIONS,
-    &METRIC_STAGE_SECONDS,
-    &METRIC_PROOFS,
-    &METRIC_HEARTBEATS,
-    &METRIC_WATCH_FAILURES,
-    &heartbeat_age,
-    &slots,
-    &busy_workers,
-    &hung_disks,
+    &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS,
+    &METRIC_PROOFS,         &METRIC_FENCES,
+    &METRIC_HEARTBEATS,     &METRIC_WATCH_FAILURES,
+    &heartbeat_age,         &slots,
+    &busy_workers,          &hung_disks,
     &METRIC_BUILD_INFO,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);

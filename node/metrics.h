@@ -6,7 +6,7 @@
 #include "lib/base/metrics.h"
 #include "node/node.h"
 
-extern struct metric METRIC_STAGE_SECONDS, METRIC_PROOFS, METRIC_HEARTBEATS;
+extern struct metric METRIC_STAGE_SECONDS, METRIC_PROOFS, METRIC_FENCES, METRIC_HEARTBEATS;
 
 extern struct metric *const NODE_METRICS[];
 extern const size_t N_NODE_METRICS;

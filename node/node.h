@@ -40,6 +40,7 @@ struct node {
     char *registration_error; /* why it could not, in its words; NULL: it has not said so */
     bool stopping;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */
+    char *cluster_id;   /* lib/kube/cluster_id.h; NULL: not read yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */
 
     struct in_flight volumes;

@@ -4,22 +4,13 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
+#include "node/boot_id.h"
 #include "node/informers.h"
 
-#define BOOT_ID "/proc/sys/kernel/random/boot_id"
-
-enum { BOOT_ID_SIZE = 64, LOOK_AGAIN_MS = 5 * 1000 };
-
-static struct err *read_boot_id(char **ret)
-{
-    TRY(file_read(BOOT_ID, BOOT_ID_SIZE, ret, NULL));
-    (*ret)[strcspn(*ret, "\n")] = '\0';
-    return NULL;
-}
+enum { LOOK_AGAIN_MS = 5 * 1000 };
 
 /* ---- writing it ---- */
 
@@ -43,7 +34,7 @@ static struct err *begin(struct task *self, struct node *node, const struct kube
     CLEANUP(freep) char *boot_id = NULL;
     char now[TIMESTAMP_SIZE];
 
-    TRY(read_boot_id(&boot_id));
+    TRY(boot_id_read(&boot_id));
     timestamp_format(loop_wall_us(node->loop), now);
     CLEANUP(freep) char *text = mem_printf("%s %s %s", program, now, boot_id);
     return write_note(self, node, attachment, text, false);
@@ -98,7 +89,7 @@ static struct err *check_over(struct task *self, struct node *node,
     int recorded = attachment_lun(as_attachment(attachment));
     unsigned lun = (unsigned)recorded;
 
-    TRY(read_boot_id(&boot_id));
+    TRY(boot_id_read(&boot_id));
     if (boot && strcmp(boot + 1, boot_id) != 0)
         return NULL; /* the machine has been off since */
     return host_check_idle(self, node->host, recorded != NO_LUN ? &lun : NULL, program);

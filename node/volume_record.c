@@ -150,6 +150,7 @@ struct err *volume_record_check(const Api__AzVolume *volume,
     TRY(check_size(volume, attachment, place));
     record.size = (uint64_t)volume->status->detail->capacity__bytes;
     record.grown_size = grown_size(volume);
+    record.fencing = volume_fencing(volume);
     const char *note = volume_annotation(volume, ANNOTATION_FILESYSTEM);
     const char *sku = volume_annotation(volume, ANNOTATION_DISK_SKU);
     if (sku)

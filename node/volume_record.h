@@ -8,6 +8,7 @@
 
 #include "node/attachment.h"
 #include "node/node.h"
+#include "provisioner-lib/records/volume.h"
 
 /* As many of a copy of a copy of a copy as are looked at, the nearest first. */
 enum { VOLUME_RECORD_UUIDS = 8 };
@@ -16,6 +17,7 @@ struct volume_record {
     uint64_t size;       /* bytes */
     uint64_t grown_size; /* that it is to have, while it grows; 0: it does not */
     char sku[32]; /* what the cloud said of the disk when it was last looked at; "": nothing */
+    enum fencing fencing;
     bool has_filesystem;
     struct filesystem_identity filesystem;
     /* While there is none: what the disk may carry because it is a copy. */

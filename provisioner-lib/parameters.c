@@ -79,6 +79,13 @@ static const struct parameter_row rows[] = {
      "Premium_ZRS disks of more than 512 GiB with maxShares 1. Default: false."},
     {"enablePerformancePlus", TRUTH, CREATION, AT(performance_plus), NULL, 0, 0, NULL,
      "Whether a disk of 513 GiB or more gets a higher performance. Default: false."},
+    {"fencing", CHOICE, CREATION, AT(fencing), LIST("preferred", "required", "none", "guest"), 0, 0,
+     "preferred",
+     "With maxShares above 1: whether the disk itself refuses the writes of all VMs but the "
+     "primary's, by a persistent reservation. preferred: where the device can do that; required: a "
+     "volume whose device cannot is not mounted; none: never; guest: never, because the workload "
+     "makes reservations of its own. Volumes that several nodes write to (ReadWriteMany) have "
+     "none. See docs/fencing.md."},
     {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "basic", "advanced"), 0, 0,
      "none",
      "How the device is set before the volume is used. basic: by the performance of a disk of its "

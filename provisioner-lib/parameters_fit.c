@@ -77,6 +77,17 @@ static struct err *check_perf_profile(const struct volume_parameters *p)
                                 "must be set together");
 }
 
+static struct err *check_fencing(const struct volume_parameters *p, bool multi_node)
+{
+    if (strcmp(p->fencing, "required") != 0 || (p->max_shares > 1 && !multi_node))
+        return NULL;
+    return err_new(ERR_INVALID,
+                   multi_node ? "parameter fencing: required is not possible with volumes that "
+                                "several nodes write to (ReadWriteMany)"
+                              : "parameter fencing: required is only possible with maxShares above "
+                                "1: nobody else can write to a disk that is not shared");
+}
+
 static struct err *check_performance(const struct volume_parameters *p)
 {
     bool provisioned = disk_sku_is_provisioned(p->sku);
@@ -138,6 +149,7 @@ struct err *volume_parameters_check(const struct volume_parameters *p, bool mult
     TRY(check_write_accelerator(p));
     TRY(check_performance(p));
     TRY(check_perf_profile(p));
+    TRY(check_fencing(p, multi_node));
     TRY(check_tags(p));
     TRY(check_partition(p));
     return check_access(p);

@@ -44,6 +44,7 @@
 /* A UUID that a user accepts: of a PersistentVolume, which may have it in volumeAttributes too, and
  * in metadata. */
 #define ANNOTATION_ACCEPT_FILESYSTEM "disk.csi.azure.com/accept-filesystem"
+#define ANNOTATION_FENCE "disk.csi.azure.com/fence"             /* node/volume_fence.h */
 #define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */

@@ -79,6 +79,18 @@ unsigned volume_max_shares(const Api__AzVolume *volume)
     return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
 }
 
+/* What this release does not know may be a wish of a later one, and is no reason to do without. */
+enum fencing volume_fencing(const Api__AzVolume *volume)
+{
+    const char *wish = volume_parameter(volume, "fencing");
+
+    if (volume_max_shares(volume) < 2 || volume_is_multi_node(volume))
+        return FENCING_NONE;
+    if (wish && (strcasecmp(wish, "none") == 0 || strcasecmp(wish, "guest") == 0))
+        return FENCING_NONE;
+    return wish && strcasecmp(wish, "required") == 0 ? FENCING_REQUIRED : FENCING_PREFERRED;
+}
+
 unsigned volume_replicas_requested(const Api__AzVolume *volume)
 {
     int requested = volume->spec ? volume->spec->max_mount_replica_count : 0;

@@ -54,6 +54,10 @@ enum { SOURCE_VOLUME, SOURCE_SNAPSHOT };
 
 /* How many nodes may have the disk: what the parameters say, else what it was seen to have. */
 unsigned volume_max_shares(const Api__AzVolume *volume);
+/* Whether nodes without the primary's role are kept from writing, by the disk (host/fence.h): what
+ * the parameters say of a disk that several nodes may have. */
+enum fencing { FENCING_NONE, FENCING_PREFERRED, FENCING_REQUIRED };
+enum fencing volume_fencing(const Api__AzVolume *volume);
 /* Replicas that are requested, as far as the disk can have them. */
 unsigned volume_replicas_requested(const Api__AzVolume *volume);
 /* More than one of them may be the primary at once. */

@@ -458,7 +458,7 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
     roles = [role for role in of_kind(objects, "ClusterRole") if role["metadata"]["name"].startswith("azuredisk-node")]
     rules = [rule for role in roles for rule in role["rules"]]
     allowed = {(resource, verb) for rule in rules for resource in rule["resources"] for verb in rule["verbs"]}
-    assert allowed == {("nodes", "get")} | ({("nodes", "patch"), ("csinodes", "get")} if removes else set())
+    assert allowed == {("nodes", "get"), ("namespaces", "list")} | ({("nodes", "patch"), ("csinodes", "get")} if removes else set())
     assert len(node_policies(objects, "azuredisk-node-taint")) == (2 if removes else 0)
 
 

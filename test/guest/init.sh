@@ -13,7 +13,7 @@ mount -t sysfs sysfs /sys
 mount -t tmpfs tmpfs /run
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t hostfs hostfs "$folder" -o "$folder"
-mkdir -p /dev/shm /run/lock /run/target
+mkdir -p /dev/shm /run/lock /run/target/pr
 
 # Where modprobe finds the modules, and the kernel modprobe.
 modules=lib/modules/$(uname -r)

@@ -19,9 +19,10 @@ PLAIN = TREE / "build/plain/bin/azdisk-node"
 class Node:
     """What test/integration/node calls a machine."""
 
-    def __init__(self, guest: Guest):
+    def __init__(self, guest: Guest, number: int = 1):
+        """`number`: of its own controller; a guest with several is several VMs for a disk."""
         self.guest = guest
-        self.controller = Controller(guest)
+        self.controller = Controller(guest, number)
         self.controllers = [self.controller]
         self.disks: list[Disk | SharedDisk] = []
 
@@ -72,10 +73,10 @@ class Node:
 class Plugin(NodePlugin):
     """Its folder, in which kubelet's paths are, is the guest's own; its sockets are the machine's, too."""
 
-    def __init__(self, node: Node, folder: Path, kubeconfig: Path, name: str):
+    def __init__(self, node: Node, folder: Path, kubeconfig: Path, name: str, **ports: int):
         self.guest = node.guest
         self.guest.run("mount", "-t", "tmpfs", "tmpfs", folder)
-        super().__init__(node, folder, kubeconfig, name)
+        super().__init__(node, folder, kubeconfig, name, **ports)
         self.guest.show_socket(self.csi_socket)
         self.guest.show_socket(self.registration_socket)
 

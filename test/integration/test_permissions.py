@@ -230,7 +230,7 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     world.patch("azvolumeattachments", name, {"status": status}, status=True)
     world.create("azvolumes", {
         "metadata": {"name": "data"},
-        "spec": {"volumeName": "data", "maxMountReplicaCount": 0,
+        "spec": {"volumeName": "data", "maxMountReplicaCount": 0, "parameters": {"maxShares": "2"},
                  "volumeCapability": [{"access_type": 1, "access_mode": 1, "fs_type": "ext4"}]}})
     detail = {"volume_id": volume, "capacity_bytes": SMALLEST_EXT4, "node_expansion_required": False}
     world.patch("azvolumes", "data", {"status": {"state": "Created", "detail": detail}}, status=True)

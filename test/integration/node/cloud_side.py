@@ -8,6 +8,7 @@ from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
 ANNOTATION_FILESYSTEM = "disk.csi.azure.com/filesystem"
 ANNOTATION_SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
 ANNOTATION_ACCEPT_FILESYSTEM = "disk.csi.azure.com/accept-filesystem"
+ANNOTATION_FENCE = "disk.csi.azure.com/fence"
 ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
 
 
@@ -24,7 +25,7 @@ class CloudSide:
 
     # ---- volumes ----
 
-    def _make_volume(self, disk: str) -> None:
+    def _make_volume(self, disk: str, parameters: dict[str, str]) -> None:
         try:
             self.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", disk)
         except ApiException as failure:
@@ -35,7 +36,8 @@ class CloudSide:
             "apiVersion": f"{GROUP}/{VERSION}",
             "kind": "AzVolume",
             "metadata": {"name": disk, "namespace": self.namespace},
-            "spec": {"volumeName": disk, "maxMountReplicaCount": 0, "volumeCapability": [capability]},
+            "spec": {"volumeName": disk, "maxMountReplicaCount": 0, "volumeCapability": [capability],
+                     "parameters": parameters},
         }
         self.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "azvolumes", body)
 
@@ -93,10 +95,13 @@ class CloudSide:
 
     # ---- attachments ----
 
-    def publish(self, disk: str, node: str | None = None, read_only: bool | None = None, **status) -> str:
+    def publish(
+        self, disk: str, node: str | None = None, read_only: bool | None = None,
+        parameters: dict[str, str] | None = None, **status,
+    ) -> str:  # fmt: skip
         """Makes the volume and its attachment; the volume's id. `status` as for report()."""
         node = node or self.node
-        self._make_volume(disk)
+        self._make_volume(disk, parameters or {})
         name = f"{disk}-{node}-attachment"
         labels = {"disk.csi.azure.com/node-name": node, "disk.csi.azure.com/volume-name": disk}
         body = {
@@ -158,6 +163,10 @@ class CloudSide:
     def record(self, disk: str) -> str | None:
         """The file system that the plug-in has put on record."""
         return self._note(disk, ANNOTATION_FILESYSTEM)
+
+    def fence(self, disk: str) -> str | None:
+        """What the plug-in has said of it."""
+        return self._note(disk, ANNOTATION_FENCE)
 
     def running_job(self, disk: str) -> str | None:
         """The program that writes to the disk, as the plug-in has put on record."""

@@ -145,6 +145,16 @@ static const struct {
      "Premium_LRS, Premium_ZRS, StandardSSD_LRS and StandardSSD_ZRS; use advanced"},
     {"perfProfile=basic;device-setting/queue/nr_requests=64", false,
      "parameter perfProfile advanced and parameters device-setting/... must be set together"},
+    {"fencing=Required;maxShares=2;skuName=Premium_LRS", false, "Premium_LRS 2/1 None ext4"},
+    {"fencing=guest", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"fencing=required", false,
+     "parameter fencing: required is only possible with maxShares above 1: nobody else can write to "
+     "a disk that is not shared"},
+    {"fencing=required;maxShares=2;skuName=Premium_LRS", true,
+     "parameter fencing: required is not possible with volumes that several nodes write to "
+     "(ReadWriteMany)"},
+    {"fencing=always", false,
+     "parameter fencing: \"always\" is not one of preferred, required, none, guest"},
     {"perfProfile=fast", false,
      "parameter perfProfile: \"fast\" is not one of none, basic, advanced"},
     {"perfProfile=Advanced;device-setting/queue/nr_requests=64", false,

@@ -41,6 +41,38 @@ static void test_max_shares(void **state)
     }
 }
 
+#define FENCING(shares, wish) PARAMETERS("'maxShares':'" shares "','Fencing':'" wish "'")
+#define MANY_NODES                                                                                 \
+    ",'spec':{'parameters':{'maxShares':'2'},'volumeCapability':[{'access_type':0,'access_mode':5}]}"
+
+static const struct {
+    const char *members;
+    enum fencing fencing;
+} fences[] = {
+    {"", FENCING_NONE},
+    {PARAMETERS("'maxShares':'2'"), FENCING_PREFERRED},
+    {SEEN("2"), FENCING_PREFERRED},
+    {FENCING("2", ""), FENCING_PREFERRED},
+    {FENCING("2", "preferred"), FENCING_PREFERRED},
+    {FENCING("2", "of a later release"), FENCING_PREFERRED},
+    {FENCING("2", "Required"), FENCING_REQUIRED},
+    {FENCING("2", "none"), FENCING_NONE},
+    {FENCING("2", "guest"), FENCING_NONE},
+    {FENCING("1", "required"), FENCING_NONE},
+    {MANY_NODES, FENCING_NONE},
+};
+
+static void test_fencing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(fences); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(fences[i].members);
+
+        if (volume_fencing(as_volume(object)) != fences[i].fencing)
+            fail_msg("%s: %u", fences[i].members, volume_fencing(as_volume(object)));
+    }
+}
+
 #define REPLICAS(shares, n)                                                                        \
     ",'spec':{'maxMountReplicaCount':" n ",'parameters':{'maxShares':'" shares "'}}"
 
@@ -184,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_max_shares),
+        cmocka_unit_test(test_fencing),
         cmocka_unit_test(test_replicas_requested),
         cmocka_unit_test(test_how_many_nodes_use_it),
         cmocka_unit_test(test_whether_its_disk_is_to_be_modified),

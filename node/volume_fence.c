@@ -1,0 +1,139 @@
+#include "node/volume_fence.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/kube/cached_client.h"
+#include "lib/kube/cluster_id.h"
+#include "node/boot_id.h"
+#include "node/metrics.h"
+#include "provisioner-lib/host/fence.h"
+
+#define HELD "held "
+#define UNSUPPORTED "unsupported"
+
+static const char *fence_on_record(const struct kube_object *attachment)
+{
+    return attachment_annotation(as_attachment(attachment), ANNOTATION_FENCE);
+}
+
+/* `text` NULL takes it away. */
+static struct err *write_record(struct task *self, struct node *node,
+                                const struct kube_object *attachment, const char *text)
+{
+    const char *known = fence_on_record(attachment);
+
+    if (known && text ? strcmp(known, text) == 0 : known == text)
+        return NULL;
+    json_t *changes = json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_FENCE, text);
+    struct err *err = cached_patch_status(self, node->kube, node->attachments, attachment,
+                                          if_same(attachment, changes), NULL);
+    return err ? err_wrap(err, "recording the fence") : NULL;
+}
+
+/* ---- taking it ---- */
+
+static struct err *read_cluster_id(struct task *self, struct node *node)
+{
+    char *id;
+
+    if (node->cluster_id)
+        return NULL;
+    TRY(kube_cluster_id(self, node->kube, &id));
+    free(node->cluster_id); /* another call may have been faster */
+    node->cluster_id = id;
+    return NULL;
+}
+
+static struct err *key_of(struct task *self, struct node *node, const struct fenced_volume *volume,
+                          uint64_t *ret)
+{
+    CLEANUP(freep) char *boot_id = NULL, *disk = mem_lower(volume->id);
+
+    TRY(read_cluster_id(self, node));
+    TRY(boot_id_read(&boot_id));
+    CLEANUP(freep)
+    char *family = mem_printf("%s %s %s", node->settings.driver_name, node->cluster_id, disk);
+    CLEANUP(freep)
+    char *member =
+        mem_printf("%s %s %s", node->settings.node_id, boot_id, volume->attachment->metadata->uid);
+    *ret = fence_key(family, member);
+    return NULL;
+}
+
+static struct err *without_fence(struct task *self, struct node *node,
+                                 const struct fenced_volume *volume)
+{
+    metric_add(&METRIC_FENCES, 1, "unsupported");
+    TRY(write_record(self, node, volume->attachment, UNSUPPORTED));
+    if (volume->record->fencing != FENCING_REQUIRED)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "%s supports no persistent reservations, which parameter fencing: required asks "
+                   "for; VM sizes whose disks are NVMe devices are among those that have none",
+                   volume->disk->path);
+}
+
+static struct err *with_fence(struct task *self, struct node *node,
+                              const struct fenced_volume *volume, uint64_t key)
+{
+    CLEANUP(freep) char *text = mem_printf(HELD "%#018" PRIx64, key);
+
+    metric_add(&METRIC_FENCES, 1, "held");
+    return write_record(self, node, volume->attachment, text);
+}
+
+struct err *volume_fence_take(struct task *self, struct node *node,
+                              const struct fenced_volume *volume, uint64_t *ret_key)
+{
+    enum fence_state state;
+    uint64_t key;
+
+    *ret_key = 0;
+    if (volume->record->fencing == FENCING_NONE)
+        return NULL;
+    TRY(key_of(self, node, volume, &key));
+    struct err *err = host_take_fence(self, node->host, volume->disk, volume->device, key, &state);
+    if (err && err_kind(err) == ERR_PRECONDITION)
+        metric_add(&METRIC_FENCES, 1, "refused");
+    TRY(err);
+    switch (state) {
+    case FENCE_IN_PLACE:
+        TRY(with_fence(self, node, volume, key));
+        *ret_key = key;
+        return NULL;
+    case FENCE_UNSUPPORTED:
+        return without_fence(self, node, volume);
+    default:
+        log_info("volume %s: %s is mounted already, and gets its fence when it is staged next",
+                 volume->id, volume->device->path);
+        return NULL;
+    }
+}
+
+/* ---- giving it up ---- */
+
+static struct err *release(struct task *self, struct node *node,
+                           const struct kube_object *attachment, unsigned lun, const char *held)
+{
+    if (strncmp(held, HELD, strlen(HELD)) == 0)
+        TRY(host_release_fence(self, node->host, lun, strtoull(held + strlen(HELD), NULL, 16)));
+    return write_record(self, node, attachment, NULL);
+}
+
+void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
+                          unsigned lun)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(attachment);
+    const char *held = fence_on_record(kept);
+
+    if (!held)
+        return;
+    CLEANUP(err_freep) struct err *err = release(self, node, kept, lun, held);
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        log_warning("%s: the disk still has this node's reservation: %s", kept->metadata->name,
+                    err_message(err));
+}

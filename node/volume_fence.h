@@ -1,0 +1,29 @@
+/* volume_fence.h - the fence around a volume's disk (provisioner-lib/host/fence.h) while this node
+ * is its primary.
+ *
+ * Before the volume is mounted for writing, the status of the node's AzVolumeAttachment gets the
+ * annotation ANNOTATION_FENCE: "held <key>", with the key under which the disk knows this node, or
+ * "unsupported". It goes with the fence, when the volume is unstaged.
+ */
+#pragma once
+
+#include "node/node.h"
+#include "node/volume_record.h"
+
+struct fenced_volume {
+    const char *id;
+    struct kube_object *attachment;
+    const struct volume_record *record;
+    const struct device *disk, *device; /* `device` is used: the disk or a partition of it */
+};
+
+/* `ret_key` is 0 if there is no fence: nobody wants one, or the device supports none and its volume
+ * can do without. PRECONDITION, with the reason, if the volume must not be mounted. */
+struct err *volume_fence_take(struct task *self, struct node *node,
+                              const struct fenced_volume *volume, uint64_t *ret_key)
+    __attribute__((warn_unused_result));
+
+/* Nobody on this node uses the volume any more. What fails is logged: the next primary takes the
+ * disk over all the same, and it forgets this node when it is detached. */
+void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
+                          unsigned lun);

@@ -1,0 +1,233 @@
+#include "provisioner-lib/host/fence.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <openssl/sha.h>
+
+#include "provisioner-lib/host/host_worker.h"
+#include "provisioner-lib/host/mount_table.h"
+
+enum { MOST_STEPS = 40, HALF = 32 };
+
+/* ---- keys ---- */
+
+static uint32_t half_of_key(const char *text)
+{
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    uint32_t half;
+
+    SHA256((const unsigned char *)text, strlen(text), digest);
+    memcpy(&half, digest, sizeof half);
+    return half ? half : 1;
+}
+
+uint64_t fence_key(const char *family, const char *member)
+{
+    return (uint64_t)half_of_key(family) << HALF | half_of_key(member);
+}
+
+static bool same_family(uint64_t a, uint64_t b)
+{
+    return a >> HALF == b >> HALF;
+}
+
+/* ---- the way to a fence ---- */
+
+/* A key other than this one, 0 if there is none; those of others come first. */
+static uint64_t other_key(const struct reservation *seen, uint64_t key)
+{
+    uint64_t found = 0;
+
+    for (size_t i = 0; i < seen->n_keys; i++) {
+        if (!same_family(seen->keys[i], key))
+            return seen->keys[i];
+        if (seen->keys[i] != key)
+            found = seen->keys[i];
+    }
+    return found;
+}
+
+static bool has_key(const struct reservation *seen, uint64_t key)
+{
+    for (size_t i = 0; i < seen->n_keys; i++)
+        if (seen->keys[i] == key)
+            return true;
+    return false;
+}
+
+enum fence_step fence_plan(const struct reservation *seen, uint64_t key, uint64_t *ret_other)
+{
+    bool ours = seen->held && seen->holder == key;
+
+    *ret_other =
+        seen->held && !same_family(seen->holder, key) ? seen->holder : other_key(seen, key);
+    if (*ret_other && !same_family(*ret_other, key))
+        return FENCE_REFUSED;
+    if (!has_key(seen, key))
+        return FENCE_REGISTER;
+    if (seen->held && !ours) {
+        *ret_other = seen->holder;
+        return FENCE_PREEMPT;
+    }
+    if (!seen->held)
+        return FENCE_RESERVE;
+    return *ret_other ? FENCE_PREEMPT : FENCE_HELD;
+}
+
+static struct err *check_type(const struct reservation *seen)
+{
+    if (!seen->held || seen->type == RESERVATION_WRITE_EXCLUSIVE)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "the disk has a reservation of type %u, which is none of this driver's",
+                   seen->type);
+}
+
+static struct err *refused(uint64_t other)
+{
+    return err_new(ERR_PRECONDITION,
+                   "key %#018" PRIx64
+                   ", which is none of this volume's, is registered at the disk: "
+                   "somebody else uses it with persistent reservations. If nobody does any more, "
+                   "remove the key (sg_persist --out --clear); if the volume's workload makes "
+                   "reservations of its own, its StorageClass needs fencing: guest",
+                   other);
+}
+
+static struct err *take_step(int fd, const struct reservation *seen, uint64_t key, bool *ret_held)
+{
+    uint64_t other;
+
+    switch (fence_plan(seen, key, &other)) {
+    case FENCE_HELD:
+        *ret_held = true;
+        return NULL;
+    case FENCE_REGISTER:
+        return reservation_register(fd, key);
+    case FENCE_RESERVE:
+        return reservation_take(fd, key);
+    case FENCE_PREEMPT:
+        return reservation_preempt(fd, key, other);
+    default:
+        return refused(other);
+    }
+}
+
+/* Others may be on the same way: what a step has brought is read, never assumed. */
+static struct err *take(int fd, uint64_t key)
+{
+    struct reservation seen;
+    bool supported, held = false;
+
+    for (int steps = 0; steps < MOST_STEPS; steps++) {
+        TRY(reservation_read(fd, &supported, &seen));
+        TRY(check_type(&seen));
+        TRY(take_step(fd, &seen, key, &held));
+        if (held)
+            return NULL;
+    }
+    return err_new(ERR_PRECONDITION, "the reservation of the disk goes to another VM again and "
+                                     "again: two nodes take themselves for its user");
+}
+
+/* ---- on a worker ---- */
+
+struct fence_request {
+    const struct device_roots *roots;
+    const struct device *disk, *device;
+    unsigned lun;
+    uint64_t key;
+    enum fence_state state;
+};
+
+static bool holds(const struct reservation *seen, uint64_t key)
+{
+    return seen->held && seen->holder == key && seen->type == RESERVATION_WRITE_EXCLUSIVE;
+}
+
+/* A device that does not even say what is reserved has no reservations. */
+static struct err *take_blocking(void *arg)
+{
+    struct fence_request *request = arg;
+    struct reservation seen;
+    bool supported, mounted;
+    CLEANUP(err_freep) struct err *unknown = reservation_read(request->disk->fd, &supported, &seen);
+
+    request->state = FENCE_UNSUPPORTED;
+    if (unknown || !supported)
+        return NULL;
+    TRY(mount_table_has(request->device->number, &mounted));
+    request->state = mounted && !holds(&seen, request->key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
+    if (mounted)
+        return NULL;
+    struct err *err = take(request->disk->fd, request->key);
+    return err ? err_wrap(err, "%s", request->disk->path) : NULL;
+}
+
+struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
+                            const struct device *device, uint64_t key, enum fence_state *ret)
+{
+    struct fence_request request = {.disk = disk, .device = device, .key = key};
+
+    TRY(host_on_worker(self, host, take_blocking, &request));
+    *ret = request.state;
+    return NULL;
+}
+
+static struct err *check_blocking(void *arg)
+{
+    const struct fence_request *request = arg;
+    struct reservation seen;
+    bool supported;
+
+    TRY(reservation_read(request->disk->fd, &supported, &seen));
+    if (supported && holds(&seen, request->key))
+        return NULL;
+    return err_new(ERR_PRECONDITION, "%s: another node has taken the disk over",
+                   request->disk->path);
+}
+
+struct err *host_check_fence(struct task *self, struct host *host, const struct device *disk,
+                             uint64_t key)
+{
+    struct fence_request request = {.disk = disk, .key = key};
+
+    return host_on_worker(self, host, check_blocking, &request);
+}
+
+static struct err *release(int fd, uint64_t key)
+{
+    struct reservation seen;
+    bool supported;
+
+    TRY(reservation_read(fd, &supported, &seen));
+    if (!supported || !has_key(&seen, key))
+        return NULL;
+    if (seen.held && seen.holder == key)
+        TRY(reservation_release(fd, key));
+    return reservation_register(fd, 0);
+}
+
+static struct err *release_blocking(void *arg)
+{
+    const struct fence_request *request = arg;
+    struct device disk = DEVICE_NONE;
+    struct err *err = device_find(request->roots, request->lun, &disk);
+
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    TRY(err);
+    err = release(disk.fd, request->key);
+    device_close(&disk);
+    return err;
+}
+
+struct err *host_release_fence(struct task *self, struct host *host, unsigned lun, uint64_t key)
+{
+    struct fence_request request = {.roots = host_device_roots(host), .lun = lun, .key = key};
+
+    return host_on_worker(self, host, release_blocking, &request);
+}

@@ -1,0 +1,170 @@
+"""Who may write to a shared disk: two nodes with a plug-in each, in one guest, whose kernel's SCSI target keeps the
+reservations. For the disk they are two VMs: each has a controller of its own."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from integration.csi import block
+from integration.node.cloud_side import CloudSide
+from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
+from integration.node.plugin import HEALTH_PORT, until_done
+from integration.node.volume import Code, refused, wish
+
+from .node import GuestVolume, Node, Plugin
+from .test_promotion import demote, promote
+
+NODE_B = "node-b"
+SCSI = Path(__file__).with_name("scsi.py")
+FOREIGN = "0xc0ffee0000000001"
+
+
+@pytest.fixture
+def other(node, apiserver, tmp_path_factory):
+    """The second node."""
+    machine = Node(node.guest, 2)
+    cloud = CloudSide(apiserver.client(), NODE_B)
+    plugin = Plugin(machine, tmp_path_factory.mktemp("node-b"), apiserver.kubeconfig, NODE_B, health_port=HEALTH_PORT + 1)
+    plugin.run()
+    yield SimpleNamespace(machine=machine, cloud=cloud, plugin=plugin)
+    plugin.close()
+    machine.controller.remove()
+
+
+@pytest.fixture
+def shared(node, plugin, cloud, other):
+    """shared(fs_type, ...parameters): a disk that both have, a's as the primary, b's as a replica."""
+
+    def make(size: int = SMALLEST_EXT4, **parameters: str) -> tuple[GuestVolume, GuestVolume]:
+        disk = node.disk("shared", size)
+        a = GuestVolume(plugin, cloud, "shared", disk, lun=1)
+        b = GuestVolume(other.plugin, other.cloud, "shared", disk, lun=2)
+        other.machine.attach(disk, b.lun)
+        other.cloud.publish(b.name)
+        a.attach(parameters={"maxShares": "2", **parameters})
+        demote(b)
+        return a, b
+
+    return make
+
+
+def device(v: GuestVolume) -> str:
+    return v.plugin.machine.controller.device(v.lun)
+
+
+def reserved(v: GuestVolume) -> tuple[list[str], str]:
+    """What the disk says: the keys of those who have registered, and whose it is."""
+    keys, _, holder = v.guest.run("python3", SCSI, device(v), "show").partition(",")
+    return keys.split(), holder.strip()
+
+
+def raw_write(v: GuestVolume) -> bool:
+    """Past its file system, at its end; whether the disk takes it."""
+    at = v.disk.size // 4096 - 1
+    command = f"dd if=/dev/zero of={device(v)} bs=4096 count=1 seek={at} oflag=direct conv=notrunc 2>&1"
+    return v.guest.try_to_run("sh", "-c", command)[0] == 0
+
+
+def use(v: GuestVolume, capability: dict) -> None:
+    v.stage(capability)
+    v.cloud.take_over(v.name)
+    v.publish(capability)
+
+
+def put_away(v: GuestVolume) -> None:
+    v.unpublish()
+    v.unstage()
+
+
+@pytest.mark.parametrize(("fs_type", "size"), [("ext4", SMALLEST_EXT4), ("xfs", SMALLEST_XFS)])
+def test_a_former_primary_cannot_write(shared, fs_type, size):
+    """It is alive, has the file system mounted, and has not heard that another node has the role."""
+    a, b = shared(size)
+    capability = wish(fs_type)
+    use(a, capability)
+    key = a.cloud.fence(a.name).removeprefix("held ")
+    assert reserved(b) == ([key], key)
+    assert raw_write(a) and not raw_write(b), "a replica only reads"
+    a.write("before", "of a")
+    b.plugin.machine.detach(b.lun)
+    b.plugin.machine.attach(b.disk, b.lun)
+    assert not raw_write(b), "nor does one that has it since"
+    assert b.guest.try_to_run("dd", f"if={device(b)}", "of=/dev/null", "bs=1M", "count=1")[0] == 0
+
+    demote(a)
+    promote(b)
+    use(b, capability)
+    own = b.cloud.fence(b.name).removeprefix("held ")
+    assert reserved(b) == ([own], own) and own != key and own[:10] == key[:10]
+    assert b.read("before") == "of a"
+    assert raw_write(b) and not raw_write(a)
+    assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
+    b.write("after", "of b")
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    assert reserved(b) == ([own], own)
+    put_away(b)
+    assert reserved(b) == ([], "")
+    assert b.cloud.fence(b.name) is None
+    use(b, capability)
+    assert b.guest.run("ls", b.target).split() == ["after", "before", *(["lost+found"] if fs_type == "ext4" else [])]
+    put_away(b)
+
+
+def test_a_raw_volume(shared):
+    a, b = shared()
+    use(a, block())
+    assert raw_write(a) and not raw_write(b)
+    demote(a)
+    promote(b)
+    use(b, block())
+    assert raw_write(b) and not raw_write(a)
+    put_away(a)
+    put_away(b)
+    assert reserved(b) == ([], "")
+
+
+def test_one_that_comes_again_keeps_it(shared):
+    """kubelet stages what is staged already; the plug-in ends and begins again; a key of before the machine was off."""
+    a, b = shared()
+    a.guest.run("python3", SCSI, device(a), "register", "0x1")  # only its own nexus, so nobody else's
+    a.guest.run("python3", SCSI, device(a), "register", "0x0")
+    use(a, wish())
+    found = reserved(b)
+    a.stage()
+    assert a.plugin.stop() == 0
+    a.plugin.run()
+    a.stage()
+    assert reserved(b) == found
+    put_away(a)
+    assert reserved(b) == ([], "")
+
+
+def test_somebody_elses_reservation(shared):
+    """A cluster of Windows machines, or another Kubernetes cluster: it stays theirs."""
+    a, b = shared()
+    a.guest.run("python3", SCSI, device(b), "register", FOREIGN)
+    failure = refused(a.stage)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert FOREIGN in failure.details() and "none of this volume's" in failure.details()
+    assert reserved(b) == ([FOREIGN], "")
+    assert a.plugin.machine.mounted(a.staging) == ""
+    a.guest.run("python3", SCSI, device(b), "register", "0x0")
+    use(a, wish())
+    put_away(a)
+
+
+@pytest.mark.parametrize("fencing", ("none", "guest"))
+def test_who_wants_none_has_none(shared, fencing):
+    a, b = shared(fencing=fencing)
+    a.guest.run("python3", SCSI, device(b), "register", FOREIGN)
+    use(a, wish())
+    assert reserved(b) == ([FOREIGN], "") and a.cloud.fence(a.name) is None
+    put_away(a)
+
+
+def test_a_disk_of_one_node_has_none(shared):
+    a, b = shared(maxShares="1")
+    use(a, wish())
+    assert reserved(b) == ([], "") and a.cloud.fence(a.name) is None
+    put_away(a)
