@@ -12,6 +12,7 @@ void cloud_disk_fini(struct cloud_disk *disk)
     free(disk->sku);
     free(disk->region);
     free(disk->zone);
+    free(disk->source_id);
     disk_mark_fini(&disk->mark);
     *disk = (struct cloud_disk){0};
 }

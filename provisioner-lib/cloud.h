@@ -45,9 +45,10 @@ struct cloud_disk {
     int max_shares;
     char *sku; /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
     int64_t iops, mbps;
-    int percent;  /* of what it was copied or converted from that it has by now; 100 otherwise */
-    char *region; /* "eastus" */
-    char *zone;   /* "eastus-1", "" if it is in none */
+    int percent;     /* of what it was copied or converted from that it has by now; 100 otherwise */
+    char *region;    /* "eastus" */
+    char *zone;      /* "eastus-1", "" if it is in none */
+    char *source_id; /* of the disk or snapshot that it is a copy of; "" if of none */
     char **instances; /* ids of those that it is attached to */
     size_t n_instances;
     struct disk_mark mark; /* who has made it */

@@ -32,3 +32,8 @@ void provenance_of_disk(const struct controller *controller, const char *disk_id
 struct err *provenance_of_source(struct task *self, const struct controller *controller,
                                  const Api__AzVolume *volume, struct provenance *ret)
     __attribute__((warn_unused_result));
+/* Of a copy of which this was lost, by the id of the disk or snapshot that it is of: whatever its
+ * source has had at any time. NULL if that is not known: a snapshot may be gone. free() it. */
+struct err *provenance_uuids_of(struct task *self, const struct controller *controller,
+                                const char *source_id, char **ret)
+    __attribute__((warn_unused_result));

@@ -126,12 +126,6 @@ static struct err *patch_status(struct task *self, struct volume_work *work, jso
 
 /* ---- the disk ---- */
 
-static struct err *record_created(struct task *self, struct volume_work *work,
-                                  const struct cloud_disk *disk)
-{
-    return patch_status(self, work, volume_disk_json(work->controller, work->volume, disk));
-}
-
 /* What is on record already is of an earlier attempt, which may have made the disk. */
 static struct err *record_creating(struct task *self, struct volume_work *work)
 {
@@ -167,12 +161,37 @@ static struct err *create(struct task *self, struct volume_work *work)
     return patch_status(self, work, status);
 }
 
+/* A copy that the driver made, and of which the record is lost. What people bring along, they
+ * accept themselves. */
+static bool is_lost_copy(const struct volume_work *work, const struct cloud_disk *disk)
+{
+    static const char *const notes[] = {ANNOTATION_FILESYSTEM, ANNOTATION_SOURCE_FILESYSTEM,
+                                        ANNOTATION_SOURCE_UUIDS};
+    bool is_noted = false;
+
+    for (size_t i = 0; i < COUNT_OF(notes); i++)
+        is_noted |= volume_annotation(work->volume, notes[i]) != NULL;
+    return !is_noted && !work->in.pre_provisioned && *disk->source_id;
+}
+
+static struct err *record_created(struct task *self, struct volume_work *work,
+                                  const struct cloud_disk *disk, const char *source_uuids)
+{
+    json_t *status = volume_disk_json(work->controller, work->volume, disk);
+
+    if (source_uuids)
+        json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_SOURCE_UUIDS,
+                            json_string(source_uuids));
+    return patch_status(self, work, status);
+}
+
 /* The disk's id of a volume that was there before: where CSI's caller put it. */
 static struct err *adopt(struct task *self, struct volume_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+    CLEANUP(freep) char *uuids = NULL;
     const char *id = adoption_disk(work->controller, work->volume);
 
     TRY(volume_parse_existing(work->volume, &parameters));
@@ -187,7 +206,9 @@ static struct err *adopt(struct task *self, struct volume_work *work)
                       "Disk %s has been replaced by a new disk of the same name. The record of the "
                       "previous disk's file system has been discarded",
                       id);
-    return record_created(self, work, &disk);
+    if (is_lost_copy(work, &disk))
+        TRY(provenance_uuids_of(self, work->controller, disk.source_id, &uuids));
+    return record_created(self, work, &disk, uuids);
 }
 
 /* Whether to leave the disk that has the name of the unrecorded volume's disk alone: it does not

@@ -94,6 +94,14 @@ static int percent_of(const Arm__Disk *disk)
     return properties->completion_percent > 0 ? (int)properties->completion_percent : 0;
 }
 
+/* "" if it is a copy of nothing. */
+static const char *source_of(const Arm__Disk *disk)
+{
+    const Arm__CreationData *creation = disk->properties->creation_data;
+
+    return creation && creation->source_resource_id ? creation->source_resource_id : "";
+}
+
 /* managedBy of a shared disk names one of its VMs or none; the other two members name them all. */
 static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
 {
@@ -114,6 +122,7 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .zone = disk->n_zones && disk->location
                     ? mem_printf("%s-%s", disk->location, disk->zones[0])
                     : mem_strdup(""),
+        .source_id = mem_strdup(source_of(disk)),
         .mark = disk_mark_copy(&mark),
     };
     if (disk->managed_by)
@@ -262,14 +271,6 @@ static struct err *check_created(const Arm__Disk *disk, const struct cloud_disk_
     CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
     return err_new(ERR_EXISTS, "disk %s already exists, and %s: %s", disk->id, creator,
                    what_to_do(disk_origin_of(&mark, &spec->creator)));
-}
-
-/* "" if it is a copy of nothing. */
-static const char *source_of(const Arm__Disk *disk)
-{
-    const Arm__CreationData *creation = disk->properties->creation_data;
-
-    return creation && creation->source_resource_id ? creation->source_resource_id : "";
 }
 
 /* A disk that is there already: this volume's from an earlier call, or in the way. */

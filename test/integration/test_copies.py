@@ -10,6 +10,7 @@ from cluster.waiting import until
 
 from .calls import GIB, create, delete, refused
 from .driver_world import Controller, World
+from .kubernetes_side import persistent_volume
 from .test_snapshots import by_hand, snap
 
 FAST = {"attach": "50ms", "detach": "50ms", "create": "10ms", "delete": "50ms", "snapshot": "50ms"}
@@ -208,6 +209,23 @@ def test_a_creation_that_failed_begins_anew_without_its_source(world, controller
         create(controller, "pvc-2", {**PLAIN, "resourceGroup": "nowhere"}, **from_volume(source))
     assert not create(controller, "pvc-2", PLAIN).HasField("content_source")
     assert azure_sdk.disks.get(simulator.GROUP, "pvc-2").creation_data.create_option == "Empty"
+
+
+@pytest.mark.parametrize("is_snapshot", [True, False])
+def test_a_record_that_was_lost(world, controller, is_snapshot):
+    """Of a copy that no node has used yet: Azure knows what it is a copy of."""
+    source = create(controller, parameters=PLAIN).volume_id
+    formatted(world)
+    content = from_snapshot(snap(controller, source, parameters={}).snapshot_id) if is_snapshot else from_volume(source)
+    copy = create(controller, "pvc-2", PLAIN, **content).volume_id
+    with persistent_volume(world, copy, PLAIN):
+        before = world.find("azvolumes", "pvc-2")["metadata"]["uid"]
+        world.delete("azvolumes", "pvc-2")
+        made_anew = until(lambda: next((o for o in world.objects("azvolumes")
+                                        if o["metadata"]["name"] == "pvc-2" and o["metadata"]["uid"] != before
+                                        and o.get("status", {}).get("detail")), None), "the record is made anew")
+    uuids = made_anew["status"]["annotation"][SOURCE_UUIDS].split()
+    assert uuids == [MARK.split()[1] if is_snapshot else derived(source)]
 
 
 def test_what_failed_goes_when_its_source_is_gone(world, controller):
