@@ -74,6 +74,29 @@ static Csi__V1__TopologyRequirement *topology_of(struct arena *arena, const stru
     return requirement;
 }
 
+/* NULL: nothing */
+static Csi__V1__VolumeContentSource *source_of(struct arena *arena,
+                                               const struct copy_source *source)
+{
+    Csi__V1__VolumeContentSource *message = arena_alloc(arena, sizeof *message);
+
+    if (!copy_source_is_any(source))
+        return NULL;
+    csi__v1__volume_content_source__init(message);
+    if (source->snapshot) {
+        message->type_case = CSI__V1__VOLUME_CONTENT_SOURCE__TYPE_SNAPSHOT;
+        message->snapshot = arena_alloc(arena, sizeof *message->snapshot);
+        csi__v1__volume_content_source__snapshot_source__init(message->snapshot);
+        message->snapshot->snapshot_id = arena_strdup(arena, copy_source_id(source));
+    } else {
+        message->type_case = CSI__V1__VOLUME_CONTENT_SOURCE__TYPE_VOLUME;
+        message->volume = arena_alloc(arena, sizeof *message->volume);
+        csi__v1__volume_content_source__volume_source__init(message->volume);
+        message->volume->volume_id = arena_strdup(arena, copy_source_id(source));
+    }
+    return message;
+}
+
 /* ---- messages ---- */
 
 const ProtobufCMessage *csi_request_create(struct arena *arena, const struct volume *volume)
@@ -88,12 +111,16 @@ const ProtobufCMessage *csi_request_create(struct arena *arena, const struct vol
     request->name = arena_strdup(arena, volume->pv);
     request->capacity_range = arena_alloc(arena, sizeof *request->capacity_range);
     csi__v1__capacity_range__init(request->capacity_range);
-    request->capacity_range->required_bytes = VOLUME_GIB * GIB;
+    request->capacity_range->required_bytes = volume->gib * GIB;
+    request->volume_content_source = source_of(arena, &wish->source);
     request->volume_capabilities = arena_alloc(arena, sizeof *request->volume_capabilities);
     request->volume_capabilities[0] = capability_of(arena, volume);
     request->n_volume_capabilities = 1;
     request->parameters = arena_alloc(arena, PARAMETERS * sizeof *request->parameters);
-    add_parameter(arena, request, "skuName", wish->zonal ? "Premium_LRS" : "Premium_ZRS");
+    add_parameter(arena, request, "skuName",
+                  wish->fast    ? "PremiumV2_LRS"
+                  : wish->zonal ? "Premium_LRS"
+                                : "Premium_ZRS");
     add_parameter(arena, request, "maxShares", arena_printf(arena, "%u", wish->max_shares));
     add_parameter(arena, request, "cachingMode", "None");
     if (!wish->block)

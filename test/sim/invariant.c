@@ -171,6 +171,7 @@ void invariants_free(struct invariants *invariants)
     records_fini(&invariants->records);
     calls_fini(invariants);
     growings_fini(invariants);
+    copyings_fini(invariants);
     free(invariants);
 }
 

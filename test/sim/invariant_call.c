@@ -84,6 +84,8 @@ void note_question(struct invariants *invariants, const char *method,
 
     if (strcmp(method, "ControllerExpandVolume") == 0)
         note_growth_question(invariants, request);
+    else if (strcmp(method, "CreateVolume") == 0)
+        note_copy_question(invariants, request);
     if (!publishing)
         return;
     if (publish) {
@@ -257,8 +259,10 @@ void check_answer(struct invariants *invariants, const char *method,
         check_snapshot_created(invariants, request, response, err);
     } else if (strcmp(method, "DeleteSnapshot") == 0) {
         check_snapshot_deleted(invariants, request, err);
-    } else if (!err && strcmp(method, "CreateVolume") == 0) {
-        check_created(invariants->sim, answer);
+    } else if (strcmp(method, "CreateVolume") == 0) {
+        if (!err)
+            check_created(invariants->sim, answer);
+        check_copy_answer(invariants, request, response, err);
     } else if (!err && strcmp(method, "DeleteVolume") == 0) {
         check_deleted(invariants->sim, question);
     }

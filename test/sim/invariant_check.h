@@ -40,6 +40,12 @@
     "All data of the volume is lost."
 #define SNAPSHOT_STAYS "I5 a snapshot stays until it is deleted", \
     "The backup that somebody relies on is gone."
+#define COPY_OF_SOURCE "I20 a copy has its source's content", \
+    "A restored volume is empty, or has somebody else's data."
+#define COPY_IS_KNOWN "I20 a copy's record says whose file system it has", \
+    "No node mounts the volume, or one mounts a disk that is not its."
+#define COPY_IS_MADE "I20 a source that is there is copied", \
+    "The backup is there, and nobody can restore it."
 #define CALL_WAS_DONE "I7 an answered call is done", \
     "Kubernetes goes on as if it were done: a pod starts without its disk, or a disk is left over."
 #define RETRY_AFTER "I8 nothing before its Retry-After", \
@@ -105,8 +111,22 @@ struct growing {
     UT_hash_handle hh;
 };
 
+/* A volume, and what CreateVolume was asked to make it of. */
+struct copying {
+    char *key;              /* "name source-id"; the latter is "" for an empty one */
+    uint64_t since;         /* the first call */
+    int64_t since_us;       /* likewise, by Azure's clock */
+    char source[UUID_SIZE]; /* its unique id when a call began; "": it was never there */
+    bool is_snapshot;       /* it is one */
+    int64_t gib;            /* its size then */
+    bool was_absent;        /* it was not there when a call began, or is to be deleted */
+    char made[UUID_SIZE];   /* the disk that was answered; "": none was */
+    UT_hash_handle hh;
+};
+
 struct invariants {
     struct sim *sim;
+    struct copying *copyings;
     struct growing *growings;
     struct records records;
     uint64_t changes;                                       /* of AzVolumeAttachments */
@@ -165,6 +185,17 @@ void check_modify_answer(struct invariants *invariants, const ProtobufCMessage *
 /* The replicas of a volume that nobody has, and that is to be changed, go at once. */
 bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *volume);
 void check_changes_at_end(struct sim *sim, const struct volume *volume);
+
+/* ---- invariant_copy.c ---- */
+
+void note_copy_question(struct invariants *invariants, const ProtobufCMessage *request);
+void check_copy_answer(struct invariants *invariants, const ProtobufCMessage *request,
+                       const ProtobufCMessage *response, const struct err *err);
+/* A disk is asked for. */
+void check_creation(struct invariants *invariants, const struct arm_record *record);
+/* What is on a disk that is mounted. */
+void check_mounted_content(const struct invariants *invariants, const struct mount *mount);
+void copyings_fini(struct invariants *invariants);
 
 /* ---- invariant_snapshot.c ---- */
 

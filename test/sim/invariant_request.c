@@ -188,6 +188,8 @@ void check_request(struct invariants *invariants, const struct arm_record *recor
 
     note_change(invariants->sim, record);
     count_refusal(record);
+    if (strcmp(record->kind, "disks.createOrUpdate") == 0)
+        check_creation(invariants, record);
     if (strcmp(record->kind, "disks.update") == 0)
         check_change_request(invariants, record);
     if (!accepted)

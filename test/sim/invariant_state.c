@@ -187,6 +187,7 @@ static void check_mount(struct invariants *invariants, const struct mount *mount
     if (attachment && disk && strcmp(attachment->disk->key, disk) != 0)
         verdict_violated(sim, RIGHT_DISK, "%s has disk %s mounted as volume %s", node,
                          attachment->disk->key, disk);
+    check_mounted_content(invariants, mount);
     if (!disk || !is_published(invariants, disk, node) ||
         publishing_find(invariants, disk, node)->deleted_by_hand)
         return;

@@ -29,6 +29,7 @@ static const struct trait {
     {"old-pvs", offsetof(struct landscape, old_pvs)},
     {"shared-group", offsetof(struct landscape, shared_group)},
     {"namesakes", offsetof(struct landscape, namesakes)},
+    {"copies", offsetof(struct landscape, copies)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -63,6 +64,7 @@ struct landscape landscape_of_seed(uint64_t seed)
                                 !landscape.kinds[VM_UNIFORM] && !landscape.kinds[VM_FLEXIBLE];
     landscape.shared_group = chance(&random, 3);
     landscape.namesakes = chance(&random, 2) && landscape.static_volumes;
+    landscape.copies = chance(&random, 2);
     return landscape;
 }
 

@@ -32,6 +32,7 @@ struct landscape {
     bool old_pvs;                /* a Released PersistentVolume is left beside a bound one */
     bool namesakes;              /* disks made by hand may have the names of others, in resource
                                     groups of their own; with static_volumes */
+    bool copies;                 /* some volumes are made of snapshots, or of other volumes */
     bool shared_group;           /* another cluster has its disks in the same resource group */
 };
 

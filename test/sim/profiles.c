@@ -10,8 +10,9 @@ enum { MINUTE_MS = 60 * 1000, QUIET_MS = 25 * MINUTE_MS };
 /* What people ask for all the time. */
 #define SOME_WORK                                                                                  \
     {"workload-create", 3}, {"workload-scale", 4}, {"workload-roll", 3}, {"workload-delete", 2},   \
-        {"workload-create-block", 1}, {"workload-change-replicas", 2}, {"claim-grows", 6},         \
-        {"claim-modified", 3}, {"snapshot-taken", 6}, {"snapshot-deleted", 4}, {"pod-restart", 4}, \
+        {"workload-create-block", 1}, {"workload-create-copy", 2},                                 \
+        {"workload-change-replicas", 2}, {"claim-grows", 6}, {"claim-modified", 3},                \
+        {"snapshot-taken", 6}, {"snapshot-deleted", 4}, {"pod-restart", 4},                        \
     {                                                                                              \
         "pod-move", 4                                                                              \
     }
@@ -69,6 +70,12 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
            {"disk-grown-by-hand", 6}, {"volume-attached-by-hand", 6},
            {"volume-record-deleted-by-hand", 6}, {"attachment-record-deleted-by-hand", 6},
+           {"node-*", 1})},
+    {"copies", 45 * MINUTE_MS, QUIET_MS,
+     RATES(SOME_WORK, SOME_TROUBLE, {"workload-create", 8}, {"workload-create-copy", 12},
+           {"workload-delete", 10}, {"snapshot-taken", 20}, {"snapshot-deleted", 8},
+           {"claim-grows", 10}, {"claim-modified", 12}, {"leader-killed", 12},
+           {"controllers-killed", 2}, {"azure-creation-*", 3}, {"volume-record-deleted-by-hand", 1},
            {"node-*", 1})},
     {"everything", 60 * MINUTE_MS, 30 * MINUTE_MS,
      RATES(SOME_WORK, {"node-*", 2}, {"zone-*", 1}, {"azure-*", 0.3}, {"api-*", 1}, {"watch*", 1},

@@ -5,6 +5,8 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
+#include "provisioner-lib/disk_sku.h"
+#include "test/azsim/model/snapshot.h"
 #include "test/sim/csi_request.h"
 #include "test/sim/world.h"
 
@@ -16,6 +18,14 @@ enum {
 };
 
 /* ---- one call ---- */
+
+static bool is_slow(const struct volume_snapshot *snapshot)
+{
+    CLEANUP(freep) char *key = resource_key(snapshot->id);
+    const struct snapshot *made = snapshot_find(snapshot->world->sim->azure, key);
+
+    return made && made->slow;
+}
 
 static struct err *create_once(struct task *self, struct volume_snapshot *snapshot)
 {
@@ -29,6 +39,8 @@ static struct err *create_once(struct task *self, struct volume_snapshot *snapsh
     if (!snapshot->id) {
         snapshot->id = mem_strdup(answer->snapshot_id);
         snapshot->taken_seconds = answer->creation_time->seconds;
+        snapshot->gib = answer->size_bytes / GIB;
+        snapshot->slow = is_slow(snapshot);
     }
     snapshot->phase = answer->ready_to_use ? SNAPSHOT_READY : SNAPSHOT_TAKEN;
     protobuf_c_message_free_unpacked(response, NULL);
@@ -115,6 +127,7 @@ struct volume_snapshot *snapshotter_take(const struct volume *volume)
         .world = world,
         .name = mem_printf("snapshot-%s", uid),
         .source = mem_strdup(volume->handle),
+        .block = volume->wish.block,
     };
     waiters_init(&snapshot->changed);
     list_append(&world->snapshots, &snapshot->link);

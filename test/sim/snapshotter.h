@@ -28,7 +28,10 @@ struct volume_snapshot {
     char *name;   /* CSI's */
     char *source; /* id of a volume, which may be gone by now */
     enum snapshot_phase phase;
-    char *id; /* what CreateSnapshot answered; NULL before */
+    bool block;  /* of a block volume */
+    char *id;    /* what CreateSnapshot answered; NULL before */
+    int64_t gib; /* likewise */
+    bool slow;   /* its data is of the kind that Azure copies in the background */
     int64_t taken_seconds;
     bool delete_asked;  /* a DeleteSnapshot was sent */
     bool delete_wanted; /* its VolumeSnapshot was deleted */

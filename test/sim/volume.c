@@ -19,13 +19,18 @@ static const char *access_mode(const struct volume *volume)
     return volume->wish.block ? "ReadWriteMany" : "ReadWriteOnce";
 }
 
+static json_t *storage_json(int64_t gib)
+{
+    return json_pack("{s:o}", "storage", json_sprintf("%lldGi", (long long)gib));
+}
+
 static json_t *claim_json(const struct volume *volume)
 {
-    return json_pack("{s:{s:s, s:[s]}, s:{s:[s], s:s, s:s, s:{s:{s:s}}}}", "metadata", "name",
+    return json_pack("{s:{s:s, s:[s]}, s:{s:[s], s:s, s:s, s:{s:o}}}", "metadata", "name",
                      volume->claim, "finalizers", "kubernetes.io/pvc-protection", "spec",
                      "accessModes", access_mode(volume), "storageClassName", "azuredisk",
                      "volumeMode", volume->wish.block ? "Block" : "Filesystem", "resources",
-                     "requests", "storage", "10Gi");
+                     "requests", storage_json(volume->gib));
 }
 
 static json_t *affinity_json(const struct volume *volume)
@@ -64,8 +69,8 @@ static json_t *spec_json(const struct volume *volume)
     bool in_tree = volume->wish.origin == VOLUME_IN_TREE;
 
     return json_pack(
-        "{s:{s:s}, s:[s], s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:O?}, s:o, s:o}", "capacity",
-        "storage", "10Gi", "accessModes", access_mode(volume), "volumeMode",
+        "{s:o, s:[s], s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:O?}, s:o, s:o}", "capacity",
+        storage_json(volume->gib), "accessModes", access_mode(volume), "volumeMode",
         volume->wish.block ? "Block" : "Filesystem", "persistentVolumeReclaimPolicy",
         volume->wish.retain || volume->wish.origin == VOLUME_STATIC ? "Retain" : "Delete",
         "storageClassName", "azuredisk", "claimRef", "apiVersion", "v1", "kind",
@@ -125,9 +130,9 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
         .pv = wish->taken ? mem_printf("of-%s", claim) : mem_printf("pvc-%s", uid),
         .wish = *wish,
         .chosen_zone = -1,
-        .gib = VOLUME_GIB,
-        .wanted_gib = VOLUME_GIB,
+        .gib = wish->gib ? wish->gib : VOLUME_GIB,
     };
+    volume->wanted_gib = volume->gib;
     waiters_init(&volume->changed);
     list_append(&world->volumes, &volume->link);
     world_create(world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, claim_json(volume));
@@ -172,11 +177,6 @@ void volume_bind(struct volume *volume, const char *handle, json_t *context, uns
     waiters_wake(&volume->changed);
     waiters_wake(&volume->world->pods_changed);
     resizer_start(volume);
-}
-
-static json_t *storage_json(int64_t gib)
-{
-    return json_pack("{s:o}", "storage", json_sprintf("%lldGi", (long long)gib));
 }
 
 void volume_request(struct volume *volume, int64_t gib)

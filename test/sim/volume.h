@@ -10,6 +10,7 @@
 
 #include "lib/base/list.h"
 #include "lib/rt/wait.h"
+#include "test/sim/copy_source.h"
 
 struct pod;
 struct workload;
@@ -52,6 +53,10 @@ struct volume_wish {
     enum taken_name taken;
     bool taken_differs; /* the other cluster's disk has another size */
 
+    struct copy_source source; /* what it is to be a copy of */
+    bool fast;                 /* PremiumV2; a zonal one */
+    int64_t gib;               /* its size at first; 0: VOLUME_GIB */
+
     bool refused; /* Azure attaches its disk to no VM, which it knows by the disk's name */
 };
 
@@ -72,6 +77,7 @@ struct volume {
     json_t *context;     /* likewise */
     unsigned zones;      /* where it can be attached, one bit for each; 0: not made yet */
     int chosen_zone;     /* where it is to be made: its first pod's; -1: not known yet */
+    unsigned refusals;   /* of its creation, for good */
     char *error;         /* of the last call that failed; NULL: it did not */
     uint64_t by_hand_ms; /* the next time it is attached elsewhere too, for so long; 0: it is not */
     int64_t gib;         /* its PersistentVolume's capacity */

@@ -8,6 +8,8 @@ enum {
     DELAY_MS = 200,
     BLOCK_PODS = 2,          /* as many nodes as each zone has at least */
     VOLUMES_PER_MACHINE = 3, /* so that there is room, even with a machine less */
+    MORE_GIB = 50,           /* than its source, at most, has a copy at first */
+    RARELY_OTHERWISE = 4,    /* one copy in so many is not of the kind that its source is */
 };
 
 /* ---- life ---- */
@@ -142,6 +144,37 @@ void workload_free(struct workload *workload)
     free(workload);
 }
 
+/* By a stream of its own, as its origin is. */
+static void draw_copy(const struct workload *workload, struct volume_wish *wish)
+{
+    struct world *world = workload->world;
+    struct random random = {.state = world->sim->seed * 1000 + 500 + world->copies_drawn++};
+
+    if (wish->origin != VOLUME_DYNAMIC || (!workload->copies && random_below(&random, 2) == 0))
+        return;
+    wish->source = copy_source_draw(workload, &random);
+    if (!copy_source_is_any(&wish->source))
+        return;
+    wish->taken = NAME_FREE;
+    wish->gib = copy_source_gib(&wish->source);
+    wish->gib += random_below(&random, 2) ? (int64_t)random_below(&random, MORE_GIB) : 0;
+    if (random_below(&random, RARELY_OTHERWISE) == 0)
+        wish->gib = 0; /* it will be as large as its source */
+    wish->fast = wish->zonal && (copy_source_is_slow(&wish->source) !=
+                                 (random_below(&random, RARELY_OTHERWISE) == 0));
+}
+
+static struct volume *new_volume(struct workload *workload, unsigned place, unsigned nth)
+{
+    struct volume_wish wish = workload->wish;
+    CLEANUP(freep) char *claim = mem_printf("data-%u-%s-%u", nth, workload->name, place);
+    CLEANUP(freep) char *again = mem_printf("%s-again-%u", claim, workload->given_up);
+
+    if (workload->copies || workload->world->sim->landscape.copies)
+        draw_copy(workload, &wish);
+    return volume_new(workload->world, workload->given_up ? again : claim, &wish);
+}
+
 size_t workload_volumes(struct workload *workload, unsigned ordinal,
                         struct volume *ret[POD_VOLUMES])
 {
@@ -149,10 +182,9 @@ size_t workload_volumes(struct workload *workload, unsigned ordinal,
 
     for (unsigned i = 0; i < workload->volumes_per_pod; i++) {
         struct volume **volume = &workload->volumes[place * POD_VOLUMES + i];
-        CLEANUP(freep) char *claim = mem_printf("data-%u-%s-%u", i, workload->name, place);
 
         if (!*volume)
-            *volume = volume_new(workload->world, claim, &workload->wish);
+            *volume = new_volume(workload, place, i);
         ret[i] = *volume;
     }
     return workload->volumes_per_pod;
@@ -182,6 +214,36 @@ void workload_delete(struct workload *workload, bool with_claims)
     workload->with_claims = with_claims;
     workload->replicas = 0;
     waiters_wake(&workload->world->pods_changed);
+}
+
+bool workload_has(const struct workload *workload, const struct volume *volume)
+{
+    for (size_t i = 0; i < COUNT_OF(workload->volumes); i++)
+        if (workload->volumes[i] == volume)
+            return true;
+    return false;
+}
+
+/* The next one is drawn anew, and where nothing can be copied it is empty. */
+static void forget_volume(struct workload *workload, const struct volume *volume)
+{
+    for (size_t i = 0; i < COUNT_OF(workload->volumes); i++)
+        if (workload->volumes[i] == volume)
+            workload->volumes[i] = NULL;
+    workload->given_up++;
+}
+
+void workload_give_up(const struct world *world, struct volume *volume)
+{
+    LIST_FOREACH(&world->workloads, link) {
+        if (workload_has(WORKLOAD_OF(link), volume))
+            forget_volume(WORKLOAD_OF(link), volume);
+    }
+    volume_delete(volume);
+    LIST_FOREACH(&world->pods, link) {
+        if (pod_uses(POD_OF(link), volume))
+            pod_delete(POD_OF(link));
+    }
 }
 
 struct workload *workload_any(struct world *world, struct random *random)

@@ -24,6 +24,8 @@ struct workload {
     struct volume_wish wish;
     struct volume *volumes[WORKLOAD_PODS * POD_VOLUMES]; /* of the claims that were made */
     const struct machine *avoids[WORKLOAD_PODS]; /* where the next pod in a place is not to go */
+    bool copies;       /* its volumes are made of snapshots and of other volumes */
+    unsigned given_up; /* of these: those that could not be made */
     bool deleted, with_claims;
 };
 
@@ -39,6 +41,9 @@ void workload_delete(struct workload *workload, bool with_claims);
 /* The volumes of its pod in a place; makes claims that are missing. */
 size_t workload_volumes(struct workload *workload, unsigned ordinal,
                         struct volume *ret[POD_VOLUMES]);
+bool workload_has(const struct workload *workload, const struct volume *volume);
+/* The volume cannot be made: its claim goes, and pods get another one, of something else. */
+void workload_give_up(const struct world *world, struct volume *volume);
 /* One that is not deleted, drawn; NULL if there is none. */
 struct workload *workload_any(struct world *world, struct random *random);
 /* A pod of it, drawn among those that run; NULL likewise. */

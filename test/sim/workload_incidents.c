@@ -31,6 +31,16 @@ static void create_block(struct sim *sim, const struct incident *incident)
     workload_draw_block(sim->world, &random);
 }
 
+static void create_copy(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    struct workload *workload = workload_draw(sim->world, &random);
+    if (workload)
+        workload->copies = true;
+}
+
 static void scale(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -281,6 +291,7 @@ static void delete_az_volume(struct sim *sim, const struct incident *incident)
     const struct volume_record *record = record_volume(sim, volume->disk);
     sim_note(sim, "by hand: AzVolume %s is deleted",
              record ? record->name : volume_disk_name(volume));
+    sim->world->records_lost = true;
     if (record)
         world_delete(sim->world, &AZ_VOLUMES, WORLD_NAMESPACE, record->name);
 }
@@ -319,6 +330,7 @@ static void delete_attachment(struct sim *sim, const struct incident *incident)
 static const struct incident_kind workload_kinds[] = {
     {.name = "workload-create", .begin = create},
     {.name = "workload-create-block", .begin = create_block},
+    {.name = "workload-create-copy", .begin = create_copy},
     {.name = "workload-scale", .begin = scale},
     {.name = "workload-roll", .begin = roll},
     {.name = "workload-delete", .begin = delete},

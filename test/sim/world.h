@@ -26,7 +26,8 @@ struct world {
     struct sim *sim;
     struct list machines, volumes, snapshots, publications, workloads;
     struct list pods, former_pods;
-    unsigned machines_made, workloads_made, pods_made;
+    bool records_lost; /* somebody has deleted AzVolumes */
+    unsigned machines_made, workloads_made, pods_made, copies_drawn;
     struct waiters pods_changed;  /* for the scheduler */
     struct waiters wants_changed; /* for the attach/detach controller */
     uint64_t started, scaled_up;  /* loop_now: the autoscaler added a machine for pods last */
