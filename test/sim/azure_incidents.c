@@ -229,6 +229,14 @@ static void become_slow(struct sim *sim, const struct incident *incident)
     set_latency(sim, "accept", "500ms-20s");
 }
 
+static void create_slowly(struct sim *sim, const struct incident *incident)
+{
+    (void)incident;
+    set_latency(sim, "create", "10s-120s");
+    set_latency(sim, "snapshot", "5s-60s");
+    set_latency(sim, "copy", "60s-480s");
+}
+
 static void lag_in_ownership(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
@@ -296,6 +304,7 @@ static void behave_again(struct sim *sim, const struct incident *incident)
 static const struct incident_kind rows[] = {
     /* first, as rule_json counts on it */
     RULES(RULE_KIND) LASTING("azure-slow", 20, become_slow, be_as_usual),
+    LASTING("azure-creation-slow", 20, create_slowly, be_as_usual),
     LASTING("azure-ownership-late", 20, lag_in_ownership, be_as_usual),
     LASTING("azure-few-tokens", 20, have_few_tokens, have_tokens),
     LASTING("azure-behaves-otherwise", 20, behave_otherwise, behave_again),

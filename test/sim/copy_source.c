@@ -58,13 +58,15 @@ static struct volume_snapshot *draw_snapshot(const struct workload *workload, st
     return found;
 }
 
+/* Often the newest, which may be a copy that is not complete. */
 static struct volume *draw_volume(const struct workload *workload, struct random *random)
 {
+    bool newest = random_below(random, 2) == 0;
     struct volume *found = NULL;
     unsigned n = 0;
 
     LIST_FOREACH(&workload->world->volumes, link) {
-        if (suits(workload, VOLUME_OF(link)) && random_below(random, ++n) == 0)
+        if (suits(workload, VOLUME_OF(link)) && (random_below(random, ++n) == 0 || newest))
             found = VOLUME_OF(link);
     }
     return found;

@@ -109,6 +109,8 @@ void note_copy_question(struct invariants *invariants, const ProtobufCMessage *r
 
     if (!id[0])
         return;
+    if (source.disk && !copy_is_done(&source.disk->copy, model_now_us(invariants->sim->azure)))
+        coverage_count("copy", "asked for", "of what is copied itself");
     if (!unique_id || !is_to_stay(invariants->sim, id))
         copying->was_absent = true;
     if (!unique_id || copying->source[0])
