@@ -99,25 +99,32 @@ void copyings_fini(struct invariants *invariants)
     }
 }
 
+/* Which disk or snapshot it is; that may come while it is asked for. */
+static void note_source(struct copying *copying, const struct source *source)
+{
+    const char *unique_id = source_unique_id(source);
+
+    if (!unique_id || copying->source[0])
+        return;
+    memcpy(copying->source, unique_id, sizeof copying->source);
+    copying->is_snapshot = source->snapshot != NULL;
+    copying->gib = source_size_gib(source);
+}
+
 void note_copy_question(struct invariants *invariants, const ProtobufCMessage *request)
 {
     const create_request *question = (const void *)request;
     const char *id = source_id(question->volume_content_source);
     struct copying *copying = get(invariants, question);
     struct source source = find_source(invariants->sim, id);
-    const char *unique_id = source_unique_id(&source);
 
     if (!id[0])
         return;
     if (source.disk && !copy_is_done(&source.disk->copy, model_now_us(invariants->sim->azure)))
         coverage_count("copy", "asked for", "of what is copied itself");
-    if (!unique_id || !is_to_stay(invariants->sim, id))
+    if (!source_unique_id(&source) || !is_to_stay(invariants->sim, id))
         copying->was_absent = true;
-    if (!unique_id || copying->source[0])
-        return;
-    memcpy(copying->source, unique_id, sizeof copying->source);
-    copying->is_snapshot = source.snapshot != NULL;
-    copying->gib = source_size_gib(&source);
+    note_source(copying, &source);
 }
 
 /* ---- what was answered ---- */
@@ -198,9 +205,11 @@ static void check_made(struct invariants *invariants, const create_request *requ
     const char *wanted = source_id(request->volume_content_source);
     const char *said = source_id(answer->content_source);
     struct copying *copying = find(invariants, request);
+    struct source source = find_source(sim, wanted);
 
     if (!disk)
         return; /* check_created() says so */
+    note_source(copying, &source);
     memcpy(copying->made, disk->unique_id, sizeof copying->made);
     if (strcasecmp(wanted, said) != 0)
         verdict_violated(sim, CALL_WAS_DONE,
