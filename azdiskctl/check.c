@@ -21,7 +21,7 @@ struct check {
     json_t *findings;
     json_t *differences;    /* deprecated copy; 0.2.0 removes it (docs/upgrading.md) */
     struct disk_scan disks; /* these two are of the last scan */
-    size_t machines;
+    size_t machines, snapshots;
 };
 
 static void check_fini(struct check *check)
@@ -54,6 +54,21 @@ static struct err *compare_all_disks(struct task *self, struct check *check,
     disk_scan_fini(&check->disks);
     TRY(scan_disks(self, check->config->cloud, source, &check->disks));
     return compare_disks(self, source, &check->disks, ret);
+}
+
+static struct err *compare_all_snapshots(struct task *self, struct check *check,
+                                         const struct cluster_source *source, struct findings *ret)
+{
+    CLEANUP(snapshot_contents_fini) struct snapshot_contents contents = {0};
+    CLEANUP(snapshot_scan_fini) struct snapshot_scan scan = {0};
+
+    TRY(snapshot_contents_read(self, check->config->kube, &contents));
+    TRY(compare_contents(self, source, &contents, ret));
+    if (!check->config->cloud)
+        return NULL;
+    TRY(scan_snapshots(self, check->config->cloud, source, &scan));
+    check->snapshots = scan.snapshots.n;
+    return compare_snapshots(self, source, &scan, &contents, ret);
 }
 
 static void tell(void *ctx, const struct finding *finding)
@@ -94,6 +109,7 @@ static struct err *scan(struct task *self, struct check *check)
         TRY(compare_machines(self, check, &of, &seen));
         TRY(compare_all_disks(self, check, &of.source, &seen));
     }
+    TRY(compare_all_snapshots(self, check, &of.source, &seen));
     finding_tracker_update(check->tracker, SCOPE, &seen,
                            &(struct finding_callbacks){
                                .appeared = tell, .lasts = ignore, .went = ignore, .ctx = check});
@@ -124,9 +140,9 @@ struct err *check_json(struct task *self, const struct check_config *config, jso
         return err_new(ERR_INVALID,
                        "--prices needs --cloud-config, in order to read the disks in Azure");
     TRY(scan_twice(self, &check));
-    *ret = json_pack("{s:O, s:O, s:b, s:i, s:i}", "findings", findings, "differences", differences,
-                     "azure", config->cloud != NULL, "machines", (int)check.machines, "disks",
-                     (int)check.disks.disks.n);
+    *ret = json_pack("{s:O, s:O, s:b, s:i, s:i, s:i}", "findings", findings, "differences",
+                     differences, "azure", config->cloud != NULL, "machines", (int)check.machines,
+                     "disks", (int)check.disks.disks.n, "snapshots", (int)check.snapshots);
     return NULL;
 }
 
@@ -147,9 +163,10 @@ static void write_scope(const json_t *check, size_t n, struct buffer *out)
     buffer_printf(out, "%zu finding%s; compared: custom resources, VolumeAttachments, Nodes", n,
                   n == 1 ? "" : "s");
     if (json_is_true(json_object_get(check, "azure")))
-        buffer_printf(out, ", %d VMs and %d disks in Azure\n",
+        buffer_printf(out, ", %d VMs, %d disks and %d snapshots in Azure\n",
                       (int)json_integer_value(json_object_get(check, "machines")),
-                      (int)json_integer_value(json_object_get(check, "disks")));
+                      (int)json_integer_value(json_object_get(check, "disks")),
+                      (int)json_integer_value(json_object_get(check, "snapshots")));
     else
         buffer_printf(out, "; not compared: Azure (use --cloud-config)\n");
 }

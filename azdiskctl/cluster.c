@@ -47,6 +47,7 @@ static struct err *read_pages(struct task *self, struct kube *kube,
     }
 }
 
+/* An installation from before snapshots has no definition of them. */
 static struct err *read_list(struct task *self, struct kube *kube,
                              const struct api_resource *resource, const char *namespace_,
                              struct cluster *cluster, struct object_list *ret)
@@ -56,6 +57,10 @@ static struct err *read_list(struct task *self, struct kube *kube,
 
     ret->items = items;
     ARRAY_ADD(cluster->arrays, cluster->n_arrays) = items;
+    if (err && resource == &AZ_SNAPSHOTS && kube_is_no_such_kind(err)) {
+        err_free(err);
+        return NULL;
+    }
     return err ? err_wrap(err, "%s", resource->plural) : NULL;
 }
 
@@ -79,6 +84,7 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
         {CLUSTER_CLAIMS, &PERSISTENT_VOLUME_CLAIMS, NULL, &ret->claims},
         {CLUSTER_PODS, &PODS, query->pod_namespace, &ret->pods},
         {CLUSTER_EVENTS, &EVENTS, NULL, &ret->events},
+        {CLUSTER_SNAPSHOTS, &AZ_SNAPSHOTS, objects, &view->snapshots},
     };
 
     *ret = (struct cluster){.view.driver_name = query->driver_name,

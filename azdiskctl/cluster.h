@@ -24,7 +24,8 @@ enum cluster_part {
     CLUSTER_CLAIMS = 1 << 1,
     CLUSTER_PODS = 1 << 2, /* of one namespace */
     CLUSTER_EVENTS = 1 << 3,
-    CLUSTER_IDENTITY = 1 << 4, /* by which disks of other clusters are told from this one's */
+    CLUSTER_IDENTITY = 1 << 4,  /* by which disks of other clusters are told from this one's */
+    CLUSTER_SNAPSHOTS = 1 << 5, /* AzSnapshots; none, if the cluster does not know such objects */
 };
 
 struct cluster_query {

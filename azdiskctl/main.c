@@ -39,7 +39,7 @@ static struct cluster_query query_for(const struct program *program, unsigned pa
 static struct err *run_map(struct task *self, struct program *program, json_t **ret)
 {
     CLEANUP(cluster_fini) struct cluster cluster = {0};
-    struct cluster_query query = query_for(program, 0);
+    struct cluster_query query = query_for(program, CLUSTER_SNAPSHOTS);
 
     TRY(cluster_read(self, program->session.connection.kube, &query, &cluster));
     *ret = map_json(&cluster);
@@ -102,7 +102,8 @@ static struct err *run_why(struct task *self, struct program *program, json_t **
 
 static struct err *run_check(struct task *self, struct program *program, json_t **ret)
 {
-    unsigned parts = CLUSTER_VOLUME_ATTACHMENTS | (program->session.cloud ? CLUSTER_IDENTITY : 0);
+    unsigned parts = CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_SNAPSHOTS |
+                     (program->session.cloud ? CLUSTER_IDENTITY : 0);
     const struct check_config config = {.kube = program->session.connection.kube,
                                         .cloud = program->session.cloud,
                                         .query = query_for(program, parts),

@@ -67,12 +67,13 @@ static json_t *volumes_json(const struct cluster *cluster)
         CLEANUP(freep) char *claim = claim_of_disk(cluster, volume_disk_id(volume));
 
         json_array_append_new(
-            list, json_pack("{s:s, s:s?, s:s, s:s, s:i, s:o}", "name", volume->metadata->name,
+            list, json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:o}", "name", volume->metadata->name,
                             "claim", claim, "zone", zones, "state",
                             kube_is_deleting(volume->metadata) ? "Deleting"
                             : status && status->state          ? status->state
                                                                : "Pending",
-                            "maxShares", (int)volume_max_shares(as_volume(volume)), "attachments",
+                            "percent", volume_percent(as_volume(volume)), "maxShares",
+                            (int)volume_max_shares(as_volume(volume)), "attachments",
                             attachments_json(&by_volume, volume->metadata->name)));
     }
     return list;
@@ -112,9 +113,34 @@ static json_t *nodes_json(const struct cluster *cluster)
     return list;
 }
 
+static json_t *snapshot_json(const struct kube_object *object)
+{
+    const Api__AzSnapshot *snapshot = as_snapshot(object);
+    const char *id = snapshot->spec ? snapshot->spec->source_volume_id : NULL;
+    const char *slash = id ? strrchr(id, '/') : NULL;
+
+    return json_pack("{s:s, s:s?, s:s, s:b, s:i}", "name", object->metadata->name, "disk",
+                     slash ? slash + 1 : id, "state",
+                     kube_is_deleting(object->metadata)  ? "Deleting"
+                     : *snapshot_state(snapshot) != '\0' ? snapshot_state(snapshot)
+                                                         : "Pending",
+                     "ready", snapshot_is_ready(snapshot), "percent", snapshot_percent(snapshot));
+}
+
+static json_t *snapshots_json(const struct cluster *cluster)
+{
+    json_t *list = json_array();
+    CLEANUP(freep) struct kube_object **snapshots = sorted(&cluster->view.snapshots);
+
+    for (size_t i = 0; i < cluster->view.snapshots.n; i++)
+        json_array_append_new(list, snapshot_json(snapshots[i]));
+    return list;
+}
+
 json_t *map_json(const struct cluster *cluster)
 {
-    return json_pack("{s:o, s:o}", "volumes", volumes_json(cluster), "nodes", nodes_json(cluster));
+    return json_pack("{s:o, s:o, s:o}", "volumes", volumes_json(cluster), "nodes",
+                     nodes_json(cluster), "snapshots", snapshots_json(cluster));
 }
 
 /* ---- text ---- */
@@ -142,6 +168,15 @@ static char *places_text(const json_t *attachments)
     return buffer_take(&text);
 }
 
+/* "Created, 40 %" while data is copied to its disk. */
+static char *state_text(const json_t *volume)
+{
+    int percent = (int)json_integer_value(json_object_get(volume, "percent"));
+    const char *state = text_of(volume, "state");
+
+    return percent < 100 ? mem_printf("%s, %d %%", state, percent) : mem_strdup(state);
+}
+
 static void write_volumes(const json_t *volumes, struct buffer *out)
 {
     static const char *const head[] = {"VOLUME", "CLAIM", "ZONE", "STATE", "SHARES", "ON NODES"};
@@ -156,7 +191,7 @@ static void write_volumes(const json_t *volumes, struct buffer *out)
         text_table_add(&table, text_of(volume, "name"));
         text_table_add(&table, text_of(volume, "claim"));
         text_table_add(&table, text_of(volume, "zone"));
-        text_table_add(&table, text_of(volume, "state"));
+        text_table_take(&table, state_text(volume));
         text_table_take(&table,
                         mem_printf("%zu/%d", json_array_size(attachments),
                                    (int)json_integer_value(json_object_get(volume, "maxShares"))));
@@ -191,9 +226,33 @@ static void write_nodes(const json_t *nodes, struct buffer *out)
     text_table_write(&table, "", out);
 }
 
+static void write_snapshots(const json_t *snapshots, struct buffer *out)
+{
+    static const char *const head[] = {"SNAPSHOT", "DISK", "STATE", "READY", "COPIED"};
+    struct text_table table = {.columns = COUNT_OF(head)};
+
+    for (size_t i = 0; i < COUNT_OF(head); i++)
+        text_table_add(&table, head[i]);
+    for (size_t i = 0; i < json_array_size(snapshots); i++) {
+        const json_t *snapshot = json_array_get(snapshots, i);
+
+        text_table_add(&table, text_of(snapshot, "name"));
+        text_table_add(&table, text_of(snapshot, "disk"));
+        text_table_add(&table, text_of(snapshot, "state"));
+        text_table_add(&table, json_is_true(json_object_get(snapshot, "ready")) ? "yes" : "no");
+        text_table_take(&table, mem_printf("%d %%", (int)json_integer_value(
+                                                        json_object_get(snapshot, "percent"))));
+    }
+    text_table_write(&table, "", out);
+}
+
 void map_text(const json_t *map, struct buffer *out)
 {
     write_volumes(json_object_get(map, "volumes"), out);
     buffer_printf(out, "\n");
     write_nodes(json_object_get(map, "nodes"), out);
+    if (json_array_size(json_object_get(map, "snapshots")) == 0)
+        return;
+    buffer_printf(out, "\n");
+    write_snapshots(json_object_get(map, "snapshots"), out);
 }

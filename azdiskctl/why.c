@@ -36,14 +36,23 @@ static char *say_pv(const struct dependency_chain *chain)
     return mem_strdup(handle ? handle : "not a CSI volume");
 }
 
+static char *copied_text(const Api__AzVolume *volume)
+{
+    return volume_percent(volume) < 100
+               ? mem_printf(", %d %% of its data copied", volume_percent(volume))
+               : mem_strdup("");
+}
+
 static char *say_volume(const struct dependency_chain *chain)
 {
     const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, chain->volume)->status;
     CLEANUP(freep) char *zones = volume_zones(chain->cluster, chain->volume);
 
-    return mem_printf("%s, zone %s, maxShares %u",
+    CLEANUP(freep) char *copied = copied_text(as_volume(chain->volume));
+
+    return mem_printf("%s, zone %s, maxShares %u%s",
                       status && status->state ? status->state : "Pending", zones,
-                      volume_max_shares(as_volume(chain->volume)));
+                      volume_max_shares(as_volume(chain->volume)), copied);
 }
 
 static char *say_volume_attachment(const struct dependency_chain *chain)

@@ -16,11 +16,12 @@
 
 #define RECORDS "records"
 #define DISKS "disks"
+#define SNAPSHOTS "snapshots"
 #define NODE_PREFIX "node/"
 
-/* One of so many scans covers the records, which costs no call, and one covers the disks, which may
- * cost many; the others cover the VMs of nodes. */
-enum { RECORDS_EVERY = 6, DISKS_EVERY = 30 };
+/* One of so many scans covers the records, which costs no call; of those that may cost many, one
+ * covers the disks, and one the snapshots. The others cover the VMs of nodes. */
+enum { RECORDS_EVERY = 6, ALL_EVERY = 30, DISKS_TURN = 1, SNAPSHOTS_TURN = 16 };
 
 /* An object whose record the cloud's data corrects. */
 struct target {
@@ -157,6 +158,25 @@ static struct err *scan_all_disks(struct task *self, struct audit *audit)
     return repair_sizes(self, audit);
 }
 
+/* Without their definition, AzSnapshots are never read. */
+static struct err *scan_all_snapshots(struct task *self, struct audit *audit)
+{
+    const struct cluster_source *source = &audit->cluster.source;
+    struct controller *controller = audit->controller;
+    CLEANUP(snapshot_scan_fini) struct snapshot_scan scan = {0};
+    CLEANUP(snapshot_contents_fini) struct snapshot_contents contents = {0};
+    CLEANUP(findings_fini) struct findings seen = {0};
+
+    if (!store_is_synced(controller->snapshots))
+        return NULL;
+    TRY(snapshot_contents_read(self, controller->kube, &contents));
+    TRY(scan_snapshots(self, controller->cloud, source, &scan));
+    TRY(compare_contents(self, source, &contents, &seen));
+    TRY(compare_snapshots(self, source, &scan, &contents, &seen));
+    take(audit, SNAPSHOTS, &seen);
+    return NULL;
+}
+
 static struct err *scan_node(struct task *self, struct audit *audit, const char *name)
 {
     struct controller *controller = audit->controller;
@@ -206,8 +226,10 @@ static char *next_scope(struct audit *audit)
     if (audit->scans_again)
         return mem_strdup(unconfirmed);
     unsigned turn = audit->turn++;
-    if (turn % DISKS_EVERY == 1)
+    if (turn % ALL_EVERY == DISKS_TURN)
         return mem_strdup(DISKS);
+    if (turn % ALL_EVERY == SNAPSHOTS_TURN)
+        return mem_strdup(SNAPSHOTS);
     const char *node = next_node(audit);
     if (turn % RECORDS_EVERY == 0 || !node)
         return mem_strdup(RECORDS);
@@ -239,6 +261,8 @@ static struct err *scan(struct task *self, struct audit *audit, const char *scop
         return scan_records(self, audit);
     if (strcmp(scope, DISKS) == 0)
         return scan_all_disks(self, audit);
+    if (strcmp(scope, SNAPSHOTS) == 0)
+        return scan_all_snapshots(self, audit);
     return scan_node(self, audit, scope + strlen(NODE_PREFIX));
 }
 

@@ -2,11 +2,11 @@
  * leader.
  *
  * Scans run one after another, with a pause before each: of the records, of one node's VM at a
- * time, of the disks. So the rate of calls does not depend on the size of the cluster, and they
- * have the lowest priority (CLOUD_AUDIT). A finding that two scans have confirmed is counted, and
- * reported once as an Event and in the log. If the cloud's data settles the finding, the audit
- * requeues the attachment, so that its reconciler reads the VM again, unless --repair=none;
- * everything else is left to people.
+ * time, of the disks, of the snapshots. So the rate of calls does not depend on the size of the
+ * cluster, and they have the lowest priority (CLOUD_AUDIT). A finding that two scans have confirmed
+ * is counted, and reported once as an Event and in the log. If the cloud's data settles the
+ * finding, the audit requeues the attachment, so that its reconciler reads the VM again, unless
+ * --repair=none; everything else is left to people.
  */
 #pragma once
 

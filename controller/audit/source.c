@@ -27,6 +27,7 @@ static struct store *store_of(const struct controller *controller, enum cluster_
     struct store *const stores[] = {
         [VOLUMES_OF] = controller->volumes,
         [ATTACHMENTS_OF] = controller->attachments,
+        [SNAPSHOTS_OF] = controller->snapshots,
         [PERSISTENT_VOLUMES_OF] = controller->persistent_volumes,
         [NODES_OF] = controller->nodes,
     };
@@ -74,6 +75,19 @@ static struct kube_object *volume_of_disk(const struct cluster_source *source, c
         if (volume_disk_id(volumes[i]))
             return volumes[i];
     return NULL;
+}
+
+static struct kube_object *snapshot(const struct cluster_source *source, const char *name)
+{
+    const struct controller *controller = controller_of(source);
+    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, name);
+
+    return store_get(controller->snapshots, key);
+}
+
+static struct kube_object *find_snapshot(const struct cluster_source *source, const char *id)
+{
+    return snapshot_of_id(controller_of(source), id);
 }
 
 static struct kube_object *node(const struct cluster_source *source, const char *name)
@@ -125,6 +139,8 @@ void audit_source_init(struct audit_source *source, const struct controller *con
         .pause = pause_after,
         .volume = volume,
         .volume_of_disk = volume_of_disk,
+        .snapshot = snapshot,
+        .snapshot_of_id = find_snapshot,
         .node = node,
         .attachments_of_volume = attachments_of,
         .attachments_of_node = attachments_of_node,

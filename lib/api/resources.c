@@ -7,6 +7,7 @@
 #define COORDINATION "coordination.k8s.io", "v1"
 #define EVENTS_API "events.k8s.io", "v1"
 #define STORAGE "storage.k8s.io", "v1"
+#define SNAPSHOT "snapshot.storage.k8s.io", "v1"
 #define AZDISK "disk.csi.azure.com", "v1beta2"
 
 /* clang-format off */
@@ -30,6 +31,8 @@ const struct api_resource CSI_NODES = {
     STORAGE, "csinodes", "CSINode", false, &api__csinode__descriptor};
 const struct api_resource VOLUME_ATTACHMENTS = {
     STORAGE, "volumeattachments", "VolumeAttachment", false, &api__volume_attachment__descriptor};
+const struct api_resource VOLUME_SNAPSHOT_CONTENTS = {
+    SNAPSHOT, "volumesnapshotcontents", "VolumeSnapshotContent", false, &api__volume_snapshot_content__descriptor};
 const struct api_resource AZ_VOLUMES = {
     AZDISK, "azvolumes", "AzVolume", true, &api__az_volume__descriptor};
 const struct api_resource AZ_VOLUME_ATTACHMENTS = {

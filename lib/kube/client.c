@@ -115,7 +115,14 @@ static struct err *make_err(int http_status, const char *reason, const char *mes
                                          : err_new(kind_of(http_status, reason), "%s (HTTP %d)",
                                                    message, http_status);
 
+    if (!reason && http_status == 404)
+        return err_with_code(err, KUBE_NO_SUCH_KIND);
     return reason ? err_with_code(err, reason) : err;
+}
+
+bool kube_is_no_such_kind(const struct err *err)
+{
+    return err_code(err) && strcmp(err_code(err), KUBE_NO_SUCH_KIND) == 0;
 }
 
 struct err *kube_status_err(int http_status, const json_t *json)

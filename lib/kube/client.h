@@ -3,8 +3,9 @@
  * Everything goes through the transport, so that a simulation can stand in for the server. Answers
  * that are not successes become errors whose kind tells what to do (NOT_FOUND, EXISTS, CONFLICT,
  * THROTTLED, ...) and whose code is the server's reason. NOT_FOUND means the object; a server that
- * does not know the kind of object is UNAVAILABLE. Writes are creates, patches and deletes; a patch
- * that carries metadata.resourceVersion fails with CONFLICT if the object has changed.
+ * does not know the kind of object is UNAVAILABLE, with the code KUBE_NO_SUCH_KIND. Writes are
+ * creates, patches and deletes; a patch that carries metadata.resourceVersion fails with CONFLICT
+ * if the object has changed.
  *
  * A rejected token is read anew and tried once more. What the server refuses because it has too
  * much to do (HTTP 429) is asked for again when it says, up to ten times and for as long as a call
@@ -25,6 +26,8 @@ enum {
     KUBE_CALL_TIMEOUT_MS = 30 * 1000,
     KUBE_LARGEST_LIST = 64 * 1024 * 1024, /* most bytes of a page */
 };
+
+#define KUBE_NO_SUCH_KIND "NoSuchKind"
 
 struct kube;
 
@@ -95,6 +98,9 @@ struct err *kube_list_page(struct task *self, struct kube *kube,
 struct err *kube_watch(struct task *self, struct kube *kube, const struct api_resource *resource,
                        const char *namespace_, const struct kube_query *query,
                        struct http_stream **ret_stream) __attribute__((warn_unused_result));
+
+/* The server does not know the kind of object: its definition is missing, or not served yet. */
+bool kube_is_no_such_kind(const struct err *err);
 
 /* The error that a Status object says. */
 struct err *kube_status_err(int http_status, const json_t *json)

@@ -10,7 +10,7 @@
 #include "lib/rt/task.h"
 #include "provisioner-lib/audit/cluster_view.h"
 
-enum cluster_kind { VOLUMES_OF, ATTACHMENTS_OF, PERSISTENT_VOLUMES_OF, NODES_OF };
+enum cluster_kind { VOLUMES_OF, ATTACHMENTS_OF, SNAPSHOTS_OF, PERSISTENT_VOLUMES_OF, NODES_OF };
 
 struct cluster_source;
 
@@ -26,6 +26,9 @@ struct cluster_source_ops {
     /* NULL if there is none. */
     struct kube_object *(*volume)(const struct cluster_source *source, const char *name);
     struct kube_object *(*volume_of_disk)(const struct cluster_source *source, const char *id);
+    /* The AzSnapshot of that name, and the one that has this id on record. */
+    struct kube_object *(*snapshot)(const struct cluster_source *source, const char *name);
+    struct kube_object *(*snapshot_of_id)(const struct cluster_source *source, const char *id);
     struct kube_object *(*node)(const struct cluster_source *source, const char *name);
 
     struct object_list (*attachments_of_volume)(const struct cluster_source *source,

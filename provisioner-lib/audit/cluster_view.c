@@ -107,6 +107,11 @@ const char *volume_disk_id(const struct kube_object *object)
     return status && status->detail ? status->detail->volume__id : NULL;
 }
 
+const char *snapshot_handle(const struct kube_object *object)
+{
+    return snapshot_recorded_id(as_snapshot(object));
+}
+
 static const Api__AzVolumeAttachmentSpec *spec_of(const struct kube_object *attachment)
 {
     static const Api__AzVolumeAttachmentSpec none = API__AZ_VOLUME_ATTACHMENT_SPEC__INIT;

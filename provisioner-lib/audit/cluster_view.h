@@ -10,6 +10,7 @@
 #include "lib/kube/node.h"
 #include "lib/kube/object.h"
 #include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/snapshot.h"
 #include "provisioner-lib/records/volume.h"
 
 struct object_list {
@@ -49,8 +50,8 @@ struct object_list object_index_find(const struct object_index *index, const cha
 /* The first of them; NULL if there is none. */
 struct kube_object *object_index_first(const struct object_index *index, const char *key);
 
-object_key_fn key_name, volume_disk_id, attachment_volume, attachment_node, attachment_disk_id,
-    persistent_volume_handle, volume_attachment_source,
+object_key_fn key_name, volume_disk_id, snapshot_handle, attachment_volume, attachment_node,
+    attachment_disk_id, persistent_volume_handle, volume_attachment_source,
     volume_attachment_disk; /* of a pod without a claim */
 
 /* ---- what a VolumeAttachment says ---- */

@@ -99,6 +99,37 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
          "were not compared.",
          "Nothing; but a disk that is missing, or that nothing uses, is not noticed there.",
          "Grant the driver's identity Microsoft.Compute/disks/read on the resource group."},
+    [RECORD_WITHOUT_SNAPSHOT] =
+        {"RecordWithoutSnapshot", SEVERITY_DANGER, false,
+         "An AzSnapshot is recorded as created, but its snapshot does not exist.",
+         "The snapshot's data: no volume can be created from it.",
+         "Find out from Azure's activity log who deleted the snapshot. Take another one, and "
+         "delete "
+         "the VolumeSnapshot, with which the record goes."},
+    [SNAPSHOT_WITHOUT_RECORD] =
+        {"SnapshotWithoutRecord", SEVERITY_WARNING, false,
+         "A snapshot is tagged as created by this driver in this cluster, or by an earlier version "
+         "that did not record the cluster, but neither an AzSnapshot nor a VolumeSnapshotContent "
+         "names it.",
+         "Money, depending on how much data the snapshot holds; or data that somebody is looking "
+         "for.",
+         "Delete the snapshot, unless somebody needs its data. A snapshot that an earlier version "
+         "created may belong to another cluster in this resource group: check that first."},
+    [SNAPSHOT_WITHOUT_CONTENT] =
+        {"SnapshotWithoutContent", SEVERITY_WARNING, false,
+         "An AzSnapshot is recorded as created, but no VolumeSnapshotContent names its snapshot.",
+         "Money, depending on how much data the snapshot holds; or data that somebody is looking "
+         "for.",
+         "If nobody needs the data, delete the snapshot (az snapshot delete), then the AzSnapshot. "
+         "Otherwise create a VolumeSnapshotContent with its id as snapshotHandle. Deletion policy "
+         "Retain leaves both behind on purpose."},
+    [SNAPSHOTS_NOT_LISTED] =
+        {"SnapshotsNotListed", SEVERITY_NOTE, false,
+         "The driver is not permitted to list the snapshots of a resource group, so the "
+         "AzSnapshots there were not compared.",
+         "Nothing; but a snapshot that is missing is not noticed there, and whether the data of a "
+         "new one has been copied is never known.",
+         "Grant the driver's identity Microsoft.Compute/snapshots/read on the resource group."},
 };
 
 const char *finding_former_name(enum finding_kind kind)

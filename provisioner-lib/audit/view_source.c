@@ -13,9 +13,8 @@ static struct err *walk(struct task *self, const struct cluster_source *source,
 {
     const struct cluster_view *view = self_of(source)->view;
     const struct object_list *const lists[] = {
-        [VOLUMES_OF] = &view->volumes,
-        [ATTACHMENTS_OF] = &view->attachments,
-        [PERSISTENT_VOLUMES_OF] = &view->persistent_volumes,
+        [VOLUMES_OF] = &view->volumes,     [ATTACHMENTS_OF] = &view->attachments,
+        [SNAPSHOTS_OF] = &view->snapshots, [PERSISTENT_VOLUMES_OF] = &view->persistent_volumes,
         [NODES_OF] = &view->nodes,
     };
 
@@ -40,6 +39,16 @@ static struct kube_object *volume(const struct cluster_source *source, const cha
 static struct kube_object *volume_of_disk(const struct cluster_source *source, const char *id)
 {
     return object_index_first(&self_of(source)->volumes_by_disk, id);
+}
+
+static struct kube_object *snapshot(const struct cluster_source *source, const char *name)
+{
+    return object_index_first(&self_of(source)->snapshots, name);
+}
+
+static struct kube_object *snapshot_of_id(const struct cluster_source *source, const char *id)
+{
+    return object_index_first(&self_of(source)->snapshots_by_id, id);
 }
 
 static struct kube_object *node(const struct cluster_source *source, const char *name)
@@ -80,6 +89,8 @@ static const struct cluster_source_ops OPS = {
     .pause = go_on,
     .volume = volume,
     .volume_of_disk = volume_of_disk,
+    .snapshot = snapshot,
+    .snapshot_of_id = snapshot_of_id,
     .node = node,
     .attachments_of_volume = attachments_of_volume,
     .attachments_of_node = attachments_of_node,
@@ -95,6 +106,8 @@ void view_source_init(struct view_source *source, const struct cluster_view *vie
         .view = view,
         .volumes = object_index_of(&view->volumes, key_name),
         .volumes_by_disk = object_index_of(&view->volumes, volume_disk_id),
+        .snapshots = object_index_of(&view->snapshots, key_name),
+        .snapshots_by_id = object_index_of(&view->snapshots, snapshot_handle),
         .persistent_volumes_by_disk =
             object_index_of(&view->persistent_volumes, persistent_volume_handle),
         .nodes = object_index_of(&view->nodes, key_name),
@@ -110,6 +123,8 @@ void view_source_fini(struct view_source *source)
 {
     object_index_fini(&source->volumes);
     object_index_fini(&source->volumes_by_disk);
+    object_index_fini(&source->snapshots);
+    object_index_fini(&source->snapshots_by_id);
     object_index_fini(&source->persistent_volumes_by_disk);
     object_index_fini(&source->nodes);
     object_index_fini(&source->attachments_by_volume);

@@ -7,7 +7,8 @@
 struct view_source {
     struct cluster_source source;
     const struct cluster_view *view; /* borrowed */
-    struct object_index volumes, volumes_by_disk, persistent_volumes_by_disk, nodes;
+    struct object_index volumes, volumes_by_disk, snapshots, snapshots_by_id,
+        persistent_volumes_by_disk, nodes;
     struct object_index attachments_by_volume, attachments_by_node, volume_attachments,
         inline_volume_attachments;
 };

@@ -9,7 +9,7 @@ FILE = "provisioner-lib/audit/finding.c"
 
 HEAD = """\
 What the controller's audit and `azdiskctl check` ([azdiskctl.md](azdiskctl.md)) can find when they compare the records
-(custom resources) with Kubernetes, and with the models of VMs and the disks in Azure. The name of a finding is the label
+(custom resources) with Kubernetes, and with the models of VMs, the disks and the snapshots in Azure. The name of a finding is the label
 `kind` of the metric `azuredisk_audit_findings` and the reason of the event. A finding is reported only after two
 consecutive scans have confirmed it. A *note* is information and does not mean that anything is wrong; a *danger* concerns
 data, or a pod that is running.

@@ -17,6 +17,7 @@ static const ProtobufCMessageDescriptor *const types[] = {
     &api__lease__descriptor,
     &api__event__descriptor,
     &api__volume_attachment__descriptor,
+    &api__volume_snapshot_content__descriptor,
     &api__status__descriptor,
     &api__az_volume__descriptor,
     &api__az_volume_attachment__descriptor,

@@ -14,6 +14,9 @@ from .test_azdiskctl import (
     a_volume_whose_disk_is_gone, another_lun, attachment, detached_behind_its_back, two_primaries)
 
 
+LOOKS = {"virtualMachines.get", "disks.listByResourceGroup", "snapshots.listByResourceGroup"}
+
+
 @pytest.fixture
 def world(tmp_path, apiserver):
     with World(tmp_path, apiserver, attach="100ms", detach="50ms", create="50ms", delete="50ms", get="0s") as world:
@@ -64,7 +67,7 @@ def until_scanned(controller: Controller, times: int) -> None:
 
 
 def until_all_scanned(controller: Controller) -> None:
-    """One of 30 scans covers the disks."""
+    """One of 30 scans covers the disks, and one the snapshots."""
     until_scanned(controller, 35)
 
 
@@ -73,7 +76,7 @@ def test_a_cluster_in_order_is_left_alone(world, controller):
     until_all_scanned(controller)
     assert counts(controller) == {}
     asked = {e["kind"] for e in world.azure.journal(before)}
-    assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
+    assert asked <= LOOKS, "it only looks"
     assert world.roles("pvc-1") == EVERYWHERE
 
 
@@ -111,7 +114,7 @@ def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_s
     until_scanned(controller, 12)  # every other one is at what is doubtful
     assert counts(controller) == {"DiskNotAttached": 1}, "it lasts"
     asked = {e["kind"] for e in world.azure.journal(before)}
-    assert asked <= {"virtualMachines.get", "disks.listByResourceGroup"}, "it only looks"
+    assert asked <= LOOKS, "it only looks"
 
 
 def test_what_people_must_decide_is_counted_and_told_once(world, controller, azure_sdk):

@@ -45,7 +45,7 @@ def release(world, apiserver):
 def used(world, release, tmp_path_factory):
     """Every program has done all that it does."""
     flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
-             f"--leader-election-namespace={release.namespace}"]
+             f"--leader-election-namespace={release.namespace}", "--audit-interval=200ms"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
@@ -267,7 +267,6 @@ BEYOND = {CONTROLLER: {
     "list volumeattachments.storage.k8s.io": OLD_SERVER,
     "list volumeattributesclasses.storage.k8s.io": OLD_SERVER,
     "list volumesnapshotclasses.snapshot.storage.k8s.io": OLD_SERVER,
-    "list volumesnapshotcontents.snapshot.storage.k8s.io": OLD_SERVER,
     "update persistentvolumeclaims": "csi-provisioner takes the node off a claim that cannot be served there",
     "patch events": "the sidecars count an event that happens again",
 }, SNAPSHOT_CONTROLLER: {

@@ -49,6 +49,16 @@ class VolumeSnapshots:
         found = self._custom.get_namespaced_custom_object(GROUP, VERSION, self._namespace, "volumesnapshots", name)
         return found.get("status", {})
 
+    def create_content(self, name: str, driver: str, snapshot_id: str) -> None:
+        """Of a snapshot that exists, for a VolumeSnapshot that does not."""
+        body = {"metadata": {"name": name},
+                "spec": {"driver": driver, "deletionPolicy": "Retain", "source": {"snapshotHandle": snapshot_id},
+                         "volumeSnapshotRef": {"name": name, "namespace": self._namespace}}}
+        self._custom.create_cluster_custom_object(GROUP, VERSION, "volumesnapshotcontents", self._typed("Content", body))
+
+    def delete_content(self, name: str) -> None:
+        self._custom.delete_cluster_custom_object(GROUP, VERSION, "volumesnapshotcontents", name)
+
     def any_left(self) -> bool:
         """Or a VolumeSnapshotContent of one."""
         found = self._custom.list_namespaced_custom_object(GROUP, VERSION, self._namespace, "volumesnapshots")

@@ -8,12 +8,15 @@
     "{'severity':'warning','kind':'DiskWithoutVolume','subject':'d','seen':'s','meaning':'m',"     \
     "'loss':'l','advice':'a','price':" price "}"
 #define SAID "warning: DiskWithoutVolume d\n  seen:   s\n  means:  m\n  loss:   l\n  to do:  a\n"
-#define SCOPE "; compared: custom resources, VolumeAttachments, Nodes, 3 VMs and 4 disks in Azure\n"
+#define SCOPE                                                                                      \
+    "; compared: custom resources, VolumeAttachments, Nodes, 3 VMs, 4 disks and 5 snapshots in "   \
+    "Azure\n"
 
 static void assert_text(const char *findings, const char *expected)
 {
     CLEANUP(freep)
-    char *json = mem_printf("{'findings':[%s],'azure':true,'machines':3,'disks':4}", findings);
+    char *json =
+        mem_printf("{'findings':[%s],'azure':true,'machines':3,'disks':4,'snapshots':5}", findings);
     CLEANUP(json_decrefp) json_t *check = json_of(json);
     struct buffer out;
 

@@ -37,6 +37,35 @@ static void test_text(void **state)
                               "b     -     no     no       8      1          1\n");
 }
 
+/* A table of its own, where there are any; and a volume to whose disk data is copied. */
+static void test_copies(void **state)
+{
+    CLEANUP(cluster_of_free)
+    struct cluster cluster = cluster_of(
+        "{'volumes':[{'metadata':{'name':'v'},'status':{'state':'Created',"
+        "'completionPercent':40}}],'snapshots':[" SNAPSHOT(
+            "s2", "v",
+            "'state':'Creating'") "," SNAPSHOT("s1", "v",
+                                               SNAPSHOT_CREATED("s1", "7")) "," SNAPSHOT("s3", "w",
+                                                                                         "") "]}");
+    CLEANUP(json_decrefp) json_t *map = map_json(&cluster);
+    struct buffer out;
+
+    (void)state;
+    buffer_init(&out, 1 << 16);
+    map_text(map, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    assert_string_equal(text, "VOLUME  CLAIM  ZONE  STATE          SHARES  ON NODES\n"
+                              "v       -      -     Created, 40 %  0/1     -\n"
+                              "\n"
+                              "NODE  ZONE  READY  PLUG-IN  SLOTS  PRIMARIES  REPLICAS\n"
+                              "\n"
+                              "SNAPSHOT  DISK  STATE     READY  COPIED\n"
+                              "s1        v     Created   yes    7 %\n"
+                              "s2        v     Creating  no     0 %\n"
+                              "s3        w     Pending   no     0 %\n");
+}
+
 static void test_document(void **state)
 {
     CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(cluster_text);
@@ -55,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_copies),
         cmocka_unit_test(test_document),
     };
 

@@ -12,17 +12,29 @@
 
 struct scan {
     const struct cluster_source *source;
-    struct findings records, disks;
+    struct findings records, disks, snapshots;
     struct disk_scan of_disks;
     bool ended;
 };
 
+static char ids[][100] = {GROUP_SNAPSHOTS "begun", GROUP_SNAPSHOTS "s", GROUP_SNAPSHOTS "stray"};
+static char disk_of_all[] = GROUP_DISKS "v";
+
 static void run_scan(struct task *self, void *arg)
 {
     struct scan *scan = arg;
+    const struct disk_mark own = {.is_there = true, .driver = DRIVER, .cluster = CLUSTER};
+    struct cloud_snapshot items[COUNT_OF(ids)];
+    const struct snapshot_scan of_snapshots = {.snapshots = {items, COUNT_OF(ids)}};
+    const struct snapshot_contents contents = {.state = CONTENTS_READ};
+
+    for (size_t i = 0; i < COUNT_OF(ids); i++)
+        items[i] = (struct cloud_snapshot){.id = ids[i], .disk_id = disk_of_all, .mark = own};
 
     assert_ok(compare_records(self, scan->source, &scan->records));
     assert_ok(compare_disks(self, scan->source, &scan->of_disks, &scan->disks));
+    assert_ok(compare_contents(self, scan->source, &contents, &scan->snapshots));
+    assert_ok(compare_snapshots(self, scan->source, &of_snapshots, &contents, &scan->snapshots));
     scan->ended = true;
 }
 
@@ -30,6 +42,7 @@ static void scan_fini(struct scan *scan)
 {
     findings_fini(&scan->records);
     findings_fini(&scan->disks);
+    findings_fini(&scan->snapshots);
     disk_scan_fini(&scan->of_disks);
 }
 
@@ -42,6 +55,8 @@ static const char cluster[] =
     "'pvs':[" PV("pv", "V") "," PV("pv2", "v") "," IN_TREE_PV("pw", "w") "," PV("orphan", "none") "],"
     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv2", "a", "true") "," VOLUME_ATTACHMENT("q", "orphan", "a", "true") ","
     INLINE_VOLUME_ATTACHMENT("r", "w", "b", "true") "],"
+    "'snapshots':[" SNAPSHOT("s", "v", SNAPSHOT_CREATED("S", "100")) "," SNAPSHOT("begun", "v", "'state':'Creating'") ","
+    SNAPSHOT("lost", "v", SNAPSHOT_CREATED("lost", "100")) "],"
     "'attachments':["
     ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Replica", "0") ","
     ATTACHED("w", "a", "Primary", "1") "," ATTACHED("w", "b", "Replica", "1") ","
@@ -91,9 +106,11 @@ static void test_as_lists(void **state)
     found.source = &of_stores.source;
     run_scan(NULL, &expected);
     run_scan(NULL, &found);
-    assert_int_equal(expected.records.n, 6); /* two of "x", "w" twice, "q" and "gone" */
-    assert_int_equal(expected.disks.n, 2);   /* "x" has none, "stray" is of nobody */
+    assert_int_equal(expected.records.n, 6);   /* two of "x", "w" twice, "q" and "gone" */
+    assert_int_equal(expected.disks.n, 2);     /* "x" has none, "stray" is of nobody */
+    assert_int_equal(expected.snapshots.n, 4); /* "s" and "lost" have no content, and so on */
     assert_same(&found.records, &expected.records);
+    assert_same(&found.snapshots, &expected.snapshots);
     assert_same(&found.disks, &expected.disks);
 }
 
