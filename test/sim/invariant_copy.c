@@ -170,6 +170,38 @@ static void check_size(struct sim *sim, const create_request *request,
                          (long long)(copying->gib * GIB), (long long)wanted);
 }
 
+static bool is_of_ancestor(const struct sim *sim, const struct volume *volume, const char *uuid)
+{
+    const struct copy_source *source = &volume->wish.source;
+
+    while (volume && copy_source_is_any(source)) {
+        const char *id = source->volume ? source->volume->handle : source->snapshot->source;
+        char derived[UUID_SIZE];
+
+        identity_derive(id, derived);
+        if (strncmp(derived, uuid, sizeof derived - 1) == 0)
+            return true;
+        volume = volume_find_by_handle(sim->world, id);
+        source = volume ? &volume->wish.source : NULL;
+    }
+    return false;
+}
+
+/* A node may mount any disk on which it finds one of these. */
+static void check_accepted(struct sim *sim, const struct volume *volume, const char *said,
+                           const char *uuids)
+{
+    const char *texts[] = {said ? strchr(said, ' ') + 1 : "", uuids ? uuids : ""};
+
+    for (size_t i = 0; volume && i < COUNT_OF(texts); i++)
+        for (const char *uuid = texts[i]; *uuid; uuid += strspn(uuid, " ")) {
+            if (!is_of_ancestor(sim, volume, uuid))
+                verdict_violated(sim, COPY_IS_KNOWN, "volume %s may have %s, of no disk before it",
+                                 volume->pv, uuid);
+            uuid += strcspn(uuid, " ");
+        }
+}
+
 /* The record that nodes go by. What a source had on record may have been lost. */
 static void check_provenance(struct sim *sim, const char *name, const char *disk,
                              const struct content *has)
@@ -185,6 +217,7 @@ static void check_provenance(struct sim *sim, const char *name, const char *disk
     if (!object || json_object_get(notes, ANNOTATION_FILESYSTEM) ||
         (sim->world->records_lost && copy_source_is_untold(volume_named(sim, name))))
         return;
+    check_accepted(sim, volume_named(sim, name), said, uuids);
     bool is_known = has->given[0]
                         ? (said && strcmp(said, is) == 0) || (uuids && strstr(uuids, has->given))
                         : !said;
