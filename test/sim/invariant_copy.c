@@ -43,6 +43,13 @@ static struct source find_source(const struct sim *sim, const char *id)
     return source;
 }
 
+/* Of other kinds of disks Azure does not say it. */
+static bool is_copied_itself(const struct source *source)
+{
+    return source->disk && disk_performance_is_settable(source->disk->spec.sku) &&
+           !copy_is_done(&source->disk->copy, model_now_us(source->disk->model));
+}
+
 static bool is_to_stay(const struct sim *sim, const char *id)
 {
     LIST_FOREACH(&sim->world->snapshots, link) {
@@ -120,7 +127,7 @@ void note_copy_question(struct invariants *invariants, const ProtobufCMessage *r
 
     if (!id[0])
         return;
-    if (source.disk && !copy_is_done(&source.disk->copy, model_now_us(invariants->sim->azure)))
+    if (is_copied_itself(&source))
         coverage_count("copy", "asked for", "of what is copied itself");
     if (!source_unique_id(&source) || !is_to_stay(invariants->sim, id))
         copying->was_absent = true;
@@ -325,10 +332,11 @@ static void check_request_of_copy(struct sim *sim, const struct volume *volume,
         strcmp(source.disk->spec.zone, zone_in(body)) != 0)
         verdict_violated(sim, COPY_OF_SOURCE, "disk %s is to be in zone %s, its source is in %s",
                          volume->pv, zone_in(body), source.disk->spec.zone);
-    if (source.disk && source.disk->copy.start_us < copying->since_us &&
-        !copy_is_done(&source.disk->copy, model_now_us(sim->azure)))
-        verdict_violated(sim, COPY_OF_SOURCE, "disk %s is to be a copy of what is copied itself",
-                         volume->pv);
+    if (is_copied_itself(&source) && source.disk->copy.start_us < copying->since_us)
+        verdict_violated(sim, COPY_OF_SOURCE,
+                         "disk %s is to be a copy of %s, which is copied itself, and %.1f %% done",
+                         volume->pv, source.disk->name,
+                         copy_percent(&source.disk->copy, model_now_us(sim->azure)));
 }
 
 void check_creation(struct invariants *invariants, const struct arm_record *record)
