@@ -10,6 +10,7 @@
 #include "node/informers.h"
 #include "node/metrics.h"
 #include "node/perf_profile.h"
+#include "node/replica_disk.h"
 #include "node/running_job.h"
 #include "node/volume_access.h"
 #include "node/volume_fence.h"
@@ -61,6 +62,7 @@ static struct err *await_disk(struct task *self, struct staging *s)
 {
     TRY(informers_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
                                    &s->place));
+    TRY(replica_disk_await_release(self, s->node, s->volume_id, s->deadline));
     phase_ended(s, "attach");
     TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, s->deadline,
                            &s->record));

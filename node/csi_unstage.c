@@ -3,13 +3,14 @@
 #include "lib/base/log.h"
 #include "node/csi_service.h"
 #include "node/informers.h"
+#include "node/replica_disk.h"
 #include "node/volume_access.h"
 #include "node/volume_fence.h"
 #include "node/volume_looks.h"
 
 /* The disk may go to another node as soon as we have answered: nobody here may still use it. */
 static struct err *unstage(struct task *self, struct node *node,
-                           const Csi__V1__NodeUnstageVolumeRequest *request)
+                           const Csi__V1__NodeUnstageVolumeRequest *request, uint64_t deadline)
 {
     struct attachment_place place;
 
@@ -21,6 +22,7 @@ static struct err *unstage(struct task *self, struct node *node,
     if (!not_attached) {
         CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
 
+        TRY(replica_disk_await_release(self, node, request->volume_id, deadline));
         TRY(host_check_unused(self, node->host, place.lun));
         volume_fence_release(self, node, attachment, place.lun);
     }
@@ -38,10 +40,10 @@ struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const v
     (void)ret;
     TRY(csi_claim(node, request->volume_id, &claim));
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
-    struct err *err =
-        volume_looks_close(self, node->looks, request->volume_id, csi_wait_deadline(node, call));
+    uint64_t deadline = csi_wait_deadline(node, call);
+    struct err *err = volume_looks_close(self, node->looks, request->volume_id, deadline);
     if (!err) {
-        err = unstage(self, node, request);
+        err = unstage(self, node, request, deadline);
         volume_looks_open(node->looks, request->volume_id);
     }
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;

@@ -16,6 +16,7 @@
 #include "node/informers.h"
 #include "node/metrics.h"
 #include "node/registration.h"
+#include "node/replica_disk.h"
 #include "node/running_job.h"
 #include "node/startup_taint.h"
 #include "node/volume_looks.h"
@@ -177,6 +178,7 @@ static struct err *start(struct task *self, struct program *program)
     TRY(check_endpoint("--registration-dir", program->registration));
     informers_start(node, &program->background);
     running_job_start(node, &program->background);
+    replica_disks_start(node, &program->background);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;
@@ -252,6 +254,7 @@ int main(int argc, char *argv[])
     program.node.loop = program.process.loop;
     program.node.settings = program.flags.settings;
     waiters_init(&program.node.changed);
+    list_init(&program.node.replica_disks);
     group_init(&program.background, program.process.loop);
     group_init(&program.heart, program.process.loop);
     return process_run(&program.process, run, &program);

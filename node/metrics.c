@@ -4,6 +4,7 @@
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
 #include "node/informers.h"
+#include "node/replica_disk.h"
 #include "node/volume_looks.h"
 
 struct metric METRIC_STAGE_SECONDS = {
@@ -67,13 +68,21 @@ static struct metric hung_disks = {
     .type = METRIC_GAUGE,
 };
 
+static struct metric replica_disks = {
+    .name = "azuredisk_replica_disks",
+    .help = "Disks of replicas: held (kept from everybody else on the node), and in_use (somebody "
+            "else has claimed them, and has them still when they are promoted).",
+    .type = METRIC_GAUGE,
+    .labels = {"state"},
+};
+
 struct metric *const NODE_METRICS[] = {
     &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS,
     &METRIC_PROOFS,         &METRIC_FENCES,
     &METRIC_HEARTBEATS,     &METRIC_WATCH_FAILURES,
     &heartbeat_age,         &slots,
     &busy_workers,          &hung_disks,
-    &METRIC_BUILD_INFO,
+    &replica_disks,         &METRIC_BUILD_INFO,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
@@ -84,6 +93,8 @@ void metrics_refresh(const struct node *node)
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     metric_set(&busy_workers, host_busy_workers(node->host));
     metric_set(&hung_disks, volume_looks_hung(node->looks));
+    metric_set(&replica_disks, replica_disks_held(node), "held");
+    metric_set(&replica_disks, replica_disks_in_use(node), "in_use");
     if (taken >= 0)
         metric_set(&slots, taken, "used");
     if (limit >= 0)

@@ -43,6 +43,7 @@ struct node {
     char *cluster_id;   /* lib/kube/cluster_id.h; NULL: not read yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */
 
+    struct list replica_disks; /* node/replica_disk.h */
     struct in_flight volumes;
     struct in_flight running_jobs; /* of this process, by the uid of their attachment */
     struct waiters changed;        /* woken when anything above may have changed */

@@ -66,14 +66,24 @@ static int open_exclusively(const char *path, int access)
     }
 }
 
-struct err *block_claim(const char *path, struct block_claim *ret)
+static struct err *claim(const char *path, int access, struct block_claim *ret)
 {
-    CLEANUP(closep) int fd = open_exclusively(path, O_RDWR);
+    CLEANUP(closep) int fd = open_exclusively(path, access);
 
     TRY(check_device(path, fd));
     *ret = (struct block_claim){.path = path, .fd = fd};
     fd = -1;
     return NULL;
+}
+
+struct err *block_claim(const char *path, struct block_claim *ret)
+{
+    return claim(path, O_RDWR, ret);
+}
+
+struct err *block_hold(const char *path, struct block_claim *ret)
+{
+    return claim(path, O_RDONLY, ret);
 }
 
 /* It is free when it can be claimed again, which is for reading here: udev looks at a device that

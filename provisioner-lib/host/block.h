@@ -25,6 +25,9 @@ struct block_claim {
 /* NOT_FOUND if there is no such device, PRECONDITION if it is in use. */
 struct err *block_claim(const char *path, struct block_claim *ret)
     __attribute__((warn_unused_result));
+/* The same for reading: udev does not look at the device anew when that is over. */
+struct err *block_hold(const char *path, struct block_claim *ret)
+    __attribute__((warn_unused_result));
 /* Whoever comes next, a program or a mount, finds the device free. For CLEANUP. */
 void block_claim_end(struct block_claim *claim);
 

@@ -102,6 +102,16 @@ const struct device_roots *host_device_roots(const struct host *host)
 
 /* ---- find ---- */
 
+unsigned host_news(const struct host *host)
+{
+    return hotplug_count(host->hotplug);
+}
+
+struct err *host_await_news(struct task *self, struct host *host, unsigned seen, uint64_t deadline)
+{
+    return hotplug_wait(self, host->hotplug, seen, deadline);
+}
+
 struct look {
     const struct device_roots *roots;
     unsigned lun;

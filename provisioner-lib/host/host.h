@@ -120,6 +120,22 @@ struct err *host_grow(struct task *self, struct host *host, const struct device 
 struct err *host_check_at(struct task *self, struct host *host, const struct device *device,
                           const char *path, bool *ret_raw) __attribute__((warn_unused_result));
 
+/* ---- disks that are not used ---- */
+
+/* Keeps the disk of a LUN from everybody on this machine who would claim it: it cannot be mounted,
+ * nor become part of an array (MD), a logical volume or a multipath device. `held` is DEVICE_NONE,
+ * or what is held already; it is let go if the disk of the LUN is another now. PRECONDITION if
+ * somebody has claimed it before, NOT_FOUND if there is no disk: nothing is held then. */
+struct err *host_hold(struct task *self, struct host *host, unsigned lun, struct device *held)
+    __attribute__((warn_unused_result));
+/* DEVICE_NONE is fine. Even if the task is cancelled. */
+void host_let_go(struct task *self, struct host *host, struct device *held);
+
+/* News of disks, as hotplug_count and hotplug_wait. */
+unsigned host_news(const struct host *host);
+struct err *host_await_news(struct task *self, struct host *host, unsigned seen, uint64_t deadline)
+    __attribute__((warn_unused_result));
+
 /* ---- the rest ---- */
 
 /* As staging_remove. */

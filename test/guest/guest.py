@@ -24,7 +24,8 @@ MACHINE, GUEST, PORT = "10.99.0.1", "10.99.0.2", 900
 MEMORY_MIB = 256
 MODULES = (
     "target_core_file", "target_core_iblock", "tcm_loop",  # SCSI disks made of files
-    "sd_mod", "sg", "dm_mod", "raid1", "ext4", "xfs",
+    "sd_mod", "sg", "ext4", "xfs",
+    "dm_mod", "dm_multipath", "dm_round_robin", "raid1",  # what takes disks
 )  # fmt: skip
 BOOT_S, COMMAND_S = 60, 60
 

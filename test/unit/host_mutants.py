@@ -5,6 +5,15 @@ from .mutant import Mutant
 HOST = "provisioner-lib/host/"
 
 HOST_MUTANTS = [
+    # ---- host: disks that are held ----
+    Mutant("a disk is held that anybody may claim", HOST + "hold.c",
+           "TRY(block_hold(found->path, &claim));", "TRY(block_open(found->path, &claim.fd));"),
+    Mutant("udev looks anew at a disk that is let go", HOST + "block.c",
+           "return claim(path, O_RDONLY, ret);", "return claim(path, O_RDWR, ret);", "hold"),
+    Mutant("a disk is held that is no longer at its LUN", HOST + "hold.c",
+           "held->number == found.number)", "found.number != 0)", "hold"),
+    Mutant("what is gone from its LUN stays held", HOST + "hold.c",
+           "    end(held);\n    TRY(err);\n", "    TRY(err);\n    end(held);\n", "hold"),
     # ---- host: the proof ----
     Mutant("a larger disk is taken for the volume's", HOST + "proof.c",
            "(found->size > expected->size && expected->may_be_larger)", "found->size > expected->size"),
