@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster.waiting import until
+from cluster.waiting import Timeout, until
 from integration.node.machine import Machine, forward
 
 from . import packages
@@ -71,16 +71,23 @@ class Guest:
         self.console = folder / "console"
         self.around = Machine()
         self._sockets: list[socket.socket] = []
-        self.around.run("ip", "tuntap", "add", "tap0", "mode", "tap")
-        self.around.run("ip", "address", "add", f"{MACHINE}/24", "dev", "tap0")
-        self.around.run("ip", "link", "set", "tap0", "up")
-        self.around.run("mount", "-t", "tmpfs", "tmpfs", "/dev/shm")  # its memory: else there may be too little
+        self._prepare()
         self.process = self._boot(disks)
         try:
             until(self._is_up, "the guest's boot", BOOT_S)
-        except RuntimeError as failure:
+        except Timeout as failure:
             self.close()
             raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
+
+    def _prepare(self) -> None:
+        """Its network, and where its memory is: what a container has there may be too small."""
+        script = f"""
+            ip tuntap add tap0 mode tap && ip address add {MACHINE}/24 dev tap0 && ip link set tap0 up &&
+            mount -t tmpfs tmpfs /dev/shm"""
+        done = subprocess.run(self.around.command("sh", "-c", script), capture_output=True, text=True)
+        if done.returncode:
+            self.around.close()
+            raise RuntimeError(f"no network or memory for guests here: {done.stderr.strip()}")
 
     def _boot(self, disks: tuple[Path, ...]) -> subprocess.Popen:
         init = [self.packages, self.folder, GUEST, PORT, *MODULES]

@@ -79,7 +79,7 @@ def test_another_disk_in_its_place_is_refused(volume, node, filled):
     node.detach(other.lun)
     node.attach(other.disk, v.lun)
     failure = refused(v.stage)
-    assert failure.code() == Code.FAILED_PRECONDITION and "found" in failure.details(), failure
+    assert failure.code() == Code.FAILED_PRECONDITION and "expected ext4" in failure.details(), failure
     assert other.disk.image.read_bytes() == before
     node.detach(v.lun)
     node.attach(v.disk, v.lun)
