@@ -76,11 +76,7 @@ static void streams_fast(struct sim *sim, const struct incident *incident)
 /* ---- the API server ---- */
 
 static const struct api_resource *const WATCHED[] = {
-    &AZ_VOLUMES,
-    &AZ_VOLUME_ATTACHMENTS,
-    &AZ_SNAPSHOTS,
-    &AZ_DRIVER_NODES,
-    &NODES,
+    &AZ_VOLUMES, &AZ_VOLUME_ATTACHMENTS, &AZ_SNAPSHOTS, &AZ_DRIVER_NODES, &NODES,
 };
 
 static const struct api_resource *watched_kind(const struct incident *incident)
