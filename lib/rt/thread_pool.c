@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "lib/base/alloc.h"
 #include "lib/base/list.h"
@@ -125,4 +126,9 @@ struct err *thread_pool_run(struct task *self, struct thread_pool *pool, void (*
 unsigned thread_pool_busy(const struct thread_pool *pool)
 {
     return pool->calls < pool->max_threads ? pool->calls : pool->max_threads;
+}
+
+void thread_pool_pause(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000L * 1000}, NULL);
 }

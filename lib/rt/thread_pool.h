@@ -21,4 +21,7 @@ DEFINE_CLEANUP(struct thread_pool, thread_pool_free)
 struct err *thread_pool_run(struct task *self, struct thread_pool *pool, void (*fn)(void *arg),
                             void *arg) __attribute__((warn_unused_result));
 
+/* A pause of such a function, between two tries of a call that did not succeed yet. */
+void thread_pool_pause(unsigned ms);
+
 unsigned thread_pool_busy(const struct thread_pool *pool); /* threads inside a call */

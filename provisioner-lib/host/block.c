@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "lib/rt/thread_pool.h"
 
 /* A program that is being started has a copy of all descriptors until it executes, so that the
  * kernel may take a device for claimed though whoever claimed it has closed it. */
-enum { TRIES = 200, NAP_NS = 5 * 1000 * 1000 };
+enum { TRIES = 200, PAUSE_MS = 5 };
 
 void closep(int *fd)
 {
@@ -62,7 +63,7 @@ static int open_exclusively(const char *path, int access)
 
         if (fd >= 0 || errno != EBUSY || tries == TRIES)
             return fd;
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        thread_pool_pause(PAUSE_MS);
     }
 }
 

@@ -1,45 +1,13 @@
 #include "provisioner-lib/host/probe.h"
 
 #include <blkid/blkid.h>
-#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/format_mark.h"
 
 enum { END_BYTES = 1024 * 1024, PIECE = 64 * 1024 };
-
-/* libblkid keeps what it reads of a device, some 300 KiB, so that few are looked at together. A
- * disk that hangs keeps its place; whoever has waited for a second does without one. */
-enum { PLACES = 4, PATIENCE_S = 1 };
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t place_left = PTHREAD_COND_INITIALIZER;
-static unsigned looking;
-
-static void take_place(void)
-{
-    struct timespec deadline;
-
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += PATIENCE_S;
-    pthread_mutex_lock(&mutex);
-    while (looking >= PLACES &&
-           pthread_cond_clockwait(&place_left, &mutex, CLOCK_MONOTONIC, &deadline) == 0)
-        ;
-    looking++;
-    pthread_mutex_unlock(&mutex);
-}
-
-static void leave_place(void)
-{
-    pthread_mutex_lock(&mutex);
-    looking--;
-    pthread_mutex_unlock(&mutex);
-    pthread_cond_signal(&place_left);
-}
 
 static void blkid_free_probep(blkid_probe *probe)
 {
@@ -130,10 +98,7 @@ struct err *probe_device(int fd, struct disk_observation *ret)
     struct disk_observation found = {0};
 
     TRY(block_size(fd, &found.size));
-    take_place();
-    struct err *err = find_signature(fd, &found);
-    leave_place();
-    TRY(err);
+    TRY(find_signature(fd, &found));
     TRY(format_mark_read(fd, found.size, found.format_mark));
     if (found.content == DISK_UNSIGNED)
         TRY(look_at_ends(fd, &found));

@@ -4,7 +4,8 @@
 #include <scsi/sg.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
+
+#include "lib/rt/thread_pool.h"
 
 /* SPC-3, 4.5 (sense data) and SAM-3, 5.3 (status). */
 enum {
@@ -17,7 +18,7 @@ enum {
     KEY_ILLEGAL_REQUEST = 0x05,
     KEY_UNIT_ATTENTION = 0x06,
 };
-enum { SENSE_SIZE = 64, TIMEOUT_MS = 10 * 1000, TRIES = 10, NAP_NS = 20 * 1000 * 1000 };
+enum { SENSE_SIZE = 64, TIMEOUT_MS = 10 * 1000, TRIES = 10, PAUSE_MS = 20 };
 
 enum reaction { TAKE_IT, TRY_AGAIN, FAIL };
 
@@ -96,7 +97,7 @@ struct err *scsi_send(int fd, const struct scsi_command *command, enum scsi_resu
         case TAKE_IT:
             return NULL;
         case TRY_AGAIN:
-            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+            thread_pool_pause(PAUSE_MS);
             break;
         case FAIL:
             tries = TRIES;

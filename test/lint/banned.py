@@ -20,7 +20,7 @@ BANNED = (
         ("lib/rt/", "lib/base/log.c"),
         "take time and chance from the loop: loop_now, loop_wall_us, loop_random",
     ),
-    ("sleep usleep nanosleep", (), "use task_sleep, or wait for a condition"),
+    ("sleep usleep nanosleep", ("lib/rt/thread_pool.c",), "use task_sleep, or wait for a condition"),
 )
 
 

@@ -148,7 +148,8 @@ static const struct {
     {"fencing=Required;maxShares=2;skuName=Premium_LRS", false, "Premium_LRS 2/1 None ext4"},
     {"fencing=guest", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
     {"fencing=required", false,
-     "parameter fencing: required is only possible with maxShares above 1: nobody else can write to "
+     "parameter fencing: required is only possible with maxShares above 1: nobody else can write "
+     "to "
      "a disk that is not shared"},
     {"fencing=required;maxShares=2;skuName=Premium_LRS", true,
      "parameter fencing: required is not possible with volumes that several nodes write to "

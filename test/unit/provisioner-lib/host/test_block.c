@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
+#include "lib/rt/thread_pool.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/disk.h"
 
-enum { A_MOMENT_US = 50 * 1000 };
+enum { A_MOMENT_MS = 50 };
 
 /* What a worker of ours does while another thread starts a program: that has a copy of all
  * descriptors, for a moment. */
@@ -19,7 +20,7 @@ static pid_t start_slowly(void)
     pid_t pid = fork();
 
     if (pid == 0) {
-        usleep(A_MOMENT_US);
+        thread_pool_pause(A_MOMENT_MS);
         _exit(0);
     }
     assert_true(pid > 0);

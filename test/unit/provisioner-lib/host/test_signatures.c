@@ -122,16 +122,19 @@ static bool known(const char *kind)
 
 static void test_the_table_has_every_kind(void **state)
 {
+    const char *path = in_workplace("kinds");
     char kind[64];
     int kinds = 0;
 
     (void)state;
-    FILE *list = popen("blkid -k", "re"); /* the same libblkid */
+    CLEANUP(freep) char *command = mem_printf("blkid -k >%s", path); /* the same libblkid */
+    RUN("sh", "-c", command);
+    FILE *list = fopen(path, "re");
     assert_non_null(list);
     for (; fscanf(list, "%63s", kind) == 1; kinds++)
         if (!known(kind))
             fail_msg("libblkid knows %s, which this table does not", kind);
-    assert_int_equal(pclose(list), 0);
+    assert_int_equal(fclose(list), 0);
     assert_true(kinds > 70);
 }
 

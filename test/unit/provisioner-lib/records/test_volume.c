@@ -43,7 +43,8 @@ static void test_max_shares(void **state)
 
 #define FENCING(shares, wish) PARAMETERS("'maxShares':'" shares "','Fencing':'" wish "'")
 #define MANY_NODES                                                                                 \
-    ",'spec':{'parameters':{'maxShares':'2'},'volumeCapability':[{'access_type':0,'access_mode':5}]}"
+    ",'spec':{'parameters':{'maxShares':'2'},'volumeCapability':[{'access_type':0,'access_mode':"  \
+    "5}]}"
 
 static const struct {
     const char *members;
