@@ -30,13 +30,12 @@ def shared_image(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def boot(apiserver, shared_image, tmp_path_factory):
-    """boot(): a guest with the API server in its reach."""
+def boot(shared_image, tmp_path_factory):
+    """boot(): a guest."""
     guests = []
 
     def make() -> Guest:
         guests.append(Guest(tmp_path_factory.mktemp("guest"), (shared_image,)))
-        guests[-1].reach(apiserver.port)
         return guests[-1]
 
     yield make
@@ -45,8 +44,10 @@ def boot(apiserver, shared_image, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def _node(boot):
-    return Node(boot())
+def _node(boot, apiserver):
+    node = Node(boot())
+    node.guest.reach(apiserver.port)
+    return node
 
 
 @pytest.fixture

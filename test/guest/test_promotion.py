@@ -22,9 +22,10 @@ def up():
 
 
 @pytest.fixture
-def other_node(boot, up):
+def other_node(boot, up, apiserver):
     if not up:
         up.append(Node(boot()))
+        up[0].guest.reach(apiserver.port)
     [node] = up
     yield node
     if node.guest.is_alive():
