@@ -428,12 +428,15 @@ static void approach_end(struct approach *approach)
 }
 
 /* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
- * what is true now. False if the attachment is gone meanwhile. */
+ * what is true now. False if the attachment is gone meanwhile, or is another one by now: what was
+ * read is about the VM of the former. (Of volume "a-b" on node "c" and volume "a" on node "b-c",
+ * one has a name that the other has when the first is gone.) */
 static bool gather_again(struct attachment_work *work, bool found)
 {
     struct attachment_work fresh = {0};
 
-    if (!attachment_work_gather(work->controller, work->object->key, &fresh)) {
+    if (!attachment_work_gather(work->controller, work->object->key, &fresh) ||
+        strcmp(fresh.object->metadata->uid, work->object->metadata->uid) != 0) {
         attachment_work_fini(&fresh);
         return false;
     }

@@ -245,6 +245,9 @@ static struct err *record_failure(struct task *self, struct controller *controll
     if (err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_CONFLICT ||
         !gather(controller, key, &work))
         return err;
+    /* What failed was the answer to recording it; nobody would take an error away from it. */
+    if (snapshot_is_created(work.snapshot) && !work.in.deleting)
+        return err;
     err_free(patch_status(self, &work, failure_json(&work, err), NULL));
     return err;
 }
