@@ -17,9 +17,21 @@ enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's writ
 
 /* ---- a volume that the driver has not seen ---- */
 
-/* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
- * it; its reconciler looks at the disk. If somebody else has just written one, it may be of another
+/* What came of writing an AzVolume. If somebody else has just written one, it may be of another
  * disk of the same name. */
+static struct err *written(struct task *self, struct controller *controller, const char *volume_id,
+                           const char *name, struct err *err, struct kube_object **ret)
+{
+    if (!err || err_kind(err) != ERR_EXISTS)
+        return err;
+    err_free(err);
+    TRY(csi_find_volume(self, controller, volume_id, ret));
+    return *ret ? NULL
+                : err_new(ERR_BUSY, "AzVolume %s has just been written for another disk", name);
+}
+
+/* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
+ * it; its reconciler looks at the disk. */
 static struct err *adopt(struct task *self, struct controller *controller,
                          const Csi__V1__ControllerPublishVolumeRequest *request,
                          struct kube_object **ret)
@@ -42,12 +54,7 @@ static struct err *adopt(struct task *self, struct controller *controller,
                                           .mounted = mounted,
                                           .access_mode = (int)capability->access_mode->mode},
                        ret);
-    if (!err || err_kind(err) != ERR_EXISTS)
-        return err;
-    err_free(err);
-    TRY(csi_find_volume(self, controller, request->volume_id, ret));
-    return *ret ? NULL
-                : err_new(ERR_BUSY, "AzVolume %s has just been written for another disk", name);
+    return written(self, controller, request->volume_id, name, err, ret);
 }
 
 /* ---- one whose disk is to be looked at again ---- */
@@ -212,7 +219,7 @@ static struct err *adopt_by_pv(struct task *self, struct controller *controller,
     struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
     struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
     free(adoption.parameters);
-    return err;
+    return written(self, controller, volume_id, name, err, ret);
 }
 
 static struct err *find_or_adopt(struct task *self, struct controller *controller,
