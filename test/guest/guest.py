@@ -95,7 +95,7 @@ class Guest:
             "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
             self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
             "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1", "vec0:transport=tap,ifname=tap0,depth=64",
-            *(f"ubd{letter}c={disk}" for letter, disk in zip("abcdefgh", disks, strict=False)),
+            *(f"ubd{letter}sc={disk}" for letter, disk in zip("abcdefgh", disks, strict=False)),
             f"init={HERE / 'init.sh'}", "--", *init,
         ]  # fmt: skip
         with open(self.console, "wb") as console:

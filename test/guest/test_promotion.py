@@ -99,19 +99,6 @@ def get_back(a: GuestVolume, b: GuestVolume, cut: bool) -> None:
     promote(a)
 
 
-def test_a_raw_volume(both):
-    a, b = both
-    with reader(b):
-        use(a, block())
-        a.guest.shell(f"yes a | tr -d '\\n' | dd of={a.target} bs=1M count=2 iflag=fullblock conv=fsync 2>&1")
-        hand_over(a, b)
-        use(b, block())
-        others = b.guest.shell(f"head -c {2 * MIB} {b.target} | tr -d a | wc -c")
-        assert int(others) == 0
-        b.unpublish()
-        b.unstage()
-
-
 @pytest.mark.parametrize(("fs_type", "cut"), [("xfs", False), ("ext4", True)])
 def test_each_finds_what_the_other_wrote(both, fs_type, cut):
     a, b = both
@@ -129,3 +116,16 @@ def test_each_finds_what_the_other_wrote(both, fs_type, cut):
         assert (a.read("first"), a.read("second")) == ("of a", "of b")
         a.unpublish()
         a.unstage()
+
+
+def test_a_raw_volume(both):
+    a, b = both
+    with reader(b):
+        use(a, block())
+        a.guest.shell(f"yes a | tr -d '\\n' | dd of={a.target} bs=1M count=2 iflag=fullblock conv=fsync 2>&1")
+        hand_over(a, b)
+        use(b, block())
+        others = b.guest.shell(f"head -c {2 * MIB} {b.target} | tr -d a | wc -c")
+        assert int(others) == 0
+        b.unpublish()
+        b.unstage()
