@@ -30,12 +30,13 @@ def shared_image(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def boot(shared_image, tmp_path_factory):
-    """boot(): a guest."""
+def boot(apiserver, shared_image, tmp_path_factory):
+    """boot(): a guest with the API server in its reach."""
     guests = []
 
     def make() -> Guest:
         guests.append(Guest(tmp_path_factory.mktemp("guest"), (shared_image,)))
+        guests[-1].reach(apiserver.port)
         return guests[-1]
 
     yield make
@@ -44,10 +45,8 @@ def boot(shared_image, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def _node(boot, apiserver):
-    node = Node(boot())
-    node.guest.reach(apiserver.port)
-    return node
+def _node(boot):
+    return Node(boot())
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ class _Backstore:
             echo {control} >{self.backstore}/control
             echo 1 >{self.backstore}/enable""")
 
-    def removal(self) -> str:
-        """What has to be run in the guest. It is at no LUN any more."""
-        return f"rmdir {self.backstore}"
+    def remove(self) -> None:
+        """It is at no LUN any more."""
+        self.guest.shell(f"rmdir {self.backstore}")
 
 
 class Disk(_Backstore):
@@ -43,8 +43,9 @@ class Disk(_Backstore):
         blank(self.image, size)
         super().__init__(guest, "fileio", name, f"fd_dev_name={self.image},fd_dev_size={size}", **properties)
 
-    def removal(self) -> str:
-        return f"{super().removal()}; rm {self.image}"
+    def remove(self) -> None:
+        super().remove()
+        self.image.unlink()
 
     def grow(self, size: int) -> None:
         """In Azure: the kernel of the guest does not look."""
@@ -83,10 +84,15 @@ class Controller:
         folder = f"{self.port}/lun/lun_{lun}"
         self.guest.shell(f"rm {folder}/port; rmdir {folder}")
 
-    def removal(self, but_for: "Controller") -> str:
-        """What has to be run in the guest, so that nothing is attached to it, and it itself is gone."""
-        luns = f"for lun in {self.port}/lun/lun_*; do [ ! -e $lun ] || {{ rm -f $lun/port; rmdir $lun; }}; done"
-        return luns if self is but_for else f"{luns}; rmdir {self.port} {self.port.rpartition('/')[0]}"
+    def remove(self) -> None:
+        """With what is attached to it."""
+        for lun in self.luns():
+            self.detach(lun)
+        self.guest.shell(f"rmdir {self.port} {self.port.rpartition('/')[0]}")
+
+    def luns(self) -> list[int]:
+        found = self.guest.run("ls", f"{self.port}/lun").split()
+        return [int(name.removeprefix("lun_")) for name in found]
 
     def device(self, lun: int) -> str:
         """The path that the kernel has given to it."""

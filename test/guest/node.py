@@ -49,11 +49,12 @@ class Node:
 
     def clear(self) -> None:
         """As it was before it had disks."""
-        self.guest.shell("\n".join([
-            *(controller.removal(but_for=self.controller) for controller in self.controllers),
-            *(disk.removal() for disk in self.disks),
-        ]))  # fmt: skip
-        self.controllers, self.disks = [self.controller], []
+        for lun in self.controller.luns():
+            self.detach(lun)
+        while len(self.controllers) > 1:
+            self.controllers.pop().remove()
+        while self.disks:
+            self.disks.pop().remove()
 
 
     def mounted(self, path: str | Path) -> str:
@@ -80,13 +81,7 @@ class Plugin(NodePlugin):
         self.guest.show_socket(self.registration_socket)
 
     def start(self, *flags: str, environment: dict | None = None, program: Path = PLAIN):
-        """It returns when there are sockets: gRPC comes again only after a second to one that is missing."""
-        sockets = self.csi_socket, self.registration_socket
-        self.guest.run("rm", "-f", *sockets)
-        super().start(*flags, environment=environment, program=program)
-        both = " -a ".join(f"-S {socket}" for socket in sockets)
-        self.guest.shell(f"for i in $(seq 600); do if [ {both} ]; then exit 0; fi; sleep 0.05; done; exit 1")
-        return self
+        return super().start(*flags, environment=environment, program=program)
 
     def close(self) -> None:
         """Nothing that it has mounted may be left."""

@@ -22,10 +22,9 @@ def up():
 
 
 @pytest.fixture
-def other_node(boot, up, apiserver):
+def other_node(boot, up):
     if not up:
         up.append(Node(boot()))
-        up[0].guest.reach(apiserver.port)
     [node] = up
     yield node
     if node.guest.is_alive():
