@@ -65,9 +65,12 @@ static struct err *key_of(struct task *self, struct node *node, const struct fen
 }
 
 static struct err *without_fence(struct task *self, struct node *node,
-                                 const struct fenced_volume *volume)
+                                 const struct fenced_volume *volume, const struct err *unreadable)
 {
     metric_add(&METRIC_FENCES, 1, "unsupported");
+    if (unreadable)
+        log_warning("volume %s: %s may have persistent reservations that cannot be read: %s",
+                    volume->id, volume->disk->path, err_message(unreadable));
     TRY(write_record(self, node, volume->attachment, UNSUPPORTED));
     if (volume->record->fencing != FENCING_REQUIRED)
         return NULL;
@@ -89,24 +92,24 @@ static struct err *with_fence(struct task *self, struct node *node,
 struct err *volume_fence_take(struct task *self, struct node *node,
                               const struct fenced_volume *volume, uint64_t *ret_key)
 {
-    enum fence_state state;
+    CLEANUP(fence_fini) struct fence fence = {0};
     uint64_t key;
 
     *ret_key = 0;
     if (volume->record->fencing == FENCING_NONE)
         return NULL;
     TRY(key_of(self, node, volume, &key));
-    struct err *err = host_take_fence(self, node->host, volume->disk, volume->device, key, &state);
+    struct err *err = host_take_fence(self, node->host, volume->disk, volume->device, key, &fence);
     if (err && err_kind(err) == ERR_PRECONDITION)
         metric_add(&METRIC_FENCES, 1, "refused");
     TRY(err);
-    switch (state) {
+    switch (fence.state) {
     case FENCE_IN_PLACE:
         TRY(with_fence(self, node, volume, key));
         *ret_key = key;
         return NULL;
     case FENCE_UNSUPPORTED:
-        return without_fence(self, node, volume);
+        return without_fence(self, node, volume, fence.unreadable);
     default:
         log_info("volume %s: %s is mounted already, and gets its fence when it is staged next",
                  volume->id, volume->device->path);

@@ -114,18 +114,18 @@ static struct err *take_step(int fd, const struct reservation *seen, uint64_t ke
     }
 }
 
-/* Others may be on the same way: what a step has brought is read, never assumed. */
-static struct err *take(int fd, uint64_t key)
+/* From what was read first. Others may be on the same way: what a step has brought is read, never
+ * assumed. */
+static struct err *take(int fd, uint64_t key, struct reservation *seen)
 {
-    struct reservation seen;
     bool supported, held = false;
 
     for (int steps = 0; steps < MOST_STEPS; steps++) {
-        TRY(reservation_read(fd, &supported, &seen));
-        TRY(check_type(&seen));
-        TRY(take_step(fd, &seen, key, &held));
+        TRY(check_type(seen));
+        TRY(take_step(fd, seen, key, &held));
         if (held)
             return NULL;
+        TRY(reservation_read(fd, &supported, seen));
     }
     return err_new(ERR_PRECONDITION, "the reservation of the disk goes to another VM again and "
                                      "again: two nodes take themselves for its user");
@@ -138,40 +138,51 @@ struct fence_request {
     const struct device *disk, *device;
     unsigned lun;
     uint64_t key;
-    enum fence_state state;
+    struct fence fence;
 };
+
+void fence_fini(struct fence *fence)
+{
+    err_free(fence->unreadable);
+}
 
 static bool holds(const struct reservation *seen, uint64_t key)
 {
     return seen->held && seen->holder == key && seen->type == RESERVATION_WRITE_EXCLUSIVE;
 }
 
-/* A device that does not even say what is reserved has no reservations. */
+/* A device that does not even say what is reserved has no reservations. One that says what cannot
+ * be is not used. */
 static struct err *take_blocking(void *arg)
 {
     struct fence_request *request = arg;
+    struct fence *fence = &request->fence;
     struct reservation seen;
     bool supported, mounted;
-    CLEANUP(err_freep) struct err *unknown = reservation_read(request->disk->fd, &supported, &seen);
+    struct err *err = reservation_read(request->disk->fd, &supported, &seen);
 
-    request->state = FENCE_UNSUPPORTED;
-    if (unknown || !supported)
+    *fence = (struct fence){.state = FENCE_UNSUPPORTED};
+    if (err && err_kind(err) != ERR_PRECONDITION) {
+        fence->unreadable = err;
+        return NULL;
+    }
+    TRY(err);
+    if (!supported)
         return NULL;
     TRY(mount_table_has(request->device->number, &mounted));
-    request->state = mounted && !holds(&seen, request->key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
-    if (mounted)
-        return NULL;
-    struct err *err = take(request->disk->fd, request->key);
-    return err ? err_wrap(err, "%s", request->disk->path) : NULL;
+    fence->state = mounted && !holds(&seen, request->key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
+    return mounted ? NULL : take(request->disk->fd, request->key, &seen);
 }
 
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
-                            const struct device *device, uint64_t key, enum fence_state *ret)
+                            const struct device *device, uint64_t key, struct fence *ret)
 {
     struct fence_request request = {.disk = disk, .device = device, .key = key};
+    struct err *err = host_on_worker(self, host, take_blocking, &request);
 
-    TRY(host_on_worker(self, host, take_blocking, &request));
-    *ret = request.state;
+    if (err)
+        return err_wrap(err, "%s", disk->path);
+    *ret = request.fence;
     return NULL;
 }
 

@@ -31,11 +31,19 @@ enum fence_state {
     FENCE_TOO_LATE,    /* the device is mounted already, and was without one; nothing was changed */
 };
 
+struct fence {
+    enum fence_state state;
+    struct err
+        *unreadable; /* why the device does not say what is reserved, where it should; or NULL */
+};
+
+void fence_fini(struct fence *fence);
+
 /* Returns when the disk has confirmed the fence, or if there can be none. `device` is what is used:
  * the disk or a partition of it. PRECONDITION if somebody else has reserved the disk, or goes on
  * taking the fence away. */
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
-                            const struct device *device, uint64_t key, enum fence_state *ret)
+                            const struct device *device, uint64_t key, struct fence *ret)
     __attribute__((warn_unused_result));
 
 /* PRECONDITION unless the disk has it still. */

@@ -125,10 +125,8 @@ def test_a_raw_volume(shared):
 
 
 def test_one_that_comes_again_keeps_it(shared):
-    """kubelet stages what is staged already; the plug-in ends and begins again; a key of before the machine was off."""
+    """kubelet stages what is staged already; the plug-in ends and begins again."""
     a, b = shared()
-    a.guest.run("python3", SCSI, device(a), "register", "0x1")  # only its own nexus, so nobody else's
-    a.guest.run("python3", SCSI, device(a), "register", "0x0")
     use(a, wish())
     found = reserved(b)
     a.stage()
@@ -138,6 +136,19 @@ def test_one_that_comes_again_keeps_it(shared):
     assert reserved(b) == found
     put_away(a)
     assert reserved(b) == ([], "")
+
+
+def test_keys_that_were_left_behind(shared):
+    """One of this machine, from before it was off; one of a machine that died with the disk, and still has it."""
+    a, b = shared()
+    use(a, wish())
+    key = a.cloud.fence(a.name).removeprefix("held ")
+    put_away(a)
+    for v, left in ((a, "00000001"), (b, "00000002")):
+        a.guest.run("python3", SCSI, device(v), "register", key[:10] + left)
+    use(a, wish())
+    assert reserved(b) == ([key], key)
+    put_away(a)
 
 
 def test_somebody_elses_reservation(shared):
