@@ -5,12 +5,10 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from cluster.cluster import Cluster
-from deployment.azure import Azure
+from deployment.azure import QUICK, Azure
 from deployment.driver import SNAPSHOTS, Driver
 
 from . import suite
-
-QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
 
 
 class Installation(NamedTuple):

@@ -3,15 +3,12 @@
 import re
 
 import pytest
-from cluster.waiting import until
-from deployment.driver import OBJECTS
 
 from . import sample, suite
-from .__main__ import LOG
+from .__main__ import LEAVING_SECONDS, LOG
 from .definitions import DRIVER
 
 PROCESSES = 10  # they mostly wait
-SECONDS = 180  # after the last spec: a volume may be deleted after its namespace
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +25,4 @@ def test_passes(results, names):
 
 
 def test_nothing_is_left(results, installation):
-    until(installation.azure.nothing_left, "nothing is left in Azure", SECONDS, interval=0.5)
-    kinds = "azvolumes,azvolumeattachments,azsnapshots"
-    until(lambda: not installation.cluster.get(kinds, "-n", OBJECTS)["items"], "no custom resource is left", SECONDS,
-          interval=0.5)
+    installation.driver.until_nothing_is_left(LEAVING_SECONDS)

@@ -2,9 +2,9 @@
 
 import pytest
 from azsim import simulator
-from cluster.images import BUSYBOX_IMAGE
 from cluster.waiting import until
 from deployment.driver import OBJECTS
+from e2e.every_volume import claim, container, storage_class
 
 from .conftest import ZONES
 from .definitions import DRIVER
@@ -16,26 +16,17 @@ HERE, ELSEWHERE = "node-a", "node-c"
 CLAIMS = 4
 
 
-def storage_class(name: str, binding: str, allowed: list[str] | None = None, **parameters: str) -> dict:
-    found = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}, "provisioner": DRIVER,
-             "parameters": {"skuName": "Premium_LRS", **parameters}, "volumeBindingMode": binding}
+def late(name: str, *allowed: str, **parameters: str) -> dict:
+    """A class whose disks are made where the pod is to run."""
+    found = storage_class(name, **parameters) | {"volumeBindingMode": "WaitForFirstConsumer"}
     if allowed:
-        found["allowedTopologies"] = [{"matchLabelExpressions": [{"key": KEY, "values": allowed}]}]
+        found["allowedTopologies"] = [{"matchLabelExpressions": [{"key": KEY, "values": list(allowed)}]}]
     return found
 
 
-def claim(name: str, class_name: str, source: str | None = None) -> dict:
-    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": class_name,
-            "resources": {"requests": {"storage": "1Gi"}}}
-    if source:
-        spec["dataSource"] = {"kind": "PersistentVolumeClaim", "name": source}
-    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}, "spec": spec}
-
-
 def pod(name: str, claim_name: str, node: str | None = None) -> dict:
-    container = {"name": "c", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never",
-                 "command": ["/bin/busybox", "sleep", "100000"], "volumeMounts": [{"name": "v", "mountPath": "/volume"}]}
-    spec = {"containers": [container], "terminationGracePeriodSeconds": 0,
+    spec = {"containers": [container("c", volumeMounts=[{"name": "v", "mountPath": "/volume"}])],
+            "terminationGracePeriodSeconds": 0,
             "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": claim_name}}]}
     if node:
         spec["nodeSelector"] = {"kubernetes.io/hostname": node}
@@ -46,7 +37,7 @@ class Zones:
     """What is made here goes at the end."""
 
     def __init__(self, installation):
-        self.cluster, self.azure = installation.cluster, installation.azure
+        self.cluster, self.driver = installation.cluster, installation.driver
         self.made: list[tuple[str, str]] = []
 
     def apply(self, *objects: dict) -> None:
@@ -77,9 +68,7 @@ class Zones:
             names = [name for made, name in self.made if made == kind]
             if names:
                 self.cluster.kubectl("delete", kind, *names, "--ignore-not-found", f"--timeout={SECONDS}s")
-        until(self.azure.nothing_left, "nothing is left in Azure", SECONDS, interval=0.5)
-        until(lambda: not self.cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
-              "no custom resource is left", SECONDS, interval=0.5)
+        self.driver.until_nothing_is_left(SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +79,14 @@ def zones(installation):
 
 
 def test_where_the_pod_runs(zones):
-    zones.apply(storage_class("late", "WaitForFirstConsumer"), claim("here", "late"), claim("there", "late"),
+    zones.apply(late("late"), claim("here", "late"), claim("there", "late"),
                 pod("here", "here", HERE), pod("there", "there", ELSEWHERE))
     zones.ready("here", "there")
     assert (zones.of("here"), zones.of("there")) == ({ONE}, {TWO})
 
 
 def test_a_zone_that_the_class_does_not_allow(zones):
-    zones.apply(storage_class("second", "WaitForFirstConsumer", [TWO]), claim("strict", "second"),
+    zones.apply(late("second", TWO), claim("strict", "second"),
                 pod("strict", "strict", HERE), claim("allowed", "second"), pod("allowed", "allowed"))
     zones.ready("allowed")
     assert zones.of("allowed") == {TWO}
@@ -109,7 +98,7 @@ def test_a_zone_that_the_class_does_not_allow(zones):
 def test_claims_without_pods_are_spread(zones):
     """As those of a StatefulSet, whose names end with a number."""
     names = [f"data-web-{i}" for i in range(CLAIMS)]
-    zones.apply(storage_class("early", "Immediate"), *(claim(name, "early") for name in names))
+    zones.apply(storage_class("early"), *(claim(name, "early") for name in names))
     zones.bound(*names)
     found = [zones.of(name) for name in names]
     assert found.count({ONE}) == found.count({TWO}) == CLAIMS // 2
@@ -118,7 +107,7 @@ def test_claims_without_pods_are_spread(zones):
 def test_a_disk_of_all_zones(zones):
     """A pod that moves from one zone to the other finds its data there."""
     write = "echo word >/volume/file; sync"
-    zones.apply(storage_class("all", "WaitForFirstConsumer", skuName="Premium_ZRS"), claim("wide", "all"),
+    zones.apply(late("all", skuName="Premium_ZRS"), claim("wide", "all"),
                 pod("first", "wide", HERE))
     zones.ready("first")
     assert zones.of("wide") >= {ONE, TWO}
@@ -132,8 +121,8 @@ def test_a_disk_of_all_zones(zones):
 def test_replicas_are_where_the_disk_can_be(zones):
     """Of a disk of one zone in that zone, of one of all zones in any."""
     shared = {"maxShares": "3", "maxMountReplicaCount": "2"}
-    zones.apply(storage_class("narrow", "WaitForFirstConsumer", **shared),
-                storage_class("broad", "WaitForFirstConsumer", skuName="Premium_ZRS", **shared),
+    zones.apply(late("narrow", **shared),
+                late("broad", skuName="Premium_ZRS", **shared),
                 claim("narrow", "narrow"), claim("broad", "broad"), pod("narrow", "narrow"), pod("broad", "broad"))
     zones.ready("narrow", "broad")
 
@@ -152,8 +141,10 @@ def test_replicas_are_where_the_disk_can_be(zones):
 
 def test_a_clone_for_another_zone(zones):
     """Azure copies a disk within its zone; the event says what to do instead."""
-    zones.apply(storage_class("copied", "WaitForFirstConsumer"), claim("origin", "copied"), pod("origin", "origin", HERE))
+    zones.apply(late("copied"), claim("origin", "copied"), pod("origin", "origin", HERE))
     zones.ready("origin")
-    zones.apply(claim("clone", "copied", source="origin"), pod("clone", "clone", ELSEWHERE))
+    clone = claim("clone", "copied")
+    clone["spec"]["dataSource"] = {"kind": "PersistentVolumeClaim", "name": "origin"}
+    zones.apply(clone, pod("clone", "clone", ELSEWHERE))
     until(lambda: "zone" in zones.events("PersistentVolumeClaim", "clone") and "snapshot" in
           zones.events("PersistentVolumeClaim", "clone"), "the way out", SECONDS, interval=0.5)

@@ -9,6 +9,7 @@ from cluster.authority import Authority
 from cluster.cluster import Cluster
 from cluster.machine import Machine
 from cluster.process import Process
+from cluster.waiting import until
 from image.driver import PROGRAMS, driver_image
 
 from .azure import Azure
@@ -123,6 +124,12 @@ class Driver:
 
     def uninstall(self) -> None:
         self.cluster.run("helm", "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
+
+    def until_nothing_is_left(self, seconds: float) -> None:
+        """Of volumes, snapshots and their records."""
+        until(self.azure.nothing_left, "nothing is left in Azure", seconds, interval=0.5)
+        until(lambda: not self.cluster.get("azvolumes,azvolumeattachments,azsnapshots", "-n", OBJECTS)["items"],
+              "no custom resource is left", seconds, interval=0.5)
 
     # ---- looking ----
 

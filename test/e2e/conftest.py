@@ -10,16 +10,14 @@ from azsim import simulator
 from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
 from cluster.cluster import Cluster
-from cluster.waiting import until
 from deployment import ledger
-from deployment.azure import Azure
-from deployment.driver import OBJECTS, SNAPSHOTS, Driver
+from deployment.azure import QUICK, Azure
+from deployment.driver import SNAPSHOTS, Driver
 from deployment.timeline import Timeline
 
 from .every_volume import KINDS, claim, storage_class
 
 NODES = ("node-a", "node-b", "node-c", "node-d")
-QUICK = {"attach": "1s", "detach": "1s", "create": "1s", "delete": "1s"}
 REPLICA_GC_DELAY = "10s"
 REPORT = Path(__file__).parents[2] / "build" / "reports" / "e2e.json"
 
@@ -74,16 +72,14 @@ def compute(cluster, azure) -> ComputeManagementClient:
 
 
 @pytest.fixture(scope="module")
-def claims(cluster, azure):
+def claims(cluster, driver, azure):
     """A claim of each kind, of the kind's name."""
     cluster.apply(storage_class("ext4", fsType="ext4"), storage_class("xfs", fsType="xfs"))
     cluster.apply(claim("ext4", "ext4"), claim("xfs", "xfs"), claim("block", "ext4", "Block"))
     yield
     cluster.kubectl("delete", "pvc", *KINDS, "--timeout=120s")
     cluster.kubectl("delete", "storageclass", "ext4", "xfs")
-    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
-          "no custom resource is left", 120, interval=0.5)
+    driver.until_nothing_is_left(120)
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,5 @@ def test_what_nobody_uses_is_collected_and_what_is_deleted_leaves_nothing(
     assert azure.control("GET", "summary")["disks"] == 2, "a claim keeps its disk"
     for ledger in replicated:
         ledger.delete()
-    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
     until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", 120, interval=0.5)
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
-          "no custom resource is left", 120, interval=0.5)
+    driver.until_nothing_is_left(120)

@@ -57,7 +57,7 @@ def snapshots_in_azure(cluster, compute) -> list[str]:
 
 
 @pytest.mark.parametrize("filesystem", ["ext4", "xfs"])
-def test_a_day(cluster, azure, compute, filesystem):
+def test_a_day(cluster, driver, compute, filesystem):
     cluster.apply(storage_class("copied", fsType=filesystem))
     cluster.apply(claim("data", "copied"), pod("database", "data"))
     run(cluster, "database", f"echo before >{PATH}/log; sync")
@@ -93,9 +93,7 @@ def test_a_day(cluster, azure, compute, filesystem):
     cluster.kubectl("delete", "pod", "database", "cloned", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "pvc", "data", "cloned", f"--timeout={SECONDS}s")
     cluster.kubectl("delete", "storageclass", "copied")
-    until(azure.nothing_left, "nothing is left in Azure", SECONDS, interval=0.5)
-    until(lambda: not cluster.get("azvolumes,azvolumeattachments,azsnapshots", "-n", OBJECTS)["items"],
-          "no custom resource is left", SECONDS, interval=0.5)
+    driver.until_nothing_is_left(SECONDS)
 
 
 def given_to_another_namespace(cluster) -> str:

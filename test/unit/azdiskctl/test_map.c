@@ -16,16 +16,22 @@ static const char cluster_text[] =
     "'driverNodes':[" PLUGIN("b", "false", NOW) "," PLUGIN("a", "true", NOW) "]}";
 /* clang-format on */
 
+static char *text_of(const struct cluster *cluster)
+{
+    CLEANUP(json_decrefp) json_t *map = map_json(cluster);
+    struct buffer out;
+
+    buffer_init(&out, 1 << 16);
+    map_text(map, &out);
+    return buffer_take(&out);
+}
+
 static void test_text(void **state)
 {
     CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(cluster_text);
-    CLEANUP(json_decrefp) json_t *map = map_json(&cluster);
-    struct buffer out;
+    CLEANUP(freep) char *text = text_of(&cluster);
 
     (void)state;
-    buffer_init(&out, 1 << 16);
-    map_text(map, &out);
-    CLEANUP(freep) char *text = buffer_take(&out);
     assert_string_equal(text, "VOLUME  CLAIM          ZONE      STATE    SHARES  ON NODES\n"
                               "v1      default/claim  eastus-1  Created  2/2     P a:0, R b:1\n"
                               "v2      -              eastus-1  Created  3/2     "
@@ -48,13 +54,9 @@ static void test_copies(void **state)
             "'state':'Creating'") "," SNAPSHOT("s1", "v",
                                                SNAPSHOT_CREATED("s1", "7")) "," SNAPSHOT("s3", "w",
                                                                                          "") "]}");
-    CLEANUP(json_decrefp) json_t *map = map_json(&cluster);
-    struct buffer out;
+    CLEANUP(freep) char *text = text_of(&cluster);
 
     (void)state;
-    buffer_init(&out, 1 << 16);
-    map_text(map, &out);
-    CLEANUP(freep) char *text = buffer_take(&out);
     assert_string_equal(text, "VOLUME  CLAIM  ZONE  STATE          SHARES  ON NODES\n"
                               "v       -      -     Created, 40 %  0/1     -\n"
                               "\n"
