@@ -29,13 +29,14 @@ static json_t *disk_view(const struct disk *disk)
         json_array_append_new(attachment->attached ? attached : attaching,
                               attachment_json(attachment, "vm", attachment->vm->spec.name));
     }
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o}", "name", disk->name,
-        "id", disk->id, "resourceGroup", disk->group->name, "sku", disk->spec.sku->name, "sizeGiB",
-        (json_int_t)disk->spec.size_gib, "iops", (json_int_t)disk->spec.iops, "mbps",
-        (json_int_t)disk->spec.mbps, "maxShares", (json_int_t)disk->spec.max_shares, "zone",
-        disk->spec.zone, "state", disk_state_name(disk_state(disk)), "provisioningState",
-        provisioning_name(disk->provisioning), "attachedTo", attached, "attachingTo", attaching);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o}",
+                     "name", disk->name, "id", disk->id, "resourceGroup", disk->group->name,
+                     "location", disk_location(disk), "sku", disk->spec.sku->name, "sizeGiB",
+                     (json_int_t)disk->spec.size_gib, "iops", (json_int_t)disk->spec.iops, "mbps",
+                     (json_int_t)disk->spec.mbps, "maxShares", (json_int_t)disk->spec.max_shares,
+                     "zone", disk->spec.zone, "state", disk_state_name(disk_state(disk)),
+                     "provisioningState", provisioning_name(disk->provisioning), "attachedTo",
+                     attached, "attachingTo", attaching);
 }
 
 static void get_disks(struct visit *visit)
@@ -55,8 +56,9 @@ static void get_snapshots(struct visit *visit)
     HASH_FOREACH(visit->model->snapshots, snapshot) {
         json_array_append_new(
             list,
-            json_pack("{s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:s}", "name", snapshot->name, "id",
-                      snapshot->id, "resourceGroup", snapshot->group->name, "source",
+            json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:I, s:f, s:s}", "name", snapshot->name, "id",
+                      snapshot->id, "resourceGroup", snapshot->group->name, "location",
+                      snapshot_location(snapshot), "source",
                       resource_text(snapshot->body, "properties.creationData.sourceResourceId", ""),
                       "incremental", snapshot->incremental, "sizeGiB",
                       (json_int_t)snapshot->size_gib, "completionPercent",

@@ -3,6 +3,7 @@
 import pytest
 from azure.core import MatchConditions
 from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from cluster.waiting import until
 
 from .conftest import compute_client
 from .simulator import GROUP, LOCATION, Azsim, describe, disk_id
@@ -46,11 +47,11 @@ def make_disk(compute, name, source=None, sku="Premium_LRS", **properties):
         "properties": properties}).result()
 
 
-def make_snapshot(compute, name, source, **properties):
+def make_snapshot(compute, name, source, location=LOCATION, option="Copy", **properties):
     return compute.snapshots.begin_create_or_update(GROUP, name, {
-        "location": LOCATION, "properties": {
+        "location": location, "properties": {
             "incremental": True,
-            "creationData": {"createOption": "Copy", "sourceResourceId": source}, **properties}})
+            "creationData": {"createOption": option, "sourceResourceId": source}, **properties}})
 
 
 def attach(compute, instance):
@@ -174,6 +175,36 @@ def test_a_snapshot_that_is_not_complete_at_once(azsim, compute):
     assert (error.status_code, error.error.code) == (409, "OperationNotAllowed")
     compute.snapshots.begin_delete(GROUP, "s").result()
     compute.disks.begin_delete(GROUP, "v2").result()
+
+
+def test_a_copy_in_another_region(azsim, compute, disk):
+    azsim.control("PATCH", "latency", {"copy": "1h"})
+    for name in "st":
+        make_snapshot(compute, name, disk.id).result()
+    source = compute.snapshots.get(GROUP, "s")
+    copy = make_snapshot(compute, "copy", source.id, "West Europe", "CopyStart").result()
+    assert (copy.location, copy.provisioning_state, copy.disk_state) == ("westeurope", "Succeeded", "Unattached")
+    assert copy.completion_percent < 100 and copy.copy_completion_error is None
+    assert copy.creation_data.create_option == "CopyStart"
+    assert copy.creation_data.source_unique_id == source.unique_id
+    assert copy.incremental_snapshot_family_id != source.incremental_snapshot_family_id
+    error = refusal(lambda: make_snapshot(compute, "x", compute.snapshots.get(GROUP, "t").id, "westeurope", "CopyStart"))
+    assert (error.status_code, error.error.code) == (409, "OperationNotAllowed")
+    error = refusal(lambda: make_snapshot(compute, "x", source.id, "westeurope"))
+    assert (error.status_code, error.error.code) == (404, "NotFound")
+    error = refusal(lambda: make_snapshot(compute, "x", disk.id, "westeurope", "CopyStart"))
+    assert (error.status_code, error.error.code) == (400, "BadRequest")
+    compute.snapshots.begin_delete(GROUP, "s").result()
+    copy = compute.snapshots.get(GROUP, "copy")
+    assert copy.copy_completion_error.error_code == "CopySourceNotFound" and copy.completion_percent < 100
+
+    azsim.control("PATCH", "latency", {"copy": "100ms"})
+    copy = make_snapshot(compute, "copy-t", compute.snapshots.get(GROUP, "t").id, "westeurope", "CopyStart").result()
+    until(lambda: compute.snapshots.get(GROUP, "copy-t").completion_percent == 100, "it is copied")
+    error = refusal(lambda: make_disk(compute, "r", copy.id))
+    assert (error.status_code, error.error.code) == (404, "NotFound")
+    for name in ("t", "copy", "copy-t"):
+        compute.snapshots.begin_delete(GROUP, name).result()
 
 
 def test_power_changes_what_a_disk_is(compute, disk):

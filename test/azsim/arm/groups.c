@@ -8,7 +8,7 @@ static json_t *group_json(const struct group *group)
     CLEANUP(freep) char *id = group_id(group);
     json_t *json =
         json_pack("{s:s, s:s, s:s, s:s, s:{s:s}}", "id", id, "name", group->name, "type",
-                  "Microsoft.Resources/resourceGroups", "location", group->model->location,
+                  "Microsoft.Resources/resourceGroups", "location", group_location(group),
                   "properties", "provisioningState", group->deletion ? "Deleting" : "Succeeded");
 
     json_object_update(json, group->body);

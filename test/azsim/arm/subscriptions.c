@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
+#include "test/azsim/model/region.h"
 
 #define COMPUTE "Microsoft.Compute"
 
@@ -36,20 +37,28 @@ void subscriptions_list(struct exchange *exchange)
                      (int)model->n_subscriptions));
 }
 
-/* There is one region, with three zones. */
+/* Each has three zones. */
+static json_t *location_json(const struct exchange *exchange, const char *name,
+                             const char *display_name)
+{
+    return json_pack(
+        "{s:o, s:s, s:s, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:o}]}", "id",
+        json_sprintf("/subscriptions/%s/locations/%s", exchange->subscription->id, name), "name",
+        name, "type", "Region", "displayName", display_name, "metadata", "regionType", "Physical",
+        "availabilityZoneMappings", "logicalZone", "1", "physicalZone",
+        json_sprintf("%s-az1", name), "logicalZone", "2", "physicalZone",
+        json_sprintf("%s-az2", name), "logicalZone", "3", "physicalZone",
+        json_sprintf("%s-az3", name));
+}
+
 void subscriptions_locations(struct exchange *exchange)
 {
-    const struct model *model = exchange->model;
-    json_t *location = json_pack(
-        "{s:o, s:s, s:s, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:o}]}", "id",
-        json_sprintf("/subscriptions/%s/locations/%s", exchange->subscription->id, model->location),
-        "name", model->location, "type", "Region", "displayName", model->location, "metadata",
-        "regionType", "Physical", "availabilityZoneMappings", "logicalZone", "1", "physicalZone",
-        json_sprintf("%s-az1", model->location), "logicalZone", "2", "physicalZone",
-        json_sprintf("%s-az2", model->location), "logicalZone", "3", "physicalZone",
-        json_sprintf("%s-az3", model->location));
+    const char *name, *display_name;
+    json_t *items = json_array();
 
-    answer_page(exchange, json_pack("[o]", location), 0);
+    for (size_t i = 0; region_at(exchange->model, i, &name, &display_name); i++)
+        json_array_append_new(items, location_json(exchange, name, display_name));
+    answer_page(exchange, items, 0);
 }
 
 void tenants_list(struct exchange *exchange)
@@ -65,7 +74,12 @@ void tenants_list(struct exchange *exchange)
 
 static json_t *resource_type_json(const struct model *model, const char *type, const char *version)
 {
-    return json_pack("{s:s, s:[s], s:[s], s:s}", "resourceType", type, "locations", model->location,
+    const char *name, *display_name;
+    json_t *locations = json_array();
+
+    for (size_t i = 0; region_at(model, i, &name, &display_name); i++)
+        json_array_append_new(locations, json_string(display_name));
+    return json_pack("{s:s, s:o, s:[s], s:s}", "resourceType", type, "locations", locations,
                      "apiVersions", version, "capabilities",
                      "CrossResourceGroupResourceMove, CrossSubscriptionResourceMove, SupportsTags, "
                      "SupportsLocation");

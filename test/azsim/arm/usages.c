@@ -56,14 +56,15 @@ static void add_disks(const struct exchange *exchange, json_t *list)
         long long used = 0;
 
         HASH_FOREACH(exchange->model->disks, disk) {
-            used +=
-                disk->group->subscription == exchange->subscription && disk->spec.sku == &skus[i];
+            used += disk->group->subscription == exchange->subscription &&
+                    disk->spec.sku == &skus[i] &&
+                    model_location_is(exchange->model, disk_location(disk));
         }
         add_usage(list, name, name, used, MODEL_MAX_DISKS);
     }
 }
 
-/* Everything of the subscription; its location is the only one. */
+/* Everything of the subscription in the region of its VMs, the only one that can be asked. */
 void usages_list(struct exchange *exchange)
 {
     const struct model *model = exchange->model;
@@ -77,7 +78,8 @@ void usages_list(struct exchange *exchange)
         sets += set->group->subscription == exchange->subscription;
     }
     HASH_FOREACH(model->snapshots, snapshot) {
-        snapshots += snapshot->group->subscription == exchange->subscription;
+        snapshots += snapshot->group->subscription == exchange->subscription &&
+                     model_location_is(model, snapshot_location(snapshot));
     }
     add_usage(list, "availabilitySets", "Availability Sets", 0, MAX_AVAILABILITY_SETS);
     add_usage(list, "cores", "Total Regional vCPUs", cores(exchange, NULL), MAX_CORES);

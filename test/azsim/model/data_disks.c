@@ -133,7 +133,7 @@ static struct refusal *add_new(const struct vm *vm, unsigned lun, const char *ke
     struct disk *disk = disk_find(vm->model, key);
     const char *id = resource_text(sent, "managedDisk.id", "");
 
-    if (!disk)
+    if (!disk || !model_location_is(vm->model, disk_location(disk)))
         return refuse(DISK_NOT_FOUND, id);
 
     json_t *entry =

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/access.h"
 #include "test/azsim/model/attachment.h"
+#include "test/azsim/model/region.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/source.h"
 
@@ -49,6 +50,11 @@ struct disk *disk_find(const struct model *model, const char *key)
 
     HASH_FIND_STR(model->disks, key, disk);
     return disk;
+}
+
+const char *disk_location(const struct disk *disk)
+{
+    return resource_text(disk->body, "location", disk->model->location);
 }
 
 enum disk_state disk_state(const struct disk *disk)
@@ -125,9 +131,10 @@ static struct refusal *check_location(const struct model *model, const json_t *b
 
     if (!location)
         return refuse(LOCATION_REQUIRED);
-    if (!model_location_is(model, location))
-        return refuse(LOCATION_NOT_AVAILABLE, location, "disks", model->location);
-    return NULL;
+    if (region_find(model, location))
+        return NULL;
+    CLEANUP(freep) char *list = region_list(model);
+    return refuse(LOCATION_NOT_AVAILABLE, location, "disks", list);
 }
 
 /* What Azure fills in when a client leaves it out. */
@@ -138,7 +145,8 @@ static json_t *with_defaults(const struct model *model, const json_t *sent)
                              "networkAccessPolicy", "AllowAll", "publicNetworkAccess", "Enabled");
 
     resource_merge(body, sent);
-    json_object_set_new(body, "location", json_string(model->location));
+    json_object_set_new(body, "location",
+                        json_string(region_find(model, resource_text(sent, "location", ""))));
     return body;
 }
 
@@ -373,7 +381,7 @@ struct refusal *disk_patch(struct disk *disk, const json_t *change, struct opera
 
     json_t *body = json_deep_copy(disk->body);
     resource_merge(body, change);
-    json_object_set_new(body, "location", json_string(model->location));
+    json_object_set_new(body, "location", json_string(disk_location(disk)));
     struct refusal *refusal = check_change(disk, body, &spec);
     if (refusal) {
         json_decref(body);
@@ -408,8 +416,8 @@ struct refusal *disk_put(struct model *model, struct group *group, const char *n
     const char *location = resource_text(body, "location", NULL);
     if (!location)
         return refuse(LOCATION_REQUIRED);
-    if (!model_location_is(model, location))
-        return refuse(LOCATION_DIFFERS, disk->name, model->location, group->name, location);
+    if (!region_is_same(disk_location(disk), location))
+        return refuse(LOCATION_DIFFERS, disk->name, disk_location(disk), group->name, location);
     REQUIRE(disk_patch(disk, body, ret));
     *ret_disk = disk;
     return NULL;

@@ -45,6 +45,7 @@ struct disk {
 struct disk *disk_find(const struct model *model, const char *key); /* or NULL */
 enum provisioning disk_provisioning(const struct disk *disk);       /* as clients are told */
 enum disk_state disk_state(const struct disk *disk);
+const char *disk_location(const struct disk *disk); /* its region */
 const char *disk_state_name(enum disk_state state);
 /* A VM has it with host caching, by its model. */
 bool disk_is_cached(const struct disk *disk);

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "test/azsim/model/access.h"
+#include "test/azsim/model/region.h"
 #include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/vm.h"
@@ -52,6 +53,11 @@ void group_restore(struct group *group, json_t *body, bool gone)
     group->is_changed = true;
 }
 
+const char *group_location(const struct group *group)
+{
+    return resource_text(group->body, "location", group->model->location);
+}
+
 /* ---- make and change ---- */
 
 struct refusal *group_check_name(const char *name)
@@ -74,10 +80,14 @@ static struct refusal *check_location(const struct model *model, const struct gr
 
     if (!location)
         return refuse(LOCATION_REQUIRED);
-    if (model_location_is(model, location))
+    if (group)
+        return region_is_same(group_location(group), location)
+                   ? NULL
+                   : refuse(GROUP_LOCATION_DIFFERS, location, group_location(group));
+    if (region_find(model, location))
         return NULL;
-    return group ? refuse(GROUP_LOCATION_DIFFERS, location, model->location)
-                 : refuse(GROUP_LOCATION_NOT_AVAILABLE, location, model->location);
+    CLEANUP(freep) char *list = region_list(model);
+    return refuse(GROUP_LOCATION_NOT_AVAILABLE, location, list);
 }
 
 static void change(struct model *model, struct group *group, const json_t *body)
@@ -109,7 +119,9 @@ struct refusal *group_put(struct model *model, const struct subscription *subscr
         return refuse(GROUP_QUOTA_EXCEEDED, subscription->id, MODEL_MAX_GROUPS);
     else
         group = model_add_group_to(model, subscription, name);
+    const char *location = region_find(model, resource_text(body, "location", NULL));
     json_object_clear(group->body);
+    json_object_set_new(group->body, "location", json_string(location));
     change(model, group, body);
     *ret = group;
     return NULL;

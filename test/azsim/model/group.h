@@ -17,6 +17,9 @@ char *group_id(const struct group *group) __attribute__((warn_unused_result));
 bool group_name_is_valid(const char *name);
 struct refusal *group_check_name(const char *name) __attribute__((warn_unused_result));
 
+/* Its region, which need not be that of what is in it. */
+const char *group_location(const struct group *group);
+
 /* PUT: makes it, or replaces its tags. */
 struct refusal *group_put(struct model *model, const struct subscription *subscription,
                           const char *name, const json_t *body, struct group **ret, bool *ret_new)

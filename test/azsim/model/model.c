@@ -1,6 +1,5 @@
 #include "test/azsim/model/model.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +8,7 @@
 #include "test/azsim/model/fault.h"
 #include "test/azsim/model/group.h"
 #include "test/azsim/model/record.h"
+#include "test/azsim/model/region.h"
 #include "test/azsim/model/scale_set.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/azsim/model/throttle.h"
@@ -151,18 +151,7 @@ char *group_resource_id(const struct group *group, const char *type, const char 
 
 bool model_location_is(const struct model *model, const char *location)
 {
-    const char *own = model->location;
-
-    for (;; location++, own++) {
-        while (*location == ' ')
-            location++;
-        while (*own == ' ')
-            own++;
-        if (tolower((unsigned char)*location) != tolower((unsigned char)*own))
-            return false;
-        if (!*own)
-            return true;
-    }
+    return region_is_same(model->location, location);
 }
 
 uint64_t model_draw(struct model *model, enum latency_kind kind)

@@ -68,7 +68,7 @@ struct group {
 
 struct model {
     struct loop *loop;
-    char *tenant_id, *location;
+    char *tenant_id, *location; /* the region of its VMs */
     struct latencies latencies;
     struct model_settings settings;
     struct throttle *throttle;

@@ -69,6 +69,10 @@ json_t *record_of_snapshot(const struct snapshot *snapshot)
         (json_int_t)snapshot->size_gib, "slow", snapshot->slow, "sectors4k", snapshot->sectors_4k,
         "copy", copy_json(&snapshot->copy), "access", (json_int_t)snapshot->access_until_us);
 
+    if (*snapshot->copied.family_id)
+        json_object_set_new(json, "copied",
+                            json_pack("{s:s, s:I}", "familyId", snapshot->copied.family_id,
+                                      "created", (json_int_t)snapshot->copied.created_us));
     return in_group(json, snapshot->group);
 }
 
@@ -298,6 +302,8 @@ static struct err *restore_snapshot(struct model *model, const char *key, const 
     snapshot->access_until_us = number(record, "access");
     copy_uuid(snapshot->unique_id, record, "uniqueId");
     copy_uuid(snapshot->family_id, record, "familyId");
+    copy_uuid(snapshot->copied.family_id, json_object_get(record, "copied"), "familyId");
+    snapshot->copied.created_us = number(json_object_get(record, "copied"), "created");
     note_sequence(model, snapshot->sequence);
     return NULL;
 }

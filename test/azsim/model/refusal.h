@@ -176,6 +176,10 @@ struct refusal *refusal_from_json(int status, const json_t *json);
 #define INSTANT_ACCESS_INVALID 400, "InvalidParameter", "instantAccessDurationMinutes", \
     "The value of parameter instantAccessDurationMinutes is invalid: it must be from %d to %d, and " \
     "only snapshots of disks of sku PremiumV2_LRS and UltraSSD_LRS can have it."
+#define COPY_START_UNDER_WAY 409, "OperationNotAllowed", NULL, \
+    "Snapshot %s cannot be copied: of its disk there is a snapshot whose copy is in progress."
+#define COPY_START_OUT_OF_ORDER 400, "BadRequest", NULL, \
+    "Snapshot %s cannot be copied: a later snapshot of its disk has been copied to '%s' already."
 #define COPY_START_NOT_INCREMENTAL 400, "BadRequest", NULL, \
     "CopyStart is supported for an incremental snapshot of an incremental snapshot only."
 

@@ -5,6 +5,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/azsim/model/access.h"
+#include "test/azsim/model/region.h"
 #include "test/azsim/model/source.h"
 
 static const int64_t BURST_US = 5LL * 60 * 1000000;
@@ -80,6 +81,11 @@ enum provisioning snapshot_provisioning(const struct snapshot *snapshot)
 {
     return loop_now(snapshot->model->loop) < snapshot->updating_until ? PROVISIONING_UPDATING
                                                                       : snapshot->provisioning;
+}
+
+const char *snapshot_location(const struct snapshot *snapshot)
+{
+    return resource_text(snapshot->body, "location", snapshot->model->location);
 }
 
 static json_int_t instant_minutes(const json_t *body)
@@ -181,6 +187,41 @@ static struct refusal *check_instant(const json_t *body, const struct source *so
                : NULL;
 }
 
+static bool is_under_way(const struct copy *copy, int64_t now_us)
+{
+    return !copy->stopped_us && now_us < copy->end_us;
+}
+
+/* The snapshots of a disk are copied one after another, in the order in which they were made. */
+static struct refusal *check_turn(const struct snapshot *source, const char *location)
+{
+    const struct model *model = source->model;
+    int64_t now = model_now_us(model);
+
+    HASH_FOREACH(model->snapshots, other) {
+        if (strcmp(other->copied.family_id, source->family_id) != 0)
+            continue;
+        if (is_under_way(&other->copy, now))
+            return refuse(COPY_START_UNDER_WAY, source->id);
+        if (other->copied.created_us > source->created_us &&
+            region_is_same(snapshot_location(other), location))
+            return refuse(COPY_START_OUT_OF_ORDER, source->id, location);
+    }
+    return NULL;
+}
+
+/* An instant access to the source is not enough: its own data has to be there. */
+static struct refusal *check_copy_start(const json_t *body, const struct snapshot *source)
+{
+    bool incremental = json_is_true(resource_get(body, "properties.incremental"));
+
+    if (!source || !source->incremental || !incremental)
+        return refuse(COPY_START_NOT_INCREMENTAL);
+    if (!copy_is_done(&source->copy, model_now_us(source->model)))
+        return refuse(SOURCE_NOT_COMPLETE, source->id);
+    return check_turn(source, resource_text(body, "location", ""));
+}
+
 /* Only what is incremental can be copied in the background, and what is incremental is in the
  * subscription of its disk. */
 static struct refusal *check_source(const struct group *group, const json_t *body,
@@ -188,9 +229,8 @@ static struct refusal *check_source(const struct group *group, const json_t *bod
 {
     bool incremental = json_is_true(resource_get(body, "properties.incremental"));
 
-    if (is_copy_start(body) &&
-        (!source->snapshot || !source->snapshot->incremental || !incremental))
-        return refuse(COPY_START_NOT_INCREMENTAL);
+    if (is_copy_start(body))
+        REQUIRE(check_copy_start(body, source->snapshot));
     if (!incremental && source_is_slow(source))
         return refuse(SNAPSHOT_NOT_INCREMENTAL);
     REQUIRE(check_instant(body, source));
@@ -211,7 +251,8 @@ static json_t *with_defaults(const struct model *model, const json_t *sent,
 
     resource_merge(body, sent);
     resource_strip(body, read_only);
-    json_object_set_new(body, "location", json_string(model->location));
+    json_object_set_new(body, "location",
+                        json_string(region_find(model, resource_text(sent, "location", ""))));
     json_object_set_new(resource_get(body, "properties.creationData"), "sourceUniqueId",
                         json_string(source_unique_id(source)));
     return body;
@@ -265,6 +306,11 @@ static void fill(struct snapshot *snapshot, const struct source *source)
     snapshot->created_us = model_now_us(model);
     random_uuid(loop_random(model->loop), snapshot->unique_id);
     choose_family(snapshot);
+    if (is_copy_start(snapshot->body)) {
+        memcpy(snapshot->copied.family_id, source->snapshot->family_id,
+               sizeof snapshot->copied.family_id);
+        snapshot->copied.created_us = source->snapshot->created_us;
+    }
     if (snapshot->slow || is_copy_start(snapshot->body))
         snapshot->copy = (struct copy){.start_us = snapshot->created_us,
                                        .end_us = snapshot->created_us +
@@ -318,7 +364,7 @@ struct refusal *snapshot_patch(struct snapshot *snapshot, const json_t *change,
     json_t *body = json_deep_copy(snapshot->body);
     resource_merge(body, change);
     resource_strip(body, read_only);
-    json_object_set_new(body, "location", json_string(model->location));
+    json_object_set_new(body, "location", json_string(snapshot_location(snapshot)));
     struct refusal *refusal = check_body(body, snapshot->name);
     if (!refusal)
         refusal = creation_check_same(snapshot->body, body);
@@ -354,10 +400,14 @@ struct refusal *snapshot_put(struct model *model, struct group *group, const cha
 
     if (!location)
         return refuse(LOCATION_REQUIRED);
-    if (snapshot && !model_location_is(model, location))
-        return refuse(LOCATION_DIFFERS, snapshot->name, model->location, group->name, location);
-    if (!model_location_is(model, location))
-        return refuse(LOCATION_NOT_AVAILABLE, location, "snapshots", model->location);
+    if (snapshot && !region_is_same(snapshot_location(snapshot), location))
+        return refuse(LOCATION_DIFFERS, snapshot->name, snapshot_location(snapshot), group->name,
+                      location);
+    if (!region_find(model, location)) {
+        CLEANUP(freep) char *list = region_list(model);
+
+        return refuse(LOCATION_NOT_AVAILABLE, location, "snapshots", list);
+    }
     if (!snapshot)
         return snapshot_create(model, group, name, body, ret_snapshot, ret);
     REQUIRE(snapshot_patch(snapshot, body, ret));

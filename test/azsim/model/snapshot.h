@@ -36,6 +36,10 @@ struct snapshot {
     int64_t access_until_us; /* see access.h; 0: none */
     char unique_id[UUID_SIZE];
     char family_id[UUID_SIZE]; /* the same of all incremental snapshots of a disk */
+    struct {
+        char family_id[UUID_SIZE];
+        int64_t created_us;
+    } copied; /* of CopyStart: the snapshot that it is a copy of, which may be gone */
     struct operation *operation;
     uint64_t updating_until; /* loop_now; what clients are told until then, by a fault */
     UT_hash_handle hh;
@@ -43,6 +47,7 @@ struct snapshot {
 
 struct snapshot *snapshot_find(const struct model *model, const char *key); /* or NULL */
 enum provisioning snapshot_provisioning(const struct snapshot *snapshot); /* as clients are told */
+const char *snapshot_location(const struct snapshot *snapshot);           /* its region */
 
 /* Until when disks can be made from it although it is not complete. */
 int64_t snapshot_instant_until_us(const struct snapshot *snapshot);

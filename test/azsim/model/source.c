@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/region.h"
 
 static struct refusal *check_snapshot(const struct snapshot *snapshot)
 {
@@ -11,6 +12,17 @@ static struct refusal *check_snapshot(const struct snapshot *snapshot)
     if (!snapshot_is_usable(snapshot))
         return refuse(SOURCE_NOT_COMPLETE, snapshot->id);
     return NULL;
+}
+
+/* A region knows what is in it, unless the copy is to be from another one. */
+static bool is_in_reach(const struct model *model, const json_t *body, const struct source *source)
+{
+    const char *option = resource_text(body, "properties.creationData.createOption", "");
+    const char *location =
+        source->disk ? disk_location(source->disk) : snapshot_location(source->snapshot);
+
+    return strcasecmp(option, "CopyStart") == 0 ||
+           region_is_same(location, resource_text(body, "location", model->location));
 }
 
 struct refusal *source_find(const struct model *model, const json_t *body, struct source *ret)
@@ -29,9 +41,11 @@ struct refusal *source_find(const struct model *model, const json_t *body, struc
     else if (strcasecmp(parts.type, "snapshots") == 0)
         ret->snapshot = snapshot_find(model, key);
     resource_parts_fini(&parts);
+    if ((!ret->disk && !ret->snapshot) || !is_in_reach(model, body, ret))
+        return refuse(SOURCE_NOT_FOUND, id);
     if (ret->disk)
         return ret->disk->operation ? refuse(CONCURRENT_REQUEST) : NULL;
-    return ret->snapshot ? check_snapshot(ret->snapshot) : refuse(SOURCE_NOT_FOUND, id);
+    return check_snapshot(ret->snapshot);
 }
 
 const char *source_unique_id(const struct source *source)

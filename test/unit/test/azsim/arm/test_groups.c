@@ -98,6 +98,12 @@ static void test_make_and_change(void **state)
     json = ask_json(azure, "PUT", GROUP("new"), "{'location': 'eastus'}", 200);
     assert_null(resource_get(json, "tags"));
     json_decref(json);
+    json_decref(ask_json(azure, "PUT", GROUP("far"), "{'location': 'West Europe'}", 201));
+    json_decref(ask_json(azure, "PUT", GROUP("far"), "{'location': 'eastus'}", 409));
+    json = ask_json(azure, "PATCH", GROUP("far"), "{'tags': {'a': '1'}}", 200);
+    expect_text(json, "location", "westeurope");
+    json_decref(json);
+    put_disk(azure, RESOURCE("far", "disks", "d")); /* which is not where its group is */
     put_disk(azure, RESOURCE("new", "disks", "d"));
     json = ask_json(azure, "GET", RESOURCE("NEW", "disks", "d"), NULL, 200);
     expect_text(json, "id", RESOURCE("New", "disks", "d"));
@@ -115,7 +121,7 @@ static void test_refusals(void **state)
         {"PUT", GROUP("new"), "{}", 400, "LocationRequired", "location property is required"},
         {"PUT", GROUP("new"), "{'location': 'mars'}", 400, "LocationNotAvailableForResourceGroup",
          "The provided location 'mars' is not available for resource group. List of available "
-         "regions is 'eastus'."},
+         "regions is 'eastus,northeurope,westeurope,westus'."},
         {"PUT", GROUP("rg"), "{'location': 'mars'}", 409, "InvalidResourceGroupLocation",
          "Invalid resource group location 'mars'. The Resource group already exists in location "
          "'eastus'."},

@@ -75,10 +75,15 @@ static void test_names_are_of_a_subscription(void **state)
                SECOND_RG "/virtualMachineScaleSets/pool/virtualMachines/0");
     expect_one(azure, "/subscriptions/" SECOND "/resourcegroups",
                "/subscriptions/" SECOND "/resourceGroups/rg");
-    expect_one(azure, "/subscriptions/" SECOND "/locations",
-               "/subscriptions/" SECOND "/locations/eastus");
     json_decref(ask_json(azure, "GET", ALL(SECOND) "/skus", NULL, 200));
-    json_t *json = ask_json(azure, "GET", "/subscriptions/" SECOND, NULL, 200);
+    json_t *json = ask_json(azure, "GET", "/subscriptions/" SECOND "/locations", NULL, 200);
+    const json_t *locations = json_object_get(json, "value");
+    assert_int_equal(json_array_size(locations), 4);
+    expect_text(json_array_get(locations, 0), "id", "/subscriptions/" SECOND "/locations/eastus");
+    expect_text(json_array_get(locations, 0), "displayName", "East US");
+    expect_text(json_array_get(locations, 3), "name", "westus");
+    json_decref(json);
+    json = ask_json(azure, "GET", "/subscriptions/" SECOND, NULL, 200);
     expect_text(json, "id", "/subscriptions/" SECOND);
     json_decref(json);
     json = ask_json(azure, "GET", ALL(SECOND) "/virtualMachines", NULL, 200);

@@ -16,8 +16,8 @@
  *     remove VM                      the VM is deleted
  *     power VM STATE
  *     act VM start|powerOff|deallocate|reapply     the same by a client of ARM
- *     snapshot NAME SOURCE [full|start]            PUT, then 1 s pass; of a disk or a snapshot
- *     restore NAME SOURCE [SIZE [SKU [ZONE]]]      a disk from a snapshot or a disk, 1 s
+ *     snapshot NAME SOURCE [full|start [REGION]]   PUT, then 1 s pass; of a disk or a snapshot
+ *     restore NAME SOURCE [SIZE [SKU [ZONE [REGION]]]]      a disk from a snapshot or a disk, 1 s
  *     grow NAME SIZE                 PATCH of a disk, 2 s
  *     forget NAME                    DELETE of a snapshot, 1 s
  *     latency KIND=TIME
@@ -31,7 +31,7 @@
  *     state NAME STATE [VM...]       of a disk, and who owns it
  *     shown NAME STATE [VM...]       the same as clients are told
  *     runs VM POWER                  of a VM, as its instance view says it
- *     kept NAME SIZE PERCENT [stopped]      of a snapshot, or gone
+ *     kept NAME SIZE PERCENT [stopped] [in REGION]      of a snapshot, or gone; in eastus else
  *     copied NAME SIZE PERCENT       of a disk
  *     vm VM PROVISIONING [CODE]      of a VM, and what its last operation failed with
  *     operation N STATUS [CODE]      the N-th operation that the script started, from 1

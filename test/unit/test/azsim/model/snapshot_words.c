@@ -27,10 +27,10 @@ struct refusal *do_snapshot(struct world *world, char **words, size_t n)
 {
     const char *how = word_or(words, n, 3, "incremental");
     CLEANUP(freep) char *source = source_id(world, words[2]);
-    json_t *body =
-        json_pack("{s:s, s:{s:b, s:{s:s, s:s}}}", "location", "eastus", "properties", "incremental",
-                  strcmp(how, "full") != 0, "creationData", "createOption",
-                  strcmp(how, "start") == 0 ? "CopyStart" : "Copy", "sourceResourceId", source);
+    json_t *body = json_pack(
+        "{s:s, s:{s:b, s:{s:s, s:s}}}", "location", word_or(words, n, 4, "eastus"), "properties",
+        "incremental", strcmp(how, "full") != 0, "creationData", "createOption",
+        strcmp(how, "start") == 0 ? "CopyStart" : "Copy", "sourceResourceId", source);
     struct operation *operation = NULL;
     struct snapshot *snapshot;
     struct refusal *refusal =
@@ -48,10 +48,10 @@ struct refusal *do_restore(struct world *world, char **words, size_t n)
     int size = number_of(word_or(words, n, 3, "0"));
     const char *zone = word_or(words, n, 5, "1");
     CLEANUP(freep) char *source = source_id(world, words[2]);
-    json_t *body =
-        json_pack("{s:s, s:{s:s}, s:{s:{s:s, s:s}}, s:[s]}", "location", "eastus", "sku", "name",
-                  word_or(words, n, 4, "Premium_LRS"), "properties", "creationData", "createOption",
-                  "Copy", "sourceResourceId", source, "zones", zone);
+    json_t *body = json_pack("{s:s, s:{s:s}, s:{s:{s:s, s:s}}, s:[s]}", "location",
+                             word_or(words, n, 6, "eastus"), "sku", "name",
+                             word_or(words, n, 4, "Premium_LRS"), "properties", "creationData",
+                             "createOption", "Copy", "sourceResourceId", source, "zones", zone);
     struct operation *operation = NULL;
     struct disk *disk;
 
@@ -101,7 +101,9 @@ struct refusal *look_snapshot(struct world *world, char **words, size_t n)
         buffer_printf(&found, "%lld %g%s ", (long long)snapshot->size_gib,
                       copy_percent(&snapshot->copy, model_now_us(world->model)),
                       snapshot->copy.stopped_us ? " stopped" : "");
-    else
+    if (snapshot && !model_location_is(world->model, snapshot_location(snapshot)))
+        buffer_printf(&found, "in %s ", snapshot_location(snapshot));
+    if (!snapshot)
         buffer_printf(&found, "gone ");
     expect_words(found.data, words, 2, n);
     buffer_fini(&found);

@@ -97,22 +97,23 @@ static const struct row rows[] = {
      "snapshot s8 b\n"
      "wait 300s\n"
      "snapshot s9 a\n"},
-    {"a copy from another region, and one whose source goes",
+    {"a copy in another region, and one whose source goes",
      "disk a 20\n"
      "snapshot full a full\n"
-     "snapshot c full start -> BadRequest\n"
+     "snapshot c full start westus -> BadRequest\n"
+     "snapshot c a start westus -> BadRequest\n"
      "snapshot s a\n"
-     "snapshot c s start\n"
-     "kept c 20 1\n"
-     "wait 29s\n"
+     "snapshot c s start westus\n"
+     "kept c 20 1 in westus\n"
+     "wait 99s\n"
+     "kept c 20 100 in westus\n"
      "snapshot d s start\n"
      "wait 70s\n"
-     "kept c 20 100\n"
      "kept d 20 71\n"
      "forget s\n"
      "wait 1000s\n"
      "kept d 20 72 stopped\n"
-     "kept c 20 100\n"},
+     "kept c 20 100 in westus\n"},
     {"PremiumV2: what is not complete fails when the disk grows",
      "disk p 20 1 PremiumV2_LRS\ndisk q 20 1 PremiumV2_LRS\n"
      "snapshot s p\n"
@@ -126,6 +127,44 @@ static const struct row rows[] = {
      "kept s 20 100\n"
      "kept t 20 10 stopped\n"
      "kept other 20 100\n"},
+    {"regions do not know what is in others",
+     "disk a 20\n"
+     "snapshot c a incremental westus -> NotFound\n"
+     "snapshot s a\n"
+     "snapshot c s incremental westus -> NotFound\n"
+     "snapshot c s start mars -> LocationNotAvailableForResourceType\n"
+     "snapshot c s start westus\n"
+     "snapshot c s start northeurope -> InvalidResourceLocation\n"
+     "wait 100s\n"
+     "restore r c -> NotFound\n"
+     "restore r s - - - westus -> NotFound\n"
+     "restore r c 20 Premium_LRS 1 westus\n"
+     "attach vm1 r -> NotFound\n"
+     "stop\nstart\n"
+     "kept c 20 100 in westus\n"
+     "attach vm1 r -> NotFound\n"},
+    {"a copy takes what is complete, instant or not",
+     "disk p 20 1 PremiumV2_LRS\n"
+     "snapshot s p\n"
+     "snapshot c s start westus -> OperationNotAllowed\n"
+     "wait 100s\n"
+     "snapshot c s start westus\n"},
+    {"the snapshots of a disk are copied one by one, in their order",
+     "disk a 20\ndisk b 20\n"
+     "snapshot s1 a\n"
+     "snapshot s2 a\n"
+     "snapshot s3 a\n"
+     "snapshot other b\n"
+     "snapshot c2 s2 start westus\n"
+     "snapshot c3 s3 start westus -> OperationNotAllowed\n"
+     "snapshot co other start westus\n"
+     "stop\nstart\n"
+     "snapshot c3 s3 start northeurope -> OperationNotAllowed\n"
+     "wait 100s\n"
+     "snapshot c1 s1 start westus -> BadRequest\n"
+     "snapshot c1 s1 start northeurope\n"
+     "forget s1\n"
+     "snapshot c3 s3 start westus\n"},
     {"a creation and a deletion go on after a restart", "disk a\n"
                                                         "latency snapshot=10s\n"
                                                         "snapshot s a\n"
