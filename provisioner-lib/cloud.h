@@ -59,17 +59,23 @@ struct cloud_disks {
     size_t n;
 };
 
-/* A snapshot of a disk, to be made. */
+/* A snapshot of a disk, to be made: in the disk's region, or copied from there to another one. */
 struct cloud_snapshot_spec {
     const char *name;
     const char *disk_id;
-    const struct snapshot_parameters *parameters;
+    const struct snapshot_parameters *parameters; /* to whose location it is copied */
     struct disk_creator creator;
+    /* Of a copy: the snapshot that it is copied from, and when that was taken. NULL: it is none. */
+    const char *source_id;
+    int64_t taken_us;
 };
 
 struct cloud_snapshot {
     char *id;
     char *disk_id;      /* that it is of, "" if not told; the disk may be gone */
+    char *region;       /* "eastus" */
+    bool is_copy;       /* of another snapshot, which may be gone */
+    bool made;          /* its creation has ended, and has not failed */
     int64_t size_bytes; /* of the disk */
     int64_t taken_us;   /* the time that its content is of */
     int percent;        /* of the data that the cloud has copied */
@@ -175,6 +181,8 @@ struct cloud_ops {
      * one of that name that differs, or that somebody else has made. */
     struct err *(*disk_create)(struct task *self, struct cloud *cloud,
                                const struct cloud_disk_spec *spec, struct cloud_disk *ret);
+    /* The region that a disk with these parameters is made in. */
+    const char *(*disk_region)(struct cloud *cloud, const struct volume_parameters *parameters);
     /* What a disk of this kind and size can be, as far as is known. */
     struct err *(*disk_limits)(struct task *self, struct cloud *cloud,
                                const struct volume_parameters *parameters, int64_t size_gib,
@@ -205,6 +213,11 @@ struct cloud_ops {
     struct err *(*snapshot_create)(struct task *self, struct cloud *cloud,
                                    const struct cloud_snapshot_spec *spec,
                                    struct cloud_snapshot *ret);
+    /* The same of a copy in another region, of a snapshot whose own data is there; NOT_FOUND if
+     * that is gone before the copy exists. It must stay until the copy is ready. */
+    struct err *(*snapshot_copy)(struct task *self, struct cloud *cloud,
+                                 const struct cloud_snapshot_spec *spec,
+                                 struct cloud_snapshot *ret);
     struct err *(*snapshot_get)(struct task *self, struct cloud *cloud, const char *snapshot_id,
                                 struct cloud_snapshot *ret);
     /* All snapshots in the place where this one is or would be, added to `ret`. */
@@ -248,6 +261,16 @@ struct cloud_ops {
 struct cloud {
     const struct cloud_ops *ops;
 };
+
+/* EXISTS if the snapshot, which has the name of the one that is to be made, is of another disk or
+ * made by somebody else. Pure. */
+struct err *cloud_snapshot_check_own(const struct cloud_snapshot *snapshot,
+                                     const struct cloud_snapshot_spec *spec)
+    __attribute__((warn_unused_result));
+/* The same if it is in another region than it is to be, too. */
+struct err *cloud_snapshot_check_same(const struct cloud_snapshot *snapshot,
+                                      const struct cloud_snapshot_spec *spec)
+    __attribute__((warn_unused_result));
 
 void cloud_disk_fini(struct cloud_disk *disk);
 void cloud_disks_fini(struct cloud_disks *disks);

@@ -65,8 +65,9 @@ void disk_mark_fini(struct disk_mark *mark)
 bool disk_mark_has_tag(const char *tag)
 {
     static const char *const tags[] = {
-        TAG_CREATED_BY, TAG_CREATED_BY_DRIVER, TAG_CREATED_BY_CLUSTER, TAG_PV_NAME,
-        TAG_PVC_NAME,   TAG_PVC_NAMESPACE,     TAG_SNAPSHOT_NAME,      TAG_SNAPSHOT_NAMESPACE};
+        TAG_CREATED_BY,   TAG_CREATED_BY_DRIVER, TAG_CREATED_BY_CLUSTER, TAG_PV_NAME,
+        TAG_PVC_NAME,     TAG_PVC_NAMESPACE,     TAG_SNAPSHOT_NAME,      TAG_SNAPSHOT_NAMESPACE,
+        TAG_COPY_OF_DISK, TAG_COPY_TAKEN_AT};
 
     for (size_t i = 0; i < COUNT_OF(tags); i++)
         if (strcasecmp(tag, tags[i]) == 0)

@@ -27,6 +27,11 @@
 #define TAG_SNAPSHOT_NAME "kubernetes.io-created-for-snapshot-name"
 #define TAG_SNAPSHOT_NAMESPACE "kubernetes.io-created-for-snapshot-namespace"
 
+/* Of a snapshot that was copied from another region: what it is of does not follow from its source,
+ * which is gone. */
+#define TAG_COPY_OF_DISK "k8s-azure-copy-of-disk"
+#define TAG_COPY_TAKEN_AT "k8s-azure-copy-taken-at"
+
 enum { DISK_MARK_TAGS = 3 };
 
 /* A driver in a cluster. */

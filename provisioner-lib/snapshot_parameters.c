@@ -1,17 +1,18 @@
 #include "provisioner-lib/snapshot_parameters.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/disk_mark.h"
 #include "provisioner-lib/disk_sku.h"
 #include "provisioner-lib/parameter_table.h"
+#include "provisioner-lib/region.h"
 #include "provisioner-lib/tag_list.h"
 
 /* Of Azure: the tags of one resource; the driver writes the others. */
-enum { MOST_TAGS = 50, OWN_TAGS = DISK_MARK_TAGS + 2 };
+enum { MOST_TAGS = 50, OWN_TAGS = DISK_MARK_TAGS + 2, COPY_TAGS = 2 };
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AT(member) offsetof(struct snapshot_parameters, member)
@@ -27,7 +28,10 @@ static const struct parameter_row rows[] = {
      "Subscription of the snapshot; of an incremental one, it must be the disk's. Default: the "
      "disk's."},
     {"location", TEXT, CREATION, AT(location), NULL, 0, 0, NULL,
-     "Region of the snapshot, which must be the disk's. Default: the disk's."},
+     "Region of the snapshot, by Azure's name or the one that people know: westeurope or West "
+     "Europe. Default: the disk's. In another one, it is a copy of a snapshot that the driver "
+     "takes "
+     "in the disk's region and deletes again; only incremental ones can be copied."},
     {"networkAccessPolicy", CHOICE, CREATION, AT(network_access),
      LIST("AllowAll", "DenyAll", "AllowPrivate"), 0, 0, NULL,
      "From which networks the snapshot can be exported. Default: chosen by Azure. AllowPrivate "
@@ -46,7 +50,7 @@ static const struct parameter_row rows[] = {
      "copied."},
     {"tags", TAGS, CREATION, AT(tags_text), NULL, 0, 0, NULL,
      "Tags of the snapshot: key=value[,key=value...], at most 45 in addition to the five that the "
-     "driver writes. A slash in a key becomes a hyphen."},
+     "driver writes, with location 43 and seven. A slash in a key becomes a hyphen."},
     {"tagValueDelimiter", TEXT, CREATION, AT(tag_delimiter), NULL, 0, 0, NULL,
      "What separates the tags, for values that contain commas. Default: a comma."},
     {"csi.storage.k8s.io/volumesnapshot/name", TEXT, CREATION, AT(snapshot_name), NULL, 0, 0, NULL,
@@ -89,17 +93,32 @@ static struct err *read_parameter(const struct parameter *parameter,
     return err ? err_wrap(err, "parameter %s", row->name) : NULL;
 }
 
+static struct err *read_location(struct snapshot_parameters *p)
+{
+    if (!p->location)
+        return NULL;
+    CLEANUP(freep) char *text = TAKE_PTR(p->location);
+    p->location = region_name(text);
+    for (const char *c = p->location; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            return err_new(ERR_INVALID, "parameter location: \"%s\" is not the name of a region",
+                           text);
+    return *p->location ? NULL : err_new(ERR_INVALID, "parameter location names no region");
+}
+
 static struct err *read_tags(struct snapshot_parameters *p)
 {
+    size_t own = OWN_TAGS + (p->location ? COPY_TAGS : 0);
+
     if (!p->tags_text)
         return NULL;
     struct err *err =
         tag_list_parse(p->tags_text, p->tag_delimiter, NULL, NULL, &p->tags, &p->n_tags);
-    if (!err && p->n_tags > MOST_TAGS - OWN_TAGS)
+    if (!err && p->n_tags > MOST_TAGS - own)
         err = err_new(ERR_INVALID,
-                      "with the %d that the driver adds, %zu tags are more than the %d that Azure "
+                      "with the %zu that the driver adds, %zu tags are more than the %d that Azure "
                       "allows",
-                      OWN_TAGS, p->n_tags, MOST_TAGS);
+                      own, p->n_tags, MOST_TAGS);
     return err ? err_wrap(err, "parameter tags") : NULL;
 }
 
@@ -122,11 +141,30 @@ struct err *snapshot_parameters_parse(const struct parameter *parameters, size_t
     TRY(parameter_table_read_fallbacks(&table, &parsed));
     for (size_t i = 0; i < n; i++)
         TRY(read_parameter(&parameters[i], &parsed));
+    TRY(read_location(&parsed));
     TRY(read_tags(&parsed));
     TRY(check(&parsed));
     *ret = parsed;
     parsed = (struct snapshot_parameters){0};
     return NULL;
+}
+
+bool snapshot_parameters_is_copy(const struct snapshot_parameters *p, const char *region)
+{
+    return p->location && !region_equal(p->location, region);
+}
+
+/* A disk access resource is for one region; what is only copied needs none. */
+struct snapshot_parameters snapshot_parameters_of_local(const struct snapshot_parameters *p)
+{
+    struct snapshot_parameters local = *p;
+
+    local.location = NULL;
+    if (p->disk_access) {
+        local.disk_access = NULL;
+        local.network_access = "DenyAll";
+    }
+    return local;
 }
 
 struct err *snapshot_parameters_check_disk(const struct snapshot_parameters *p, const char *sku,
@@ -142,10 +180,20 @@ struct err *snapshot_parameters_check_disk(const struct snapshot_parameters *p, 
                        "parameter instantAccessDurationMinutes is only for UltraSSD_LRS and "
                        "PremiumV2_LRS disks; snapshots of %s disks can be used at once",
                        sku);
-    if (p->location && strcasecmp(p->location, region) != 0)
-        return err_new(ERR_INVALID,
-                       "parameter location: the snapshot must be in the region of its disk, %s; "
-                       "copies to other regions are not supported",
-                       region);
+    if (!snapshot_parameters_is_copy(p, region))
+        return NULL;
+    if (!p->incremental)
+        return err_new(
+            ERR_INVALID,
+            "parameter incremental: the disk is in %s, and Azure copies only incremental "
+            "snapshots to another region (parameter location: %s)",
+            region, p->location);
+    if (p->instant_access_minutes)
+        return err_new(
+            ERR_INVALID,
+            "parameter instantAccessDurationMinutes: the disk is in %s, and a copy of its "
+            "snapshot in another region (parameter location: %s) can be used only when "
+            "it is complete",
+            region, p->location);
     return NULL;
 }

@@ -14,7 +14,7 @@
 
 struct snapshot_parameters {
     bool incremental;
-    char *resource_group, *subscription, *location; /* NULL: those of the disk */
+    char *resource_group, *subscription, *location; /* NULL: those of the disk; "westeurope" */
     const char *network_access, *public_access;     /* static; NULL: Azure's default */
     char *disk_access;                              /* NULL: none */
     const char *data_access;                        /* static; NULL: Azure's default */
@@ -30,6 +30,14 @@ struct err *snapshot_parameters_parse(const struct parameter *parameters, size_t
                                       struct snapshot_parameters *ret)
     __attribute__((warn_unused_result));
 void snapshot_parameters_fini(struct snapshot_parameters *parameters);
+
+/* Whether the snapshot is to be in another region than its disk, which is in `region`: a copy of
+ * one that is taken there. */
+bool snapshot_parameters_is_copy(const struct snapshot_parameters *parameters, const char *region);
+/* Those of the snapshot in the region of its disk, from which it is copied. Nothing in the result
+ * is owned by it. */
+struct snapshot_parameters
+snapshot_parameters_of_local(const struct snapshot_parameters *parameters);
 
 /* INVALID if a disk of this kind, in this region, can have no such snapshot. */
 struct err *snapshot_parameters_check_disk(const struct snapshot_parameters *parameters,

@@ -8,6 +8,7 @@
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/region.h"
 
 /* What is known of a source. */
 struct source {
@@ -31,14 +32,33 @@ const char *content_source_id(const Csi__V1__VolumeContentSource *source)
 
 /* ---- the source ---- */
 
+/* It would have to be copied back before. */
+static struct err *check_region(const struct controller *controller, const char *id,
+                                const char *region, const struct volume_parameters *parameters)
+{
+    const char *wanted = controller->cloud->ops->disk_region(controller->cloud, parameters);
+
+    if (!*region || region_equal(region, wanted))
+        return NULL;
+    return err_new(
+        ERR_INVALID,
+        "snapshot %s is in region %s, and the volume is to be in %s: Azure creates disks "
+        "only from snapshots of their own region. Create the volume in a cluster in %s, "
+        "or from a snapshot whose VolumeSnapshotClass has no other location",
+        id, region, wanted, region);
+}
+
 static struct err *read_snapshot(struct task *self, struct controller *controller,
-                                 struct arena *arena, const char *id, struct source *ret)
+                                 struct arena *arena, const struct volume_parameters *parameters,
+                                 const char *id, struct source *ret)
 {
     Csi__V1__Snapshot *snapshot;
+    const char *region;
 
-    TRY(csi_read_snapshot(self, controller, arena, id, &snapshot));
+    TRY(csi_locate_snapshot(self, controller, arena, id, &snapshot, &region));
     if (!snapshot)
         return err_new(ERR_NOT_FOUND, "there is no snapshot %s", id);
+    TRY(check_region(controller, id, region, parameters));
     if (!snapshot->ready_to_use)
         return err_new(ERR_BUSY, "the data of snapshot %s has not been copied yet", id);
     *ret = (struct source){.size_bytes = snapshot->size_bytes, .zone = ""};
@@ -148,7 +168,7 @@ struct err *content_source_apply(struct task *self, struct controller *controlle
     const char *id = content_source_id(wanted);
     if (!id[0])
         return err_new(ERR_INVALID, "volume_content_source names neither a snapshot nor a volume");
-    TRY(is_snapshot(wanted) ? read_snapshot(self, controller, arena, id, &source)
+    TRY(is_snapshot(wanted) ? read_snapshot(self, controller, arena, parameters, id, &source)
                             : read_disk(self, controller, arena, id, &source));
     TRY(apply_size(arena, source.size_bytes, io));
     return source.zone[0] && !disk_sku_is_zone_redundant(parameters->sku)

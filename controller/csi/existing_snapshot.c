@@ -110,19 +110,24 @@ Csi__V1__Snapshot *csi_snapshot_of(struct arena *arena, const Api__AzSnapshot *s
                     snapshot_is_ready(snapshot));
 }
 
-struct err *csi_read_snapshot(struct task *self, struct controller *controller, struct arena *arena,
-                              const char *snapshot_id, Csi__V1__Snapshot **ret)
+struct err *csi_locate_snapshot(struct task *self, struct controller *controller,
+                                struct arena *arena, const char *snapshot_id,
+                                Csi__V1__Snapshot **ret, const char **ret_region)
 {
     struct cloud *cloud = controller->cloud;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(cloud_snapshot_fini) struct cloud_snapshot seen = {0};
 
     *ret = NULL;
+    *ret_region = "";
     TRY(csi_find_snapshot(self, controller, snapshot_id, &object));
     if (object && kube_is_deleting(object->metadata))
         return NULL;
     if (object && snapshot_is_created(as_snapshot(object))) {
+        const char *region = as_snapshot(object)->status->location;
+
         *ret = csi_snapshot_of(arena, as_snapshot(object));
+        *ret_region = arena_strdup(arena, region ? region : "");
         return NULL;
     }
     struct err *err = cloud->ops->snapshot_get(self, cloud, snapshot_id, &seen);
@@ -132,5 +137,14 @@ struct err *csi_read_snapshot(struct task *self, struct controller *controller, 
     }
     TRY(err);
     *ret = describe(arena, seen.id, seen.disk_id, seen.size_bytes, seen.taken_us, seen.ready);
+    *ret_region = arena_strdup(arena, seen.region);
     return NULL;
+}
+
+struct err *csi_read_snapshot(struct task *self, struct controller *controller, struct arena *arena,
+                              const char *snapshot_id, Csi__V1__Snapshot **ret)
+{
+    const char *region;
+
+    return csi_locate_snapshot(self, controller, arena, snapshot_id, ret, &region);
 }

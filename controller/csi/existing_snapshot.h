@@ -22,3 +22,8 @@ Csi__V1__Snapshot *csi_snapshot_of(struct arena *arena, const Api__AzSnapshot *s
 struct err *csi_read_snapshot(struct task *self, struct controller *controller, struct arena *arena,
                               const char *snapshot_id, Csi__V1__Snapshot **ret)
     __attribute__((warn_unused_result));
+/* And the region that it is in, "" if that is not known. */
+struct err *csi_locate_snapshot(struct task *self, struct controller *controller,
+                                struct arena *arena, const char *snapshot_id,
+                                Csi__V1__Snapshot **ret, const char **ret_region)
+    __attribute__((warn_unused_result));

@@ -10,6 +10,7 @@
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/snapshot/progress.h"
+#include "controller/snapshot/turn.h"
 #include "controller/volume/attachment_summary.h"
 #include "controller/volume/disk_progress.h"
 #include "lib/base/alloc.h"
@@ -147,7 +148,10 @@ static void snapshot_changed(void *ctx, struct kube_object *before, struct kube_
 
     if (is_pending(before) && !is_pending(after))
         snapshot_is_over(controller, as_snapshot(before));
-    if (!after || !snapshot_needs_reconcile(before, after))
+    if (!snapshot_needs_reconcile(before, after))
+        return;
+    snapshot_enqueue_turns(controller, after ? after : before);
+    if (!after)
         return;
     enqueue(controller, SNAPSHOT_QUEUE, after->metadata->name);
     snapshot_progress_enqueue(controller, after);

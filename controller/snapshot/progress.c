@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "controller/progress.h"
+#include "controller/snapshot/turn.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
@@ -21,18 +22,27 @@ json_t *snapshot_status_json(const struct cloud_snapshot *snapshot)
     char taken[TIMESTAMP_SIZE];
 
     timestamp_format(snapshot->taken_us, taken);
-    return json_pack("{s:s, s:s, s:I, s:s, s:b, s:i, s:o}", "state", "Created", "snapshotId",
-                     snapshot->id, "sizeBytes", (json_int_t)snapshot->size_bytes, "creationTime",
-                     taken, "readyToUse", snapshot->ready, "completionPercent", snapshot->percent,
-                     "error", failure ? az_error_json(failure) : json_null());
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:b, s:i, s:o}", "state", "Created", "snapshotId",
+                     snapshot->id, "location", snapshot->region, "sizeBytes",
+                     (json_int_t)snapshot->size_bytes, "creationTime", taken, "readyToUse",
+                     snapshot->ready, "completionPercent", snapshot->percent, "error",
+                     failure ? az_error_json(failure) : json_null());
 }
 
-/* Volumes can be made from one with instant access before its data has been copied. */
+int snapshot_local_percent(const struct cloud_snapshot *local)
+{
+    if (local->ready && local->percent >= 100)
+        return 100;
+    return local->percent < 100 ? local->percent : 99;
+}
+
+/* Volumes can be made from one with instant access before its data has been copied. One that has
+ * failed gets no further. */
 static const char *incomplete_id(const struct kube_object *object)
 {
     const Api__AzSnapshot *snapshot = as_snapshot(object);
 
-    return snapshot_is_created(snapshot) && !kube_is_deleting(object->metadata) &&
+    return snapshot_is_created(snapshot) && !snapshot_goes(snapshot) && !snapshot->status->error &&
                    (!snapshot_is_ready(snapshot) || snapshot_percent(snapshot) < 100)
                ? snapshot_recorded_id(snapshot)
                : NULL;
@@ -53,18 +63,56 @@ static bool is_recorded(const Api__AzSnapshot *snapshot, const struct cloud_snap
            (seen->failure != NULL) == (snapshot->status->error != NULL);
 }
 
+/* What is new of the snapshot itself; NULL if nothing is. Its id and the time of its content never
+ * change. */
+static json_t *news_of(const Api__AzSnapshot *snapshot, const struct cloud_snapshot *seen)
+{
+    if (is_recorded(snapshot, seen))
+        return NULL;
+    json_t *status = snapshot_status_json(seen);
+    json_object_del(status, "creationTime");
+    json_object_del(status, "snapshotId");
+    return status;
+}
+
+/* The same of the local one, from which it is to be copied. */
+static json_t *news_of_local(const Api__AzSnapshot *snapshot, const struct cloud_snapshot *seen)
+{
+    int percent = snapshot_local_percent(seen);
+
+    if (seen->failure) {
+        json_t *status = snapshot_status_json(seen);
+        json_t *news =
+            json_pack("{s:s, s:O}", "state", "Created", "error", json_object_get(status, "error"));
+
+        json_decref(status);
+        return news;
+    }
+    return percent == snapshot->status->local->completion_percent
+               ? NULL
+               : json_pack("{s:s, s:{s:i}}", "state", "Created", "local", "completionPercent",
+                           percent);
+}
+
 /* One that a list does not have may be missing from the list only. */
 static struct err *record(struct task *self, struct controller *controller,
                           struct kube_object *object, const void *list)
 {
     const Api__AzSnapshot *snapshot = as_snapshot(object);
-    const struct cloud_snapshot *seen = find(list, snapshot->status->snapshot_id);
+    bool is_to_be_copied = snapshot_local_id(snapshot) && !snapshot_copy_exists(snapshot);
+    const struct cloud_snapshot *seen =
+        find(list, is_to_be_copied ? snapshot_local_id(snapshot) : snapshot->status->snapshot_id);
+    json_t *news = !seen             ? NULL
+                   : is_to_be_copied ? news_of_local(snapshot, seen)
+                                     : news_of(snapshot, seen);
 
-    if (!seen || is_recorded(snapshot, seen))
+    if (!news)
         return NULL;
-    return cached_patch_status(
-        self, controller->leader_kube, controller->snapshots, object,
-        if_same(object, json_pack("{s:o}", "status", snapshot_status_json(seen))), NULL);
+    TRY(cached_patch_status(self, controller->leader_kube, controller->snapshots, object,
+                            if_same(object, json_pack("{s:o}", "status", news)), NULL));
+    if (seen->failure)
+        snapshot_enqueue_failed(controller, object);
+    return NULL;
 }
 
 static struct progress progress_of(struct controller *controller)

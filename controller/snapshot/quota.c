@@ -39,21 +39,26 @@ static bool is_incremental(const Api__AzSnapshot *snapshot)
 
 struct err *snapshot_check_quota(const struct controller *controller, const char *disk_id)
 {
-    size_t n, n_taken = 0;
+    size_t n, n_taken = 0, n_there = 0;
     CLEANUP(freep) char *key = mem_lower(disk_id);
     struct kube_object *const *snapshots = store_find(controller->snapshots_by_disk, key, &n);
     CLEANUP(freep) int64_t *taken = mem_alloc((n + 1) * sizeof *taken);
     int64_t now = loop_wall_us(controller->loop);
 
-    for (size_t i = 0; i < n; i++)
-        if (snapshot_is_created(as_snapshot(snapshots[i])) &&
-            is_incremental(as_snapshot(snapshots[i])))
-            taken[n_taken++] = snapshot_taken_us(as_snapshot(snapshots[i]));
-    if (n_taken >= SNAPSHOTS_MOST)
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzSnapshot *snapshot = as_snapshot(snapshots[i]);
+
+        if (!(snapshot_is_created(snapshot) || snapshot_local_is_taken(snapshot)) ||
+            !is_incremental(snapshot))
+            continue;
+        taken[n_taken++] = snapshot_taken_us(snapshot);
+        n_there += snapshot_is_of_disk(snapshot);
+    }
+    if (n_there >= SNAPSHOTS_MOST)
         return err_new(ERR_EXHAUSTED,
                        "disk %s has %zu incremental snapshots, and Azure allows %d: delete some of "
                        "its VolumeSnapshots",
-                       disk_id, n_taken, SNAPSHOTS_MOST);
+                       disk_id, n_there, SNAPSHOTS_MOST);
     int64_t allowed = snapshot_next_allowed_us(taken, n_taken, now);
     if (allowed == now)
         return NULL;

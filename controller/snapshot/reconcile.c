@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "controller/cache/provenance.h"
-#include "controller/controller.h"
-#include "controller/snapshot/plan.h"
 #include "controller/snapshot/progress.h"
 #include "controller/snapshot/quota.h"
-#include "lib/api/azdisk.pb-c.h"
+#include "controller/snapshot/regional_copy.h"
+#include "controller/snapshot/turn.h"
+#include "controller/snapshot/work.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
@@ -16,17 +16,9 @@
 #include "provisioner-lib/records/snapshot.h"
 
 enum {
-    MAX_STEPS = 6,
+    MAX_STEPS = 8,
     /* Longer than csi-snapshotter waits between two attempts. */
     FAILED_STAYS_MS = 10 * 60 * 1000,
-};
-
-/* One snapshot that is being reconciled. */
-struct snapshot_work {
-    struct controller *controller;
-    struct kube_object *object; /* referenced */
-    const Api__AzSnapshot *snapshot;
-    struct snapshot_facts in;
 };
 
 static void snapshot_work_fini(struct snapshot_work *work)
@@ -62,8 +54,13 @@ static bool gather(struct controller *controller, const char *key, struct snapsh
                .goes = goes > 0,
                .goes_now = goes > 0 && goes <= loop_wall_us(controller->loop),
                .adopted = kube_annotation(object->metadata, ANNOTATION_PRE_PROVISIONED) != NULL,
-               .delete_requested =
-                   snapshot_annotation(snapshot, ANNOTATION_DELETE_REQUEST) != NULL},
+               .delete_requested = snapshot_annotation(snapshot, ANNOTATION_DELETE_REQUEST) != NULL,
+               .local = snapshot_local_id(snapshot) != NULL,
+               .taken = snapshot_local_is_taken(snapshot),
+               .whole = snapshot_local_is_complete(snapshot),
+               .waits = snapshot_local_id(snapshot) && snapshot_waits_for_turn(controller, object),
+               .copying = snapshot_copy_exists(snapshot),
+               .over = snapshot_copy_is_over(snapshot)},
     };
     return true;
 }
@@ -78,44 +75,27 @@ static struct err *patch_finalizers(struct task *self, struct snapshot_work *wor
                         work->object, if_unchanged(work->object, changes), NULL);
 }
 
-static struct err *patch_status(struct task *self, struct snapshot_work *work, json_t *status,
-                                struct kube_object **ret)
-{
-    json_t *changes = json_pack("{s:o}", "status", status);
-
-    return cached_patch_status(self, work->controller->leader_kube, work->controller->snapshots,
-                               work->object, if_unchanged(work->object, changes), ret);
-}
-
 /* ---- the snapshot ---- */
-
-static struct cloud_snapshot_spec spec_of(const struct snapshot_work *work,
-                                          const struct snapshot_parameters *parameters)
-{
-    return (struct cloud_snapshot_spec){
-        .name = work->snapshot->spec->snapshot_name,
-        .disk_id = work->snapshot->spec->source_volume_id,
-        .parameters = parameters,
-        .creator = work->controller->creator,
-    };
-}
 
 /* What is on record already is of an earlier attempt, which may have made the snapshot. */
 static struct err *record_creating(struct task *self, struct snapshot_work *work)
 {
     CLEANUP(provenance_fini) struct provenance source = {0};
     const Api__AzSnapshotStatus *status = work->snapshot->status;
+    json_t *local;
 
+    TRY(regional_copy_plan(self, work, &local));
     if ((status && status->filesystem) ||
         snapshot_annotation(work->snapshot, ANNOTATION_SOURCE_UUIDS))
-        return patch_status(self, work, json_pack("{s:s, s:n}", "state", "Creating", "error"),
-                            NULL);
+        return snapshot_patch_status(
+            self, work, json_pack("{s:s, s:n, s:o}", "state", "Creating", "error", "local", local),
+            NULL);
     provenance_of_disk(work->controller, work->snapshot->spec->source_volume_id, &source);
-    return patch_status(self, work,
-                        json_pack("{s:s, s:n, s:s?, s:{s:s?}}", "state", "Creating", "error",
-                                  "filesystem", source.filesystem, "annotation",
-                                  ANNOTATION_SOURCE_UUIDS, source.uuids),
-                        NULL);
+    return snapshot_patch_status(self, work,
+                                 json_pack("{s:s, s:n, s:o, s:s?, s:{s:s?}}", "state", "Creating",
+                                           "error", "local", local, "filesystem", source.filesystem,
+                                           "annotation", ANNOTATION_SOURCE_UUIDS, source.uuids),
+                                 NULL);
 }
 
 static struct err *create(struct task *self, struct snapshot_work *work)
@@ -127,47 +107,38 @@ static struct err *create(struct task *self, struct snapshot_work *work)
     TRY(snapshot_parse_parameters(work->snapshot, &parameters));
     if (parameters.incremental)
         TRY(snapshot_check_quota(work->controller, work->snapshot->spec->source_volume_id));
-    const struct cloud_snapshot_spec spec = spec_of(work, &parameters);
+    const struct cloud_snapshot_spec spec = snapshot_spec_of(work, &parameters);
     TRY(cloud->ops->snapshot_create(self, cloud, &spec, &made));
-    return patch_status(self, work, snapshot_status_json(&made), NULL);
+    return snapshot_patch_status(self, work, snapshot_status_json(&made), NULL);
 }
 
-/* Its creation may have begun although that is not on record. What has its name and is somebody
- * else's made the creation fail, and stays. */
+/* Its creation may have begun although that is not on record, and a copy may be announced before
+ * that. What has its name and is somebody else's made the creation fail, and stays. */
 static struct err *unrecorded_id(struct task *self, struct snapshot_work *work, char **ret_id)
 {
-    struct cloud *cloud = work->controller->cloud;
     CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
-    CLEANUP(cloud_snapshot_fini) struct cloud_snapshot seen = {0};
     CLEANUP(err_freep) struct err *err = snapshot_parse_parameters(work->snapshot, &parameters);
-    CLEANUP(freep) char *id = NULL;
 
     *ret_id = NULL;
     if (err)
         return NULL;
-    const struct cloud_snapshot_spec spec = spec_of(work, &parameters);
-    TRY(cloud->ops->snapshot_id(cloud, &spec, &id));
-    struct err *look = cloud->ops->snapshot_get(self, cloud, id, &seen);
-    if (look)
-        return err_unless(look, ERR_NOT_FOUND);
-    if (disk_is_for_volume(&seen.mark, &spec.creator, spec.name, NULL) &&
-        strcasecmp(seen.disk_id, spec.disk_id) == 0)
-        *ret_id = TAKE_PTR(id);
-    return NULL;
+    const struct cloud_snapshot_spec spec = snapshot_spec_of(work, &parameters);
+    return snapshot_find_own(self, work, &spec, ret_id);
 }
 
 static struct err *delete_from_cloud(struct task *self, struct snapshot_work *work)
 {
     const struct cloud_ops *ops = work->controller->cloud->ops;
-    const char *recorded = snapshot_recorded_id(work->snapshot);
-    CLEANUP(freep) char *id = recorded ? mem_strdup(recorded) : NULL;
+    bool is_there = snapshot_copy_exists(work->snapshot) || !snapshot_is_copy(work->snapshot);
+    CLEANUP(freep) char *id = is_there ? mem_strdup(snapshot_recorded_id(work->snapshot)) : NULL;
 
     if (!id)
         TRY(unrecorded_id(self, work, &id));
     if (!id)
         return NULL;
     if (strcmp(snapshot_state(work->snapshot), "DeletionFailed") != 0) /* that stays until then */
-        TRY(patch_status(self, work, json_pack("{s:s, s:n}", "state", "Deleting", "error"), NULL));
+        TRY(snapshot_patch_status(self, work, json_pack("{s:s, s:n}", "state", "Deleting", "error"),
+                                  NULL));
     return ops->snapshot_delete(self, work->controller->cloud, id);
 }
 
@@ -186,10 +157,10 @@ static struct err *forget(struct task *self, struct snapshot_work *work)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
-    TRY(patch_status(self, work,
-                     json_pack("{s:s, s:{s:s}}", "state", snapshot_state(work->snapshot),
-                               "annotation", ANNOTATION_DELETE_REQUEST, "creation-failed"),
-                     &written));
+    TRY(snapshot_patch_status(self, work,
+                              json_pack("{s:s, s:{s:s}}", "state", snapshot_state(work->snapshot),
+                                        "annotation", ANNOTATION_DELETE_REQUEST, "creation-failed"),
+                              &written));
     return kube_delete_unchanged(self, work->controller->leader_kube, &AZ_SNAPSHOTS, written);
 }
 
@@ -208,6 +179,14 @@ static struct err *take_step(struct task *self, struct snapshot_work *work, enum
         return record_creating(self, work);
     case SNAPSHOT_CREATE:
         return create(self, work);
+    case SNAPSHOT_TAKE_LOCAL:
+        return regional_copy_take_local(self, work);
+    case SNAPSHOT_ANNOUNCE:
+        return regional_copy_announce(self, work);
+    case SNAPSHOT_COPY:
+        return regional_copy_begin(self, work);
+    case SNAPSHOT_DELETE_LOCAL:
+        return regional_copy_delete_local(self, work);
     case SNAPSHOT_REQUEUE:
         requeue(work);
         return NULL;
@@ -219,13 +198,30 @@ static struct err *take_step(struct task *self, struct snapshot_work *work, enum
     abort();
 }
 
-static json_t *failure_json(const struct snapshot_work *work, const struct err *err)
+/* A copy that was refused may be begun later: what it is to be copied from is kept, and is what
+ * CreateSnapshot is answered with. An error that sounds final would tell its caller that nothing
+ * comes of it. */
+static bool can_be_copied_later(const struct snapshot_work *work, enum snapshot_step step,
+                                const struct err *err)
 {
+    return step == SNAPSHOT_COPY && !work->in.deleting &&
+           err_kind_retry(err_kind(err)) != ERR_RETRY_NEVER;
+}
+
+/* NULL: that a local one cannot be deleted yet is no trouble of the snapshot. */
+static json_t *failure_json(const struct snapshot_work *work, enum snapshot_step step,
+                            const struct err *err)
+{
+    if (step == SNAPSHOT_DELETE_LOCAL && !work->in.deleting)
+        return NULL;
+
     json_t *status = json_pack("{s:o}", "error", az_error_json(err));
     char text[TIMESTAMP_SIZE];
 
     if (work->in.deleting)
         json_object_set_new(status, "state", json_string("DeletionFailed"));
+    else if (work->in.created)
+        json_object_set_new(status, "state", json_string("Created"));
     else if (!err_is_transient(err)) {
         timestamp_format(loop_wall_us(work->controller->loop) + (int64_t)FAILED_STAYS_MS * 1000,
                          text);
@@ -238,7 +234,7 @@ static json_t *failure_json(const struct snapshot_work *work, const struct err *
 }
 
 static struct err *record_failure(struct task *self, struct controller *controller, const char *key,
-                                  struct err *err)
+                                  enum snapshot_step step, struct err *err)
 {
     CLEANUP(snapshot_work_fini) struct snapshot_work work = {0};
 
@@ -246,9 +242,18 @@ static struct err *record_failure(struct task *self, struct controller *controll
         !gather(controller, key, &work))
         return err;
     /* What failed was the answer to recording it; nobody would take an error away from it. */
-    if (snapshot_is_created(work.snapshot) && !work.in.deleting)
+    if (work.in.created && !work.in.deleting && step != SNAPSHOT_COPY)
         return err;
-    err_free(patch_status(self, &work, failure_json(&work, err), NULL));
+    if (can_be_copied_later(&work, step, err)) {
+        if (!work.in.created)
+            err_free(regional_copy_announce(self, &work));
+        return err;
+    }
+    json_t *status = failure_json(&work, step, err);
+    if (status)
+        err_free(snapshot_patch_status(self, &work, status, NULL));
+    if (status && work.in.created && !work.in.deleting)
+        snapshot_enqueue_failed(controller, work.object);
     return err;
 }
 
@@ -266,7 +271,7 @@ struct err *reconcile_snapshot(struct task *self, void *ctx, const char *key)
         enum snapshot_step step = snapshot_next(&work.in);
         struct err *err = take_step(self, &work, step);
         if (err)
-            return record_failure(self, controller, key, err);
+            return record_failure(self, controller, key, step, err);
         if (step == SNAPSHOT_NONE || step == SNAPSHOT_REMOVE_FINALIZER ||
             step == SNAPSHOT_REQUEUE || step == SNAPSHOT_FORGET)
             return NULL;

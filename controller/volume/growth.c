@@ -64,7 +64,7 @@ static struct err *check_not_copying(const struct controller *controller,
     return err_new(ERR_PRECONDITION,
                    "volume %s cannot grow now: Azure is still copying data of its disk to snapshot "
                    "%s, which would fail, and %d %% is done; it grows as soon as all is",
-                   name, snapshot->spec->snapshot_name, snapshot_percent(snapshot));
+                   name, snapshot->spec->snapshot_name, snapshot_percent_of_disk(snapshot));
 }
 
 struct err *growth_check_possible(const struct controller *controller,

@@ -2,9 +2,11 @@
  * against both. */
 
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/audit/compare.h"
+#include "provisioner-lib/records/names.h"
 
 struct comparison {
     const struct snapshot_scan *scan; /* NULL: of contents */
@@ -54,12 +56,19 @@ static void tell_unlisted(struct findings *ret, const char *id, const char *reas
         findings_add_thing(ret, SNAPSHOTS_NOT_LISTED, group, "%s", reason);
 }
 
+/* A copy in another region has its id before it exists. */
+static bool is_announced(const Api__AzSnapshot *snapshot)
+{
+    return snapshot_is_copy(snapshot) && !snapshot_copy_exists(snapshot);
+}
+
 static void visit_for_snapshot(void *ctx, struct kube_object *object)
 {
     const struct comparison *comparison = ctx;
     const Api__AzSnapshot *snapshot = as_snapshot(object);
 
-    if (!snapshot_is_created(snapshot) || kube_is_deleting(object->metadata))
+    if (!snapshot_is_created(snapshot) || kube_is_deleting(object->metadata) ||
+        is_announced(snapshot))
         return;
     const char *id = snapshot_recorded_id(snapshot);
     const char *unlisted = snapshot_scan_unlisted(comparison->scan, id);
@@ -72,14 +81,31 @@ static void visit_for_snapshot(void *ctx, struct kube_object *object)
 
 /* ---- snapshots of nobody ---- */
 
+static char *name_of(const char *id)
+{
+    const char *slash = strrchr(id, '/');
+
+    return mem_lower(slash ? slash + 1 : id);
+}
+
 /* The AzSnapshot of that name, whose snapshot is not on record yet. */
 static bool is_being_made(const struct cluster_source *source, const char *id)
 {
-    const char *slash = strrchr(id, '/');
-    CLEANUP(freep) char *name = mem_lower(slash ? slash + 1 : id);
+    CLEANUP(freep) char *name = name_of(id);
     const struct kube_object *object = source->ops->snapshot(source, name);
 
     return object && !snapshot_is_created(as_snapshot(object));
+}
+
+/* The one in the region of the disk, from which an AzSnapshot's is copied to another region. */
+static bool is_local(const struct cluster_source *source, const char *id)
+{
+    CLEANUP(freep) char *local_name = name_of(id);
+    CLEANUP(freep) char *name = snapshot_name_of_local(local_name);
+    const struct kube_object *object = name ? source->ops->snapshot(source, name) : NULL;
+    const char *local = object ? snapshot_local_id(as_snapshot(object)) : NULL;
+
+    return local && strcasecmp(local, id) == 0;
 }
 
 static void tell_unknown(const struct cluster_source *source,
@@ -91,7 +117,7 @@ static void tell_unknown(const struct cluster_source *source,
 
     if ((origin != DISK_OWN && origin != DISK_OF_OLDER_DRIVER) ||
         source->ops->snapshot_of_id(source, snapshot->id) || is_being_made(source, snapshot->id) ||
-        snapshot_contents_name(contents, snapshot->id))
+        is_local(source, snapshot->id) || snapshot_contents_name(contents, snapshot->id))
         return;
     findings_add_thing(ret, SNAPSHOT_WITHOUT_RECORD, snapshot->id, "%lld GiB, of disk %s%s",
                        (long long)(snapshot->size_bytes >> 30),

@@ -16,6 +16,7 @@
 #include "provisioner-lib/azure/vm_cache.h"
 #include "provisioner-lib/azure/vm_model.h"
 #include "provisioner-lib/azure/vm_queue.h"
+#include "provisioner-lib/region.h"
 
 struct azure {
     struct cloud cloud;
@@ -61,10 +62,16 @@ static struct err *limits(struct task *self, struct cloud *cloud, const struct v
     const struct azure *azure = azure_of(cloud);
     const char *here = arm_client_config(azure->arm)->location;
 
-    if (!p->location || strcasecmp(p->location, here) == 0)
+    if (!p->location || region_equal(p->location, here))
         return skus_disk_limits(self, azure->skus, p->sku, size_gib, ret);
     disk_limits_built_in(p->sku, size_gib, ret);
     return NULL;
+}
+
+static const char *region_of_disk(struct cloud *cloud, const struct volume_parameters *parameters)
+{
+    return parameters->location ? parameters->location
+                                : arm_client_config(azure_of(cloud)->arm)->location;
 }
 
 static struct err *get(struct task *self, struct cloud *cloud, const char *disk_id,
@@ -117,6 +124,13 @@ static struct err *create_snapshot(struct task *self, struct cloud *cloud,
                                    struct cloud_snapshot *ret)
 {
     return disk_snapshot_create(self, azure_of(cloud)->arm, spec, ret);
+}
+
+static struct err *copy_snapshot(struct task *self, struct cloud *cloud,
+                                 const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+{
+    TRY(check_snapshot(spec->source_id));
+    return disk_snapshot_copy(self, azure_of(cloud)->arm, spec, ret);
 }
 
 static struct err *get_snapshot(struct task *self, struct cloud *cloud, const char *snapshot_id,
@@ -243,6 +257,7 @@ static struct err *repair(struct task *self, struct cloud *cloud, const char *id
 static const struct cloud_ops ops = {
     .disk_id = id_of_disk,
     .disk_create = create,
+    .disk_region = region_of_disk,
     .disk_limits = limits,
     .disk_get = get,
     .disk_list = list,
@@ -250,6 +265,7 @@ static const struct cloud_ops ops = {
     .disk_delete = delete,
     .snapshot_id = id_of_snapshot,
     .snapshot_create = create_snapshot,
+    .snapshot_copy = copy_snapshot,
     .snapshot_get = get_snapshot,
     .snapshot_list = list_snapshots,
     .snapshot_delete = delete_snapshot,

@@ -12,6 +12,7 @@
 #include "provisioner-lib/azure/client_assertion.h"
 #include "provisioner-lib/azure/cloud_endpoints.h"
 #include "provisioner-lib/azure/config_keys.h"
+#include "provisioner-lib/region.h"
 
 /* Where the workload identity webhook puts the token. */
 #define USUAL_TOKEN_FILE "/var/run/secrets/azure/tokens/azure-identity-token"
@@ -105,17 +106,6 @@ static void take_environment(struct azure_config *config)
 
 /* ---- what they have to be ---- */
 
-/* "East US" -> "eastus" */
-static void normalise_location(char *text)
-{
-    char *to = text;
-
-    for (const char *from = text; *from; from++)
-        if (!isspace((unsigned char)*from))
-            *to++ = (char)tolower((unsigned char)*from);
-    *to = '\0';
-}
-
 static struct err *check_word(const struct config_key *key, const char *value)
 {
     if (key->required && !value)
@@ -197,7 +187,8 @@ static struct err *check(struct azure_config *config)
     for (size_t i = 0; i < config_keys_count; i++)
         if (config_keys[i].type == CONFIG_TEXT)
             TRY(check_word(&config_keys[i], *text_of(config, &config_keys[i])));
-    normalise_location(config->location);
+    CLEANUP(freep) char *location = TAKE_PTR(config->location);
+    config->location = region_name(location);
     TRY(check_vm_type(config));
     TRY(check_identity_system(config));
     TRY(cloud_endpoints_find(config, getenv("AZURE_ENVIRONMENT_FILEPATH")));

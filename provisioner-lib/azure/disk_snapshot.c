@@ -31,11 +31,37 @@ static bool is_text(const char *text, const char *word)
     return text && strcasecmp(text, word) == 0;
 }
 
-static const char *source_of(const Arm__Snapshot *snapshot)
+static bool is_copy(const Arm__Snapshot *snapshot)
 {
     const Arm__CreationData *creation = snapshot->properties->creation_data;
 
-    return creation && creation->source_resource_id ? creation->source_resource_id : "";
+    return creation && is_text(creation->create_option, "CopyStart");
+}
+
+/* NULL if it has no such tag. */
+static const char *tag_of(const Arm__Snapshot *snapshot, const char *name)
+{
+    for (size_t i = 0; i < snapshot->n_tags; i++)
+        if (strcasecmp(snapshot->tags[i]->key, name) == 0)
+            return snapshot->tags[i]->value;
+    return NULL;
+}
+
+/* Of a copy, that is the snapshot which it was copied from, unless a tag says more. */
+static const char *disk_of(const Arm__Snapshot *snapshot)
+{
+    const Arm__CreationData *creation = snapshot->properties->creation_data;
+    const char *source = creation ? creation->source_resource_id : NULL;
+    const char *tag = is_copy(snapshot) ? tag_of(snapshot, TAG_COPY_OF_DISK) : NULL;
+
+    return tag ? tag : source ? source : "";
+}
+
+static int64_t taken_us(const Arm__Snapshot *snapshot)
+{
+    int64_t us = is_copy(snapshot) ? timestamp_noted(tag_of(snapshot, TAG_COPY_TAKEN_AT)) : 0;
+
+    return us ? us : timestamp_noted(snapshot->properties->time_created);
 }
 
 /* That the operation has ended says nothing: data that is copied in the background may come later.
@@ -78,9 +104,12 @@ static void describe(const Arm__Snapshot *snapshot, struct cloud_snapshot *ret)
 
     *ret = (struct cloud_snapshot){
         .id = mem_strdup(snapshot->id),
-        .disk_id = mem_strdup(source_of(snapshot)),
+        .disk_id = mem_strdup(disk_of(snapshot)),
+        .region = mem_strdup(snapshot->location ? snapshot->location : ""),
+        .is_copy = is_copy(snapshot),
+        .made = creation_state_of(properties->provisioning_state) == CREATION_DONE,
         .size_bytes = gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0,
-        .taken_us = timestamp_noted(properties->time_created),
+        .taken_us = taken_us(snapshot),
         .percent = percent_of(properties),
         .ready = is_ready(properties),
         .failure = failure_of(properties),
@@ -153,14 +182,22 @@ static json_t *tags_json(const struct cloud_snapshot_spec *spec)
     parameters_set(tags, mark, COUNT_OF(mark));
     set_text(tags, TAG_SNAPSHOT_NAME, p->snapshot_name);
     set_text(tags, TAG_SNAPSHOT_NAMESPACE, p->snapshot_namespace);
+    if (spec->source_id) {
+        char text[TIMESTAMP_SIZE];
+
+        timestamp_format_micro(spec->taken_us, text);
+        set_text(tags, TAG_COPY_OF_DISK, spec->disk_id);
+        set_text(tags, TAG_COPY_TAKEN_AT, text);
+    }
     return tags;
 }
 
-static json_t *body_json(const struct cloud_snapshot_spec *spec, const struct cloud_disk *disk)
+static json_t *body_json(const struct cloud_snapshot_spec *spec, const char *region)
 {
     const struct snapshot_parameters *p = spec->parameters;
     json_t *creation =
-        json_pack("{s:s, s:s}", "createOption", "Copy", "sourceResourceId", disk->id);
+        json_pack("{s:s, s:s}", "createOption", spec->source_id ? "CopyStart" : "Copy",
+                  "sourceResourceId", spec->source_id ? spec->source_id : spec->disk_id);
     json_t *properties =
         json_pack("{s:o, s:b}", "creationData", creation, "incremental", p->incremental);
 
@@ -171,25 +208,8 @@ static json_t *body_json(const struct cloud_snapshot_spec *spec, const struct cl
     set_text(properties, "publicNetworkAccess", p->public_access);
     set_text(properties, "diskAccessId", p->disk_access);
     set_text(properties, "dataAccessAuthMode", p->data_access);
-    return json_pack("{s:s, s:o, s:o}", "location", disk->region, "tags", tags_json(spec),
-                     "properties", properties);
-}
-
-/* A snapshot that is there already: this one from an earlier call, or in the way. */
-static struct err *check_same(const Arm__Snapshot *snapshot, const struct cloud_snapshot_spec *spec)
-{
-    CLEANUP(freep) struct parameter *tags = PARAMETER_LIST(snapshot->tags, snapshot->n_tags);
-    const struct disk_mark mark = disk_mark_of_tags(tags, snapshot->n_tags);
-
-    if (!disk_is_for_volume(&mark, &spec->creator, spec->name, NULL)) {
-        CLEANUP(freep) char *creator = disk_origin_text(&mark, &spec->creator);
-
-        return err_new(ERR_EXISTS, "snapshot %s already exists, and %s", snapshot->id, creator);
-    }
-    if (!resource_id_equal(source_of(snapshot), spec->disk_id))
-        return err_new(ERR_EXISTS, "snapshot %s already exists, and is of disk %s, not of %s",
-                       snapshot->id, source_of(snapshot), spec->disk_id);
-    return NULL;
+    return json_pack("{s:s, s:o, s:o}", "location", region, "tags", tags_json(spec), "properties",
+                     properties);
 }
 
 struct snapshot_creation {
@@ -203,14 +223,28 @@ static struct err *look(struct task *self, void *ctx, enum creation_state *ret)
 {
     const struct snapshot_creation *c = ctx;
     CLEANUP(arena_freep) struct arena *arena = arena_new();
+    CLEANUP(cloud_snapshot_fini) struct cloud_snapshot seen = {0};
     const Arm__Snapshot *snapshot;
 
     TRY(read_snapshot(self, c->arm, c->id, arena, &snapshot));
-    TRY(check_same(snapshot, c->spec));
+    describe(snapshot, &seen);
+    TRY(cloud_snapshot_check_same(&seen, c->spec));
     *ret = creation_state_of(snapshot->properties->provisioning_state);
-    if (*ret == CREATION_DONE)
-        describe(snapshot, c->ret);
+    if (*ret == CREATION_DONE) {
+        *c->ret = seen;
+        seen = (struct cloud_snapshot){0};
+    }
     return NULL;
+}
+
+static struct err *put_to(struct task *self, const struct snapshot_creation *c, const char *region)
+{
+    CLEANUP(json_decrefp) json_t *body = body_json(c->spec, region);
+
+    return arm_client_change(
+        self, c->arm,
+        &(struct arm_request){
+            .kind = ARM_DISK_WRITE, .method = "PUT", .path = c->id, .body = body});
 }
 
 static struct err *put(struct task *self, void *ctx)
@@ -220,15 +254,20 @@ static struct err *put(struct task *self, void *ctx)
 
     TRY(managed_disk_get(self, c->arm, c->spec->disk_id, &disk));
     TRY(snapshot_parameters_check_disk(c->spec->parameters, disk.sku, disk.region));
-    CLEANUP(json_decrefp) json_t *body = body_json(c->spec, &disk);
-    return arm_client_change(
-        self, c->arm,
-        &(struct arm_request){
-            .kind = ARM_DISK_WRITE, .method = "PUT", .path = c->id, .body = body});
+    return put_to(self, c, disk.region);
 }
 
-struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
-                                 const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+static struct err *put_copy(struct task *self, void *ctx)
+{
+    const struct snapshot_creation *c = ctx;
+
+    return put_to(self, c, c->spec->parameters->location);
+}
+
+static struct err *carry_out(struct task *self, struct arm_client *arm,
+                             const struct cloud_snapshot_spec *spec,
+                             struct err *(*put_it)(struct task *self, void *ctx),
+                             struct cloud_snapshot *ret)
 {
     CLEANUP(freep) char *id = NULL;
 
@@ -236,7 +275,19 @@ struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
     struct snapshot_creation creation = {arm, id, spec, ret};
     return creation_carry_out(
         self, &(struct creation){
-                  .what = "snapshot", .id = id, .look = look, .put = put, .ctx = &creation});
+                  .what = "snapshot", .id = id, .look = look, .put = put_it, .ctx = &creation});
+}
+
+struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
+                                 const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+{
+    return carry_out(self, arm, spec, put, ret);
+}
+
+struct err *disk_snapshot_copy(struct task *self, struct arm_client *arm,
+                               const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+{
+    return carry_out(self, arm, spec, put_copy, ret);
 }
 
 /* ---- delete ---- */

@@ -1,4 +1,4 @@
-/* disk_snapshot.h - snapshots of managed disks: create, look, list, delete.
+/* disk_snapshot.h - snapshots of managed disks: create, copy, look, list, delete.
  */
 #pragma once
 
@@ -13,6 +13,10 @@ struct err *disk_snapshot_id(const struct cloud_snapshot_spec *spec, char **ret_
  * another disk, or that somebody else has created, is EXISTS and stays as it is. */
 struct err *disk_snapshot_create(struct task *self, struct arm_client *arm,
                                  const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
+    __attribute__((warn_unused_result));
+/* The same of a copy of spec->source_id in the region of spec->parameters. */
+struct err *disk_snapshot_copy(struct task *self, struct arm_client *arm,
+                               const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
     __attribute__((warn_unused_result));
 struct err *disk_snapshot_get(struct task *self, struct arm_client *arm, const char *id,
                               struct cloud_snapshot *ret) __attribute__((warn_unused_result));

@@ -125,6 +125,22 @@ char *snapshot_name_with_hash(const char *snapshot_id)
     return mem_printf("%s.%.*s", plain, SHORT_HASH_DIGITS, hash);
 }
 
+#define LOCAL_SUFFIX ".local"
+
+char *snapshot_local_name(const char *snapshot_name)
+{
+    return mem_printf("%s" LOCAL_SUFFIX, snapshot_name);
+}
+
+char *snapshot_name_of_local(const char *local_name)
+{
+    size_t length = strlen(local_name), n = strlen(LOCAL_SUFFIX);
+
+    return length > n && strcmp(local_name + length - n, LOCAL_SUFFIX) == 0
+               ? mem_strndup(local_name, length - n)
+               : NULL;
+}
+
 char *volume_name_with_hash(const char *volume_id)
 {
     CLEANUP(freep) char *plain = NULL;

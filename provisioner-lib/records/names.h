@@ -31,6 +31,12 @@ char *volume_name_without_hash(const char *volume_name) __attribute__((warn_unus
  * one. */
 char *snapshot_name_with_hash(const char *snapshot_id) __attribute__((warn_unused_result));
 
+/* The name in Azure of the snapshot in its disk's region from which one of this name is copied to
+ * another region: that of no snapshot which CSI names. */
+char *snapshot_local_name(const char *snapshot_name) __attribute__((warn_unused_result));
+/* And back; NULL if it is no such name. */
+char *snapshot_name_of_local(const char *local_name) __attribute__((warn_unused_result));
+
 /* The value of a label for the name of a node or of a volume: the same if it can be one, else its
  * beginning and a hash. Whoever writes such a label and whoever selects by it takes it from here,
  * because names may have 253 characters, and values of labels 63. */

@@ -19,12 +19,18 @@ const char *snapshot_state(const Api__AzSnapshot *snapshot); /* "" if it has non
 /* A note in status.annotation; NULL if it is not there. */
 const char *snapshot_annotation(const Api__AzSnapshot *snapshot, const char *name);
 
-bool snapshot_is_created(const Api__AzSnapshot *snapshot); /* it exists in Azure */
+bool snapshot_is_created(const Api__AzSnapshot *snapshot); /* its content is in Azure */
 bool snapshot_is_ready(const Api__AzSnapshot *snapshot);   /* volumes can be made from it */
-/* How much of the data of its disk the cloud has copied to it; 0 before it exists. */
+/* How much of its data the cloud has copied to it; 0 before it exists. */
 int snapshot_percent(const Api__AzSnapshot *snapshot);
-/* Data of its disk is being copied to it, or may be before long: if the disk grows, it fails. */
+/* How much of that the cloud does not need the disk for any more: the same, but of one in another
+ * region, what has been copied to the local one. */
+int snapshot_percent_of_disk(const Api__AzSnapshot *snapshot);
+/* Data of its disk is being copied, or may be before long: if the disk grows, it fails. */
 bool snapshot_is_pending(const Api__AzSnapshot *snapshot);
+/* Its record is deleted, and nothing is completed any more. A copy in another region is, when its
+ * content has been taken, unless the snapshot is to be deleted, too. */
+bool snapshot_goes(const Api__AzSnapshot *snapshot);
 /* Its creation has failed, and is not tried again before CreateSnapshot is called again. */
 bool snapshot_has_failed(const Api__AzSnapshot *snapshot);
 
@@ -33,6 +39,21 @@ bool snapshot_has_failed(const Api__AzSnapshot *snapshot);
 const char *snapshot_recorded_id(const Api__AzSnapshot *snapshot);
 /* When its content was taken; 0 if that is not known. */
 int64_t snapshot_taken_us(const Api__AzSnapshot *snapshot);
+
+/* ---- of one that is copied to another region ---- */
+
+bool snapshot_is_copy(const Api__AzSnapshot *snapshot);
+/* The id of the snapshot in the region of the disk that it is copied from, which may exist; NULL if
+ * there is none any more, or the snapshot is no copy. */
+const char *snapshot_local_id(const Api__AzSnapshot *snapshot);
+/* Whether the local one was taken, and whether it can be copied. */
+bool snapshot_local_is_taken(const Api__AzSnapshot *snapshot);
+bool snapshot_local_is_complete(const Api__AzSnapshot *snapshot);
+bool snapshot_copy_exists(const Api__AzSnapshot *snapshot);
+/* The copy is complete, or will never be. */
+bool snapshot_copy_is_over(const Api__AzSnapshot *snapshot);
+/* Whether Azure counts it as one of the disk's. */
+bool snapshot_is_of_disk(const Api__AzSnapshot *snapshot);
 
 struct err *snapshot_parse_parameters(const Api__AzSnapshot *snapshot,
                                       struct snapshot_parameters *ret)

@@ -284,7 +284,7 @@ MUTANTS = [
            "by-hand", "disk-grown-by-hand"),
     # ---- snapshots ----
     Mutant("a snapshot's record goes, and the snapshot stays", "controller/snapshot/plan.c",
-           "return in->delete_requested && !in->gone ? SNAPSHOT_DELETE", "return in->delete_requested && in->gone ? SNAPSHOT_DELETE",
+           "if (in->delete_requested && !in->gone)", "if (in->delete_requested && in->gone)",
            "calm", "snapshot-taken,snapshot-deleted"),
     Mutant("what a failed creation may have left is not looked for", "controller/snapshot/reconcile.c",
            "    if (!id)\n        TRY(unrecorded_id(self, work, &id));\n", "    (void)unrecorded_id;\n", "azure-faults",

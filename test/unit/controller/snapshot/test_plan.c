@@ -5,6 +5,10 @@
 #include "test/unit/expect.h"
 
 #define F .has_finalizer = true
+#define LOCAL F, .creating = true, .local = true
+#define TAKEN LOCAL, .taken = true
+#define ANNOUNCED F, .created = true, .local = true, .taken = true
+#define COPYING ANNOUNCED, .whole = true, .copying = true
 
 static const struct {
     const char *what;
@@ -35,6 +39,52 @@ static const struct {
      SNAPSHOT_DELETE},
     {"it is gone",
      {F, .deleting = true, .created = true, .delete_requested = true, .gone = true},
+     SNAPSHOT_REMOVE_FINALIZER},
+
+    /* ---- in another region than its disk ---- */
+    {"the local one may have been taken", {LOCAL}, SNAPSHOT_TAKE_LOCAL},
+    {"it is there", {TAKEN, .whole = true}, SNAPSHOT_COPY},
+    {"its data comes later", {TAKEN}, SNAPSHOT_ANNOUNCE},
+    {"another one of the disk is copied", {TAKEN, .whole = true, .waits = true}, SNAPSHOT_ANNOUNCE},
+    {"its data comes later, as CreateSnapshot has said", {ANNOUNCED}, SNAPSHOT_NONE},
+    {"another one is copied, as CreateSnapshot has said",
+     {ANNOUNCED, .whole = true, .waits = true},
+     SNAPSHOT_NONE},
+    {"its data has come", {ANNOUNCED, .whole = true}, SNAPSHOT_COPY},
+    {"Azure copies it", {COPYING}, SNAPSHOT_NONE},
+    {"Azure copies it, and an earlier one has come up", {COPYING, .waits = true}, SNAPSHOT_NONE},
+    {"Azure has copied it", {COPYING, .over = true}, SNAPSHOT_DELETE_LOCAL},
+    {"it could not be copied", {ANNOUNCED, .over = true}, SNAPSHOT_DELETE_LOCAL},
+    {"the local one is gone",
+     {F, .created = true, .taken = true, .copying = true, .over = true},
+     SNAPSHOT_NONE},
+    {"it cannot be created, and the local one may be there",
+     {F, .failed = true, .goes = true, .local = true},
+     SNAPSHOT_DELETE_LOCAL},
+    {"it could not be created long ago, and the local one may be there",
+     {F, .failed = true, .goes = true, .goes_now = true, .local = true},
+     SNAPSHOT_DELETE_LOCAL},
+    {"somebody asks again", {F, .local = true, .taken = true}, SNAPSHOT_DELETE_LOCAL},
+    {"by DeleteSnapshot, while Azure copies it",
+     {COPYING, .deleting = true, .delete_requested = true},
+     SNAPSHOT_DELETE},
+    {"by DeleteSnapshot, and the copy is gone",
+     {COPYING, .deleting = true, .delete_requested = true, .gone = true},
+     SNAPSHOT_DELETE_LOCAL},
+    {"by DeleteSnapshot, before anything was taken",
+     {LOCAL, .deleting = true, .delete_requested = true, .gone = true},
+     SNAPSHOT_DELETE_LOCAL},
+    {"by DeleteSnapshot, and both are gone",
+     {F, .created = true, .taken = true, .deleting = true, .delete_requested = true, .gone = true},
+     SNAPSHOT_REMOVE_FINALIZER},
+    {"by hand, before anything was taken", {LOCAL, .deleting = true}, SNAPSHOT_DELETE_LOCAL},
+    {"by hand, before it is copied", {ANNOUNCED, .whole = true, .deleting = true}, SNAPSHOT_COPY},
+    {"by hand, while Azure copies it", {COPYING, .deleting = true}, SNAPSHOT_NONE},
+    {"by hand, and Azure has copied it",
+     {COPYING, .deleting = true, .over = true},
+     SNAPSHOT_DELETE_LOCAL},
+    {"by hand, and the local one is gone",
+     {F, .created = true, .taken = true, .copying = true, .over = true, .deleting = true},
      SNAPSHOT_REMOVE_FINALIZER},
 };
 

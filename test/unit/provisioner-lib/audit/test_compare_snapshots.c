@@ -9,6 +9,10 @@
     "/subscriptions/s/resourceGroups/" group "/providers/Microsoft.Compute/snapshots/" name
 #define S(name) GROUP_SNAPSHOTS name
 #define RECORD(name) SNAPSHOT(name, "d", SNAPSHOT_CREATED(name, "100"))
+/* In another region than the disk. */
+#define ELSEWHERE(status) SNAPSHOT("a", "d", status)
+#define LOCAL "'local':{'snapshotId':'" S("a.local") "'}"
+#define ANNOUNCED "'state':'Created','snapshotId':'" S("a") "'"
 #define CONTENT(name, id) "{'metadata':{'name':'" name "'},'status':{'snapshotHandle':'" id "'}}"
 #define STATIC_CONTENT(name, id)                                                                   \
     "{'metadata':{'name':'" name "'},'spec':{'source':{'snapshotHandle':'" id "'}}}"
@@ -60,6 +64,16 @@ static const struct {
     {"one that was given", "", STATIC_CONTENT("c", S("x")), CONTENTS_READ, S("x"), DISK_OWN, false, ""},
     {"another cluster's", "", "", CONTENTS_READ, S("x"), DISK_OF_OTHERS, false, ""},
     {"somebody's", "", "", CONTENTS_READ, S("x"), DISK_UNMARKED, false, ""},
+    {"one to be copied", ELSEWHERE("'state':'Creating'," LOCAL), "", CONTENTS_READ, S("a.local"), DISK_OWN, false, ""},
+    {"one spelled otherwise", ELSEWHERE("'state':'Creating'," LOCAL), "", CONTENTS_READ, S("A.LOCAL"), DISK_OWN, false, ""},
+    {"one whose copy is announced", ELSEWHERE(ANNOUNCED "," LOCAL), CONTENT("c", S("a")), CONTENTS_READ, S("a.local"),
+     DISK_OWN, false, ""},
+    {"one that is being copied", ELSEWHERE(SNAPSHOT_CREATED("a", "7") "," LOCAL), CONTENT("c", S("a")), CONTENTS_READ,
+     S("a.local"), DISK_OWN, false, "RecordWithoutSnapshot AzSnapshot/a "},
+    {"one that was copied", ELSEWHERE(SNAPSHOT_CREATED("a", "100") ",'local':{}"), CONTENT("c", S("a")), CONTENTS_READ,
+     S("a.local"), DISK_OWN, false, "RecordWithoutSnapshot AzSnapshot/a ; SnapshotWithoutRecord " S("a.local")},
+    {"one that is elsewhere", ELSEWHERE("'state':'Creating'," LOCAL), "", CONTENTS_READ, IN("other", "a.local"), DISK_OWN,
+     false, "SnapshotWithoutRecord " IN("other", "a.local")},
     {"one of nobody beside a place that may not be listed", "", "", CONTENTS_READ, IN("other", "x"), DISK_OWN, true,
      "SnapshotWithoutRecord " IN("other", "x")},
 };

@@ -6,10 +6,12 @@
 
 #define GROUP_PATH "/subscriptions/" SUBSCRIPTION "/resourceGroups/rg/providers/Microsoft.Compute"
 #define SNAPSHOT(name) GROUP_PATH "/snapshots/" name
+#define TAKEN_AT "2026-01-02T03:04:05.000006Z"
+#define TAKEN_US 1767323045000006
 
 static const char *const names[] = {"a", "b"};
 
-enum action { MAKE, GET, LIST, REMOVE };
+enum action { MAKE, COPY, GET, LIST, REMOVE };
 
 struct question {
     struct world *world;
@@ -17,6 +19,7 @@ struct question {
     const char *name;    /* of the snapshot */
     const char *disk;    /* NULL: "a" */
     const char *cluster; /* NULL: WORLD_CLUSTER */
+    const char *source;  /* of a copy: the snapshot */
     struct parameter parameters[4];
     struct cloud_snapshot snapshot;
     struct cloud_snapshots all;
@@ -28,21 +31,23 @@ static struct err *make(struct task *self, struct question *q)
 {
     CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
     CLEANUP(freep) char *disk = mem_printf(DISK("%s"), q->disk ? q->disk : "a");
+    CLEANUP(freep) char *source = q->source ? mem_printf(SNAPSHOT("%s"), q->source) : NULL;
     struct cloud *cloud = q->world->cloud;
     size_t n = 0;
 
     while (n < COUNT_OF(q->parameters) && q->parameters[n].name)
         n++;
     TRY(snapshot_parameters_parse(q->parameters, n, &parameters));
-    return cloud->ops->snapshot_create(
-        self, cloud,
-        &(struct cloud_snapshot_spec){
-            .name = q->name,
-            .disk_id = disk,
-            .parameters = &parameters,
-            .creator = {WORLD_DRIVER, q->cluster ? q->cluster : WORLD_CLUSTER},
-        },
-        &q->snapshot);
+    const struct cloud_snapshot_spec spec = {
+        .name = q->name,
+        .disk_id = disk,
+        .parameters = &parameters,
+        .creator = {WORLD_DRIVER, q->cluster ? q->cluster : WORLD_CLUSTER},
+        .source_id = source,
+        .taken_us = TAKEN_US,
+    };
+    return q->action == COPY ? cloud->ops->snapshot_copy(self, cloud, &spec, &q->snapshot)
+                             : cloud->ops->snapshot_create(self, cloud, &spec, &q->snapshot);
 }
 
 static void run(struct task *self, void *arg)
@@ -51,7 +56,7 @@ static void run(struct task *self, void *arg)
     struct cloud *cloud = q->world->cloud;
     CLEANUP(freep) char *id = mem_printf(SNAPSHOT("%s"), q->name);
 
-    q->err = q->action == MAKE   ? make(self, q)
+    q->err = q->action <= COPY   ? make(self, q)
              : q->action == GET  ? cloud->ops->snapshot_get(self, cloud, id, &q->snapshot)
              : q->action == LIST ? cloud->ops->snapshot_list(self, cloud, id, &q->all)
                                  : cloud->ops->snapshot_delete(self, cloud, id);
@@ -174,8 +179,13 @@ static void test_what_is_refused(void **state)
     expect_refused(world, (struct question){.name = "s", .cluster = "another"}, ERR_EXISTS,
                    "already exists, and ");
     expect_refused(world, (struct question){.name = "t", .disk = "none"}, ERR_NOT_FOUND, "none");
-    expect_refused(world, (struct question){.name = "t", .parameters = {{"location", "westus"}}},
-                   ERR_INVALID, "parameter location");
+    expect_refused(
+        world,
+        (struct question){.name = "t",
+                          .parameters = {{"location", "westus"}, {"incremental", "false"}}},
+        ERR_INVALID, "parameter location: westus");
+    expect_refused(world, (struct question){.name = "s", .parameters = {{"location", "westus"}}},
+                   ERR_EXISTS, "in eastus");
     expect_refused(
         world,
         (struct question){.name = "t", .parameters = {{"instantAccessDurationMinutes", "60"}}},
@@ -268,6 +278,87 @@ static void test_readiness(void **state)
     world_free(world);
 }
 
+/* ---- copies in other regions ---- */
+
+static struct question copy_of(const char *name, const char *source)
+{
+    return (struct question){.action = COPY,
+                             .name = name,
+                             .source = source,
+                             .parameters = {{"location", "West Europe"}}};
+}
+
+static void test_a_copy_in_another_region(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    assert_ok(latencies_set(&world->azure->model->latencies, "copy=600s"));
+    struct question local = ask_for(world, (struct question){.name = "s.local"});
+    assert_ok(local.err);
+    assert_string_equal(local.snapshot.region, "eastus");
+    assert_false(local.snapshot.is_copy);
+    world->network.lose_answers = 1;
+    struct question lost = ask_for(world, copy_of("s", "s.local"));
+    struct question copy = ask_for(world, copy_of("s", "s.local"));
+    assert_true(lost.err && err_is_transient(lost.err));
+    assert_ok(copy.err);
+    assert_int_equal(calls(world, "snapshots.createOrUpdate"), 2);
+    assert_string_equal(copy.snapshot.id, SNAPSHOT("s"));
+    assert_string_equal(copy.snapshot.disk_id, DISK("a"));
+    assert_string_equal(copy.snapshot.region, "westeurope");
+    assert_true(copy.snapshot.is_copy && copy.snapshot.made && !copy.snapshot.ready);
+    assert_true(copy.snapshot.percent < 100);
+    assert_true(copy.snapshot.taken_us == TAKEN_US);
+    assert_string_equal(sent(world, "location"), "westeurope");
+    assert_string_equal(sent(world, "properties.creationData.createOption"), "CopyStart");
+    assert_string_equal(sent(world, "properties.creationData.sourceResourceId"),
+                        SNAPSHOT("s.local"));
+    assert_string_equal(sent(world, "tags.k8s-azure-copy-of-disk"), DISK("a"));
+    assert_string_equal(sent(world, "tags.k8s-azure-copy-taken-at"), TAKEN_AT);
+    assert_true(json_is_true(resource_get(world->network.last_body, "properties.incremental")));
+    forget(&local);
+    forget(&lost);
+    forget(&copy);
+    world_free(world);
+}
+
+/* That a disk has a snapshot of the name says nothing of the region. */
+static void test_copies_that_are_refused(void **state)
+{
+    struct world *world = world_new();
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    struct question local = ask_for(world, (struct question){.name = "s.local"});
+    struct question copy = ask_for(world, copy_of("s", "s.local"));
+    struct question there = ask_for(world, (struct question){.name = "there"});
+    assert_ok(local.err);
+    assert_ok(copy.err);
+    assert_ok(there.err);
+    expect_refused(world, copy_of("there", "s.local"), ERR_EXISTS, "in eastus");
+    expect_refused(world, (struct question){.name = "s"}, ERR_EXISTS, "in westeurope");
+    struct question q = copy_of("s", "s.local");
+    q.disk = "b";
+    expect_refused(world, q, ERR_EXISTS, "is of disk " DISK("a"));
+    q = copy_of("s", "s.local");
+    q.cluster = "another";
+    expect_refused(world, q, ERR_EXISTS, "already exists, and ");
+    q = copy_of("s", "s.local");
+    q.parameters[0].value = "westus";
+    expect_refused(world, q, ERR_EXISTS, "in westeurope");
+    q = copy_of("t", "s.local");
+    q.parameters[0].value = "mars";
+    expect_refused(world, q, ERR_INVALID, "mars");
+    expect_refused(world, copy_of("t", "none"), ERR_NOT_FOUND, "none");
+    expect_refused(world, copy_of("t", "there"), ERR_BUSY, "whose copy is in progress");
+    forget(&local);
+    forget(&copy);
+    forget(&there);
+    world_free(world);
+}
+
 static void test_deletion(void **state)
 {
     struct world *world = world_new();
@@ -297,6 +388,8 @@ int main(void)
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_data_that_is_copied_in_the_background),
         cmocka_unit_test(test_readiness),
+        cmocka_unit_test(test_a_copy_in_another_region),
+        cmocka_unit_test(test_copies_that_are_refused),
         cmocka_unit_test(test_deletion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,24 @@ static void test_attachments_of_one_name(void **state)
     assert_string_not_equal(one_hashed, other_hashed);
 }
 
+/* Azure takes 80 characters; no snapshot that CSI names has a dot. */
+static void test_local_snapshots(void **state)
+{
+    CLEANUP(freep) char *longest = disk_name_of(SIXTY "abc");
+    CLEANUP(freep) char *name = snapshot_local_name(longest);
+    CLEANUP(freep) char *as_csi_names_it = disk_name_of(name);
+
+    (void)state;
+    assert_int_equal(strlen(longest), 63);
+    assert_in_range(strlen(name), 64, 80);
+    assert_string_not_equal(as_csi_names_it, name);
+
+    CLEANUP(freep) char *back = snapshot_name_of_local(name);
+    assert_string_equal(back, longest);
+    assert_null(snapshot_name_of_local(longest));
+    assert_null(snapshot_name_of_local(".local"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_attachment_names),
         cmocka_unit_test(test_attachments_of_one_name),
         cmocka_unit_test(test_label_values),
+        cmocka_unit_test(test_local_snapshots),
         cmocka_unit_test(test_attachment_of_a_long_volume),
     };
 

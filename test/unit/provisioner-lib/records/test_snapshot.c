@@ -4,6 +4,11 @@
 #include "test/unit/object.h"
 
 #define STATUS(text) ",'status':{" text "}"
+/* Of one in another region. */
+#define LOCAL(percent)                                                                             \
+    ",'local':{'snapshotId':'/s/1.local','creationTime':'2026-01-01T00:00:00.000000Z',"            \
+    "'completionPercent':" percent "}"
+#define GOES ",'deletionTimestamp':'2026-01-01T00:00:00Z'"
 #define CREATED(text) STATUS("'state':'Created','snapshotId':'/s/1'" text)
 
 static const struct {
@@ -20,10 +25,20 @@ static const struct {
     {"with instant access", "", CREATED(",'readyToUse':true,'completionPercent':7"), 7, true},
     {"never all of it", "", CREATED(",'completionPercent':7,'error':{'code':'INTERNAL'}"), 7,
      false},
-    {"it goes", ",'deletionTimestamp':'2026-01-01T00:00:00Z'", CREATED(",'completionPercent':7"), 7,
-     false},
+    {"it goes", GOES, CREATED(",'completionPercent':7"), 7, false},
     {"it is somebody's who has made it", ",'annotations':{'" ANNOTATION_PRE_PROVISIONED "':'/s/1'}",
      "", 0, false},
+    {"a local one may exist", "", STATUS("'state':'Creating','local':{'snapshotId':'/s/1.local'}"),
+     0, true},
+    {"part of the local one", "", CREATED(LOCAL("8")), 0, true},
+    {"never all of the local one", "", CREATED(",'error':{'code':'INTERNAL'}" LOCAL("8")), 0,
+     false},
+    {"all of the local one, and no copy", "", STATUS("'state':'Creating'" LOCAL("100")), 0, false},
+    {"the same, announced", "", CREATED(LOCAL("100")), 0, false},
+    {"part of the copy", "", CREATED(",'completionPercent':7" LOCAL("100")), 7, false},
+    {"its record goes, and it is completed", GOES, CREATED(LOCAL("8")), 0, true},
+    {"it goes with its record", GOES,
+     CREATED(",'annotation':{'" ANNOTATION_DELETE_REQUEST "':'x'}" LOCAL("8")), 0, false},
 };
 
 static void test_what_is_pending(void **state)
