@@ -38,11 +38,13 @@ static bool suits(const struct workload *workload, const struct volume *volume)
            suits_zone(workload, volume);
 }
 
-/* Some people have not read what Azure makes disks of which snapshots. */
+/* One in another region is for a cluster there. Some people have not read what Azure makes disks of
+ * which snapshots. */
 static bool suits_snapshot(const struct workload *workload, const struct volume_snapshot *snapshot,
                            struct random *random)
 {
-    return snapshot->id && !snapshot->delete_wanted && snapshot->block == workload->wish.block &&
+    return snapshot->id && !snapshot->delete_wanted && !snapshot->location &&
+           snapshot->block == workload->wish.block &&
            (!snapshot->slow || workload->wish.zonal || random_below(random, UNFIT) == 0);
 }
 

@@ -154,6 +154,11 @@ const ProtobufCMessage *csi_request_create_snapshot(struct arena *arena,
     csi__v1__create_snapshot_request__init(request);
     request->name = arena_strdup(arena, snapshot->name);
     request->source_volume_id = arena_strdup(arena, snapshot->source);
+    request->parameters = arena_alloc(arena, sizeof *request->parameters);
+    if (snapshot->location)
+        ADD_ENTRY(arena, request, parameters, Csi__V1__CreateSnapshotRequest__ParametersEntry,
+                  csi__v1__create_snapshot_request__parameters_entry__init, "location",
+                  snapshot->location);
     return &request->base;
 }
 

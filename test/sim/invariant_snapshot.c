@@ -5,6 +5,7 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
+#include "test/azsim/model/region.h"
 #include "test/azsim/model/resource.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/sim/coverage.h"
@@ -16,6 +17,14 @@ static const struct snapshot *in_azure(const struct sim *sim, const char *id)
     CLEANUP(freep) char *key = resource_key(id);
 
     return snapshot_find(sim->azure, key);
+}
+
+/* In the region of its disk, to be copied from there. */
+static bool is_taken(const struct sim *sim, const char *id)
+{
+    CLEANUP(freep) char *local = mem_printf("%s.local", id);
+
+    return in_azure(sim, local);
 }
 
 static const struct volume_snapshot *find(const struct sim *sim, const char *name)
@@ -33,14 +42,18 @@ void check_snapshot_created(struct invariants *invariants, const ProtobufCMessag
     const Csi__V1__CreateSnapshotRequest *question = (const void *)request;
     struct sim *sim = invariants->sim;
 
-    coverage_count("snapshot", "created", err ? err_kind_reason(err_kind(err)) : "OK");
+    coverage_count("snapshot", question->n_parameters ? "created-elsewhere" : "created",
+                   err ? err_kind_reason(err_kind(err)) : "OK");
     if (err)
         return;
     const Csi__V1__Snapshot *answer =
         ((const Csi__V1__CreateSnapshotResponse *)(const void *)response)->snapshot;
     const struct volume_snapshot *wanted = find(sim, question->name);
     const struct snapshot *there = in_azure(sim, answer->snapshot_id);
+    bool is_to_be_copied = question->n_parameters && !answer->ready_to_use;
 
+    if (!there && is_to_be_copied && is_taken(sim, answer->snapshot_id))
+        return;
     if (!there)
         verdict_violated(sim, CALL_WAS_DONE, "%s was created and is not there", question->name);
     else if (answer->ready_to_use && !snapshot_is_usable(there))
@@ -48,6 +61,13 @@ void check_snapshot_created(struct invariants *invariants, const ProtobufCMessag
     else if (wanted && wanted->id && wanted->taken_seconds != answer->creation_time->seconds)
         verdict_violated(sim, CALL_WAS_DONE, "%s has the content of another moment than before",
                          question->name);
+    else if (wanted && wanted->id && strcmp(wanted->id, answer->snapshot_id) != 0)
+        verdict_violated(sim, CALL_WAS_DONE, "%s is %s, and was %s before", question->name,
+                         answer->snapshot_id, wanted->id);
+    else if (wanted && !region_is_same(wanted->location ? wanted->location : sim->azure->location,
+                                       snapshot_location(there)))
+        verdict_violated(sim, CALL_WAS_DONE, "%s is in %s", question->name,
+                         snapshot_location(there));
 }
 
 void check_snapshot_deleted(struct invariants *invariants, const ProtobufCMessage *request,
@@ -56,7 +76,8 @@ void check_snapshot_deleted(struct invariants *invariants, const ProtobufCMessag
     const Csi__V1__DeleteSnapshotRequest *question = (const void *)request;
 
     coverage_count("snapshot", "deleted", err ? err_kind_reason(err_kind(err)) : "OK");
-    if (!err && in_azure(invariants->sim, question->snapshot_id))
+    if (!err && (in_azure(invariants->sim, question->snapshot_id) ||
+                 is_taken(invariants->sim, question->snapshot_id)))
         verdict_violated(invariants->sim, CALL_WAS_DONE, "%s was deleted, and is there",
                          question->snapshot_id);
 }

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
 #include "provisioner-lib/disk_sku.h"
+#include "test/azsim/model/resource.h"
 #include "test/azsim/model/snapshot.h"
 #include "test/sim/csi_request.h"
 #include "test/sim/world.h"
@@ -116,7 +117,7 @@ static void run(struct task *self, void *arg)
     err_free(live(self, arg));
 }
 
-struct volume_snapshot *snapshotter_take(const struct volume *volume)
+struct volume_snapshot *snapshotter_take(const struct volume *volume, const char *location)
 {
     struct world *world = volume->world;
     struct volume_snapshot *snapshot = mem_alloc(sizeof *snapshot);
@@ -128,10 +129,12 @@ struct volume_snapshot *snapshotter_take(const struct volume *volume)
         .name = mem_printf("snapshot-%s", uid),
         .source = mem_strdup(volume->handle),
         .block = volume->wish.block,
+        .location = location,
     };
     waiters_init(&snapshot->changed);
     list_append(&world->snapshots, &snapshot->link);
-    sim_note(world->sim, "%s of volume %s is wanted", snapshot->name, volume->pv);
+    sim_note(world->sim, "%s of volume %s is wanted%s%s", snapshot->name, volume->pv,
+             location ? " in " : "", location ? location : "");
     group_spawn(&world->sim->tasks, "snapshotter", run, snapshot);
     return snapshot;
 }
@@ -154,9 +157,18 @@ void snapshotter_delete(struct volume_snapshot *snapshot)
     waiters_wake(&snapshot->changed);
 }
 
+const struct snapshot *volume_snapshot_local(const struct volume_snapshot *snapshot)
+{
+    CLEANUP(freep) char *id = mem_printf("%s.local", snapshot->id ? snapshot->id : "");
+    CLEANUP(freep) char *key = resource_key(id);
+
+    return snapshot_find(snapshot->world->sim->azure, key);
+}
+
 bool volume_snapshot_is_settled(const struct volume_snapshot *snapshot)
 {
     if (snapshot->phase == SNAPSHOT_GONE)
         return true;
-    return snapshot->phase == SNAPSHOT_READY && !snapshot->delete_wanted;
+    return snapshot->phase == SNAPSHOT_READY && !snapshot->delete_wanted &&
+           !volume_snapshot_local(snapshot);
 }

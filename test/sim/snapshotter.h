@@ -12,6 +12,7 @@
 #include "lib/base/list.h"
 #include "lib/rt/wait.h"
 
+struct snapshot;
 struct volume;
 struct world;
 
@@ -25,8 +26,9 @@ enum snapshot_phase {
 struct volume_snapshot {
     struct list link; /* world->snapshots */
     struct world *world;
-    char *name;   /* CSI's */
-    char *source; /* id of a volume, which may be gone by now */
+    char *name;           /* CSI's */
+    char *source;         /* id of a volume, which may be gone by now */
+    const char *location; /* region, as its VolumeSnapshotClass says it; NULL: the volume's */
     enum snapshot_phase phase;
     bool block;  /* of a block volume */
     char *id;    /* what CreateSnapshot answered; NULL before */
@@ -40,10 +42,12 @@ struct volume_snapshot {
     struct waiters changed;
 };
 
-/* A VolumeSnapshot is created. */
-struct volume_snapshot *snapshotter_take(const struct volume *volume);
+/* A VolumeSnapshot is created; `location` is static. */
+struct volume_snapshot *snapshotter_take(const struct volume *volume, const char *location);
 void volume_snapshot_free(struct volume_snapshot *snapshot);
 /* It is deleted, if it was not before. */
 void snapshotter_delete(struct volume_snapshot *snapshot);
+/* What Azure has of the one from which it is copied to its location; NULL if it has none. */
+const struct snapshot *volume_snapshot_local(const struct volume_snapshot *snapshot);
 /* Whether its story has come to an end, or rests where it should. */
 bool volume_snapshot_is_settled(const struct volume_snapshot *snapshot);

@@ -242,7 +242,7 @@ static void take_snapshot(struct sim *sim, const struct incident *incident)
     sim_choices(incident, &random);
     const struct volume *volume = any_volume(sim, &random, false);
     if (volume)
-        snapshotter_take(volume);
+        snapshotter_take(volume, random_below(&random, 4) == 0 ? "West Europe" : NULL);
 }
 
 static void delete_snapshot(struct sim *sim, const struct incident *incident)
