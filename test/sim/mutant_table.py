@@ -293,6 +293,11 @@ MUTANTS = [
            "    if (!progress->controller->leading || !id)\n        return;\n",
            "    if (object || !id)\n        return;\n", "calm",
            "snapshot-taken,claim-modified"),
+    Mutant("the local one of a copy stays", "controller/snapshot/plan.c",
+           "    if (in->over)\n", "    if (in->over && in->deleting)\n", "calm", "snapshot-taken"),
+    Mutant("it is said that nothing comes of a copy which is begun later", "controller/snapshot/reconcile.c",
+           "err_kind_retry(err_kind(err)) != ERR_RETRY_NEVER;", "err_is_transient(err);", "azure-faults",
+           "snapshot-taken,snapshot-deleted"),
     # ---- copies ----
     Mutant("a copy is created empty", "controller/volume/disk.c",
            "        .source_id = volume_source_id(volume),\n", "", "copies"),

@@ -52,7 +52,7 @@ MUTANTS = [
            "return us ? us : timestamp_noted(snapshot->properties->time_created);",
            "return us < 0 ? us : timestamp_noted(snapshot->properties->time_created);", "disk_snapshot"),
     Mutant("a full snapshot is to be copied", "provisioner-lib/snapshot_parameters.c",
-           "    if (!p->incremental)\n", "    if (!p->incremental && !p->location)\n"),
+           "    if (!p->incremental)\n", "    if (!p->incremental && p->instant_access_minutes)\n"),
     Mutant("the local one can be exported", "provisioner-lib/snapshot_parameters.c",
            'local.network_access = "DenyAll";', 'local.network_access = "AllowAll";'),
     # ---- growth ----
