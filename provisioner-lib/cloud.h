@@ -208,8 +208,8 @@ struct cloud_ops {
     struct err *(*snapshot_id)(struct cloud *cloud, const struct cloud_snapshot_spec *spec,
                                char **ret_id);
     /* The snapshot, made now, or before by the same creator of the same disk; it may have to be
-     * copied yet. EXISTS if there is another one of that name; NOT_FOUND if there is no such disk.
-     */
+     * copied yet. EXISTS if there is another one of that name; NOT_FOUND if there is no such disk;
+     * BUSY if it is to be in another region, into which somebody has to copy it. */
     struct err *(*snapshot_create)(struct task *self, struct cloud *cloud,
                                    const struct cloud_snapshot_spec *spec,
                                    struct cloud_snapshot *ret);

@@ -77,25 +77,40 @@ static struct err *patch_finalizers(struct task *self, struct snapshot_work *wor
 
 /* ---- the snapshot ---- */
 
-/* What is on record already is of an earlier attempt, which may have made the snapshot. */
-static struct err *record_creating(struct task *self, struct snapshot_work *work)
+/* Whose file system it may have. What is on record already is of an earlier attempt, which may have
+ * made the snapshot. */
+static void add_provenance(const struct snapshot_work *work, json_t *status)
 {
     CLEANUP(provenance_fini) struct provenance source = {0};
-    const Api__AzSnapshotStatus *status = work->snapshot->status;
+    const Api__AzSnapshotStatus *recorded = work->snapshot->status;
+
+    if ((recorded && recorded->filesystem) ||
+        snapshot_annotation(work->snapshot, ANNOTATION_SOURCE_UUIDS))
+        return;
+    provenance_of_disk(work->controller, work->snapshot->spec->source_volume_id, &source);
+    json_object_set_new(status, "filesystem", json_pack("s?", source.filesystem));
+    json_object_set_new(status, "annotation",
+                        json_pack("{s:s?}", ANNOTATION_SOURCE_UUIDS, source.uuids));
+}
+
+static struct err *record_creating(struct task *self, struct snapshot_work *work)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
     json_t *local;
 
     TRY(regional_copy_plan(self, work, &local));
-    if ((status && status->filesystem) ||
-        snapshot_annotation(work->snapshot, ANNOTATION_SOURCE_UUIDS))
-        return snapshot_patch_status(
-            self, work, json_pack("{s:s, s:n, s:o}", "state", "Creating", "error", "local", local),
-            NULL);
-    provenance_of_disk(work->controller, work->snapshot->spec->source_volume_id, &source);
-    return snapshot_patch_status(self, work,
-                                 json_pack("{s:s, s:n, s:o, s:s?, s:{s:s?}}", "state", "Creating",
-                                           "error", "local", local, "filesystem", source.filesystem,
-                                           "annotation", ANNOTATION_SOURCE_UUIDS, source.uuids),
-                                 NULL);
+    bool is_copy = !json_is_null(local);
+    json_t *status = json_pack("{s:s, s:n, s:o}", "state", "Creating", "error", "local", local);
+    add_provenance(work, status);
+    TRY(snapshot_patch_status(self, work, status, &written));
+    if (!is_copy || snapshot_local_id(as_snapshot(written)))
+        return NULL;
+    return err_new(
+        ERR_PRECONDITION,
+        "the definition of AzSnapshot (azsnapshots.disk.csi.azure.com) is from an earlier "
+        "version of the driver, and has no status.local, without which a snapshot cannot "
+        "be copied to another region; apply the driver's definitions (kubectl apply -f "
+        "crds/)");
 }
 
 static struct err *create(struct task *self, struct snapshot_work *work)

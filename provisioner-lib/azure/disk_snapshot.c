@@ -254,6 +254,12 @@ static struct err *put(struct task *self, void *ctx)
 
     TRY(managed_disk_get(self, c->arm, c->spec->disk_id, &disk));
     TRY(snapshot_parameters_check_disk(c->spec->parameters, disk.sku, disk.region));
+    if (snapshot_parameters_is_copy(c->spec->parameters, disk.region))
+        return err_new(
+            ERR_BUSY,
+            "snapshot %s is to be in %s, and its disk is in %s: it cannot be taken there, "
+            "but has to be copied",
+            c->id, c->spec->parameters->location, disk.region);
     return put_to(self, c, disk.region);
 }
 

@@ -29,13 +29,14 @@ def install(api: client.ApiClient, files: Sequence[Path] = DEFINITIONS) -> None:
 
 
 @contextmanager
-def older(api: client.ApiClient, plural: str, field: str, is_kept: Callable[[], bool]) -> Iterator[None]:
-    """A definition without a field of spec, as somebody else may have installed it: what it does not know, an API
+def older(api: client.ApiClient, plural: str, field: str, is_kept: Callable[[], bool],
+          part: str = "spec") -> Iterator[None]:
+    """A definition without a field of spec, or of status, as somebody else may have installed it: what it does not know, an API
     server drops. `is_kept` says whether it does."""
     extensions, name = client.ApiextensionsV1Api(api), f"{plural}.disk.csi.azure.com"
     now = extensions.read_custom_resource_definition(name)
     without = extensions.read_custom_resource_definition(name)
-    del without.spec.versions[0].schema.open_apiv3_schema.properties["spec"].properties[field]
+    del without.spec.versions[0].schema.open_apiv3_schema.properties[part].properties[field]
     extensions.replace_custom_resource_definition(name, without)
     try:
         until(lambda: not is_kept(), "the older definition counts")

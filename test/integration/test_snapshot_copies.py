@@ -6,6 +6,7 @@ import pytest
 from azsim import simulator
 from cluster.waiting import until
 
+from . import custom_resources
 from .calls import create, refused
 from .driver_world import Controller, World
 from .test_snapshots import by_hand, drop, listed, names, snap, snap_all
@@ -238,6 +239,23 @@ def test_a_record_that_is_deleted_by_hand_goes_when_the_copy_is_complete(world, 
     assert puts(world, LOCAL) == puts(world, "snapshot-1") == 1
     drop(controller, found.snapshot_id)
     assert names(azure_sdk) == set()
+
+
+def test_an_older_definition_is_said(world, controller, azure_sdk):
+    """Without status.local, nobody would know of the local one."""
+    volume = create(controller).volume_id
+    world.create("azsnapshots", {"metadata": {"name": "probe"}, "spec": {"snapshotName": "probe", "sourceVolumeId": "x"}})
+
+    def is_kept() -> bool:
+        world.patch("azsnapshots", "probe", {"status": {"state": "Pending", "local": {"snapshotId": "x"}}}, status=True)
+        return "local" in status(world, "probe")
+
+    with custom_resources.older(world.client, "azsnapshots", "local", is_kept, part="status"):
+        with refused("FAILED_PRECONDITION", "definition of AzSnapshot", "kubectl apply -f crds/"):
+            snap(controller, volume, parameters=ELSEWHERE)
+        assert names(azure_sdk) == set()
+        assert snap(controller, volume, "snapshot-2", {}).ready_to_use
+    assert not snap(controller, volume, parameters=ELSEWHERE).ready_to_use
 
 
 # ---- the leader dies ----

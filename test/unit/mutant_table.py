@@ -53,6 +53,9 @@ MUTANTS = [
            "return us < 0 ? us : timestamp_noted(snapshot->properties->time_created);", "disk_snapshot"),
     Mutant("a full snapshot is to be copied", "provisioner-lib/snapshot_parameters.c",
            "    if (!p->incremental)\n", "    if (!p->incremental && p->instant_access_minutes)\n"),
+    Mutant("a snapshot that is to be copied is taken where its disk is", AZURE + "disk_snapshot.c",
+           "if (snapshot_parameters_is_copy(c->spec->parameters, disk.region))",
+           "if (snapshot_parameters_is_copy(c->spec->parameters, disk.region) && !c->id)"),
     Mutant("the local one can be exported", "provisioner-lib/snapshot_parameters.c",
            'local.network_access = "DenyAll";', 'local.network_access = "AllowAll";'),
     # ---- growth ----

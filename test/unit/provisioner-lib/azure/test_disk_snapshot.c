@@ -186,6 +186,8 @@ static void test_what_is_refused(void **state)
         ERR_INVALID, "parameter location: westus");
     expect_refused(world, (struct question){.name = "s", .parameters = {{"location", "westus"}}},
                    ERR_EXISTS, "in eastus");
+    expect_refused(world, (struct question){.name = "t", .parameters = {{"location", "westus"}}},
+                   ERR_BUSY, "has to be copied");
     expect_refused(
         world,
         (struct question){.name = "t", .parameters = {{"instantAccessDurationMinutes", "60"}}},
