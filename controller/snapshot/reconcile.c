@@ -93,6 +93,7 @@ static void add_provenance(const struct snapshot_work *work, json_t *status)
                         json_pack("{s:s?}", ANNOTATION_SOURCE_UUIDS, source.uuids));
 }
 
+/* An API server with an older definition drops what is recorded of a local one. */
 static struct err *record_creating(struct task *self, struct snapshot_work *work)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
@@ -107,10 +108,10 @@ static struct err *record_creating(struct task *self, struct snapshot_work *work
         return NULL;
     return err_new(
         ERR_PRECONDITION,
-        "the definition of AzSnapshot (azsnapshots.disk.csi.azure.com) is from an earlier "
-        "version of the driver, and has no status.local, without which a snapshot cannot "
-        "be copied to another region; apply the driver's definitions (kubectl apply -f "
-        "crds/)");
+        "AzSnapshot %s does not keep status.local, without which a snapshot cannot be "
+        "copied to another region: update the custom resource definitions (kubectl apply "
+        "-f crds/)",
+        written->metadata->name);
 }
 
 static struct err *create(struct task *self, struct snapshot_work *work)
