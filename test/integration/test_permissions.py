@@ -1,11 +1,10 @@
 """The programs may do what they do, and no more: they run with the accounts of the chart, and what they ask the API
 server for, by its audit log, is compared with what the roles allow."""
 
-import subprocess
+from pathlib import Path
 
 import pytest
 from chart.chart import SNAPSHOTS, every_value_changed, render
-from cluster import tools
 from cluster.waiting import until
 from kubernetes import client
 
@@ -17,12 +16,12 @@ from .kubernetes_side import forget, persistent_volume, volume_attachment
 from .node.machine import SMALLEST_EXT4, Disk, Machine
 from .node.plugin import NodePlugin
 from .release import Permission, Release
+from .sidecars import CONTAINERS, Sidecars
 from .volume_snapshots import VolumeSnapshots, defined
 
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
 SNAPSHOT_CONTROLLER = "csi-snapshot-controller-sa"
-SIDECARS = ("csi-provisioner", "csi-attacher", "csi-resizer", "csi-snapshotter")
 CLASS, SNAPSHOT_CLASS = "azuredisk-premium-ssd-lrs-replicas", "csi-azuredisk-vsc"
 
 
@@ -49,7 +48,7 @@ def used(world, release, tmp_path_factory):
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
-        a_claim_is_served_by_the_sidecars(world, release, controller)
+        a_claim_is_served_by_the_sidecars(world, release, controller.socket)
         a_volume_that_failed_is_made(controller)
         a_snapshot_comes_and_goes(controller)
         a_node_goes(world)
@@ -109,40 +108,36 @@ def a_node_goes(world: World) -> None:
     until(lambda: not world.find("azdrivernodes", world.nodes[2]), "its AzDriverNode goes")
 
 
-def started(world: World, release: Release, name: str, account: str, *flags: str) -> subprocess.Popen:
-    """A program of another project, as its container runs it."""
-    words = [tools.folder() / name, *release.arguments(name), f"--kubeconfig={release.kubeconfig(account)}", *flags]
-    with open(world.folder / f"{name}.log", "ab") as log:
-        return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *words], stdout=log, stderr=log)
+def sidecars(world: World, release: Release, socket: Path) -> Sidecars:
+    accounts = {name: CONTROLLER for name in CONTAINERS} | {"snapshot-controller": SNAPSHOT_CONTROLLER}
+    programs = {name: [*release.arguments(name), f"--kubeconfig={release.kubeconfig(account)}"]
+                for name, account in accounts.items()}
+    for name in CONTAINERS:
+        programs[name].append(f"--csi-address={socket}")
+    return Sidecars(world.folder, programs)
 
 
-def a_claim_is_served_by_the_sidecars(world: World, release: Release, controller: Controller) -> None:
+def a_claim_is_served_by_the_sidecars(world: World, release: Release, socket: Path) -> None:
     """The test does the part of Kubernetes' own controllers, and of the scheduler."""
     storage = client.StorageV1Api(world.client)
     for name in world.nodes:
         driver = {"name": GROUP, "nodeID": name, "topologyKeys": [f"topology.{GROUP}/zone"]}
         storage.create_csi_node({"metadata": {"name": name}, "spec": {"drivers": [driver]}})
-    programs = [started(world, release, name, CONTROLLER, f"--csi-address={controller.socket}") for name in SIDECARS]
-    programs.append(started(world, release, "snapshot-controller", SNAPSHOT_CONTROLLER))
     modified = {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttributesClass", "metadata": {"name": "plain"},
                 "driverName": GROUP, "parameters": {"skuName": "Premium_LRS"}}
     world.custom.create_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", modified)
-
-    name = a_claim_gets_its_volume(world, release.namespace, "claim", "4Gi", volumeAttributesClassName="plain")
-    attachment = {"metadata": {"name": f"{name}-a"},
-                  "spec": {"attacher": GROUP, "nodeName": world.nodes[0], "source": {"persistentVolumeName": name}}}
-    storage.create_volume_attachment(attachment)
-    until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, "the attachment", 90)
-    storage.delete_volume_attachment(f"{name}-a")
-    until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
-          "the attachment goes", 90)
-    the_claim_grows(world.core, release.namespace, name)
-    the_claim_has_snapshots(world, release.namespace)
-    a_claim_goes(world, release.namespace, "claim", name)
-
-    for process in programs:
-        process.kill()
-        process.wait()
+    with sidecars(world, release, socket):
+        name = a_claim_gets_its_volume(world, release.namespace, "claim", "4Gi", volumeAttributesClassName="plain")
+        attachment = {"metadata": {"name": f"{name}-a"},
+                      "spec": {"attacher": GROUP, "nodeName": world.nodes[0], "source": {"persistentVolumeName": name}}}
+        storage.create_volume_attachment(attachment)
+        until(lambda: storage.read_volume_attachment(f"{name}-a").status.attached, "the attachment")
+        storage.delete_volume_attachment(f"{name}-a")
+        until(lambda: not [a for a in storage.list_volume_attachment().items if a.metadata.name == f"{name}-a"],
+              "the attachment goes")
+        the_claim_grows(world.core, release.namespace, name)
+        the_claim_has_snapshots(world, release.namespace)
+        a_claim_goes(world, release.namespace, "claim", name)
     world.custom.delete_cluster_custom_object("storage.k8s.io", "v1", "volumeattributesclasses", "plain")
     for csi_node in world.nodes:
         storage.delete_csi_node(csi_node)
@@ -160,7 +155,7 @@ def a_claim_gets_its_volume(world: World, namespace: str, name: str, size: str, 
         return next((pv for pv in world.core.list_persistent_volume().items if pv.spec.claim_ref and
                      (pv.spec.claim_ref.namespace, pv.spec.claim_ref.name) == (namespace, name)), None)
 
-    found = until(volume, f"the PersistentVolume of {name}", 90).metadata.name
+    found = until(volume, f"the PersistentVolume of {name}").metadata.name
     world.core.patch_namespaced_persistent_volume_claim(name, namespace, {"spec": {"volumeName": found}})
     bound = {"status": {"phase": "Bound", "capacity": {"storage": size}}}
     world.core.patch_namespaced_persistent_volume_claim_status(name, namespace, bound)
@@ -171,8 +166,8 @@ def a_claim_goes(world: World, namespace: str, name: str, volume: str) -> None:
     world.core.delete_namespaced_persistent_volume_claim(name, namespace)
     world.core.patch_namespaced_persistent_volume_claim(name, namespace, {"metadata": {"finalizers": None}})
     world.core.patch_persistent_volume_status(volume, {"status": {"phase": "Released"}})
-    until(lambda: not world.find("azvolumes", volume), "the disk goes", 90)
-    until(lambda: _only_protected(world.core, volume), "the PersistentVolume goes", 90)
+    until(lambda: not world.find("azvolumes", volume), "the disk goes")
+    until(lambda: _only_protected(world.core, volume), "the PersistentVolume goes")
 
 
 def the_claim_has_snapshots(world: World, namespace: str) -> None:
@@ -180,14 +175,14 @@ def the_claim_has_snapshots(world: World, namespace: str) -> None:
     snapshots = VolumeSnapshots(world.client, namespace)
     snapshots.create_class("wrong", GROUP, {"surprise": "1"})
     snapshots.create("refused", "claim", "wrong")
-    until(lambda: "surprise" in snapshots.status("refused").get("error", {}).get("message", ""), "it is refused", 90)
+    until(lambda: "surprise" in snapshots.status("refused").get("error", {}).get("message", ""), "it is refused")
     snapshots.create("taken", "claim", SNAPSHOT_CLASS)
-    until(lambda: snapshots.status("taken").get("readyToUse"), "the snapshot is ready", 90)
+    until(lambda: snapshots.status("taken").get("readyToUse"), "the snapshot is ready")
     source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "taken"}
     restored = a_claim_gets_its_volume(world, namespace, "restored", "6Gi", dataSource=source)
     for name in ("refused", "taken"):
         snapshots.delete(name)
-    until(lambda: not snapshots.any_left(), "the snapshots go", 90)
+    until(lambda: not snapshots.any_left(), "the snapshots go")
     assert world.objects("azsnapshots") == []
     snapshots.delete_class("wrong")
     a_claim_goes(world, namespace, "restored", restored)
@@ -201,7 +196,7 @@ def the_claim_grows(core: client.CoreV1Api, namespace: str, volume: str) -> None
         status = core.read_namespaced_persistent_volume_claim("claim", namespace).status
         return "FileSystemResizePending" in [condition.type for condition in status.conditions or []]
 
-    until(waits_for_its_node, "the disk has grown", 90)
+    until(waits_for_its_node, "the disk has grown")
     assert core.read_persistent_volume(volume).spec.capacity["storage"] == "6Gi"
 
 

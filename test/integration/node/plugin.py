@@ -3,6 +3,7 @@
 The program is the one with sanitizers that `make checked-programs` builds, or that of the
 environment variable AZDISK_NODE."""
 
+import contextlib
 import http.client
 import os
 import signal
@@ -108,6 +109,17 @@ class NodePlugin:
         started = [process for child in children for process in _session(int(child))]
         self.kill()
         kill_all(started)
+
+    def until_it_waits_for_a_disk(self) -> None:
+        """One of its threads is in a system call that ends when a frozen disk has taken its writes."""
+        threads = Path(f"/proc/{self.process.pid}/task")
+
+        def waits() -> bool:
+            with contextlib.suppress(OSError):  # a thread that ends meanwhile
+                return any(stat.read_text().rpartition(")")[2].split()[0] == "D" for stat in threads.glob("*/stat"))
+            return False
+
+        until(waits, "a thread that waits for the disk")
 
     def close(self) -> None:
         """It must end well, and so must what its sanitizers have to say."""

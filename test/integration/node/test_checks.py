@@ -82,6 +82,7 @@ def test_a_journal_is_replayed_on_record_and_with_the_role(plugin, cloud, frozen
     freeze(True)
     staging = plugin.later(v.stage)
     until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the mount on record")
+    plugin.until_it_waits_for_a_disk()
     cloud.want(v.name, "Replica")
     cloud.publish("later", lun=1, size=MIB)
     plugin.knows_attachments(2)  # and so of the demotion
@@ -100,6 +101,7 @@ def test_a_mount_that_its_caller_has_given_up_is_undone(plugin, cloud, frozen):
     freeze(True)
     staging = plugin.later(v.stage, timeout=3)
     until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the mount on record")
+    plugin.until_it_waits_for_a_disk()
     assert staging.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED
     freeze(False)
     until(lambda: cloud.running_job(v.name) is None, "it has ended")

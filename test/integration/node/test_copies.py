@@ -194,6 +194,7 @@ def test_killed_while_the_journal_is_replayed(stopped, cloud, disk_of, frozen):
     freeze(True)
     stopped.later(v.stage)
     until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the replay on record")
+    stopped.until_it_waits_for_a_disk()
     stopped.process.kill()
     freeze(False)
     stopped.kill()
@@ -216,6 +217,7 @@ def test_demoted_while_the_journal_is_replayed(plugin, cloud, disk_of, frozen):
     freeze(True)
     staging = plugin.later(v.stage)
     until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the replay on record")
+    plugin.until_it_waits_for_a_disk()
     cloud.want(v.name, "Replica")
     cloud.publish("later", lun=1, size=MIB)
     plugin.knows_attachments(3)  # and so of the demotion
