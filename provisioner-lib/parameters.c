@@ -86,6 +86,10 @@ static const struct parameter_row rows[] = {
      "volume whose device cannot is not mounted; none: never; guest: never, because the workload "
      "makes reservations of its own. Volumes that several nodes write to (ReadWriteMany) have "
      "none. See docs/fencing.md."},
+    {"automaticFailover", TRUTH, CREATION, AT(automatic_failover), NULL, 0, 0, NULL,
+     "Whether the pods of a node from which nothing is heard any more are moved without anybody's "
+     "decision, once the disk refuses that node's writes; needs replicas, a fence and a controller "
+     "that runs with --node-grace-period. Default: false. See docs/failover.md."},
     {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "basic", "advanced"), 0, 0,
      "none",
      "How the device is set before the volume is used. basic: by the performance of a disk of its "

@@ -34,7 +34,8 @@ struct volume_parameters {
     const char *network_access, *public_access;     /* static; NULL: Azure's default */
     char *disk_access;                              /* NULL: none */
     bool bursting, performance_plus;
-    const char *fencing;      /* static */
+    const char *fencing; /* static */
+    bool automatic_failover;
     const char *perf_profile; /* static */
     size_t n_settings;        /* of the device, which its node makes */
     struct parameter *tags;   /* owned, both parts */

@@ -88,6 +88,20 @@ static struct err *check_fencing(const struct volume_parameters *p, bool multi_n
                                 "1: nobody else can write to a disk that is not shared");
 }
 
+static struct err *check_automatic_failover(const struct volume_parameters *p, bool multi_node)
+{
+    bool fenced = strcmp(p->fencing, "none") != 0 && strcmp(p->fencing, "guest") != 0;
+
+    if (!p->automatic_failover || (p->max_mount_replica_count > 0 && !multi_node && fenced))
+        return NULL;
+    return err_new(ERR_INVALID, "parameter automaticFailover is not possible with %s",
+                   !fenced      ? "fencing: none or guest: without a fence nobody knows that a "
+                                  "silent node does not write"
+                   : multi_node ? "volumes that several nodes write to (ReadWriteMany)"
+                                : "volumes without replicas; it needs maxShares and "
+                                  "maxMountReplicaCount");
+}
+
 static struct err *check_performance(const struct volume_parameters *p)
 {
     bool provisioned = disk_sku_is_provisioned(p->sku);
@@ -150,6 +164,7 @@ struct err *volume_parameters_check(const struct volume_parameters *p, bool mult
     TRY(check_performance(p));
     TRY(check_perf_profile(p));
     TRY(check_fencing(p, multi_node));
+    TRY(check_automatic_failover(p, multi_node));
     TRY(check_tags(p));
     TRY(check_partition(p));
     return check_access(p);

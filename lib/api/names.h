@@ -44,7 +44,13 @@
 /* A UUID that a user accepts: of a PersistentVolume, which may have it in volumeAttributes too, and
  * in metadata. */
 #define ANNOTATION_ACCEPT_FILESYSTEM "disk.csi.azure.com/accept-filesystem"
-#define ANNOTATION_FENCE "disk.csi.azure.com/fence"             /* node/volume_fence.h */
+#define ANNOTATION_FENCE "disk.csi.azure.com/fence" /* node/volume_fence.h */
+/* Of a replica: "<key> <time>", the key of the volume's primary whose node is silent since it
+ * renewed its Lease at that time, for the replica's node to preempt; and the same text by that
+ * node, once the disk has confirmed that it refuses the writes of that key. See docs/failover.md.
+ */
+#define ANNOTATION_PREEMPT_REQUEST "disk.csi.azure.com/preempt-request"
+#define ANNOTATION_PREEMPTED "disk.csi.azure.com/preempted"
 #define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */
@@ -54,6 +60,14 @@
 
 /* Of AzDriverNode.status.lastHeartbeatTime: what --heartbeat-limit is when it is not given. */
 enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };
+
+/* Of the Leases of node plug-ins, which are in the namespace of the custom resources and named as
+ * their nodes. */
+#define LABEL_NODE_LEASE "disk.csi.azure.com/node-lease"
+
+/* The taint by which Kubernetes gives up what is on a node, and its value where we set it. */
+#define TAINT_OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+#define TAINT_VALUE_OF_FAILOVER "disk.csi.azure.com"
 
 /* Of an AzVolumeAttachment. */
 #define ROLE_PRIMARY "Primary"

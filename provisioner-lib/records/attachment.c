@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/parameter_list.h"
 #include "provisioner-lib/records/names.h"
 
 /* Larger than any LUN that Linux gives a SCSI disk's address: what is above is no LUN. */
@@ -67,6 +69,19 @@ static bool read_number(const Api__AzVolumeAttachment *attachment, const char *n
     errno = 0;
     *ret = strtoull(text, &end, 10);
     return !*end && !errno && *ret <= most;
+}
+
+bool attachment_wants_automatic_failover(const Api__AzVolumeAttachment *attachment)
+{
+    const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
+
+    if (!spec)
+        return false;
+    CLEANUP(freep)
+    struct parameter *list = PARAMETER_LIST(spec->volume__context, spec->n_volume__context);
+    const char *wish = parameter_find(list, spec->n_volume__context, "automaticFailover");
+
+    return wish && strcasecmp(wish, "true") == 0;
 }
 
 int attachment_lun(const Api__AzVolumeAttachment *attachment)

@@ -26,6 +26,8 @@ bool attachment_is(const Api__AzVolumeAttachment *attachment, const char *role);
 const char *attachment_state(const Api__AzVolumeAttachment *attachment); /* "" if it has none yet */
 /* A note in status.annotation; NULL if it is not there. */
 const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name);
+/* Whether the volume's parameters ask for automatic failover (docs/failover.md). */
+bool attachment_wants_automatic_failover(const Api__AzVolumeAttachment *attachment);
 
 int attachment_lun(const Api__AzVolumeAttachment *attachment); /* NO_LUN: none on record */
 /* The disk's size when it was attached, in bytes; 0: none on record. Upstream's driver has none. */
