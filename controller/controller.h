@@ -31,6 +31,8 @@ struct settings {
     bool expand_detaches_replicas; /* of a disk that cannot be changed while a VM has it */
     int64_t reserved_slots;        /* of each VM, for disks of others */
     int repair;                    /* enum repair: what the audit puts right */
+    uint64_t node_grace_period_ms; /* until a node with a Lease is silent; 0: never */
+    int64_t failover_max_silent;   /* percent of all nodes; docs/failover.md */
 };
 
 struct controller {
@@ -82,6 +84,8 @@ workqueue_work_fn reconcile_limit;
 workqueue_work_fn reconcile_snapshot;
 /* progress.h; of many snapshots and disks at once. */
 workqueue_work_fn reconcile_snapshot_progress, reconcile_disk_progress;
+
+workqueue_work_fn reconcile_failover;
 
 /* volume/attachment_summary.h; on a queue of its own, since it is in no hurry. */
 workqueue_work_fn reconcile_summary;

@@ -10,6 +10,8 @@ static const char *const publish_waits[] = {"created", "lun", "attached", NULL};
 static const char *const on_unpublish_ways[] = {"demote", "detach", NULL};
 static const char *const repairs[] = {"safe", "none", NULL};
 
+enum { LEAST_GRACE_PERIOD_MS = 4000 };
+
 static struct flags flags = {
     .endpoint = "unix:///csi/csi.sock",
     .health_address = "0.0.0.0:29602",
@@ -34,7 +36,8 @@ static struct flags flags = {
                  .heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS,
                  .worker_tasks = 100,
                  .audit_interval_ms = 10 * 1000,
-                 .repair = REPAIR_SAFE},
+                 .repair = REPAIR_SAFE,
+                 .failover_max_silent = 20},
 };
 
 static const struct option_row rows[] = {
@@ -107,6 +110,13 @@ static const struct option_row rows[] = {
     CHOICE_FLAG("repair", flags.settings.repair, repairs,
                 "Which findings the audit repairs: safe (those that Azure's model proves) or none "
                 "(report only)"),
+    DURATION_FLAG(
+        "node-grace-period", flags.settings.node_grace_period_ms, 0,
+        "How long the Lease of a node plug-in may go without a renewal until the node is silent "
+        "and its volumes with automaticFailover are failed over; 0: never (docs/failover.md)"),
+    INT_FLAG("failover-max-silent", flags.settings.failover_max_silent, 0, 100,
+             "Percentage of all nodes, but at least two nodes, that may be silent at once; when "
+             "there are more, none is failed over"),
     INT_FLAG("worker-threads", flags.settings.worker_tasks, 1, 1000,
              "Number of objects of each kind that are reconciled concurrently; attachments are not "
              "limited, because they mostly wait for Azure"),
@@ -120,6 +130,10 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
     if (flags.renew_deadline_ms >= flags.lease_duration_ms)
         return options_refuse(program, ret_status,
                               "--lease-renew-deadline must be less than --lease-duration");
+    if (flags.settings.node_grace_period_ms &&
+        flags.settings.node_grace_period_ms < LEAST_GRACE_PERIOD_MS)
+        return options_refuse(program, ret_status,
+                              "--node-grace-period must be 0 or at least 4 seconds");
     *ret = flags;
     return true;
 }

@@ -5,6 +5,7 @@
 
 #include "controller/audit/audit.h"
 #include "controller/cache/informers.h"
+#include "controller/failover/node_leases.h"
 #include "controller/metrics.h"
 #include "controller/replica/unschedulable.h"
 #include "controller/routing/object_events.h"
@@ -31,6 +32,9 @@ enum { SUMMARY_TASKS = 4 };
 
 /* Lists, which are in no hurry. */
 enum { PROGRESS_TASKS = 2 };
+
+/* Of nodes that are silent at once. */
+enum { FAILOVER_TASKS = 16 };
 
 struct leader {
     struct leader_config config;
@@ -104,6 +108,7 @@ static void start(struct leader *leader)
         [SNAPSHOT_PROGRESS_QUEUE] = {"snapshotprogress", reconcile_snapshot_progress,
                                      PROGRESS_TASKS},
         [DISK_PROGRESS_QUEUE] = {"diskprogress", reconcile_disk_progress, PROGRESS_TASKS},
+        [FAILOVER_QUEUE] = {"failover", reconcile_failover, FAILOVER_TASKS},
     };
 
     list_init(&leader->leading.reservations);
@@ -117,6 +122,7 @@ static void start(struct leader *leader)
                                                     .finished = finished,
                                                 });
     controller->leading = &leader->leading;
+    leader->leading.node_leases = node_leases_start(controller, &leader->reconcilers);
     leader->audit = audit_start(controller, &leader->reconcilers);
     resync(leader);
     STORE_FOREACH(controller->driver_nodes, object)
@@ -166,6 +172,7 @@ static void end_reconcilers(struct leader *leader)
     attachment_forget_verified(controller);
     unschedulable_clear(controller);
     filesystem_note_forget(controller);
+    node_leases_free(TAKE_PTR(leader->leading.node_leases));
     controller->leading = NULL;
     for (size_t i = 0; i < N_QUEUES; i++)
         workqueue_free(leader->leading.queues[i]);

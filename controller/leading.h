@@ -11,8 +11,8 @@
 #include "lib/base/string_set.h"
 #include "lib/kube/workqueue.h"
 
-/* Keys are those of the objects that a queue is named after; of REPLICA_QUEUE, RECOVERY_QUEUE
- * and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE and
+/* Keys are those of the objects that a queue is named after; of FAILOVER_QUEUE, AzDriverNodes'; of
+ * REPLICA_QUEUE, RECOVERY_QUEUE and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE and
  * DISK_PROGRESS_QUEUE, see progress.h. */
 enum queue {
     VOLUME_QUEUE,
@@ -26,6 +26,7 @@ enum queue {
     SNAPSHOT_QUEUE,
     SNAPSHOT_PROGRESS_QUEUE,
     DISK_PROGRESS_QUEUE,
+    FAILOVER_QUEUE,
     N_QUEUES
 };
 
@@ -47,4 +48,6 @@ struct leading {
     struct unschedulable *unschedulable;
     /* Uids of attachments with a note that does not count; volume/filesystem_note.c. */
     struct string_set ignored_notes;
+    /* Of which nothing is heard; failover/node_leases.c. */
+    struct node_leases *node_leases;
 };

@@ -1,5 +1,6 @@
 #include "controller/metrics.h"
 
+#include "controller/failover/node_leases.h"
 #include "lib/base/alloc.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
@@ -32,6 +33,21 @@ struct metric METRIC_AUDIT_SCANS = {
     .help = "Scans of the audit, by result.",
     .type = METRIC_COUNTER,
     .labels = {"result"},
+};
+
+struct metric METRIC_FAILOVERS = {
+    .name = "azuredisk_failovers_total",
+    .help = "Silent nodes, by what came of it (docs/failover.md).",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+struct metric METRIC_FAILOVER_SECONDS = {
+    .name = "azuredisk_failover_duration_seconds",
+    .help = "Duration of the phases of automatic failovers.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"phase"},
+    .buckets = METRIC_SECONDS,
 };
 
 struct metric METRIC_AUDIT_DIFFERENCES = {
@@ -75,6 +91,13 @@ static struct metric attachments_gauge = {
     .labels = {"role", "state"},
 };
 
+static struct metric silent_nodes_gauge = {
+    .name = "azuredisk_silent_nodes",
+    .help = "Nodes whose plug-in has not renewed its Lease for the grace period and that have not "
+            "been given up (docs/failover.md).",
+    .type = METRIC_GAUGE,
+};
+
 struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_CSI_OPERATIONS,
     &METRIC_RECONCILES,
@@ -82,12 +105,15 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_WATCH_FAILURES,
     &METRIC_AUDIT_FINDINGS,
     &METRIC_AUDIT_SCANS,
+    &METRIC_FAILOVERS,
+    &METRIC_FAILOVER_SECONDS,
     &METRIC_AUDIT_DIFFERENCES,
     &METRIC_AUDIT_LOOKS,
     &queue_depth_gauge,
     &leader_gauge,
     &volumes_gauge,
     &attachments_gauge,
+    &silent_nodes_gauge,
     &METRIC_BUILD_INFO,
     &METRIC_AZURE_REQUESTS,
     &METRIC_AZURE_REQUEST_SECONDS,
@@ -134,5 +160,6 @@ void metrics_refresh(const struct controller *controller, bool leads)
     }
     metric_set(&leader_gauge, leads ? 1 : 0, NULL);
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
+    metric_set(&silent_nodes_gauge, node_leases_silent(controller));
     count_objects(controller);
 }

@@ -7,7 +7,7 @@
 #include "lib/base/metrics.h"
 
 extern struct metric METRIC_RECONCILES, METRIC_RECONCILE_SECONDS, METRIC_AUDIT_FINDINGS,
-    METRIC_AUDIT_SCANS;
+    METRIC_AUDIT_SCANS, METRIC_FAILOVERS, METRIC_FAILOVER_SECONDS;
 
 /* Deprecated names of METRIC_AUDIT_FINDINGS and METRIC_AUDIT_SCANS, with the same values; 0.2.0
  * removes them (docs/upgrading.md). */

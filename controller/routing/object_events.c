@@ -7,6 +7,7 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_name.h"
+#include "controller/failover/reconcile.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/snapshot/progress.h"
@@ -104,6 +105,7 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     size_t n = 0;
     struct kube_object *const *siblings = NULL;
 
+    failover_of_attachment(controller, before, after);
     if (!attachment_needs_reconcile(before, after))
         return;
     enqueue_attachment(controller, object);
@@ -181,16 +183,10 @@ static bool node_facts_changed(const struct controller *controller,
            strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
 }
 
-static const char *boot_of(const struct kube_object *object)
-{
-    const Api__NodeStatus *status = KUBE_AS(Api__Node, object)->status;
-
-    return status && status->node_info ? status->node_info->boot_id : NULL;
-}
-
 static bool node_booted(const struct kube_object *before, const struct kube_object *after)
 {
-    const char *was = before ? boot_of(before) : NULL, *is = after ? boot_of(after) : NULL;
+    const char *was = before ? node_boot_id(KUBE_AS(Api__Node, before)) : NULL;
+    const char *is = after ? node_boot_id(KUBE_AS(Api__Node, after)) : NULL;
 
     return is && (!was || strcmp(was, is) != 0);
 }
@@ -229,6 +225,7 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
         enqueue(controller, LIMIT_QUEUE, name);
     }
     enqueue(controller, NODE_QUEUE, name);
+    failover_of_node(controller, name);
     for (size_t i = 0; i < n; i++)
         enqueue(controller, ATTACHMENT_QUEUE, attachments[i]->metadata->name);
     recovery_of_node(controller, name);
@@ -286,8 +283,10 @@ void object_events_of_all(struct controller *controller)
         if (spec && spec->node_name) /* which may be gone since */
             enqueue(controller, NODE_QUEUE, spec->node_name);
     }
-    STORE_FOREACH(controller->driver_nodes, object)
+    STORE_FOREACH(controller->driver_nodes, object) {
         enqueue(controller, NODE_QUEUE, object->metadata->name);
+        failover_of_node(controller, object->metadata->name);
+    }
     STORE_FOREACH(controller->snapshots, object) {
         enqueue(controller, SNAPSHOT_QUEUE, object->metadata->name);
         snapshot_progress_enqueue(controller, object);

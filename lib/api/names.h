@@ -65,10 +65,6 @@ enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };
  * their nodes. */
 #define LABEL_NODE_LEASE "disk.csi.azure.com/node-lease"
 
-/* The taint by which Kubernetes gives up what is on a node, and its value where we set it. */
-#define TAINT_OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
-#define TAINT_VALUE_OF_FAILOVER "disk.csi.azure.com"
-
 /* Of an AzVolumeAttachment. */
 #define ROLE_PRIMARY "Primary"
 #define ROLE_REPLICA "Replica"

@@ -411,29 +411,43 @@ struct err *kube_json_patch(struct task *self, struct kube *kube,
     return exchange(self, kube, &call, &answer);
 }
 
-/* `uid` and `version` NULL: whatever they are. */
-static struct err *delete_if(struct task *self, struct kube *kube,
-                             const struct api_resource *resource, const char *namespace_,
-                             const char *name, const char *uid, const char *version)
+/* `options` are taken. */
+static struct err *delete_with(struct task *self, struct kube *kube,
+                               const struct api_resource *resource, const char *namespace_,
+                               const char *name, json_t *options)
 {
-    CLEANUP(json_decrefp) json_t *options = json_pack("{}");
     CLEANUP(json_decrefp) json_t *answer = NULL;
     CLEANUP(call_fini)
     struct call call = {.method = "DELETE",
                         .url = url_of(kube, resource, namespace_, name, NULL),
                         .content_type = "application/json"};
 
-    if (uid)
-        json_object_set_new(options, "preconditions",
-                            json_pack("{s:s, s:s*}", "uid", uid, "resourceVersion", version));
     call.body = json_to_text(options);
+    json_decref(options);
     return exchange(self, kube, &call, &answer);
+}
+
+/* `uid` and `version` may be NULL: whatever they are. */
+static json_t *only_if(const char *uid, const char *version)
+{
+    return uid ? json_pack("{s:{s:s, s:s*}}", "preconditions", "uid", uid, "resourceVersion",
+                           version)
+               : json_object();
 }
 
 struct err *kube_delete(struct task *self, struct kube *kube, const struct api_resource *resource,
                         const char *namespace_, const char *name, const char *uid)
 {
-    return delete_if(self, kube, resource, namespace_, name, uid, NULL);
+    return delete_with(self, kube, resource, namespace_, name, only_if(uid, NULL));
+}
+
+struct err *kube_delete_pod_now(struct task *self, struct kube *kube, const char *namespace_,
+                                const char *name, const char *uid)
+{
+    json_t *options = only_if(uid, NULL);
+
+    json_object_set_new(options, "gracePeriodSeconds", json_integer(0));
+    return delete_with(self, kube, &PODS, namespace_, name, options);
 }
 
 struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
@@ -442,8 +456,8 @@ struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
 {
     const Api__ObjectMeta *metadata = object->metadata;
 
-    return err_unless(delete_if(self, kube, resource, metadata->namespace_, metadata->name,
-                                metadata->uid, metadata->resource_version),
+    return err_unless(delete_with(self, kube, resource, metadata->namespace_, metadata->name,
+                                  only_if(metadata->uid, metadata->resource_version)),
                       ERR_NOT_FOUND);
 }
 

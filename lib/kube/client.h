@@ -70,6 +70,11 @@ struct err *kube_delete(struct task *self, struct kube *kube, const struct api_r
                         const char *namespace_, const char *name, const char *uid)
     __attribute__((warn_unused_result));
 
+/* A pod at once, without waiting for kubelet to end what runs in it. */
+struct err *kube_delete_pod_now(struct task *self, struct kube *kube, const char *namespace_,
+                                const char *name, const char *uid)
+    __attribute__((warn_unused_result));
+
 /* Only while it is as it is here: CONFLICT if anybody has written to it since. One that is gone
  * already is a success. */
 struct err *kube_delete_unchanged(struct task *self, struct kube *kube,

@@ -3,8 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
-
 bool node_is_ready(const Api__Node *node)
 {
     for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
@@ -32,9 +30,17 @@ bool node_is_schedulable(const Api__Node *node)
 bool node_is_out_of_service(const Api__Node *node)
 {
     for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
-        if (node->spec->taints[i]->key && strcmp(node->spec->taints[i]->key, OUT_OF_SERVICE) == 0)
+        if (node->spec->taints[i]->key &&
+            strcmp(node->spec->taints[i]->key, TAINT_OUT_OF_SERVICE) == 0)
             return true;
     return false;
+}
+
+const char *node_boot_id(const Api__Node *node)
+{
+    const Api__NodeSystemInfo *info = node->status ? node->status->node_info : NULL;
+
+    return info && info->boot_id && *info->boot_id ? info->boot_id : NULL;
 }
 
 size_t node_count_in_use(const Api__Node *node)

@@ -6,11 +6,16 @@
 
 #include "lib/api/kubernetes.pb-c.h"
 
+/* The taint by which an operator says that the machine does not run any more. */
+#define TAINT_OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
+
 bool node_is_ready(const Api__Node *node);
 /* Pods may be placed there: not cordoned, and no taint keeps them away. */
 bool node_is_schedulable(const Api__Node *node);
 /* An operator has seen to it that the machine is off: what kubelet said last holds no longer. */
 bool node_is_out_of_service(const Api__Node *node);
+/* Another one after each boot; NULL if kubelet has not said it. */
+const char *node_boot_id(const Api__Node *node);
 
 /* The volumes that kubelet has mounted there, or is about to (status.volumesInUse): how many, the
  * handle of one of them (NULL: it is another driver's), and whether one is among them. */

@@ -10,6 +10,7 @@ KUBE = "lib/kube/"
 HTTP = "lib/http/"
 EXTENDER = "scheduler-extender/"
 LIST = "controller/csi/list_volumes.c"
+FAILOVER = "controller/failover/"
 
 MUTANTS = [
     *HOST_MUTANTS,
@@ -30,6 +31,40 @@ MUTANTS = [
     # ---- attachments ----
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
+    # ---- failover of silent nodes ----
+    Mutant("a node is given up before its volumes are proven", FAILOVER + "plan.c",
+           "proven = proven && in->volumes[i].proven;", "proven = proven || in->volumes[i].proven;"),
+    Mutant("a node is given up while a replica may still preempt", FAILOVER + "plan.c",
+           "in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT", "FAILOVER_TAINT"),
+    Mutant("a node is given up whatever else is mounted there", FAILOVER + "plan.c", "if (in->n_foreign > 0)",
+           "if (in->n_foreign > 64)"),
+    Mutant("a node is given up with a volume that has no fence", FAILOVER + "plan.c", "    if (!volume->fenced)\n",
+           "    if (!volume->fenced && volume->n_asked)\n"),
+    Mutant("a node is given up with a volume that does not want it", FAILOVER + "plan.c", "    if (!volume->wanted)\n",
+           "    if (!volume->wanted && volume->n_asked)\n"),
+    Mutant("any number of nodes is given up at once", FAILOVER + "plan.c", "if (in->n_silent > in->n_silent_most)",
+           "if (in->n_silent > 8 * in->n_silent_most)"),
+    Mutant("any number of nodes is given up in a minute", FAILOVER + "plan.c",
+           "if (!in->begun && in->n_recent >= in->n_recent_most)", "if (in->begun && in->n_recent >= in->n_recent_most)"),
+    Mutant("a node that was only cut off is taken back", FAILOVER + "plan.c", "        if (in->booted)\n",
+           "        if (in->booted || in->ready)\n"),
+    Mutant("a node is taken back while it starts", FAILOVER + "plan.c", "in->ready ? FAILOVER_RETURN : FAILOVER_NONE",
+           "FAILOVER_RETURN"),
+    Mutant("requests outlive the silence", FAILOVER + "plan.c",
+           "if (!in->has_node || !in->silent || in->out_of_service)\n"
+           "        return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);",
+           "if (!in->has_node || !in->silent || in->out_of_service)\n        return plain(FAILOVER_NONE);"),
+    Mutant("silence counts while the API server does not answer", FAILOVER + "silence.c",
+           "    silence->read_at = 0;\n", "    silence->reads += 0;\n"),
+    Mutant("silence counts while nobody asks", FAILOVER + "silence.c", "gap < most ? gap : most", "most ? gap : most"),
+    Mutant("a plug-in that gave its Lease up is expected to be heard of", FAILOVER + "silence.c",
+           "!*spec->holder_identity || ", ""),
+    Mutant("a node is silent before its own promise is broken", FAILOVER + "silence.c",
+           "entry->ms >= (RENEWALS_IN_DURATION + 1) * entry->renewal_ms", "entry->ms >= entry->renewal_ms"),
+    Mutant("somebody else's taint is taken for ours", FAILOVER + "taint.c",
+           "strncmp(taint->value, VALUE_PREFIX, strlen(VALUE_PREFIX)) != 0", "!*taint->value"),
+    Mutant("a taint is written over what somebody else wrote meanwhile", FAILOVER + "taint.c",
+           '"[o, {s:s, s:s, s:o}]", if_version(object), "op"', '"[{s:s, s:s, s:o}]", "op"'),
     # ---- snapshots in other regions ----
     Mutant("what a failed attempt has taken stays", "controller/snapshot/plan.c",
            "if (in->local && !in->creating)", "if (in->local && !in->creating && in->waits)"),
@@ -335,11 +370,9 @@ MUTANTS = [
     Mutant("the API server is asked again before its Retry-After", KUBE + "client.c",
            "after_s > 0 ? (uint64_t)after_s * 1000 : 1000;", "after_s > 0 ? 1000 : 1000;"),
     Mutant("an object of the same name is deleted instead", KUBE + "client.c",
-           "    if (uid)\n        json_object_set_new(options",
-           "    if (uid && version)\n        json_object_set_new(options"),
+           "return uid ? json_pack(", "return uid && version ? json_pack("),
     Mutant("an object that has changed is deleted", KUBE + "client.c",
-           'json_pack("{s:s, s:s*}", "uid", uid, "resourceVersion", version)',
-           'json_pack("{s:s, s:s*}", "uid", uid, "resourceVersion", version ? NULL : version)'),
+           '"resourceVersion",\n                           version)', '"resourceVersion",\n                           version ? NULL : version)'),
     Mutant("a proxy's 404 means that the object is gone", KUBE + "client.c",
            "{400, ERR_INVALID},       {401, ERR_DENIED},",
            "{404, ERR_NOT_FOUND}, {400, ERR_INVALID}, {401, ERR_DENIED},"),

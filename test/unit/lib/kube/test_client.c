@@ -89,6 +89,9 @@ static const struct script_step requests[] = {
     SCRIPT_ANSWER("DELETE /apis/coordination.k8s.io/v1/namespaces/ns/leases/l "
                   "{'preconditions':{'uid':'u','resourceVersion':'7'}}",
                   200, "{}"),
+    SCRIPT_ANSWER("DELETE /api/v1/namespaces/ns/pods/p "
+                  "{'preconditions':{'uid':'u'},'gracePeriodSeconds':0}",
+                  200, "{}"),
     SCRIPT_ANSWER("GET /api/v1/nodes", 200, "{}"),
     SCRIPT_ANSWER("GET /api/v1/pods?labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dx"
                   "&resourceVersion=0&continue=c%2B%2F%3D&limit=5",
@@ -128,6 +131,7 @@ static void make_writes(struct task *self, struct kube *kube)
     assert_ok(kube_delete(self, kube, &NODES, NULL, "n", NULL));
     assert_ok(kube_delete(self, kube, &NODES, NULL, "n", "u"));
     assert_ok(kube_delete_unchanged(self, kube, &LEASES, patched));
+    assert_ok(kube_delete_pod_now(self, kube, "ns", "p", "u"));
 }
 
 static void make_lists(struct task *self, struct kube *kube)

@@ -1,0 +1,37 @@
+/* node_leases.h - reads the Leases of the node plug-ins while this process leads, and has the nodes
+ * that have fallen silent reconciled (failover/reconcile.c).
+ *
+ * They are read, not watched: thousands of renewals a second would come in of which none matters,
+ * and a read says what a watch cannot, that the API server answers.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "lib/rt/group.h"
+
+enum { MOST_FAILOVERS_A_MINUTE = 10 };
+
+struct node_leases;
+
+/* NULL without --node-grace-period: no node is ever silent. Part of controller->leading. */
+struct node_leases *node_leases_start(struct controller *controller, struct task_group *group);
+void node_leases_free(struct node_leases *leases); /* after the group was closed; NULL is fine */
+
+/* What is said of a node that is silent; 0 and NULL of any other. */
+struct node_silence {
+    const char *since;   /* its last renewal, in the words of its Lease; borrowed */
+    uint64_t ms;         /* nothing was heard for */
+    uint64_t renewal_ms; /* between its renewals */
+};
+struct node_silence node_silence_of(const struct controller *controller, const char *node);
+/* Nodes that are silent and were not given up before, by anybody. */
+unsigned node_leases_silent(const struct controller *controller);
+
+/* ---- failovers of this leader ---- */
+
+/* Since when the silent node is being given up; 0: it is not. Forgotten when it is heard of. */
+uint64_t failover_begun(const struct controller *controller, const char *node);
+void failover_begin(struct controller *controller, const char *node);
+unsigned failovers_begun_recently(const struct controller *controller);
+/* True if this was not said of the node before: for what is to be said once. */
+bool failover_is_news(struct controller *controller, const char *node, const char *text);

@@ -1,0 +1,83 @@
+#include "controller/failover/plan.h"
+
+static struct failover_plan plain(enum failover_step step)
+{
+    return (struct failover_plan){.step = step};
+}
+
+static struct failover_plan hold(enum failover_obstacle why, size_t volume)
+{
+    return (struct failover_plan){.step = FAILOVER_HOLD, .why = why, .volume = volume};
+}
+
+/* ---- what keeps a silent node from being given up ---- */
+
+/* FAILOVER_NONE if nothing does. */
+static struct failover_plan obstacle_of_volume(const struct failover_volume *volume, size_t i)
+{
+    if (!volume->wanted)
+        return hold(FAILOVER_NOT_WANTED, i);
+    if (!volume->fenced)
+        return hold(FAILOVER_NOT_FENCED, i);
+    if (!volume->proven && volume->n_replicas == 0)
+        return hold(FAILOVER_NO_REPLICA, i);
+    return plain(FAILOVER_NONE);
+}
+
+static struct failover_plan obstacle(const struct failover_facts *in)
+{
+    if (in->n_silent > in->n_silent_most)
+        return hold(FAILOVER_MANY_SILENT, 0);
+    if (!in->begun && in->n_recent >= in->n_recent_most)
+        return hold(FAILOVER_MANY_RECENT, 0);
+    if (!in->has_boot_id)
+        return hold(FAILOVER_NO_BOOT_ID, 0);
+    if (in->n_foreign > 0)
+        return hold(FAILOVER_FOREIGN, 0);
+    for (size_t i = 0; i < in->n_volumes; i++) {
+        struct failover_plan found = obstacle_of_volume(&in->volumes[i], i);
+
+        if (found.step == FAILOVER_HOLD)
+            return found;
+    }
+    return plain(FAILOVER_NONE);
+}
+
+/* ---- the proof ---- */
+
+/* One replica at first; all of them when that one has not answered in time. */
+static bool is_to_ask(const struct failover_facts *in, const struct failover_volume *volume)
+{
+    return !volume->proven && volume->n_asked < volume->n_replicas &&
+           (volume->n_asked == 0 || in->impatient);
+}
+
+static struct failover_plan prove(const struct failover_facts *in)
+{
+    bool proven = true;
+
+    for (size_t i = 0; i < in->n_volumes; i++) {
+        if (is_to_ask(in, &in->volumes[i]))
+            return (struct failover_plan){.step = FAILOVER_ASK, .volume = i};
+        proven = proven && in->volumes[i].proven;
+    }
+    if (!proven)
+        return plain(FAILOVER_WAIT);
+    /* An answer that comes late would take the disk away from whom it is promoted on. */
+    return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT);
+}
+
+struct failover_plan failover_next(const struct failover_facts *in)
+{
+    if (in->has_node && in->out_of_service && in->ours) {
+        if (in->booted)
+            return plain(in->ready ? FAILOVER_RETURN : FAILOVER_NONE);
+        return plain(in->silent ? FAILOVER_RELEASE : FAILOVER_NONE);
+    }
+    if (!in->has_node || !in->silent || in->out_of_service)
+        return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);
+    if (in->n_volumes == 0)
+        return plain(FAILOVER_NONE);
+    struct failover_plan found = obstacle(in);
+    return found.step == FAILOVER_HOLD ? found : prove(in);
+}

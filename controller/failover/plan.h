@@ -1,0 +1,68 @@
+/* plan.h - what comes next for a node of which nothing is heard, or that was given up. Pure.
+ *
+ * The order is the safety of it: the taint, by which Kubernetes gives the node's volumes to others,
+ * comes only after the disk of every volume in use there has confirmed that it refuses the node's
+ * writes (docs/failover.md).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A volume that is published to the node. */
+struct failover_volume {
+    bool wanted;       /* its parameters ask for automatic failover */
+    bool fenced;       /* its disk knows the node's key */
+    bool proven;       /* a replica's node has preempted that key since the node fell silent */
+    size_t n_replicas; /* that may be asked to */
+    size_t n_asked;    /* of these */
+};
+
+struct failover_facts {
+    bool has_node;       /* in the API server */
+    bool silent;         /* the plug-in and kubelet are */
+    bool out_of_service; /* the taint is there */
+    bool ours;           /* we set it */
+    bool booted;         /* the node was started anew since */
+    bool ready;          /* kubelet says so */
+    bool has_boot_id;    /* without one nobody could tell that it was started anew */
+    bool begun;          /* this leader has decided before that the node is to be given up */
+    bool impatient;      /* the first replica that was asked has had its time */
+
+    unsigned n_silent, n_silent_most; /* nodes at once */
+    unsigned n_recent, n_recent_most; /* failovers begun within a minute */
+    size_t n_foreign;                 /* volumes in use there that are not ours to prove */
+    size_t n_unanswered;              /* requests that stand and were not answered */
+
+    const struct failover_volume *volumes;
+    size_t n_volumes;
+};
+
+enum failover_step {
+    FAILOVER_NONE,
+    FAILOVER_HOLD,     /* `why` */
+    FAILOVER_ASK,      /* a further replica of `volume` to preempt the node's key */
+    FAILOVER_WAIT,     /* for answers */
+    FAILOVER_WITHDRAW, /* the requests that were not answered */
+    FAILOVER_TAINT,
+    FAILOVER_RELEASE, /* the pods that use the volumes */
+    FAILOVER_RETURN,  /* take the taint away */
+};
+
+enum failover_obstacle {
+    FAILOVER_MANY_SILENT,
+    FAILOVER_MANY_RECENT,
+    FAILOVER_NO_BOOT_ID,
+    FAILOVER_FOREIGN,
+    FAILOVER_NOT_WANTED, /* by `volume`, likewise below */
+    FAILOVER_NOT_FENCED,
+    FAILOVER_NO_REPLICA,
+};
+
+struct failover_plan {
+    enum failover_step step;
+    enum failover_obstacle why;
+    size_t volume;
+};
+
+struct failover_plan failover_next(const struct failover_facts *in);

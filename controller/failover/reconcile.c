@@ -1,0 +1,311 @@
+/* The failover reconciler: gives up nodes of which nothing is heard, once their disks refuse their
+ * writes, and takes them back when they were started anew (docs/failover.md). The key is the
+ * node's, as an AzDriverNode's. */
+#include "controller/failover/reconcile.h"
+
+#include <string.h>
+
+#include "controller/cache/colocation.h"
+#include "controller/cache/informers.h"
+#include "controller/failover/node_leases.h"
+#include "controller/failover/taint.h"
+#include "controller/failover/work.h"
+#include "controller/metrics.h"
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "lib/base/text.h"
+#include "lib/base/timestamp.h"
+#include "lib/kube/cached_client.h"
+#include "lib/kube/node.h"
+
+#define KUBELET_LEASES "kube-node-lease"
+
+enum { MOST_STEPS = 64, LOOK_AGAIN_MS = 250, SLACK_MS = 1000, US_IN_MS = 1000, MS_IN_S = 1000 };
+
+/* ---- kubelet ---- */
+
+/* Both Leases are renewed by the node's own clock. A kubelet that has renewed its own since the
+ * plug-in must have renewed again is alive, and so is the node. */
+static bool was_heard_since(const Api__Lease *kubelet, const struct node_silence *silence)
+{
+    int64_t plugin_us = timestamp_noted(silence->since);
+    int64_t kubelet_us = timestamp_noted(kubelet->spec ? kubelet->spec->renew_time : NULL);
+
+    return kubelet_us > plugin_us + (int64_t)(silence->renewal_ms + SLACK_MS) * US_IN_MS;
+}
+
+static struct err *ask_kubelets_lease(struct task *self, struct controller *controller,
+                                      const char *node, bool *ret_silent)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
+
+    *ret_silent = false;
+    if (!node_silence_of(controller, node).since)
+        return NULL;
+    struct err *err =
+        kube_get(self, controller->leader_kube, &LEASES, KUBELET_LEASES, node, &lease);
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        return err;
+    err_free(err);
+    struct node_silence silence = node_silence_of(controller, node);
+    *ret_silent =
+        silence.since && !(lease && was_heard_since(KUBE_AS(Api__Lease, lease), &silence));
+    return NULL;
+}
+
+/* ---- what is said ---- */
+
+/* False if it was said before. */
+static bool say(struct failover_work *work, const char *reason, const char *text)
+{
+    if (!failover_is_news(work->controller, work->name, text))
+        return false;
+    log_warning("node %s: %s", work->name, text);
+    events_record(work->controller->events, &NODES, work->node->metadata, EVENT_WARNING, reason,
+                  "Failover", "%s", text);
+    return true;
+}
+
+static const char *volume_of(const struct failover_work *work, size_t i)
+{
+    return i < work->in.n_volumes ? as_attachment(work->disks[i].attachment)->spec->volume_name
+                                  : "";
+}
+
+static char *obstacle_of(const struct failover_work *work, const struct failover_plan *plan)
+{
+    const char *volume = volume_of(work, plan->volume);
+
+    switch (plan->why) {
+    case FAILOVER_MANY_SILENT:
+        return mem_printf("%u nodes are silent at once, and at most %u are given up: it may be the "
+                          "network (--failover-max-silent)",
+                          work->in.n_silent, work->in.n_silent_most);
+    case FAILOVER_MANY_RECENT:
+        return mem_printf("%u nodes have been given up within a minute", work->in.n_recent);
+    case FAILOVER_NO_BOOT_ID:
+        return mem_strdup("it has no status.nodeInfo.bootID, by which it could be taken back");
+    case FAILOVER_FOREIGN:
+        return mem_printf("nobody can prove that it does not write to all of its volumes: %s",
+                          work->foreign);
+    case FAILOVER_NOT_WANTED:
+        return mem_printf("volume %s, which is published there, does not ask for automatic "
+                          "failover (automaticFailover)",
+                          volume);
+    case FAILOVER_NOT_FENCED:
+        return mem_printf("volume %s, which is published there, has no fence", volume);
+    case FAILOVER_NO_REPLICA:
+        return mem_printf("volume %s has no replica that is attached to another node that is "
+                          "heard of",
+                          volume);
+    }
+    abort();
+}
+
+static struct err *hold(struct failover_work *work, const struct failover_plan *plan)
+{
+    CLEANUP(freep) char *obstacle = obstacle_of(work, plan);
+    CLEANUP(freep)
+    char *text = mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s",
+                            work->since, obstacle);
+
+    if (say(work, "FailoverHeldBack", text))
+        metric_add(&METRIC_FAILOVERS, 1, "held back");
+    return NULL;
+}
+
+/* ---- the proof ---- */
+
+static struct err *write_request(struct task *self, struct failover_work *work,
+                                 const struct kube_object *attachment, const char *request)
+{
+    json_t *changes =
+        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_PREEMPT_REQUEST, request);
+
+    return cached_patch_status(self, work->controller->leader_kube, work->controller->attachments,
+                               attachment, if_same(attachment, changes), NULL);
+}
+
+static struct err *ask(struct task *self, struct failover_work *work, size_t i)
+{
+    const struct failover_disk *disk = &work->disks[i];
+
+    if (!work->in.begun)
+        metric_observe(&METRIC_FAILOVER_SECONDS,
+                       (double)node_silence_of(work->controller, work->name).ms / MS_IN_S,
+                       "detect");
+    failover_begin(work->controller, work->name);
+    log_info("node %s is silent: the node of %s is asked to preempt its key at the disk",
+             work->name, disk->to_ask->metadata->name);
+    return write_request(self, work, disk->to_ask, disk->request);
+}
+
+static struct err *withdraw(struct task *self, struct failover_work *work)
+{
+    for (size_t i = 0; i < work->in.n_unanswered; i++)
+        TRY(err_unless(write_request(self, work, work->unanswered[i], NULL), ERR_NOT_FOUND));
+    return NULL;
+}
+
+/* ---- giving it up ---- */
+
+/* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
+ * was decided holds only if it is decided again thereafter. */
+static struct err *taint(struct task *self, struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(failover_work_fini) struct failover_work again = {0};
+
+    TRY(informers_catch_up_volume_attachments(self, controller));
+    failover_work_gather(controller, work->name, work->in.silent, &again);
+    if (!again.node || failover_next(&again.in).step != FAILOVER_TAINT)
+        return NULL;
+    CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(again.node);
+    TRY(kube_json_patch(self, controller->leader_kube, &NODES, NULL, work->name, patch));
+    CLEANUP(freep)
+    char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
+                            "%zu volumes refuse its writes now, and Kubernetes moves its pods. "
+                            "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
+                            again.since, again.in.n_volumes);
+    say(&again, "FailedOver", text);
+    metric_add(&METRIC_FAILOVERS, 1, "released");
+    metric_observe(&METRIC_FAILOVER_SECONDS,
+                   (double)(loop_now(controller->loop) - failover_begun(controller, work->name)) /
+                       MS_IN_S,
+                   "fence");
+    return NULL;
+}
+
+static void note_volume(void *ctx, const char *volume)
+{
+    (void)volume;
+    *(bool *)ctx = true;
+}
+
+/* The API server knows whether the pod is there still, and not on another node by now. */
+static struct err *release_pod(struct task *self, const struct failover_work *work,
+                               const char *namespace_, const char *name)
+{
+    struct kube *kube = work->controller->leader_kube;
+    CLEANUP(kube_object_unrefp) struct kube_object *pod = NULL;
+    struct err *err = kube_get(self, kube, &PODS, namespace_, name, &pod);
+
+    if (!err && same_text(KUBE_AS(Api__Pod, pod)->spec->node_name, work->name))
+        err = kube_delete_pod_now(self, kube, namespace_, name, pod->metadata->uid);
+    return err_unless(err, ERR_NOT_FOUND);
+}
+
+/* Kubelet will not say that they have ended, and Kubernetes waits for that. Those without volumes
+ * hold nobody up. */
+static struct err *release(struct task *self, struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    struct store_walk walk;
+    struct kube_object *object;
+    struct err *err = NULL;
+
+    store_walk_begin(&walk, controller->pods);
+    while (!err && (object = store_walk_next(&walk))) {
+        CLEANUP(kube_object_unrefp) struct kube_object *pod = NULL;
+        const Api__Pod *message = KUBE_AS(Api__Pod, object);
+        bool has_volume = false;
+
+        if (!message->spec || !same_text(message->spec->node_name, work->name))
+            continue;
+        pod_each_volume(controller, message, note_volume, &has_volume);
+        pod = kube_object_ref(object);
+        if (has_volume)
+            err = release_pod(self, work, pod->metadata->namespace_, pod->metadata->name);
+    }
+    store_walk_end(&walk);
+    return err;
+}
+
+static struct err *take_back(struct task *self, struct failover_work *work)
+{
+    CLEANUP(json_decrefp) json_t *patch = failover_untaint_patch(work->node);
+
+    TRY(kube_json_patch(self, work->controller->leader_kube, &NODES, NULL, work->name, patch));
+    log_info("node %s was started anew: removed the taint " TAINT_OUT_OF_SERVICE, work->name);
+    return NULL;
+}
+
+/* ---- the reconciler ---- */
+
+static void look_again(const struct failover_work *work, const char *key)
+{
+    const struct controller *controller = work->controller;
+
+    workqueue_add_at(controller->leading->queues[FAILOVER_QUEUE], key,
+                     loop_now(controller->loop) + LOOK_AGAIN_MS);
+}
+
+/* `ret_more`: the step has changed what the next one goes by. */
+static struct err *take_step(struct task *self, struct failover_work *work,
+                             const struct failover_plan *plan, const char *key, bool *ret_more)
+{
+    *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW;
+    switch (plan->step) {
+    case FAILOVER_NONE:
+        return NULL;
+    case FAILOVER_HOLD:
+        return hold(work, plan);
+    case FAILOVER_ASK:
+        return ask(self, work, plan->volume);
+    case FAILOVER_WAIT:
+        look_again(work, key);
+        return NULL;
+    case FAILOVER_WITHDRAW:
+        return withdraw(self, work);
+    case FAILOVER_TAINT:
+        return taint(self, work);
+    case FAILOVER_RELEASE:
+        return release(self, work);
+    case FAILOVER_RETURN:
+        return take_back(self, work);
+    }
+    abort();
+}
+
+struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
+{
+    struct controller *controller = ctx;
+    const char *name = strchr(key, '/') + 1;
+    bool kubelet_is_silent, more = true;
+
+    TRY(ask_kubelets_lease(self, controller, name, &kubelet_is_silent));
+    for (int i = 0; more && i < MOST_STEPS; i++) {
+        CLEANUP(failover_work_fini) struct failover_work work = {0};
+
+        failover_work_gather(controller, name, kubelet_is_silent, &work);
+        struct failover_plan plan = failover_next(&work.in);
+        TRY(take_step(self, &work, &plan, key, &more));
+    }
+    return NULL;
+}
+
+/* ---- whom a change concerns ---- */
+
+void failover_of_node(const struct controller *controller, const char *node)
+{
+    enqueue(controller, FAILOVER_QUEUE, node);
+}
+
+static const char *answer_of(const struct kube_object *object)
+{
+    return object ? attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED) : NULL;
+}
+
+void failover_of_attachment(const struct controller *controller, const struct kube_object *before,
+                            const struct kube_object *after)
+{
+    const Api__AzVolumeAttachmentSpec *spec = after ? as_attachment(after)->spec : NULL;
+    size_t n;
+
+    if (!spec || !spec->volume_name || same_text(answer_of(before), answer_of(after)))
+        return;
+    struct kube_object *const *siblings = attachments_of_volume(controller, spec->volume_name, &n);
+    for (size_t i = 0; i < n; i++)
+        if (siblings[i] != after && as_attachment(siblings[i])->spec->node_name)
+            enqueue(controller, FAILOVER_QUEUE, as_attachment(siblings[i])->spec->node_name);
+}

@@ -1,0 +1,12 @@
+/* reconcile.h - whom a change concerns of the nodes that may have to be given up.
+ *
+ * For routing/object_events.h. Nothing unless this process leads.
+ */
+#pragma once
+
+#include "controller/controller.h"
+
+void failover_of_node(const struct controller *controller, const char *node);
+/* A replica's node may have answered. Either may be NULL. */
+void failover_of_attachment(const struct controller *controller, const struct kube_object *before,
+                            const struct kube_object *after);

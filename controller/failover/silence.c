@@ -1,0 +1,152 @@
+#include "controller/failover/silence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/hash.h"
+#include "lib/base/text.h"
+
+enum { RENEWALS_IN_DURATION = 4, MS_IN_S = 1000 };
+
+struct silent_node {
+    char *node, *renewed; /* in the Lease's words */
+    uint64_t ms, renewal_ms;
+    unsigned read;
+    bool told; /* to be silent */
+    UT_hash_handle hh;
+};
+
+static void drop(struct silence *silence, struct silent_node *entry)
+{
+    HASH_DEL(silence->nodes, entry);
+    free(entry->node);
+    free(entry->renewed);
+    free(entry);
+}
+
+static struct silent_node *find(const struct silence *silence, const char *node)
+{
+    struct silent_node *entry;
+
+    HASH_FIND_STR(silence->nodes, node, entry);
+    return entry;
+}
+
+/* Not before the plug-in's own promise is broken, whatever the grace period is. */
+static bool is_silent(const struct silence *silence, const struct silent_node *entry)
+{
+    return entry->ms >= silence->grace_ms &&
+           entry->ms >= (RENEWALS_IN_DURATION + 1) * entry->renewal_ms;
+}
+
+/* ---- reading ---- */
+
+void silence_begin(struct silence *silence, uint64_t begun)
+{
+    uint64_t gap = silence->read_at && begun > silence->read_at ? begun - silence->read_at : 0;
+    uint64_t most = 2 * silence->period_ms;
+
+    silence->counted_ms = gap < most ? gap : most;
+    silence->reads++;
+}
+
+static struct silent_node *add(struct silence *silence, const char *node)
+{
+    struct silent_node *entry = mem_alloc(sizeof *entry);
+
+    entry->node = mem_strdup(node);
+    HASH_ADD_KEYPTR(hh, silence->nodes, entry->node, strlen(entry->node), entry);
+    return entry;
+}
+
+/* One without a holder was given up in good order. */
+void silence_note(struct silence *silence, const Api__Lease *lease)
+{
+    const Api__LeaseSpec *spec = lease->spec;
+    struct silent_node *entry = find(silence, lease->metadata->name);
+
+    if (!spec || !spec->holder_identity || !*spec->holder_identity || !spec->renew_time)
+        return;
+    if (!entry)
+        entry = add(silence, lease->metadata->name);
+    if (same_text(entry->renewed, spec->renew_time)) {
+        entry->ms += silence->counted_ms;
+    } else {
+        free(entry->renewed);
+        entry->renewed = mem_strdup(spec->renew_time);
+        entry->ms = 0;
+    }
+    entry->renewal_ms = spec->lease_duration_seconds > 0 ? (uint64_t)spec->lease_duration_seconds *
+                                                               MS_IN_S / RENEWALS_IN_DURATION
+                                                         : 0;
+    entry->read = silence->reads;
+}
+
+void silence_end(struct silence *silence, uint64_t now)
+{
+    silence->read_at = now;
+    HASH_FOREACH(silence->nodes, entry) {
+        if (entry->read == silence->reads)
+            continue;
+        entry->ms = 0; /* what was told to be silent is told to be so no more, and then forgotten */
+        if (!entry->told)
+            drop(silence, entry);
+    }
+}
+
+/* What it noted so far counts less than it could. */
+void silence_failed(struct silence *silence)
+{
+    silence->read_at = 0;
+}
+
+void silence_clear(struct silence *silence)
+{
+    HASH_FOREACH(silence->nodes, entry)
+        drop(silence, entry);
+}
+
+/* ---- what has come of it ---- */
+
+const char *silence_since(const struct silence *silence, const char *node)
+{
+    const struct silent_node *entry = find(silence, node);
+
+    return entry && is_silent(silence, entry) ? entry->renewed : NULL;
+}
+
+uint64_t silence_ms(const struct silence *silence, const char *node)
+{
+    const struct silent_node *entry = find(silence, node);
+
+    return entry ? entry->ms : 0;
+}
+
+uint64_t silence_renewal_ms(const struct silence *silence, const char *node)
+{
+    const struct silent_node *entry = find(silence, node);
+
+    return entry ? entry->renewal_ms : 0;
+}
+
+unsigned silence_count(const struct silence *silence,
+                       bool (*counts)(const void *ctx, const char *node), const void *ctx)
+{
+    unsigned count = 0;
+
+    HASH_FOREACH(silence->nodes, entry)
+        count += is_silent(silence, entry) && counts(ctx, entry->node);
+    return count;
+}
+
+void silence_each_news(struct silence *silence, void (*fn)(void *ctx, const char *node), void *ctx)
+{
+    HASH_FOREACH(silence->nodes, entry) {
+        bool silent = is_silent(silence, entry);
+
+        if (silent || entry->told)
+            fn(ctx, entry->node);
+        entry->told = silent;
+    }
+}

@@ -1,0 +1,47 @@
+/* silence.h - for how long nothing was heard of each node that has promised to be heard of.
+ *
+ * A node plug-in with a primary that wants automatic failover renews a Lease. The leader reads all
+ * of them again and again and notes here what it has read. Only the time between two reads that the
+ * API server has answered counts, as far as they are not further apart than reads are meant to be:
+ * while the API server does not answer, the nodes cannot be heard either. The clocks of the nodes
+ * play no part. Owner: node_leases.c. Pure; loop's thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/api/kubernetes.pb-c.h"
+
+/* All zero but for the first two: nothing was read yet. */
+struct silence {
+    uint64_t grace_ms;  /* how long a node may be silent */
+    uint64_t period_ms; /* between two reads */
+    struct silent_node *nodes;
+    uint64_t read_at;    /* loop_now() time of the answer to the last read; 0: it failed, or none */
+    uint64_t counted_ms; /* surely without a renewal, where a Lease is as it was at the last read */
+    unsigned reads;
+};
+
+/* A read that was begun at a time has been answered; its Leases follow, and then the end. */
+void silence_begin(struct silence *silence, uint64_t begun);
+void silence_note(struct silence *silence, const Api__Lease *lease);
+/* Leases that did not come are forgotten. */
+void silence_end(struct silence *silence, uint64_t now);
+/* A read was not answered, or not as a whole. */
+void silence_failed(struct silence *silence);
+void silence_clear(struct silence *silence);
+
+/* When the plug-in of a silent node renewed its Lease last, in its words; NULL if the node is not
+ * silent. Borrowed until the next note. */
+const char *silence_since(const struct silence *silence, const char *node);
+/* How long it has been silent, and how often it renews its Lease; 0: it has none. */
+uint64_t silence_ms(const struct silence *silence, const char *node);
+uint64_t silence_renewal_ms(const struct silence *silence, const char *node);
+/* How many nodes are silent, of those that count. */
+unsigned silence_count(const struct silence *silence,
+                       bool (*counts)(const void *ctx, const char *node), const void *ctx);
+
+/* Calls fn(ctx, node) for each whose silence has begun or ended since the last call, and for each
+ * that is silent. */
+void silence_each_news(struct silence *silence, void (*fn)(void *ctx, const char *node), void *ctx);

@@ -1,0 +1,59 @@
+#include "controller/failover/taint.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/kube/node.h"
+
+#define VALUE_PREFIX "azuredisk-"
+
+static const char *boot_id_of(const Api__Taint *taint)
+{
+    if (!taint->key || strcmp(taint->key, TAINT_OUT_OF_SERVICE) != 0 || !taint->value ||
+        strncmp(taint->value, VALUE_PREFIX, strlen(VALUE_PREFIX)) != 0)
+        return NULL;
+    return taint->value + strlen(VALUE_PREFIX);
+}
+
+const char *failover_taint_boot_id(const Api__Node *node)
+{
+    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
+        if (boot_id_of(node->spec->taints[i]))
+            return boot_id_of(node->spec->taints[i]);
+    return NULL;
+}
+
+static json_t *if_version(const struct kube_object *node)
+{
+    return json_pack("{s:s, s:s, s:s}", "op", "test", "path", "/metadata/resourceVersion", "value",
+                     node->metadata->resource_version);
+}
+
+json_t *failover_taint_patch(const struct kube_object *object)
+{
+    const Api__Node *node = KUBE_AS(Api__Node, object);
+    CLEANUP(freep) char *value = mem_printf(VALUE_PREFIX "%s", node_boot_id(node));
+    json_t *taint = json_pack("{s:s, s:s, s:s}", "key", TAINT_OUT_OF_SERVICE, "value", value,
+                              "effect", "NoExecute");
+
+    if (node->spec && node->spec->n_taints > 0)
+        return json_pack("[o, {s:s, s:s, s:o}]", if_version(object), "op", "add", "path",
+                         "/spec/taints/-", "value", taint);
+    return json_pack("[o, {s:s, s:s, s:[o]}]", if_version(object), "op", "add", "path",
+                     "/spec/taints", "value", taint);
+}
+
+json_t *failover_untaint_patch(const struct kube_object *object)
+{
+    const Api__Node *node = KUBE_AS(Api__Node, object);
+    json_t *patch = json_pack("[o]", if_version(object));
+
+    /* From the last: what is removed moves nothing that is still to be removed. */
+    for (size_t i = node->spec ? node->spec->n_taints : 0; i-- > 0;) {
+        CLEANUP(freep) char *path = mem_printf("/spec/taints/%zu", i);
+
+        if (boot_id_of(node->spec->taints[i]))
+            json_array_append_new(patch, json_pack("{s:s, s:s}", "op", "remove", "path", path));
+    }
+    return patch;
+}

@@ -1,0 +1,265 @@
+#include "controller/failover/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "controller/cache/colocation.h"
+#include "controller/cache/informers.h"
+#include "controller/cache/published.h"
+#include "controller/failover/node_leases.h"
+#include "controller/failover/taint.h"
+#include "lib/base/alloc.h"
+#include "lib/base/text.h"
+#include "lib/kube/node.h"
+#include "lib/kube/pod_claim.h"
+#include "lib/kube/pv_source.h"
+
+#define HELD "held "
+
+enum {
+    PATIENCE_MS = 2000, /* for the first replica that was asked */
+    LEAST_SILENT = 2,   /* nodes at once, however few there are */
+    PERCENT = 100,
+};
+
+/* ---- volumes ---- */
+
+/* As their nodes see it: what is to be unpublished may be mounted still. */
+static bool is_primary(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment_wants(attachment, ROLE_PRIMARY) || attachment_is(attachment, ROLE_PRIMARY);
+}
+
+static char *request_of(const Api__AzVolumeAttachment *attachment, const char *since)
+{
+    const char *fence = attachment_annotation(attachment, ANNOTATION_FENCE);
+
+    if (!since || !fence || strncmp(fence, HELD, strlen(HELD)) != 0)
+        return NULL;
+    return mem_printf("%s %s", fence + strlen(HELD), since);
+}
+
+static const char *request_on_record(const struct kube_object *object)
+{
+    return attachment_annotation(as_attachment(object), ANNOTATION_PREEMPT_REQUEST);
+}
+
+static bool has_answered(const struct kube_object *object, const char *request)
+{
+    return request &&
+           same_text(attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED), request);
+}
+
+/* Its node is heard of and has the disk. */
+static bool can_preempt(const struct controller *controller, const struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const char *name = attachment->spec->node_name;
+    const struct kube_object *node = name ? store_get(controller->nodes, name) : NULL;
+
+    return !is_primary(attachment) && attachment_is(attachment, ROLE_REPLICA) &&
+           strcmp(attachment_state(attachment), STATE_ATTACHED) == 0 &&
+           attachment_lun(attachment) != NO_LUN && !kube_is_deleting(object->metadata) && node &&
+           node_is_ready(KUBE_AS(Api__Node, node)) && !node_silence_of(controller, name).since;
+}
+
+static void add_replica(struct failover_work *work, struct failover_disk *disk,
+                        struct failover_volume *volume, struct kube_object *object)
+{
+    const char *asked = request_on_record(object);
+    bool answered = asked && has_answered(object, asked);
+
+    volume->proven = volume->proven || has_answered(object, disk->request);
+    if (asked && !answered)
+        ARRAY_ADD(work->unanswered, work->in.n_unanswered) = kube_object_ref(object);
+    if (!can_preempt(work->controller, object))
+        return;
+    volume->n_replicas++;
+    if (disk->request && same_text(asked, disk->request))
+        volume->n_asked++;
+    else if (!disk->to_ask || strcmp(object->key, disk->to_ask->key) < 0) {
+        kube_object_unref(disk->to_ask);
+        disk->to_ask = kube_object_ref(object);
+    }
+}
+
+static void add_volume(struct failover_work *work, struct kube_object *object)
+{
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    size_t n_disks = work->in.n_volumes, n;
+    struct failover_disk disk = {.attachment = kube_object_ref(object),
+                                 .request = request_of(attachment, work->since)};
+    struct failover_volume volume = {.wanted = attachment_wants_automatic_failover(attachment),
+                                     .fenced = disk.request != NULL};
+    struct kube_object *const *siblings =
+        attachments_of_volume(work->controller, attachment->spec->volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (siblings[i] != object)
+            add_replica(work, &disk, &volume, siblings[i]);
+    ARRAY_ADD(work->disks, n_disks) = disk;
+    ARRAY_ADD(work->volumes, work->in.n_volumes) = volume;
+}
+
+static void add_volumes(struct failover_work *work)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(work->controller->attachments_by_node, work->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(objects[i]);
+
+        if (attachment->spec && attachment->spec->volume_name && is_primary(attachment))
+            add_volume(work, objects[i]);
+    }
+    work->in.volumes = work->volumes;
+}
+
+/* ---- what is not ours to prove ---- */
+
+/* `text` is taken. */
+static void add_foreign(struct failover_work *work, char *text)
+{
+    if (work->in.n_foreign++ == 0)
+        work->foreign = text;
+    else
+        free(text);
+}
+
+static bool is_among(const struct failover_work *work, const char *volume)
+{
+    for (size_t i = 0; volume && i < work->in.n_volumes; i++)
+        if (strcmp(as_attachment(work->disks[i].attachment)->spec->volume_name, volume) == 0)
+            return true;
+    return false;
+}
+
+static void add_foreign_attachments(struct failover_work *work)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(work->controller->volume_attachments_by_node, work->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        bool ours = volume_attachment_is_ours(work->controller, objects[i]);
+        CLEANUP(freep)
+        char *volume = ours ? volume_of_volume_attachment(work->controller, objects[i]) : NULL;
+
+        if (!is_among(work, volume))
+            add_foreign(work,
+                        mem_printf("VolumeAttachment %s is %s", objects[i]->metadata->name,
+                                   ours ? "not on record as published there" : "another driver's"));
+    }
+}
+
+static void add_foreign_mounts(struct failover_work *work)
+{
+    const Api__Node *node = KUBE_AS(Api__Node, work->node);
+
+    for (size_t i = 0; i < node_count_in_use(node); i++)
+        if (!node_volume_in_use(node, work->controller->settings.driver_name, i))
+            add_foreign(work, mem_printf("%s, which kubelet reports in use, is another driver's",
+                                         node->status->volumes_in_use[i]));
+}
+
+static bool is_ours(const struct controller *controller, const char *claim)
+{
+    size_t n;
+    struct kube_object *const *found = volumes_of_claim(controller, claim, &n);
+
+    return n > 0 && pv_is_of_driver(KUBE_AS(Api__PersistentVolume, found[0])->spec,
+                                    controller->settings.driver_name);
+}
+
+/* What needs no attachment is in no VolumeAttachment. */
+static void add_foreign_claims(struct failover_work *work, const Api__Pod *pod)
+{
+    for (size_t i = 0; i < pod->spec->n_volumes; i++) {
+        CLEANUP(freep) char *claim = pod_claim_key(pod, pod->spec->volumes[i]);
+
+        if (claim && !is_ours(work->controller, claim))
+            add_foreign(work, mem_printf("claim %s of pod %s is not this driver's", claim,
+                                         pod->metadata->name));
+    }
+}
+
+static void add_all_foreign(struct failover_work *work)
+{
+    add_foreign_attachments(work);
+    add_foreign_mounts(work);
+    if (!informers_has_pods(work->controller))
+        add_foreign(work, mem_strdup("the pods are not known yet"));
+    STORE_FOREACH(work->controller->pods, object) {
+        const Api__Pod *pod = KUBE_AS(Api__Pod, object);
+
+        if (pod->spec && same_text(pod->spec->node_name, work->name))
+            add_foreign_claims(work, pod);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void add_node(struct failover_work *work)
+{
+    const Api__Node *node = KUBE_AS(Api__Node, work->node);
+    const char *boot_id = node_boot_id(node), *given_up = failover_taint_boot_id(node);
+
+    work->in.has_node = true;
+    work->in.ready = node_is_ready(node);
+    work->in.has_boot_id = boot_id != NULL;
+    work->in.out_of_service = node_is_out_of_service(node);
+    work->in.ours = given_up != NULL;
+    work->in.booted = given_up && boot_id && strcmp(given_up, boot_id) != 0;
+}
+
+static void add_limits(struct failover_work *work)
+{
+    const struct controller *controller = work->controller;
+    uint64_t begun = failover_begun(controller, work->name);
+    unsigned share = (unsigned)(store_count(controller->nodes) *
+                                (uint64_t)controller->settings.failover_max_silent / PERCENT);
+
+    work->in.begun = begun != 0;
+    work->in.impatient = begun && loop_now(controller->loop) >= begun + PATIENCE_MS;
+    work->in.n_silent = node_leases_silent(controller);
+    work->in.n_silent_most = share > LEAST_SILENT ? share : LEAST_SILENT;
+    work->in.n_recent = failovers_begun_recently(controller);
+    work->in.n_recent_most = MOST_FAILOVERS_A_MINUTE;
+}
+
+void failover_work_gather(struct controller *controller, const char *name, bool kubelet_is_silent,
+                          struct failover_work *ret)
+{
+    struct kube_object *node = store_get(controller->nodes, name);
+    struct node_silence silence = node_silence_of(controller, name);
+
+    *ret = (struct failover_work){.controller = controller,
+                                  .name = name,
+                                  .node = node ? kube_object_ref(node) : NULL,
+                                  .since = mem_strdup(silence.since)};
+    ret->in.silent = silence.since && kubelet_is_silent;
+    if (node)
+        add_node(ret);
+    add_volumes(ret);
+    if (node && ret->in.silent)
+        add_all_foreign(ret);
+    add_limits(ret);
+}
+
+void failover_work_fini(struct failover_work *work)
+{
+    for (size_t i = 0; i < work->in.n_volumes; i++) {
+        kube_object_unref(work->disks[i].attachment);
+        kube_object_unref(work->disks[i].to_ask);
+        free(work->disks[i].request);
+    }
+    for (size_t i = 0; i < work->in.n_unanswered; i++)
+        kube_object_unref(work->unanswered[i]);
+    kube_object_unref(work->node);
+    free(work->disks);
+    free(work->volumes);
+    free(work->unanswered);
+    free(work->foreign);
+    free(work->since);
+}

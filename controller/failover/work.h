@@ -1,0 +1,33 @@
+/* work.h - one node that is being looked at by failover/reconcile.c: what is known of it and of the
+ * volumes that are published to it.
+ *
+ * Good until the next yield, but for the objects, which are referenced.
+ */
+#pragma once
+
+#include "controller/controller.h"
+#include "controller/failover/plan.h"
+
+/* A volume that is published to the node. */
+struct failover_disk {
+    struct kube_object *attachment; /* the node's; referenced */
+    char *request;                  /* what a replica is asked; NULL without a fence */
+    struct kube_object *to_ask;     /* the next replica's attachment; referenced; or NULL */
+};
+
+struct failover_work {
+    struct controller *controller;
+    const char *name;
+    struct kube_object *node; /* referenced; NULL: there is none */
+    char *since;              /* the last renewal of its Lease; NULL: it is not silent */
+    struct failover_disk *disks;
+    struct failover_volume *volumes; /* of the same index */
+    char *foreign;                   /* one of what is not ours to prove, in words; NULL: none */
+    struct kube_object **unanswered; /* attachments with requests; referenced */
+    struct failover_facts in;
+};
+
+/* `kubelet_is_silent`: what its own Lease says. */
+void failover_work_gather(struct controller *controller, const char *node, bool kubelet_is_silent,
+                          struct failover_work *ret);
+void failover_work_fini(struct failover_work *work);

@@ -1,0 +1,92 @@
+"""The node's side of automatic failover (docs/failover.md), as far as it is written to the API server: a node plug-in that
+can fall silent and come back. Disks are Azure's model here, which has no reservations; test/guest has them."""
+
+import datetime
+import uuid
+
+from cluster.waiting import until
+from kubernetes import client
+
+from .driver_world import GROUP, World
+
+FENCE, REQUEST, ANSWER = (f"{GROUP}/{note}" for note in ("fence", "preempt-request", "preempted"))
+TAINT = "node.kubernetes.io/out-of-service"
+KUBELET = "kube-node-lease"
+
+
+def now(seconds: float = 0) -> str:
+    """As a MicroTime, so much later."""
+    moment = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+class SilentNode:
+    """A node whose plug-in has renewed its Lease once, and holds the fences of its volumes."""
+
+    def __init__(self, world: World, letter: str):
+        self.world, self.name = world, f"{world.prefix}{letter}"
+        self.leases = client.CoordinationV1Api(world.client)
+        self.boot_id = ""
+        self.boot()
+
+    # ---- the machine ----
+
+    def boot(self) -> str:
+        self.boot_id = str(uuid.uuid4())
+        words = ("architecture", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
+                 "machineID", "operatingSystem", "osImage", "systemUUID")
+        info = {word: "x" for word in words} | {"bootID": self.boot_id}
+        self.world.core.patch_node_status(self.name, {"status": {"nodeInfo": info}})
+        return self.boot_id
+
+    def kubelet_renews(self, after: str) -> None:
+        """Its own Lease, some seconds after the plug-in's last renewal."""
+        moment = datetime.datetime.fromisoformat(after) + datetime.timedelta(seconds=5)
+        self._write(KUBELET, {"holderIdentity": self.name, "leaseDurationSeconds": 40,
+                              "renewTime": moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")})
+
+    def taint(self) -> str | None:
+        """Its value."""
+        found = [taint.value for taint in self.world.core.read_node(self.name).spec.taints or [] if taint.key == TAINT]
+        return found[0] if found else None
+
+    # ---- the plug-in ----
+
+    def renews(self) -> str:
+        """The time of it, in the words of the Lease."""
+        moment = now()
+        self._write(self.world.namespace, {"holderIdentity": self.boot_id, "leaseDurationSeconds": 2, "renewTime": moment})
+        return moment
+
+    def gives_up_its_lease(self) -> None:
+        self._write(self.world.namespace, {"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": now()})
+
+    def fences(self, volume: str, key: str) -> None:
+        self.note(volume, FENCE, f"held {key}")
+
+    def attachment(self, volume: str) -> dict:
+        [found] = [item for item in self.world.objects("azvolumeattachments")
+                   if (item["spec"]["volumeName"], item["spec"]["nodeName"]) == (volume, self.name)]
+        return found
+
+    def note(self, volume: str, note: str, text: str | None) -> None:
+        self.world.patch("azvolumeattachments", self.attachment(volume)["metadata"]["name"],
+                         {"status": {"annotation": {note: text}}}, status=True)
+
+    def request(self, volume: str) -> str | None:
+        """What it is asked to preempt."""
+        return self.attachment(volume)["status"].get("annotation", {}).get(REQUEST)
+
+    def answers(self, volume: str) -> None:
+        """Its disk has confirmed it."""
+        self.note(volume, ANSWER, until(lambda: self.request(volume), "a request"))
+
+    def _write(self, namespace: str, spec: dict) -> None:
+        labels = {f"{GROUP}/node-lease": "true"}
+        body = {"metadata": {"name": self.name, "labels": labels if namespace == self.world.namespace else {}}, "spec": spec}
+        try:
+            self.leases.patch_namespaced_lease(self.name, namespace, body)
+        except client.ApiException as error:
+            if error.status != 404:
+                raise
+            self.leases.create_namespaced_lease(namespace, body)

@@ -1,0 +1,228 @@
+"""Nodes of which nothing is heard are given up when their disks refuse their writes, and not before (docs/failover.md)."""
+
+import urllib.request
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+from cluster.waiting import until
+from kubernetes import client
+
+from .calls import SHARED, create, publish
+from .driver_world import Controller, World
+from .kubernetes_side import persistent_volume, volume_attachment
+from .silent_node import ANSWER, FENCE, SilentNode
+from .test_unreachable_node import notes
+
+AUTOMATIC = SHARED | {"automaticFailover": "true"}
+GRACE = "--node-grace-period=4s"
+KEY = "0x1234567890abcdef"
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world, "one", GRACE) as controller:
+        yield controller
+
+
+@pytest.fixture
+def used(world):
+    """Publishes a volume to node a and makes what Kubernetes has of it: call it with a controller."""
+    with ExitStack() as stack:
+        def use(controller: Controller, name: str = "pvc-1", parameters: dict = AUTOMATIC) -> SilentNode:
+            volume = create(controller, name=name, parameters=parameters).volume_id
+            publish(controller, volume, world.nodes[0])
+            until(lambda: world.roles(name).get("a") == "Primary Attached", "the primary")
+            until(lambda: len(world.roles(name)) == int(parameters.get("maxShares", 1)), "the replicas")
+            until(lambda: all(role.endswith("Attached") for role in world.roles(name).values()), "they are attached")
+            pv = stack.enter_context(persistent_volume(world, volume, {}))
+            stack.enter_context(volume_attachment(world, pv, world.nodes[0]))
+            node = SilentNode(world, "a")
+            node.fences(name, KEY)
+            return node
+
+        yield use
+
+
+def pod(world: World, name: str, node: str, claim: str | None) -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}] if claim else []
+    world.core.create_namespaced_pod(world.namespace, {
+        "metadata": {"name": name},
+        "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}], "volumes": volumes,
+                 "terminationGracePeriodSeconds": 3600}})
+
+
+def pods(world: World) -> list[str]:
+    return [item.metadata.name for item in world.core.list_namespaced_pod(world.namespace).items]
+
+
+def others(world: World) -> list[SilentNode]:
+    return [SilentNode(world, "b"), SilentNode(world, "c")]
+
+
+def asked(nodes: list[SilentNode], volume: str = "pvc-1") -> list[SilentNode]:
+    return [node for node in nodes if node.request(volume)]
+
+
+def silent(controller: Controller) -> int:
+    """Nodes, by the controller's metrics."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{controller.metrics}/metrics", timeout=30) as answer:
+        [line] = [line for line in answer.read().decode().splitlines() if line.startswith("azuredisk_silent_nodes ")]
+    return int(line.split()[1])
+
+
+def held_back(world: World, *words: str) -> Callable[[], bool]:
+    return lambda: any(all(word in text for word in words)
+                       for text in notes(world, "Node", world.nodes[0], "FailoverHeldBack"))
+
+
+# ---- the whole ----
+
+def test_a_silent_node_is_given_up_and_comes_back(world, controller, used):
+    node = used(controller)
+    pod(world, "with-volume", node.name, "claim")
+    pod(world, "without", node.name, None)
+    before = world.last_call()
+    renewed, neighbours = node.renews(), others(world)
+    until(lambda: asked(neighbours), "a replica is asked")
+    [replica] = asked(neighbours)
+    assert replica.request("pvc-1") == f"{KEY} {renewed}"
+    assert node.taint() is None and "with-volume" in pods(world)
+
+    replica.answers("pvc-1")
+    assert until(node.taint, "it is given up") == f"azuredisk-{node.boot_id}"
+    until(lambda: "with-volume" not in pods(world), "its pods are released")
+    assert "without" in pods(world)
+    assert notes(world, "Node", node.name, "FailedOver")
+    assert world.attached("pvc-1", before) == []
+    assert silent(controller) == 0  # it counts no more
+
+    node.renews()  # it was only cut off
+    world.core.patch_node(node.name, {"metadata": {"labels": {"seen": "again"}}})
+    world.set_ready(node.name, False)
+    world.set_ready(node.name, True)
+    assert node.taint()
+    node.boot()
+    until(lambda: node.taint() is None, "it was started anew")
+
+
+# ---- who is silent ----
+
+def test_a_node_whose_kubelet_is_heard_is_not_silent(world, controller, used):
+    node = used(controller)
+    node.kubelet_renews(after=node.renews())
+    until(lambda: silent(controller) == 1, "the plug-in is silent")
+    neighbours = others(world)
+    assert not asked(neighbours)
+    node.leases.delete_namespaced_lease(node.name, "kube-node-lease")
+    until(lambda: asked(neighbours), "kubelet's Lease was all that held it")
+
+
+def test_a_node_that_is_heard_of_again_keeps_its_volumes(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    node.renews()
+    until(lambda: asked(neighbours), "a replica is asked")
+    node.renews()
+    until(lambda: not asked(neighbours), "the requests are withdrawn")
+    for _ in range(3):
+        node.renews()
+    assert node.taint() is None
+
+
+def test_a_lease_that_was_given_up_is_not_waited_for(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    node.gives_up_its_lease()
+    other = SilentNode(world, "b")
+    other.renews()
+    until(lambda: silent(controller) == 1, "the other one is silent")
+    assert not asked(neighbours)
+
+
+# ---- the proof ----
+
+def test_an_old_answer_proves_nothing(world, controller, used):
+    """The node has renewed its Lease since, and may have its key again."""
+    node, neighbours = used(controller), others(world)
+    node.renews()
+    first = until(lambda: asked(neighbours), "a replica is asked")[0]
+    old = first.request("pvc-1")
+    node.renews()
+    until(lambda: not asked(neighbours), "the requests are withdrawn")
+    first.note("pvc-1", ANSWER, old)
+    until(lambda: asked(neighbours), "it is silent again, and a replica is asked again")
+    assert node.taint() is None
+    asked(neighbours)[0].answers("pvc-1")
+    until(node.taint, "it is given up")
+
+
+def test_a_replica_that_does_not_answer_is_not_waited_for(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    node.renews()
+    [first] = until(lambda: asked(neighbours), "a replica is asked")
+    until(lambda: len(asked(neighbours)) == 2, "the other one is asked, too")
+    [second] = [other for other in neighbours if other is not first]
+    second.answers("pvc-1")
+    until(node.taint, "it is given up")
+    assert first.request("pvc-1") is None
+
+
+def test_every_volume_has_to_be_proven(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    used(controller, "pvc-2")
+    node.renews()
+    for volume in ("pvc-1", "pvc-2"):
+        assert node.taint() is None
+        until(lambda volume=volume: asked(neighbours, volume), f"a replica of {volume} is asked")[0].answers(volume)
+    until(node.taint, "it is given up")
+
+
+def test_the_next_leader_goes_on(world, used):
+    with Controller(world, "one", GRACE, "--lease-duration=2s", "--lease-renew-deadline=1s") as one:
+        node, neighbours = used(one), others(world)
+        node.renews()
+        first = until(lambda: asked(neighbours), "a replica is asked")[0]
+        one.kill()
+        first.answers("pvc-1")
+        with Controller(world, "two", GRACE):
+            until(node.taint, "the next one gives it up")
+        one.start()
+
+
+# ---- held back ----
+
+def test_what_nobody_can_prove_holds_it_back(world, controller, used):
+    """One after another: what is not fenced, what does not want it, what is not ours, and nobody to ask."""
+    node, neighbours = used(controller), others(world)
+    used(controller, "plain", SHARED)
+    storage, other = client.StorageV1Api(world.client), f"{world.namespace}-other"
+    storage.create_volume_attachment({"metadata": {"name": other},
+                                      "spec": {"attacher": "other.example.com", "nodeName": node.name,
+                                               "source": {"persistentVolumeName": "other"}}})
+    node.note("pvc-1", FENCE, "unsupported")
+    node.fences("plain", KEY)
+    for neighbour in neighbours:
+        world.set_ready(neighbour.name, False)
+    node.renews()
+
+    until(held_back(world, other, "another driver's"), "a volume of another driver")
+    storage.delete_volume_attachment(other)
+    pod(world, "with-other", node.name, "of-another-driver")
+    until(held_back(world, "of-another-driver"), "a claim of another driver")
+    world.core.delete_namespaced_pod("with-other", world.namespace, grace_period_seconds=0)
+    until(held_back(world, "volume pvc-1", "has no fence"), "a volume without a fence")
+    node.fences("pvc-1", KEY)
+    until(held_back(world, "volume pvc-1", "has no replica"), "a volume without a replica that is heard of")
+    world.set_ready(neighbours[1].name, True)
+    until(held_back(world, "volume plain", "does not ask for automatic failover"), "a volume that does not want it")
+    assert not asked(neighbours) and node.taint() is None
+
+
+def test_many_silent_nodes_are_the_network(world, controller, used):
+    """Three of three, where two may be."""
+    node, neighbours = used(controller), others(world)
+    for each in (node, *neighbours):
+        each.renews()
+    until(held_back(world, "3 nodes are silent at once", "at most 2"), "that is told")
+    assert node.taint() is None and not asked(neighbours)
+    neighbours[0].renews()
+    until(lambda: asked(neighbours), "two are few enough")

@@ -1,0 +1,157 @@
+/* Each row is what is known of a node, and what comes next for it. */
+#include "controller/failover/plan.h"
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+/* ---- nodes ---- */
+
+#define LIMITS .n_silent_most = 2, .n_recent_most = 10
+#define NODE LIMITS, .has_node = true, .has_boot_id = true
+#define SILENT NODE, .silent = true
+#define GIVEN_UP NODE, .out_of_service = true, .ours = true
+#define VOLUMES(...)                                                                               \
+    .volumes = (const struct failover_volume[]){__VA_ARGS__},                                      \
+    .n_volumes =                                                                                   \
+        sizeof((const struct failover_volume[]){__VA_ARGS__}) / sizeof(struct failover_volume)
+
+#define NEW                                                                                        \
+    {                                                                                              \
+        .wanted = true, .fenced = true, .n_replicas = 2                                            \
+    }
+#define ASKED                                                                                      \
+    {                                                                                              \
+        .wanted = true, .fenced = true, .n_replicas = 2, .n_asked = 1                              \
+    }
+#define PROVEN                                                                                     \
+    {                                                                                              \
+        .wanted = true, .fenced = true, .n_replicas = 2, .n_asked = 1, .proven = true              \
+    }
+#define UNWANTED                                                                                   \
+    {                                                                                              \
+        .fenced = true, .n_replicas = 2                                                            \
+    }
+#define UNFENCED                                                                                   \
+    {                                                                                              \
+        .wanted = true, .n_replicas = 2                                                            \
+    }
+#define ALONE                                                                                      \
+    {                                                                                              \
+        .wanted = true, .fenced = true                                                             \
+    }
+/* Its replica's node has died after it answered. */
+#define PROVEN_ALONE                                                                               \
+    {                                                                                              \
+        .wanted = true, .fenced = true, .proven = true                                             \
+    }
+
+static const struct {
+    const char *what;
+    struct failover_facts in;
+    struct failover_plan plan;
+} rows[] = {
+    {"a node like others", {NODE, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
+    {"no node", {.n_silent_most = 2, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
+    {"no node, whose Lease is still there",
+     {.silent = true, .n_silent_most = 2, .has_boot_id = true, .n_recent_most = 1, VOLUMES(NEW)},
+     {.step = FAILOVER_NONE}},
+    {"nothing is published there", {SILENT}, {.step = FAILOVER_NONE}},
+
+    /* ---- the proof ---- */
+    {"nobody was asked", {SILENT, VOLUMES(NEW)}, {.step = FAILOVER_ASK}},
+    {"one was asked", {SILENT, .begun = true, VOLUMES(ASKED)}, {.step = FAILOVER_WAIT}},
+    {"one was asked, and has not answered in time",
+     {SILENT, .begun = true, .impatient = true, .n_unanswered = 1, VOLUMES(ASKED)},
+     {.step = FAILOVER_ASK}},
+    {"of the second volume nobody was asked",
+     {SILENT, .begun = true, VOLUMES(ASKED, NEW)},
+     {.step = FAILOVER_ASK, .volume = 1}},
+    {"one of two is proven",
+     {SILENT, .begun = true, VOLUMES(PROVEN, ASKED)},
+     {.step = FAILOVER_WAIT}},
+    {"the other one of two is",
+     {SILENT, .begun = true, VOLUMES(ASKED, PROVEN)},
+     {.step = FAILOVER_WAIT}},
+    {"all are proven", {SILENT, .begun = true, VOLUMES(PROVEN, PROVEN)}, {.step = FAILOVER_TAINT}},
+    {"all are, and somebody may still answer",
+     {SILENT, .begun = true, .n_unanswered = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"all are, and nobody more is asked",
+     {SILENT, .begun = true, .impatient = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_TAINT}},
+    {"who proved it is gone", {SILENT, VOLUMES(PROVEN_ALONE)}, {.step = FAILOVER_TAINT}},
+    {"it is heard of again",
+     {NODE, .n_unanswered = 1, VOLUMES(ASKED)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"it is heard of again, after the proof", {NODE, VOLUMES(PROVEN)}, {.step = FAILOVER_NONE}},
+    {"it is deleted", {.n_unanswered = 1, VOLUMES(ASKED)}, {.step = FAILOVER_WITHDRAW}},
+
+    /* ---- held back ---- */
+    {"many are silent",
+     {SILENT, .n_silent = 3, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
+    {"as many as may be", {SILENT, .n_silent = 2, VOLUMES(NEW)}, {.step = FAILOVER_ASK}},
+    {"many were given up",
+     {SILENT, .n_recent = 10, VOLUMES(NEW)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_RECENT}},
+    {"it is one of these",
+     {SILENT, .n_recent = 10, .begun = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_TAINT}},
+    {"no boot id",
+     {LIMITS, .has_node = true, .silent = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NO_BOOT_ID}},
+    {"somebody else's volume",
+     {SILENT, .n_foreign = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_FOREIGN}},
+    {"one does not want it",
+     {SILENT, VOLUMES(PROVEN, UNWANTED)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_WANTED, .volume = 1}},
+    {"one has no fence",
+     {SILENT, VOLUMES(UNFENCED, NEW)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_FENCED, .volume = 0}},
+    {"one has no replica",
+     {SILENT, VOLUMES(NEW, ALONE)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NO_REPLICA, .volume = 1}},
+
+    /* ---- given up ---- */
+    {"by somebody else", {SILENT, .out_of_service = true, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
+    {"by somebody else, while a replica was asked",
+     {SILENT, .out_of_service = true, .n_unanswered = 1, VOLUMES(ASKED)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"by somebody else, and started anew",
+     {NODE, .out_of_service = true, .booted = true, .ready = true},
+     {.step = FAILOVER_NONE}},
+    {"it is silent", {GIVEN_UP, .silent = true}, {.step = FAILOVER_RELEASE}},
+    {"it is silent, whatever else is",
+     {GIVEN_UP, .silent = true, .n_silent = 9},
+     {.step = FAILOVER_RELEASE}},
+    {"it was only cut off", {GIVEN_UP, .ready = true}, {.step = FAILOVER_NONE}},
+    {"it starts", {GIVEN_UP, .booted = true}, {.step = FAILOVER_NONE}},
+    {"it starts, and its old Lease is there",
+     {GIVEN_UP, .booted = true, .silent = true},
+     {.step = FAILOVER_NONE}},
+    {"it has started, and its old Lease is there",
+     {GIVEN_UP, .booted = true, .ready = true, .silent = true},
+     {.step = FAILOVER_RETURN}},
+    {"it has started", {GIVEN_UP, .booted = true, .ready = true}, {.step = FAILOVER_RETURN}},
+};
+
+static void test_next(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct failover_plan plan = failover_next(&rows[i].in);
+
+        if (plan.step != rows[i].plan.step || plan.why != rows[i].plan.why ||
+            plan.volume != rows[i].plan.volume)
+            fail_msg("%s: step %d, why %d, volume %zu", rows[i].what, (int)plan.step, (int)plan.why,
+                     plan.volume);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_next)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+/* What is read of Leases, and for how long nothing was heard of whom. */
+#include "controller/failover/silence.h"
+
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "test/unit/expect.h"
+
+enum { PERIOD = 500, GRACE = 4000 };
+
+struct seen {
+    struct silence silence;
+    uint64_t now;
+};
+
+static struct seen start(void)
+{
+    return (struct seen){.silence = {.grace_ms = GRACE, .period_ms = PERIOD}, .now = 1000};
+}
+
+static void note(struct seen *seen, const char *node, const char *holder, const char *renewed,
+                 int duration_s)
+{
+    Api__ObjectMeta metadata = API__OBJECT_META__INIT;
+    Api__LeaseSpec spec = API__LEASE_SPEC__INIT;
+    Api__Lease lease = API__LEASE__INIT;
+
+    metadata.name = (char *)(uintptr_t)node;
+    spec.holder_identity = (char *)(uintptr_t)holder;
+    spec.renew_time = (char *)(uintptr_t)renewed;
+    spec.has_lease_duration_seconds = true;
+    spec.lease_duration_seconds = duration_s;
+    lease.metadata = &metadata;
+    lease.spec = &spec;
+    silence_note(&seen->silence, &lease);
+}
+
+/* A read of one Lease; NULL: of none. */
+static void read_one(struct seen *seen, const char *renewed)
+{
+    silence_begin(&seen->silence, seen->now);
+    if (renewed)
+        note(seen, "a", "boot", renewed, 2);
+    silence_end(&seen->silence, seen->now);
+    seen->now += PERIOD;
+}
+
+static void read_until_silent(struct seen *seen, const char *renewed, unsigned reads)
+{
+    for (unsigned i = 0; i < reads; i++) {
+        assert_null(silence_since(&seen->silence, "a"));
+        read_one(seen, renewed);
+    }
+    assert_string_equal(silence_since(&seen->silence, "a"), renewed);
+}
+
+static bool counts(const void *ctx, const char *node)
+{
+    return strcmp(node, ctx) != 0;
+}
+
+static void count_news(void *ctx, const char *node)
+{
+    (void)node;
+    ++*(unsigned *)ctx;
+}
+
+static unsigned news(struct seen *seen)
+{
+    unsigned count = 0;
+
+    silence_each_news(&seen->silence, count_news, &count);
+    return count;
+}
+
+static void test_a_grace_period_after_it_was_seen_first(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    read_until_silent(&seen, "1", GRACE / PERIOD + 1);
+    assert_int_equal(silence_count(&seen.silence, counts, "nobody"), 1);
+    assert_int_equal(silence_count(&seen.silence, counts, "a"), 0);
+    assert_int_equal(silence_ms(&seen.silence, "a"), GRACE);
+    assert_int_equal(silence_renewal_ms(&seen.silence, "a"), 500);
+    silence_clear(&seen.silence);
+}
+
+static void test_a_renewal_ends_it(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    read_until_silent(&seen, "1", GRACE / PERIOD + 1);
+    assert_int_equal(news(&seen), 1);
+    assert_int_equal(news(&seen), 1); /* again and again, while it is silent */
+    read_one(&seen, "2");
+    assert_null(silence_since(&seen.silence, "a"));
+    assert_int_equal(news(&seen), 1);
+    assert_int_equal(news(&seen), 0);
+    silence_clear(&seen.silence);
+}
+
+static void test_one_that_was_given_up(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    read_until_silent(&seen, "1", GRACE / PERIOD + 1);
+    silence_begin(&seen.silence, seen.now);
+    note(&seen, "a", "", "1", 2);
+    silence_end(&seen.silence, seen.now);
+    assert_null(silence_since(&seen.silence, "a"));
+    silence_clear(&seen.silence);
+}
+
+static void test_one_that_is_gone(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    read_until_silent(&seen, "1", GRACE / PERIOD + 1);
+    assert_int_equal(news(&seen), 1);
+    read_one(&seen, NULL);
+    assert_null(silence_since(&seen.silence, "a"));
+    assert_int_equal(news(&seen), 1);
+    read_one(&seen, NULL);
+    assert_int_equal(silence_renewal_ms(&seen.silence, "a"), 0);
+    silence_clear(&seen.silence);
+}
+
+/* Minutes pass without an answer, and nobody could renew anything either. */
+static void test_time_without_answers_does_not_count(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    read_one(&seen, "1");
+    for (int i = 0; i < 100; i++) {
+        silence_failed(&seen.silence);
+        seen.now += PERIOD;
+    }
+    read_one(&seen, "1");
+    assert_int_equal(silence_ms(&seen.silence, "a"), 0);
+    seen.now += 60 * 1000; /* nor does the time in which nobody asked */
+    read_one(&seen, "1");
+    assert_int_equal(silence_ms(&seen.silence, "a"), 2 * PERIOD);
+    silence_clear(&seen.silence);
+}
+
+static void test_not_before_the_promise_is_broken(void **state)
+{
+    struct seen seen = start();
+    unsigned reads = 0;
+
+    (void)state;
+    while (!silence_since(&seen.silence, "a")) {
+        silence_begin(&seen.silence, seen.now);
+        note(&seen, "a", "boot", "1", 8);
+        silence_end(&seen.silence, seen.now);
+        seen.now += PERIOD;
+        reads++;
+    }
+    assert_int_equal(reads, 10 * 1000 / PERIOD + 1); /* its eight seconds and two for a renewal */
+    silence_clear(&seen.silence);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_grace_period_after_it_was_seen_first),
+        cmocka_unit_test(test_a_renewal_ends_it),
+        cmocka_unit_test(test_one_that_was_given_up),
+        cmocka_unit_test(test_one_that_is_gone),
+        cmocka_unit_test(test_time_without_answers_does_not_count),
+        cmocka_unit_test(test_not_before_the_promise_is_broken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

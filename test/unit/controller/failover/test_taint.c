@@ -1,0 +1,79 @@
+/* The taint of nodes that were given up, and who set it. */
+#include "controller/failover/taint.h"
+
+#include "lib/base/alloc.h"
+#include "lib/base/text.h"
+#include "test/unit/expect.h"
+#include "test/unit/object.h"
+
+#define OUT_OF_SERVICE "'key':'node.kubernetes.io/out-of-service'"
+#define OURS "{" OUT_OF_SERVICE ",'value':'azuredisk-b','effect':'NoExecute'}"
+#define OTHER "{'key':'other','effect':'NoSchedule'}"
+#define NODE(spec)                                                                                 \
+    "{'metadata':{'name':'n','resourceVersion':'7'},'spec':{" spec                                 \
+    "},'status':{'nodeInfo':{'bootID':'b'}}}"
+#define TEST "{'op':'test','path':'/metadata/resourceVersion','value':'7'}"
+
+typedef json_t *patch_fn(const struct kube_object *node);
+
+static const struct {
+    const char *why, *node;
+    patch_fn *fn;
+    const char *patch;
+} patches[] = {
+    {"the first taint", NODE(""), failover_taint_patch,
+     "[" TEST ",{'op':'add','path':'/spec/taints','value':[" OURS "]}]"},
+    {"one more", NODE("'taints':[" OTHER "]"), failover_taint_patch,
+     "[" TEST ",{'op':'add','path':'/spec/taints/-','value':" OURS "}]"},
+    {"one of three goes", NODE("'taints':[" OTHER "," OURS "," OTHER "]"), failover_untaint_patch,
+     "[" TEST ",{'op':'remove','path':'/spec/taints/1'}]"},
+    {"somebody else's stays",
+     NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}," OURS "]"),
+     failover_untaint_patch, "[" TEST ",{'op':'remove','path':'/spec/taints/1'}]"},
+};
+
+static const struct {
+    const char *spec, *boot_id;
+} owners[] = {
+    {NODE(""), NULL},
+    {NODE("'taints':[" OTHER "]"), NULL},
+    {NODE("'taints':[{" OUT_OF_SERVICE "}]"), NULL},
+    {NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}]"), NULL},
+    {NODE("'taints':[{'key':'other','value':'azuredisk-b'}]"), NULL},
+    {NODE("'taints':[" OTHER "," OURS "]"), "b"},
+};
+
+static void test_patches(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(patches); i++) {
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *node = object_of(&api__node__descriptor, patches[i].node);
+        CLEANUP(json_decrefp) json_t *patch = patches[i].fn(node);
+        CLEANUP(json_decrefp) json_t *expected = json_of(patches[i].patch);
+
+        if (!json_equal(patch, expected))
+            fail_msg("%s: got %s", patches[i].why, json_dumps(patch, 0));
+    }
+}
+
+static void test_owner(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(owners); i++) {
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *node = object_of(&api__node__descriptor, owners[i].spec);
+        const char *boot_id = failover_taint_boot_id(KUBE_AS(Api__Node, node));
+
+        if (!same_text(boot_id, owners[i].boot_id))
+            fail_msg("%s: %s", owners[i].spec, boot_id ? boot_id : "nobody's");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patches),
+                                       cmocka_unit_test(test_owner)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
