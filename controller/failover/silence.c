@@ -3,11 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/text.h"
 
-enum { RENEWALS_IN_DURATION = 4, MS_IN_S = 1000 };
+enum { MS_IN_S = 1000 };
 
 struct silent_node {
     char *node, *renewed; /* in the Lease's words */
@@ -37,7 +38,7 @@ static struct silent_node *find(const struct silence *silence, const char *node)
 static bool is_silent(const struct silence *silence, const struct silent_node *entry)
 {
     return entry->ms >= silence->grace_ms &&
-           entry->ms >= (RENEWALS_IN_DURATION + 1) * entry->renewal_ms;
+           entry->ms >= (NODE_LEASE_RENEWALS + 1) * entry->renewal_ms;
 }
 
 /* ---- reading ---- */
@@ -77,9 +78,9 @@ void silence_note(struct silence *silence, const Api__Lease *lease)
         entry->renewed = mem_strdup(spec->renew_time);
         entry->ms = 0;
     }
-    entry->renewal_ms = spec->lease_duration_seconds > 0 ? (uint64_t)spec->lease_duration_seconds *
-                                                               MS_IN_S / RENEWALS_IN_DURATION
-                                                         : 0;
+    entry->renewal_ms = spec->lease_duration_seconds > 0
+                            ? (uint64_t)spec->lease_duration_seconds * MS_IN_S / NODE_LEASE_RENEWALS
+                            : 0;
     entry->read = silence->reads;
 }
 

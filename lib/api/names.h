@@ -64,6 +64,7 @@ enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };
 /* Of the Leases of node plug-ins, which are in the namespace of the custom resources and named as
  * their nodes. */
 #define LABEL_NODE_LEASE "disk.csi.azure.com/node-lease"
+enum { NODE_LEASE_RENEWALS = 3 }; /* in the duration of one */
 
 /* Of an AzVolumeAttachment. */
 #define ROLE_PRIMARY "Primary"

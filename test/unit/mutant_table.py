@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant("a plug-in that gave its Lease up is expected to be heard of", FAILOVER + "silence.c",
            "!*spec->holder_identity || ", ""),
     Mutant("a node is silent before its own promise is broken", FAILOVER + "silence.c",
-           "entry->ms >= (RENEWALS_IN_DURATION + 1) * entry->renewal_ms", "entry->ms >= entry->renewal_ms"),
+           "entry->ms >= (NODE_LEASE_RENEWALS + 1) * entry->renewal_ms", "entry->ms >= entry->renewal_ms"),
     Mutant("somebody else's taint is taken for ours", FAILOVER + "taint.c",
            "strncmp(taint->value, VALUE_PREFIX, strlen(VALUE_PREFIX)) != 0", "!*taint->value"),
     Mutant("a taint is written over what somebody else wrote meanwhile", FAILOVER + "taint.c",
