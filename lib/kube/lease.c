@@ -4,7 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
-#include "lib/base/timestamp.h"
+#include "lib/kube/lease_spec.h"
 
 struct lease {
     struct lease_config config;
@@ -67,17 +67,13 @@ bool lease_is_held(const struct lease *lease)
 /* The spec to write, as holder or, to give it back, without one. */
 static json_t *next_spec(const struct lease *lease, bool release)
 {
-    const Api__LeaseSpec *spec = spec_of(lease);
-    int transitions = spec->lease_transitions + (release || is_ours(lease) ? 0 : 1);
-    char now[TIMESTAMP_SIZE];
+    int transitions = spec_of(lease)->lease_transitions + (release || is_ours(lease) ? 0 : 1);
+    int64_t now = loop_wall_us(lease->loop);
+    json_t *json = release ? lease_spec_free(now)
+                           : lease_spec_held(lease->config.identity, lease->config.duration_ms, now,
+                                             !is_ours(lease));
 
-    timestamp_format_micro(loop_wall_us(lease->loop), now);
-    json_t *json = json_pack("{s:s, s:i, s:s, s:i}", "holderIdentity",
-                             release ? "" : lease->config.identity, "leaseDurationSeconds",
-                             release ? 1 : (int)((lease->config.duration_ms + 999) / 1000),
-                             "renewTime", now, "leaseTransitions", lease->seen ? transitions : 0);
-    if (!is_ours(lease))
-        json_object_set_new(json, "acquireTime", json_string(now));
+    json_object_set_new(json, "leaseTransitions", json_integer(lease->seen ? transitions : 0));
     return json;
 }
 
