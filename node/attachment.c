@@ -71,8 +71,8 @@ static struct err *missing(const char *key)
     return err_new(ERR_INTERNAL, "publish_context of the AzVolumeAttachment has no valid %s", key);
 }
 
-static struct err *read_place(const Api__AzVolumeAttachment *attachment,
-                              struct attachment_place *ret)
+struct err *attachment_place_read(const Api__AzVolumeAttachment *attachment,
+                                  struct attachment_place *ret)
 {
     const char *record = attachment_annotation(attachment, ANNOTATION_FILESYSTEM);
     struct attachment_place place = {.has_record = record != NULL,
@@ -95,7 +95,7 @@ struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
                              struct attachment_place *ret)
 {
     if (is_ready(attachment))
-        return read_place(attachment, ret);
+        return attachment_place_read(attachment, ret);
     TRY(final_error(attachment->status));
     return not_ready_yet(attachment);
 }

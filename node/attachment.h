@@ -18,6 +18,10 @@ struct attachment_place {
     struct filesystem_identity record;
 };
 
+/* Of an attachment in whatever role. INTERNAL if that is not on record. */
+struct err *attachment_place_read(const Api__AzVolumeAttachment *attachment,
+                                  struct attachment_place *ret) __attribute__((warn_unused_result));
+
 /* Whether the disk is attached, with this node as its one user. BUSY, saying in what state it is,
  * while that may still come; any other error is how the attachment has failed for good. */
 struct err *attachment_check(const Api__AzVolumeAttachment *attachment,

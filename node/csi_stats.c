@@ -2,6 +2,7 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "node/csi_service.h"
+#include "node/fence_record.h"
 #include "node/informers.h"
 #include "node/volume_looks.h"
 
@@ -33,14 +34,25 @@ static void add_usage(struct arena *arena, Csi__V1__NodeGetVolumeStatsResponse *
     response->usage[response->n_usage++] = usage;
 }
 
-static void answer(struct arena *arena, const struct volume_usage *usage,
+/* NULL: none. What the disk refuses needs not show in its file system yet. */
+static const char *trouble_of(const struct node *node, const char *volume_id,
+                              const struct volume_usage *usage)
+{
+    const struct kube_object *object = informers_find_attachment(node, volume_id);
+
+    if (object && fence_record_is_lost(as_attachment(object)))
+        return "another node has taken over the disk, which refuses the writes of this one";
+    return usage->trouble;
+}
+
+static void answer(struct arena *arena, const struct volume_usage *usage, const char *trouble,
                    Csi__V1__NodeGetVolumeStatsResponse *response)
 {
     Csi__V1__VolumeCondition *condition = arena_alloc(arena, sizeof *condition);
 
     csi__v1__volume_condition__init(condition);
-    condition->abnormal = usage->trouble != NULL;
-    condition->message = arena_strdup(arena, usage->trouble ? usage->trouble : "no trouble found");
+    condition->abnormal = trouble != NULL;
+    condition->message = arena_strdup(arena, trouble ? trouble : "no trouble found");
     response->volume_condition = condition;
     response->usage = arena_alloc(arena, 2 * sizeof *response->usage);
     if (!usage->has_amounts)
@@ -76,6 +88,6 @@ struct err *csi_get_volume_stats(struct task *self, struct rpc_call *call, const
     struct err *err = see(self, call, request, &usage);
     if (err)
         return err_wrap(err, "volume %s", request->volume_id);
-    answer(call->arena, &usage, ret);
+    answer(call->arena, &usage, trouble_of(call->ctx, request->volume_id, &usage), ret);
     return NULL;
 }

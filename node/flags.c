@@ -4,6 +4,8 @@
 
 #include "lib/base/alloc.h"
 
+enum { SHORTEST_LEASE_MS = 2 * 1000, LONGEST_LEASE_MS = 60 * 60 * 1000 };
+
 static const char program[] = "azdisk-node";
 static const char about[] = "CSI node plug-in of the Azure disk driver";
 
@@ -44,6 +46,10 @@ static const struct option_row rows[] = {
               "Address on which /metrics is served; empty: only on --health-address"),
     DURATION_FLAG("heartbeat-interval", flags.settings.heartbeat_interval_ms, 100,
                   "Maximum time between two heartbeats in the AzDriverNode"),
+    DURATION_FLAG("node-lease-duration", flags.settings.node_lease_duration_ms, 0,
+                  "Duration of the Lease that the node holds while it is the primary of a volume "
+                  "with automatic failover, from 2s to 1h; it is renewed each quarter of that; 0: "
+                  "no Lease"),
     INT_FLAG("volume-attach-limit", flags.settings.volume_attach_limit, -1, 1000,
              "Maximum number of volumes on this node; -1: as many as the VM's size allows"),
     BOOL_FLAG("remove-not-ready-taint", flags.settings.remove_not_ready_taint,
@@ -60,6 +66,10 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
         return false;
     if (!flags.settings.node_id[0])
         return options_refuse(program, ret_status, "--node-id or KUBE_NODE_NAME is required");
+    uint64_t lease = flags.settings.node_lease_duration_ms;
+    if (lease && (lease < SHORTEST_LEASE_MS || lease > LONGEST_LEASE_MS))
+        return options_refuse(program, ret_status,
+                              "--node-lease-duration must be 0, or from 2s to 1h");
     *ret = flags;
     return true;
 }

@@ -11,10 +11,13 @@
 #include "lib/program/process.h"
 #include "lib/rpc/endpoint.h"
 #include "node/csi_service.h"
+#include "node/fence_watch.h"
 #include "node/flags.h"
 #include "node/heartbeat.h"
 #include "node/informers.h"
 #include "node/metrics.h"
+#include "node/node_lease.h"
+#include "node/preempt_request.h"
 #include "node/registration.h"
 #include "node/replica_disk.h"
 #include "node/running_job.h"
@@ -28,7 +31,7 @@
 enum {
     PROGRAMS_MS = 20 * 1000,      /* for mkfs and fsck to end in order */
     SHUTDOWN_GRACE_MS = 5 * 1000, /* for calls, then */
-    GOODBYE_MS = 5 * 1000,        /* for the last heartbeat, meanwhile */
+    GOODBYE_MS = 5 * 1000,        /* for the last heartbeat and the Lease, meanwhile */
 };
 
 /* Of what NodeGetVolumeStats says: kubelet asks once a minute. */
@@ -179,6 +182,9 @@ static struct err *start(struct task *self, struct program *program)
     informers_start(node, &program->background);
     running_job_start(node, &program->background);
     replica_disks_start(node, &program->background);
+    preempt_requests_start(node, &program->background);
+    fence_watch_start(node, &program->background);
+    node_lease_start(node, &program->heart);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;

@@ -29,7 +29,24 @@ struct metric METRIC_FENCES = {
     .help =
         "Fences around shared disks before they were mounted: held (the disk refuses the writes "
         "of other VMs), unsupported (the device cannot do that), or refused (the disk is "
-        "reserved by somebody else).",
+        "reserved by somebody else); and lost: another node has taken it while the volume was in "
+        "use.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+struct metric METRIC_PREEMPT_REQUESTS = {
+    .name = "azuredisk_preempt_requests_total",
+    .help = "Attempts to have a disk refuse the writes of a silent node, for automatic failover: "
+            "done, refused (the request or the disk is not what it should be), unsupported (the "
+            "device has no reservations), or failed.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+struct metric METRIC_NODE_LEASE = {
+    .name = "azuredisk_node_lease_writes_total",
+    .help = "Writes of the node's Lease, by result; each is tried for a renewal period at most.",
     .type = METRIC_COUNTER,
     .labels = {"result"},
 };
@@ -80,6 +97,7 @@ struct metric *const NODE_METRICS[] = {
     &METRIC_CSI_OPERATIONS, &METRIC_STAGE_SECONDS,
     &METRIC_PROOFS,         &METRIC_FENCES,
     &METRIC_HEARTBEATS,     &METRIC_WATCH_FAILURES,
+    &METRIC_NODE_LEASE,     &METRIC_PREEMPT_REQUESTS,
     &heartbeat_age,         &slots,
     &busy_workers,          &hung_disks,
     &replica_disks,         &METRIC_BUILD_INFO,

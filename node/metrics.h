@@ -6,7 +6,8 @@
 #include "lib/base/metrics.h"
 #include "node/node.h"
 
-extern struct metric METRIC_STAGE_SECONDS, METRIC_PROOFS, METRIC_FENCES, METRIC_HEARTBEATS;
+extern struct metric METRIC_STAGE_SECONDS, METRIC_PROOFS, METRIC_FENCES, METRIC_HEARTBEATS,
+    METRIC_NODE_LEASE, METRIC_PREEMPT_REQUESTS;
 
 extern struct metric *const NODE_METRICS[];
 extern const size_t N_NODE_METRICS;

@@ -17,8 +17,9 @@ struct settings {
     const char *namespace_;       /* of the custom resources */
     const char *kubelet_endpoint; /* path of the CSI socket as kubelet sees it */
     uint64_t heartbeat_interval_ms;
-    int64_t volume_attach_limit; /* -1: what the VM's size allows */
-    bool remove_not_ready_taint; /* node/startup_taint.h */
+    uint64_t node_lease_duration_ms; /* 0: no Lease (node/node_lease.h) */
+    int64_t volume_attach_limit;     /* -1: what the VM's size allows */
+    bool remove_not_ready_taint;     /* node/startup_taint.h */
 };
 
 struct node {

@@ -196,6 +196,14 @@ struct err *replica_disk_await_release(struct task *self, struct node *node, con
     return NULL;
 }
 
+bool replica_disk_is_held(const struct node *node, const char *volume_id)
+{
+    CLEANUP(freep) char *volume = mem_lower(volume_id);
+    const struct replica_disk *disk = find(node, volume);
+
+    return disk && disk->held;
+}
+
 unsigned replica_disks_held(const struct node *node)
 {
     unsigned n = 0;

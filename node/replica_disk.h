@@ -24,5 +24,8 @@ struct err *replica_disk_await_release(struct task *self, struct node *node, con
 /* The LUN of the disk that is to be held for an attachment; NO_LUN: none is. Pure. */
 int replica_disk_lun(const Api__AzVolumeAttachment *attachment);
 
+/* Whether this volume's is. */
+bool replica_disk_is_held(const struct node *node, const char *volume_id);
+
 unsigned replica_disks_held(const struct node *node);
 unsigned replica_disks_in_use(const struct node *node); /* by somebody else */

@@ -1,38 +1,12 @@
 #include "node/volume_fence.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "lib/kube/cached_client.h"
 #include "lib/kube/cluster_id.h"
 #include "node/boot_id.h"
+#include "node/fence_record.h"
 #include "node/metrics.h"
 #include "provisioner-lib/host/fence.h"
-
-#define HELD "held "
-#define UNSUPPORTED "unsupported"
-
-static const char *fence_on_record(const struct kube_object *attachment)
-{
-    return attachment_annotation(as_attachment(attachment), ANNOTATION_FENCE);
-}
-
-/* `text` NULL takes it away. */
-static struct err *write_record(struct task *self, struct node *node,
-                                const struct kube_object *attachment, const char *text)
-{
-    const char *known = fence_on_record(attachment);
-
-    if (known && text ? strcmp(known, text) == 0 : known == text)
-        return NULL;
-    json_t *changes = json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_FENCE, text);
-    struct err *err = cached_patch_status(self, node->kube, node->attachments, attachment,
-                                          if_same(attachment, changes), NULL);
-    return err ? err_wrap(err, "recording the fence") : NULL;
-}
 
 /* ---- taking it ---- */
 
@@ -48,10 +22,10 @@ static struct err *read_cluster_id(struct task *self, struct node *node)
     return NULL;
 }
 
-static struct err *key_of(struct task *self, struct node *node, const struct fenced_volume *volume,
-                          uint64_t *ret)
+struct err *volume_fence_key(struct task *self, struct node *node, const char *volume_id,
+                             const struct kube_object *attachment, uint64_t *ret)
 {
-    CLEANUP(freep) char *boot_id = NULL, *disk = mem_lower(volume->id);
+    CLEANUP(freep) char *boot_id = NULL, *disk = mem_lower(volume_id);
 
     TRY(read_cluster_id(self, node));
     TRY(boot_id_read(&boot_id));
@@ -59,7 +33,7 @@ static struct err *key_of(struct task *self, struct node *node, const struct fen
     char *family = mem_printf("%s %s %s", node->settings.driver_name, node->cluster_id, disk);
     CLEANUP(freep)
     char *member =
-        mem_printf("%s %s %s", node->settings.node_id, boot_id, volume->attachment->metadata->uid);
+        mem_printf("%s %s %s", node->settings.node_id, boot_id, attachment->metadata->uid);
     *ret = fence_key(family, member);
     return NULL;
 }
@@ -71,7 +45,7 @@ static struct err *without_fence(struct task *self, struct node *node,
     if (unreadable)
         log_warning("volume %s: %s may have persistent reservations that cannot be read: %s",
                     volume->id, volume->disk->path, err_message(unreadable));
-    TRY(write_record(self, node, volume->attachment, UNSUPPORTED));
+    TRY(fence_record_write(self, node, volume->attachment, FENCE_UNSUPPORTED_NOTE));
     if (volume->record->fencing != FENCING_REQUIRED)
         return NULL;
     return err_new(ERR_PRECONDITION,
@@ -83,10 +57,10 @@ static struct err *without_fence(struct task *self, struct node *node,
 static struct err *with_fence(struct task *self, struct node *node,
                               const struct fenced_volume *volume, uint64_t key)
 {
-    CLEANUP(freep) char *text = mem_printf(HELD "%#018" PRIx64, key);
+    CLEANUP(freep) char *note = fence_note_held(key);
 
     metric_add(&METRIC_FENCES, 1, "held");
-    return write_record(self, node, volume->attachment, text);
+    return fence_record_write(self, node, volume->attachment, note);
 }
 
 struct err *volume_fence_take(struct task *self, struct node *node,
@@ -98,7 +72,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     *ret_key = 0;
     if (volume->record->fencing == FENCING_NONE)
         return NULL;
-    TRY(key_of(self, node, volume, &key));
+    TRY(volume_fence_key(self, node, volume->id, volume->attachment, &key));
     struct err *err = host_take_fence(self, node->host, volume->disk, volume->device, key, &fence);
     if (err && err_kind(err) == ERR_PRECONDITION)
         metric_add(&METRIC_FENCES, 1, "refused");
@@ -120,22 +94,21 @@ struct err *volume_fence_take(struct task *self, struct node *node,
 /* ---- giving it up ---- */
 
 static struct err *release(struct task *self, struct node *node,
-                           const struct kube_object *attachment, unsigned lun, const char *held)
+                           const struct kube_object *attachment, unsigned lun)
 {
-    if (strncmp(held, HELD, strlen(HELD)) == 0)
-        TRY(host_release_fence(self, node->host, lun, strtoull(held + strlen(HELD), NULL, 16)));
-    return write_record(self, node, attachment, NULL);
+    uint64_t key = fence_record_key(as_attachment(attachment));
+
+    if (key)
+        TRY(host_release_fence(self, node->host, lun, key));
+    return fence_record_write(self, node, attachment, NULL);
 }
 
 void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
                           unsigned lun)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(attachment);
-    const char *held = fence_on_record(kept);
+    CLEANUP(err_freep) struct err *err = release(self, node, kept, lun);
 
-    if (!held)
-        return;
-    CLEANUP(err_freep) struct err *err = release(self, node, kept, lun, held);
     if (err && err_kind(err) != ERR_NOT_FOUND)
         log_warning("%s: the disk still has this node's reservation: %s", kept->metadata->name,
                     err_message(err));

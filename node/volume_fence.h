@@ -1,9 +1,8 @@
 /* volume_fence.h - the fence around a volume's disk (provisioner-lib/host/fence.h) while this node
  * is its primary.
  *
- * Before the volume is mounted for writing, the status of the node's AzVolumeAttachment gets the
- * annotation ANNOTATION_FENCE: "held <key>", with the key under which the disk knows this node, or
- * "unsupported". It goes with the fence, when the volume is unstaged.
+ * Before the volume is mounted for writing, the node's AzVolumeAttachment says so (fence_record.h).
+ * That goes with the fence, when the volume is unstaged.
  */
 #pragma once
 
@@ -16,6 +15,12 @@ struct fenced_volume {
     const struct volume_record *record;
     const struct device *disk, *device; /* `device` is used: the disk or a partition of it */
 };
+
+/* By which the disk knows this node as the user of the volume: until the node is started anew, or
+ * gets another attachment of it. */
+struct err *volume_fence_key(struct task *self, struct node *node, const char *volume_id,
+                             const struct kube_object *attachment, uint64_t *ret)
+    __attribute__((warn_unused_result));
 
 /* `ret_key` is 0 if there is no fence: nobody wants one, or the device supports none and its volume
  * can do without. PRECONDITION, with the reason, if the volume must not be mounted. */

@@ -27,7 +27,7 @@ uint64_t fence_key(const char *family, const char *member)
     return (uint64_t)half_of_key(family) << HALF | half_of_key(member);
 }
 
-static bool same_family(uint64_t a, uint64_t b)
+bool fence_same_family(uint64_t a, uint64_t b)
 {
     return a >> HALF == b >> HALF;
 }
@@ -40,7 +40,7 @@ static uint64_t other_key(const struct reservation *seen, uint64_t key)
     uint64_t found = 0;
 
     for (size_t i = 0; i < seen->n_keys; i++) {
-        if (!same_family(seen->keys[i], key))
+        if (!fence_same_family(seen->keys[i], key))
             return seen->keys[i];
         if (seen->keys[i] != key)
             found = seen->keys[i];
@@ -48,7 +48,7 @@ static uint64_t other_key(const struct reservation *seen, uint64_t key)
     return found;
 }
 
-static bool has_key(const struct reservation *seen, uint64_t key)
+bool fence_knows_key(const struct reservation *seen, uint64_t key)
 {
     for (size_t i = 0; i < seen->n_keys; i++)
         if (seen->keys[i] == key)
@@ -61,10 +61,10 @@ enum fence_step fence_plan(const struct reservation *seen, uint64_t key, uint64_
     bool ours = seen->held && seen->holder == key;
 
     *ret_other =
-        seen->held && !same_family(seen->holder, key) ? seen->holder : other_key(seen, key);
-    if (*ret_other && !same_family(*ret_other, key))
+        seen->held && !fence_same_family(seen->holder, key) ? seen->holder : other_key(seen, key);
+    if (*ret_other && !fence_same_family(*ret_other, key))
         return FENCE_REFUSED;
-    if (!has_key(seen, key))
+    if (!fence_knows_key(seen, key))
         return FENCE_REGISTER;
     if (seen->held && !ours) {
         *ret_other = seen->holder;
@@ -73,6 +73,23 @@ enum fence_step fence_plan(const struct reservation *seen, uint64_t key, uint64_
     if (!seen->held)
         return FENCE_RESERVE;
     return *ret_other ? FENCE_PREEMPT : FENCE_HELD;
+}
+
+enum fence_step fence_succession_plan(const struct reservation *seen, uint64_t key, uint64_t former,
+                                      uint64_t *ret_other)
+{
+    enum fence_step step = fence_plan(seen, key, ret_other);
+
+    if (step == FENCE_REFUSED)
+        return step;
+    if (seen->held && seen->holder != key && seen->holder != former) {
+        *ret_other = seen->holder;
+        return FENCE_PASSED;
+    }
+    if (step != FENCE_PREEMPT)
+        return step;
+    *ret_other = former;
+    return seen->holder == former || fence_knows_key(seen, former) ? FENCE_PREEMPT : FENCE_HELD;
 }
 
 static struct err *check_type(const struct reservation *seen)
@@ -95,20 +112,43 @@ static struct err *refused(uint64_t other)
                    other);
 }
 
-static struct err *take_step(int fd, const struct reservation *seen, uint64_t key, bool *ret_held)
+static struct err *passed(uint64_t other)
+{
+    return err_new(ERR_PRECONDITION,
+                   "the disk's reservation is already that of key %#018" PRIx64
+                   ", another node's of this volume",
+                   other);
+}
+
+/* Whose fence is to be whose; `former` 0: whoever of this volume has it. */
+struct succession {
+    uint64_t key, former;
+};
+
+static enum fence_step next_step(const struct reservation *seen, const struct succession *wanted,
+                                 uint64_t *ret_other)
+{
+    return wanted->former ? fence_succession_plan(seen, wanted->key, wanted->former, ret_other)
+                          : fence_plan(seen, wanted->key, ret_other);
+}
+
+static struct err *take_step(int fd, const struct reservation *seen,
+                             const struct succession *wanted, bool *ret_held)
 {
     uint64_t other;
 
-    switch (fence_plan(seen, key, &other)) {
+    switch (next_step(seen, wanted, &other)) {
     case FENCE_HELD:
         *ret_held = true;
         return NULL;
     case FENCE_REGISTER:
-        return reservation_register(fd, key);
+        return reservation_register(fd, wanted->key);
     case FENCE_RESERVE:
-        return reservation_take(fd, key);
+        return reservation_take(fd, wanted->key);
     case FENCE_PREEMPT:
-        return reservation_preempt(fd, key, other);
+        return reservation_preempt(fd, wanted->key, other);
+    case FENCE_PASSED:
+        return passed(other);
     default:
         return refused(other);
     }
@@ -116,13 +156,13 @@ static struct err *take_step(int fd, const struct reservation *seen, uint64_t ke
 
 /* From what was read first. Others may be on the same way: what a step has brought is read, never
  * assumed. */
-static struct err *take(int fd, uint64_t key, struct reservation *seen)
+static struct err *take(int fd, const struct succession *wanted, struct reservation *seen)
 {
     bool supported, held = false;
 
     for (int steps = 0; steps < MOST_STEPS; steps++) {
         TRY(check_type(seen));
-        TRY(take_step(fd, seen, key, &held));
+        TRY(take_step(fd, seen, wanted, &held));
         if (held)
             return NULL;
         TRY(reservation_read(fd, &supported, seen));
@@ -137,8 +177,9 @@ struct fence_request {
     const struct device_roots *roots;
     const struct device *disk, *device;
     unsigned lun;
-    uint64_t key;
+    struct succession wanted;
     struct fence fence;
+    struct reservation seen;
 };
 
 void fence_fini(struct fence *fence)
@@ -170,20 +211,59 @@ static struct err *take_blocking(void *arg)
     if (!supported)
         return NULL;
     TRY(mount_table_has(request->device->number, &mounted));
-    fence->state = mounted && !holds(&seen, request->key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
-    return mounted ? NULL : take(request->disk->fd, request->key, &seen);
+    fence->state = mounted && !holds(&seen, request->wanted.key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
+    return mounted ? NULL : take(request->disk->fd, &request->wanted, &seen);
 }
 
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
                             const struct device *device, uint64_t key, struct fence *ret)
 {
-    struct fence_request request = {.disk = disk, .device = device, .key = key};
+    struct fence_request request = {.disk = disk, .device = device, .wanted = {key, 0}};
     struct err *err = host_on_worker(self, host, take_blocking, &request);
 
     if (err)
         return err_wrap(err, "%s", disk->path);
     *ret = request.fence;
     return NULL;
+}
+
+static struct err *read_blocking(void *arg)
+{
+    struct fence_request *request = arg;
+    bool supported;
+
+    TRY(reservation_read(request->disk->fd, &supported, &request->seen));
+    return supported ? NULL
+                     : err_new(ERR_UNIMPLEMENTED, "the device supports no persistent reservations");
+}
+
+struct err *host_read_fence(struct task *self, struct host *host, const struct device *disk,
+                            struct reservation *ret)
+{
+    struct fence_request request = {.disk = disk};
+    struct err *err = host_on_worker(self, host, read_blocking, &request);
+
+    if (err)
+        return err_wrap(err, "%s", disk->path);
+    *ret = request.seen;
+    return NULL;
+}
+
+static struct err *succeed_blocking(void *arg)
+{
+    struct fence_request *request = arg;
+
+    TRY(read_blocking(request));
+    return take(request->disk->fd, &request->wanted, &request->seen);
+}
+
+struct err *host_succeed_fence(struct task *self, struct host *host, const struct device *disk,
+                               uint64_t key, uint64_t former)
+{
+    struct fence_request request = {.disk = disk, .wanted = {key, former}};
+    struct err *err = host_on_worker(self, host, succeed_blocking, &request);
+
+    return err ? err_wrap(err, "%s", disk->path) : NULL;
 }
 
 static struct err *check_blocking(void *arg)
@@ -193,7 +273,7 @@ static struct err *check_blocking(void *arg)
     bool supported;
 
     TRY(reservation_read(request->disk->fd, &supported, &seen));
-    if (supported && holds(&seen, request->key))
+    if (supported && holds(&seen, request->wanted.key))
         return NULL;
     return err_new(ERR_PRECONDITION, "%s: another node has taken the disk over",
                    request->disk->path);
@@ -202,7 +282,7 @@ static struct err *check_blocking(void *arg)
 struct err *host_check_fence(struct task *self, struct host *host, const struct device *disk,
                              uint64_t key)
 {
-    struct fence_request request = {.disk = disk, .key = key};
+    struct fence_request request = {.disk = disk, .wanted = {key, 0}};
 
     return host_on_worker(self, host, check_blocking, &request);
 }
@@ -213,7 +293,7 @@ static struct err *release(int fd, uint64_t key)
     bool supported;
 
     TRY(reservation_read(fd, &supported, &seen));
-    if (!supported || !has_key(&seen, key))
+    if (!supported || !fence_knows_key(&seen, key))
         return NULL;
     if (seen.held && seen.holder == key)
         TRY(reservation_release(fd, key));
@@ -231,14 +311,15 @@ static struct err *release_blocking(void *arg)
         return NULL;
     }
     TRY(err);
-    err = release(disk.fd, request->key);
+    err = release(disk.fd, request->wanted.key);
     device_close(&disk);
     return err;
 }
 
 struct err *host_release_fence(struct task *self, struct host *host, unsigned lun, uint64_t key)
 {
-    struct fence_request request = {.roots = host_device_roots(host), .lun = lun, .key = key};
+    struct fence_request request = {
+        .roots = host_device_roots(host), .lun = lun, .wanted = {key, 0}};
 
     return host_on_worker(self, host, release_blocking, &request);
 }

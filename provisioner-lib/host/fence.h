@@ -14,16 +14,27 @@
 /* `family` identifies the volume, `member` the node's use of it. Never 0. */
 uint64_t fence_key(const char *family, const char *member);
 
+/* Whether they are keys of the same volume. */
+bool fence_same_family(uint64_t a, uint64_t b);
+
 enum fence_step {
     FENCE_HELD,     /* nothing is left to do */
     FENCE_REGISTER, /* the own key */
     FENCE_RESERVE,
     FENCE_PREEMPT, /* `ret_other`, a former key of this volume */
     FENCE_REFUSED, /* `ret_other` is somebody else's */
+    FENCE_PASSED,  /* on to `ret_other`, which is this volume's, but not the one that was named */
 };
 
 /* What comes next on the way to the fence, after what was read of the disk. Pure. */
 enum fence_step fence_plan(const struct reservation *seen, uint64_t key, uint64_t *ret_other);
+
+/* The same on the way to the fence in the place of `former` alone, which must not be registered any
+ * more at its end: no other node of this volume loses the fence. Pure. */
+enum fence_step fence_succession_plan(const struct reservation *seen, uint64_t key, uint64_t former,
+                                      uint64_t *ret_other);
+
+bool fence_knows_key(const struct reservation *seen, uint64_t key);
 
 enum fence_state {
     FENCE_IN_PLACE,
@@ -45,6 +56,17 @@ void fence_fini(struct fence *fence);
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
                             const struct device *device, uint64_t key, struct fence *ret)
     __attribute__((warn_unused_result));
+
+/* Takes it from `former`, a key of the same volume, and from nobody else. Returns when the disk has
+ * confirmed that the fence is that of `key` and that it does not know `former` any more; the device
+ * may be in use. UNIMPLEMENTED if it can have none, PRECONDITION as above, or if a third node of
+ * this volume has the fence. */
+struct err *host_succeed_fence(struct task *self, struct host *host, const struct device *disk,
+                               uint64_t key, uint64_t former) __attribute__((warn_unused_result));
+
+/* What the disk says of keys and of the fence. UNIMPLEMENTED if it can have none. */
+struct err *host_read_fence(struct task *self, struct host *host, const struct device *disk,
+                            struct reservation *ret) __attribute__((warn_unused_result));
 
 /* PRECONDITION unless the disk has it still. */
 struct err *host_check_fence(struct task *self, struct host *host, const struct device *disk,

@@ -55,6 +55,49 @@ static void test_the_next_step(void **state)
     }
 }
 
+/* In the place of FORMER, and of nobody else. */
+static const struct {
+    struct reservation seen;
+    enum fence_step step;
+    uint64_t other;
+} successions[] = {
+    {{KEYS(FORMER), HELD_BY(FORMER)}, FENCE_REGISTER, 0},
+    {{KEYS(FORMER, OWN), HELD_BY(FORMER)}, FENCE_PREEMPT, FORMER},
+    {{KEYS(OWN), HELD_BY(OWN)}, FENCE_HELD, 0},
+    /* It is registered and may preempt, though it holds nothing. */
+    {{KEYS(FORMER, OWN)}, FENCE_RESERVE, 0},
+    {{KEYS(FORMER, OWN), HELD_BY(OWN)}, FENCE_PREEMPT, FORMER},
+    /* It has given the fence up, or the disk has forgotten it. */
+    {{.n_keys = 0}, FENCE_REGISTER, 0},
+    {{KEYS(OWN)}, FENCE_RESERVE, 0},
+    {{KEYS(OWN), HELD_BY(FORMER)}, FENCE_PREEMPT, FORMER},
+    /* A third node of the volume: one that was promoted meanwhile has the fence, and keeps it; one
+     * that has registered is left alone. */
+    {{KEYS(OLDER), HELD_BY(OLDER)}, FENCE_PASSED, OLDER},
+    {{KEYS(OWN, OLDER), HELD_BY(OLDER)}, FENCE_PASSED, OLDER},
+    {{KEYS(OWN, FORMER, OLDER), HELD_BY(OLDER)}, FENCE_PASSED, OLDER},
+    {{KEYS(OLDER, OWN), HELD_BY(OWN)}, FENCE_HELD, 0},
+    {{KEYS(OLDER, OWN, FORMER), HELD_BY(OWN)}, FENCE_PREEMPT, FORMER},
+    {{KEYS(OLDER, OWN, FORMER), HELD_BY(FORMER)}, FENCE_PREEMPT, FORMER},
+    {{KEYS(FOREIGN), HELD_BY(FOREIGN)}, FENCE_REFUSED, FOREIGN},
+    {{KEYS(OWN, FORMER, FOREIGN), HELD_BY(FORMER)}, FENCE_REFUSED, FOREIGN},
+    {{KEYS(OWN, FOREIGN), HELD_BY(OWN)}, FENCE_REFUSED, FOREIGN},
+};
+
+static void test_the_next_step_of_a_succession(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(successions); i++) {
+        enum fence_step step = successions[i].step;
+        uint64_t other = 0;
+
+        if (fence_succession_plan(&successions[i].seen, OWN, FORMER, &other) != step)
+            fail_msg("row %zu", i);
+        if (step == FENCE_PREEMPT || step == FENCE_REFUSED || step == FENCE_PASSED)
+            assert_int_equal(other, successions[i].other);
+    }
+}
+
 static void test_keys(void **state)
 {
     uint64_t a = fence_key("driver cluster disk", "node-a boot uid");
@@ -65,6 +108,8 @@ static void test_keys(void **state)
     assert_int_not_equal(a, b);
     assert_int_equal(a >> 32, b >> 32);
     assert_int_not_equal(a >> 32, other >> 32);
+    assert_true(fence_same_family(a, b));
+    assert_false(fence_same_family(a, other));
     assert_int_equal(a, fence_key("driver cluster disk", "node-a boot uid"));
     assert_true((a >> 32) && (uint32_t)a);
 }
@@ -88,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_next_step),
+        cmocka_unit_test(test_the_next_step_of_a_succession),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_device_without_reservations),
     };

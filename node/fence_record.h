@@ -1,0 +1,30 @@
+/* fence_record.h - what the status of an AzVolumeAttachment says of the fence around its disk
+ * (volume_fence.h), in the annotation ANNOTATION_FENCE:
+ *
+ *     held <key>     the disk refuses the writes of all VMs but this one, which it knows by the key
+ *     lost <key>     it did until another node took the fence
+ *     unsupported    the device can have none
+ */
+#pragma once
+
+#include "node/node.h"
+
+#define FENCE_UNSUPPORTED_NOTE "unsupported"
+
+/* For printing a key as records have it. */
+#define FENCE_KEY_FORMAT "%#018" PRIx64
+
+/* A key at the beginning of a text, up to its end or a space; 0: there is none. Pure. */
+uint64_t fence_key_parse(const char *text);
+
+/* The key of a fence that is held, as far as is on record; 0: none is. Pure. */
+uint64_t fence_record_key(const Api__AzVolumeAttachment *attachment);
+bool fence_record_is_lost(const Api__AzVolumeAttachment *attachment);
+
+char *fence_note_held(uint64_t key);
+char *fence_note_lost(uint64_t key);
+
+/* `note` NULL takes it away. Nothing is written if that is what the record says. */
+struct err *fence_record_write(struct task *self, struct node *node,
+                               const struct kube_object *attachment, const char *note)
+    __attribute__((warn_unused_result));

@@ -1,0 +1,124 @@
+#include "node/fence_watch.h"
+
+#include <inttypes.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/log.h"
+#include "node/fence_record.h"
+#include "node/informers.h"
+#include "node/metrics.h"
+#include "node/node_lease.h"
+#include "node/replica_disk.h"
+#include "node/volume_tasks.h"
+#include "provisioner-lib/host/fence.h"
+
+enum { WITHOUT_LEASE_MS = 10 * 1000 };
+
+struct fence_watch {
+    struct node *node;
+    const char *volume;
+    bool told; /* that it is lost */
+};
+
+bool fence_watch_is_lost(const struct reservation *seen, uint64_t own)
+{
+    return seen->held && seen->holder != own;
+}
+
+/* The attachment with a fence on record, borrowed; NULL if there is none any more. */
+static struct kube_object *fenced(const struct fence_watch *watch)
+{
+    struct kube_object *object = informers_find_attachment(watch->node, watch->volume);
+
+    return object && fence_record_key(as_attachment(object)) ? object : NULL;
+}
+
+/* A call that stages or unstages the volume changes fence and record one after the other. */
+static bool is_changing(const struct fence_watch *watch)
+{
+    return string_set_has(&watch->node->volumes.keys, watch->volume);
+}
+
+static struct err *look(struct task *self, const struct fence_watch *watch,
+                        const struct kube_object *attachment, struct reservation *ret)
+{
+    struct host *host = watch->node->host;
+    CLEANUP(device_close) struct device disk = DEVICE_NONE;
+    int lun = attachment_lun(as_attachment(attachment));
+
+    if (lun == NO_LUN)
+        return err_new(ERR_NOT_FOUND, "its disk has no LUN on record");
+    TRY(host_find(self, host, (unsigned)lun, loop_now(watch->node->loop), &disk));
+    return host_read_fence(self, host, &disk, ret);
+}
+
+/* A replica's that nobody on this node can have mounted has lost nothing: its volume has found
+ * another primary. */
+static void tell(struct fence_watch *watch, uint64_t own, uint64_t other)
+{
+    if (replica_disk_is_held(watch->node, watch->volume)) {
+        log_info("volume %s: another node has taken the fence (key " FENCE_KEY_FORMAT ") that this "
+                 "node had for its replica",
+                 watch->volume, other);
+    } else {
+        metric_add(&METRIC_FENCES, 1, "lost");
+        log_error("volume %s: the fence is lost: another node has taken it (key " FENCE_KEY_FORMAT
+                  " instead of " FENCE_KEY_FORMAT "), and the disk refuses what this node writes",
+                  watch->volume, other, own);
+    }
+    watch->told = true;
+}
+
+static struct err *check(struct task *self, struct fence_watch *watch)
+{
+    struct reservation seen;
+    CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(fenced(watch));
+    uint64_t own = fence_record_key(as_attachment(attachment));
+
+    TRY(look(self, watch, attachment, &seen));
+    const struct kube_object *now = fenced(watch);
+    if (is_changing(watch) || !now || fence_record_key(as_attachment(now)) != own ||
+        !fence_watch_is_lost(&seen, own))
+        return NULL;
+    if (!watch->told)
+        tell(watch, own, seen.holder);
+    CLEANUP(freep) char *note = fence_note_lost(own);
+    return fence_record_write(self, watch->node, attachment, note);
+}
+
+static void await_next(struct task *self, const struct fence_watch *watch)
+{
+    struct node *node = watch->node;
+    uint64_t period = node_lease_period_ms(&node->settings);
+    uint64_t next = loop_deadline(node->loop, period ? period : WITHOUT_LEASE_MS);
+
+    while (!task_is_cancelled(self) && fenced(watch) && loop_now(node->loop) < next)
+        err_free(wait_for_change(self, &node->changed, next));
+}
+
+static bool is_due(const Api__AzVolumeAttachment *attachment)
+{
+    return fence_record_key(attachment) != 0;
+}
+
+static void run(struct task *self, struct node *node, const char *volume)
+{
+    struct fence_watch watch = {.node = node, .volume = volume};
+
+    while (!task_is_cancelled(self) && fenced(&watch)) {
+        if (!is_changing(&watch)) {
+            CLEANUP(err_freep) struct err *err = check(self, &watch);
+
+            if (err)
+                log_debug("volume %s: the fence was not looked at: %s", volume, err_message(err));
+        }
+        await_next(self, &watch);
+    }
+}
+
+void fence_watch_start(struct node *node, struct task_group *group)
+{
+    static const struct volume_task_kind kind = {"fence watch", is_due, run};
+
+    volume_tasks_start(node, group, &kind);
+}

@@ -1,0 +1,19 @@
+/* fence_watch.h - notices that another node has taken the fence around a disk, as it does when this
+ * one was silent: from then on the disk refuses what this node writes.
+ *
+ * Whatever is on record as held (fence_record.h) is compared with what the disk says, as often as
+ * the node's Lease is renewed: a node that is heard of again says at once what it has lost, so that
+ * nobody goes by a fence that it has no more. Without a Lease nobody does, and ten seconds are
+ * often enough for people who read the log. What is mounted stays so: kubelet unmounts.
+ */
+#pragma once
+
+#include "lib/rt/group.h"
+#include "node/node.h"
+
+/* Watches as long as the group lives. */
+void fence_watch_start(struct node *node, struct task_group *group);
+
+/* Whether the disk's reservation is that of another key than this node's. Pure. */
+struct reservation;
+bool fence_watch_is_lost(const struct reservation *seen, uint64_t own);
