@@ -1,8 +1,11 @@
 """Shared volumes on devices that know no reservations, as loop devices do not; test/guest has those that do."""
 
 import pytest
+from cluster.waiting import until
 
+from .failover import KEY, FailoverSide
 from .machine import SMALLEST_EXT4
+from .test_stats import is_well, trouble
 from .volume import Code, Volume, refused, wish
 
 
@@ -53,3 +56,27 @@ def test_nobody_asks_the_device(shared, plugin, cloud, parameters):
     v.stage()
     assert cloud.fence(v.name) is None and fences(plugin) == 0
     v.unstage()
+
+
+def test_a_fence_that_is_lost_is_an_abnormal_condition(shared, plugin, cloud, installed):
+    """The file system itself need not show it yet."""
+    v = shared()
+    v.stage()
+    v.publish()
+    until(lambda: is_well(v), "no trouble")
+    FailoverSide(installed.client(), cloud).note(v.name, fence=f"lost {KEY}")
+    until(lambda: not is_well(v), "trouble")
+    assert "another node has taken over the disk" in trouble(v)
+    v.unpublish()
+    v.unstage()
+    assert cloud.fence(v.name) is None
+
+
+def test_what_a_device_without_reservations_is_said_to_have_is_not_lost(shared, plugin, cloud, installed):
+    v = shared()
+    v.stage()
+    FailoverSide(installed.client(), cloud).note(v.name, fence=f"held {KEY}")
+    until(lambda: "the fence was not looked at" in plugin.log.read_text(), "a look")
+    assert cloud.fence(v.name) == f"held {KEY}"
+    v.unstage()
+    assert cloud.fence(v.name) is None
