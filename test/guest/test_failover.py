@@ -1,0 +1,202 @@
+"""A primary that is silent, though it is alive, has the volume mounted and writes: its replica's node has the disk refuse
+that, on the controller's request, which the test makes. Two nodes in one guest, as in test_fence.py."""
+
+from types import SimpleNamespace
+
+import pytest
+from cluster.waiting import until
+from integration.node.failover import FailoverSide
+from integration.node.machine import SMALLEST_EXT4
+from integration.node.plugin import until_done
+from integration.node.test_stats import is_well, trouble
+from integration.node.volume import wish
+
+from .node import GuestVolume
+from .test_fence import SCSI, device, other, put_away, raw_write, reserved, shared, use  # noqa: F401 (fixtures)
+from .test_promotion import demote, promote
+
+FLAG = "--node-lease-duration=2s"
+TIME = "2026-01-01T00:00:00.000000Z"
+WRITES = "/run/writes"
+
+
+@pytest.fixture
+def pair(shared, apiserver):  # noqa: F811
+    """a: the primary, in use; b: the replica. Both have a Lease when they have a reason."""
+    a, b = shared(SMALLEST_EXT4)
+    sides = []
+    for v in (a, b):
+        assert v.plugin.stop() == 0
+        v.plugin.run(FLAG)
+        sides.append(FailoverSide(apiserver.client(), v.cloud))
+        sides[-1].clear()
+        sides[-1].want(v.name)
+    use(a, wish())
+    yield SimpleNamespace(a=a, b=b, of_a=sides[0], of_b=sides[1], key=key_on_record(a))
+    for v in (a, b):
+        if v.plugin.machine.mounted(v.staging):
+            v.unpublish()
+            until_done(v.unstage, seconds=10)  # the first time it may say that data is lost
+    for side in sides:
+        side.clear()
+
+
+def key_on_record(v: GuestVolume) -> str:
+    note = v.cloud.fence(v.name)
+    assert note.startswith("held "), note
+    return note.removeprefix("held ")
+
+
+def writer(v: GuestVolume):
+    """Writes to the volume's file system and past it, without end, and counts."""
+    at = v.disk.size // 4096 - 1
+    return v.guest.started("sh", "-c", f"""
+        n=0
+        while :; do
+            n=$((n + 1))
+            echo $n >{v.target}/file && sync {v.target}/file
+            yes $n | head -c 4096 | dd of={device(v)} bs=4096 count=1 seek={at} oflag=direct conv=notrunc iflag=fullblock
+            echo $n >{WRITES}.new && mv {WRITES}.new {WRITES}
+        done 2>/dev/null""")
+
+
+def writes(v: GuestVolume) -> int:
+    status, text = v.guest.try_to_run("cat", WRITES)
+    return int(text) if status == 0 else 0
+
+
+def content(v: GuestVolume) -> str:
+    """Of the disk, not of what a kernel keeps of it."""
+    return v.guest.run("sh", "-c", f"dd if={device(v)} bs=1M iflag=direct 2>/dev/null | sha256sum")
+
+
+def counted(v: GuestVolume, series: str) -> float:
+    return v.plugin.metrics().get(series, 0)
+
+
+def ask(pair: SimpleNamespace, key: str, time: str = TIME) -> str:
+    pair.of_b.note(pair.b.name, request=f"{key} {time}")
+    return f"{key} {time}"
+
+
+def preempt(pair: SimpleNamespace) -> str:
+    """b's key."""
+    request = ask(pair, pair.key)
+    until(lambda: pair.of_b.preempted(pair.b.name) == request, "the answer")
+    return key_on_record(pair.b)
+
+
+def is_refused(pair: SimpleNamespace, why: str) -> None:
+    before = reserved(pair.b)
+    until(lambda: why in pair.b.plugin.log.read_text(), why)
+    assert counted(pair.b, 'azuredisk_preempt_requests_total{result="refused"}') >= 1
+    assert pair.of_b.preempted(pair.b.name) is None and pair.b.cloud.fence(pair.b.name) is None
+    assert reserved(pair.b) == before
+
+
+@pytest.mark.parametrize("promoted", ("its node", "another node"))
+def test_not_one_write_of_a_silent_primary_lands(pair, promoted):
+    a, b = pair.a, pair.b
+    until(pair.of_a.holder, "a's Lease")
+    a.write("before", "of a")
+    with writer(a) as process:
+        process.until(lambda: writes(a) >= 3, "writes")
+        assert raw_write(a) and is_well(a)
+        own = preempt(pair)
+        assert reserved(b) == ([own], own) and own != pair.key and own[:10] == pair.key[:10]
+        found, done = content(b), writes(a)
+        process.until(lambda: writes(a) >= done + 5, "attempts to write")
+        assert content(b) == found and not raw_write(a)
+        process.until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    assert counted(a, 'azuredisk_fences_total{result="lost"}') == 1
+    assert a.plugin.log.read_text().count("the fence is lost") == 1
+    assert "another node has taken over the disk" in trouble(a)
+    until(lambda: pair.of_a.holder() == "", "a's Lease is given up: it has no fence any more")
+    assert pair.of_b.lease() is None, "b is no primary yet"
+    assert counted(b, 'azuredisk_preempt_requests_total{result="done"}') == 1
+
+    (promote_its_node if promoted == "its node" else promote_another_node)(pair, own)
+
+
+def promote_its_node(pair: SimpleNamespace, own: str) -> None:
+    """It finds its fence in place."""
+    a, b = pair.a, pair.b
+    demote(a)
+    promote(b)
+    until(pair.of_b.holder, "b's Lease: it is the primary, and has the fence")
+    use(b, wish())
+    assert reserved(b) == ([own], own) and key_on_record(b) == own
+    assert b.read("before") == "of a"
+    assert raw_write(b) and not raw_write(a)
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    assert reserved(b) == ([own], own)
+    put_away(b)
+    assert reserved(b) == ([], "") and b.cloud.fence(b.name) is None
+
+
+def promote_another_node(pair: SimpleNamespace, own: str) -> None:
+    """That is a, which has come back: it takes the fence from the replica's node, which has lost nothing by that."""
+    a, b = pair.a, pair.b
+    a.unpublish()
+    until_done(a.unstage, seconds=10)
+    use(a, wish())
+    assert reserved(b) == ([pair.key], pair.key) and key_on_record(a) == pair.key
+    assert raw_write(a) and not raw_write(b)
+    until(lambda: b.cloud.fence(b.name) == f"lost {own}", "b notices")
+    assert counted(b, 'azuredisk_fences_total{result="lost"}') == 0
+    assert "the fence is lost" not in b.plugin.log.read_text()
+    assert reserved(b) == ([pair.key], pair.key), "the request, which is answered, is not carried out again"
+    put_away(a)
+    assert reserved(b) == ([], "")
+
+
+def test_one_that_comes_again_goes_on(pair):
+    """The plug-in ended after the disk had confirmed it, and before it could say so."""
+    own = preempt(pair)
+    assert pair.b.plugin.stop() == 0
+    pair.of_b.note(pair.b.name, preempted=None, fence=None)
+    pair.b.plugin.run(FLAG)
+    until(lambda: pair.of_b.preempted(pair.b.name) == f"{pair.key} {TIME}", "the answer")
+    assert key_on_record(pair.b) == own and reserved(pair.b) == ([own], own)
+
+
+def test_a_node_that_was_promoted_meanwhile_keeps_the_fence(pair):
+    """The request is about another key than that of the node that has the fence."""
+    ask(pair, pair.key[:10] + "00000001")
+    is_refused(pair, f"already that of key {pair.key}, another node's of this volume")
+    assert raw_write(pair.a)
+
+
+def test_another_volumes_key(pair):
+    ask(pair, f"0xc0ffee00{pair.key[10:]}")
+    is_refused(pair, "none of this volume's")
+    assert raw_write(pair.a)
+
+
+def test_somebody_elses_key_at_the_disk(pair):
+    b = pair.b
+    b.guest.run("python3", SCSI, device(b), "register", "0xc0ffee0000000001")
+    ask(pair, pair.key)
+    is_refused(pair, "none of this volume's, is registered at the disk")
+    assert raw_write(pair.a)
+    b.guest.run("python3", SCSI, device(b), "register", "0x0")
+
+
+def test_a_disk_that_knows_no_key_is_proven_by_its_file_system(pair):
+    """The former primary's machine is off, and the disk has forgotten it."""
+    put_away(pair.a)
+    assert reserved(pair.b) == ([], "")
+    own = preempt(pair)
+    assert reserved(pair.b) == ([own], own)
+
+
+def test_another_disk_at_the_replicas_place(pair, node):
+    """Of the same size: what is done to it would prove nothing."""
+    a, b = pair.a, pair.b
+    wrong = node.disk("wrong", SMALLEST_EXT4)
+    b.plugin.machine.detach(b.lun)
+    b.plugin.machine.attach(wrong, b.lun)
+    ask(pair, pair.key)
+    is_refused(pair, "wrong disk or lost data")
+    assert reserved(b) == ([], "") and raw_write(a)
