@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
                   "Maximum time between two heartbeats in the AzDriverNode"),
     DURATION_FLAG("node-lease-duration", flags.settings.node_lease_duration_ms, 0,
                   "Duration of the Lease that the node holds while it is the primary of a volume "
-                  "with automatic failover, from 2s to 1h; it is renewed each quarter of that; 0: "
+                  "with automatic failover, from 2s to 1h; it is renewed each third of that; 0: "
                   "no Lease"),
     INT_FLAG("volume-attach-limit", flags.settings.volume_attach_limit, -1, 1000,
              "Maximum number of volumes on this node; -1: as many as the VM's size allows"),

@@ -10,11 +10,11 @@
 #include "node/metrics.h"
 #include "provisioner-lib/records/attachment.h"
 
-enum { PERIODS = 4, LONGEST_CALL_MS = KUBE_CALL_TIMEOUT_MS / 2 };
+enum { LONGEST_CALL_MS = KUBE_CALL_TIMEOUT_MS / 2 };
 
 uint64_t node_lease_period_ms(const struct settings *settings)
 {
-    return settings->node_lease_duration_ms / PERIODS;
+    return settings->node_lease_duration_ms / NODE_LEASE_RENEWALS;
 }
 
 /* ---- when ---- */

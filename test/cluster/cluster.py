@@ -54,13 +54,16 @@ class Cluster:
         directory: Path | None = None,
         report: Callable[[str], None] = lambda line: None,
         zones: dict[str, str] | None = None,
+        stock_times: bool = False,
     ) -> "Cluster":
         """Back when every node is Ready; if that fails, nothing is left. Steps are reported. Nodes that
-        are not in `zones` are in zone 1."""
+        are not in `zones` are in zone 1. With stock times a dead node is noticed as late as where nobody
+        has changed anything."""
         _check_names(nodes)
         inotify.provide(len(nodes))
         tools.build()
-        cluster = cls(State.create(directory, {name: (zones or {}).get(name, ZONE) for name in nodes}))
+        zones = {name: (zones or {}).get(name, ZONE) for name in nodes}
+        cluster = cls(State.create(directory, zones, stock_times))
         try:
             cluster._check_paths()
             cluster._build(_Steps(report))

@@ -89,9 +89,13 @@ class ControlPlane:
             use_service_account_credentials=True,
             service_account_private_key_file=self.authority.path("sa.key"),
             root_ca_file=self.authority.path("ca.crt"),
-            node_monitor_grace_period=f"{NODE_GRACE_SECONDS}s",
-            node_monitor_period=f"{NODE_CHECK_SECONDS}s",
+            **self._times(),
         )
+
+    def _times(self) -> dict[str, str]:
+        if self.machine.state.stock_times:
+            return {}
+        return {"node_monitor_grace_period": f"{NODE_GRACE_SECONDS}s", "node_monitor_period": f"{NODE_CHECK_SECONDS}s"}
 
     def start_scheduler(self, configuration: dict) -> None:
         """Anew if it runs. `configuration` is a KubeSchedulerConfiguration, or a part of one; how

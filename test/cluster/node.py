@@ -154,6 +154,11 @@ class Node:
         wire = {"type": "ptp", "ipMasq": False, "ipam": addresses}
         return {"cniVersion": "0.4.0", "name": "pods", "plugins": [wire]}
 
+    def _times(self) -> dict:
+        if self.machine.state.stock_times:
+            return {}
+        return {"nodeStatusUpdateFrequency": f"{REPORT_SECONDS}s", "nodeLeaseDurationSeconds": LEASE_SECONDS}
+
     def _kubelet(self) -> dict:
         return {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -166,8 +171,7 @@ class Node:
             "authorization": {"mode": "AlwaysAllow"},
             "containerRuntimeEndpoint": f"unix://{SOCKET}",
             "providerID": f"azure://{self.vm_id()}",
-            "nodeStatusUpdateFrequency": f"{REPORT_SECONDS}s",
-            "nodeLeaseDurationSeconds": LEASE_SECONDS,
+            **self._times(),
             "volumeStatsAggPeriod": f"{MEASURE_SECONDS}s",
             "featureGates": {"KubeletCrashLoopBackOffMax": True},
             "crashLoopBackOff": {"maxContainerRestartPeriod": f"{RESTART_SECONDS}s"},

@@ -23,15 +23,17 @@ class State:
         self.id: str = content["id"]
         self.nodes: list[str] = content["nodes"]
         self.zones: dict[str, str] = content["zones"]  # of nodes
+        self.stock_times: bool = content["stockTimes"]
 
     @staticmethod
-    def create(directory: Path | None, zones: dict[str, str]) -> "State":
+    def create(directory: Path | None, zones: dict[str, str], stock_times: bool = False) -> "State":
         cluster_id = secrets.token_hex(3)
         directory = directory or parent() / f"azdisk-cluster-{cluster_id}"
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
             raise RuntimeError(f"{directory} is not empty")
-        content = {"id": cluster_id, "nodes": list(zones), "zones": zones} | {table: {} for table in TABLES}
+        content = {"id": cluster_id, "nodes": list(zones), "zones": zones, "stockTimes": stock_times}
+        content |= {table: {} for table in TABLES}
         _write(directory / FILE, content)
         return State(directory.resolve())
 

@@ -13,6 +13,7 @@ from cluster.waiting import until
 from image.driver import PROGRAMS, driver_image
 
 from .azure import Azure
+from .reservations import Reservations
 
 TREE = Path(__file__).parents[2]
 CHART = TREE / "charts" / "azuredisk-csi-driver"
@@ -37,10 +38,11 @@ class Driver:
 
     # ---- installing ----
 
-    def load_images(self) -> None:
-        programs = self.cluster.tools
+    def load_images(self, reservations: Reservations | None = None) -> None:
+        """With reservations the disks have them, as Azure's have."""
+        programs, own = self.cluster.tools, driver_image(f"{REGISTRY}/azuredisk:{TAG}")
         for image in (
-            driver_image(f"{REGISTRY}/azuredisk:{TAG}"),
+            reservations.given_to(own) if reservations else own,
             images.sidecar(programs, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
             images.sidecar(programs, "csi-attacher", f"{REGISTRY}/csi-attacher:{TAG}"),
             images.sidecar(programs, "csi-resizer", f"{REGISTRY}/csi-resizer:{TAG}"),

@@ -18,7 +18,7 @@ class Failover:
 
     attach_calls: int  # to Azure, for its disk on the next node, until it was staged
     detach_calls: int  # for its disk, until the VolumeAttachment was attached; what repairs comes after that
-    events: dict[str, float]  # in order
+    events: dict[str, float]  # in order, as far as they have come
     volume_attachment: float  # when the VolumeAttachment was made
     attached: float  # when it was attached, by its status
     kubelet_began: float  # when kubelet looked for the volume
@@ -84,7 +84,7 @@ class PowerCut:
             "pod is ready": until(lambda: pod(condition("Ready", "True")), "the pod is ready", 30),
         }
         return Failover(
-            events={event: moment - self.at for event, moment in moments.items()},
+            events={event: moment - self.at for event, moment in moments.items() if moment},
             volume_attachment=attachment["created"] - self.at,
             attached=attached - self.at,
             kubelet_began=began - self.at,

@@ -37,9 +37,9 @@ def image(folder: Path) -> Image:
     return Image(IMAGE, ["/ledger"], {"/ledger": program})
 
 
-def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = ()) -> list[dict]:
+def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = (), **parameters: str) -> list[dict]:
     """A StorageClass and a StatefulSet of databases, each pod with a volume of its own; on these nodes, if any
-    are named. All pods are started at once, none waits for the one before."""
+    are named. All pods are started at once, none waits for the one before. `parameters` are more of the class."""
     labels = {"app": name}
     container = {
         "name": "ledger",
@@ -62,7 +62,7 @@ def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = 
         "kind": "StorageClass",
         "metadata": {"name": name},
         "provisioner": DRIVER,
-        "parameters": {"skuName": "Premium_LRS", "maxShares": str(max_shares)},
+        "parameters": {"skuName": "Premium_LRS", "maxShares": str(max_shares), **parameters},
         "allowVolumeExpansion": True,
         "volumeBindingMode": "WaitForFirstConsumer",
     }
@@ -97,14 +97,14 @@ def _placed(nodes: Sequence[str]) -> dict:
 class Ledger:
     """One database: a StorageClass, a StatefulSet of one pod, and its client."""
 
-    def __init__(self, cluster: Cluster, name: str, max_shares: int):
-        self.cluster, self.name, self.max_shares = cluster, name, max_shares
+    def __init__(self, cluster: Cluster, name: str, max_shares: int, **parameters: str):
+        self.cluster, self.name, self.max_shares, self.parameters = cluster, name, max_shares, parameters
         self.client = Client(cluster)
 
     # ---- Kubernetes ----
 
     def apply(self) -> None:
-        self.cluster.apply(*manifests(self.name, self.max_shares))
+        self.cluster.apply(*manifests(self.name, self.max_shares, **self.parameters))
 
     @property
     def pod(self) -> str:

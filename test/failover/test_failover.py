@@ -1,0 +1,106 @@
+"""A node dies, and its pod runs elsewhere, without a taint of anybody's and long before Kubernetes notices (docs/failover.md)."""
+
+import json
+import time
+
+import pytest
+from cluster.waiting import until
+from deployment.driver import NAMESPACE, OBJECTS, RELEASE, Driver
+from deployment.failover import Failover, PowerCut
+from deployment.ledger import Ledger, only_on
+from deployment.timeline import Timeline
+
+RECORDS = 50  # that are to be acknowledged before the power cut
+TAINT = "node.kubernetes.io/out-of-service"
+NOTE = "disk.csi.azure.com/"
+
+
+def notes(change) -> dict[str, str]:
+    return change.object.get("status", {}).get("annotation") or {}
+
+
+def taints(node: dict) -> dict[str, str]:
+    return {taint["key"]: taint.get("value", "") for taint in node["spec"].get("taints", [])}
+
+
+class Database:
+    """On a node with a fence and a Lease, and with replicas on all others."""
+
+    def __init__(self, driver: Driver, name: str):
+        self.driver, self.cluster = driver, driver.cluster
+        self.ledger = Ledger(self.cluster, name, max_shares=len(self.cluster.nodes), automaticFailover="true")
+        self.node = driver.quiet_node()
+
+    def __enter__(self) -> "Database":
+        with only_on(self.cluster, self.node):
+            self.ledger.apply()
+            self.volume = self.ledger.volume()
+            self.ledger.wait_ready(120)
+        until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == len(self.cluster.nodes) - 1,
+              "the replicas", 120, interval=0.5)
+        until(lambda: self.node in self.leases(), "the node's Lease", 60, interval=0.5)
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.ledger.delete()
+        self.driver.until_nothing_is_left(180)
+
+    def leases(self) -> list[str]:
+        """Nodes whose plug-ins hold one."""
+        found = self.cluster.get("leases", "-n", OBJECTS, "-l", f"{NOTE}node-lease=true")["items"]
+        return [lease["metadata"]["name"] for lease in found if lease["spec"].get("holderIdentity")]
+
+    def write(self) -> None:
+        self.ledger.start_writing()
+        until(lambda: self.ledger.client.acknowledged >= RECORDS, "records are acknowledged", 120)
+
+
+class Gap:
+    """What lies between the last record that was acknowledged on the dead node and the first one on the next."""
+
+    def __init__(self, database: Database, timeline: Timeline, cut: PowerCut):
+        self.cut, client = cut, database.ledger.client
+        database.ledger.stop_writing()
+        self.last = client.last_time
+        self.failover = cut.follow(timeline, database.ledger)
+        before = client.acknowledged
+        database.ledger.start_writing()
+        until(lambda: client.acknowledged > before, "a record is acknowledged again", 60, interval=0.01)
+        self.seconds = client.last_time - self.last
+        database.ledger.stop_writing()
+        self.phases = self._phases(timeline, database)
+
+    def _phases(self, timeline: Timeline, database: Database) -> dict[str, float]:
+        def of_attachments(note: str) -> float:
+            times = [timeline.first("AzVolumeAttachment", name, self.cut.at, lambda change: NOTE + note in notes(change))
+                     for name in {c.object["metadata"]["name"] for c in timeline.changes if c.kind == "AzVolumeAttachment"}]
+            return min(moment for moment in times if moment) - self.cut.at
+
+        tainted = timeline.first("Node", database.node, self.cut.at, lambda change: TAINT in taints(change.object))
+        events = self.failover.events
+        ends = {"detect": of_attachments("preempt-request"), "fence": of_attachments("preempted"),
+                "taint": tainted - self.cut.at, "release": events["pod is deleted"], "schedule": events["pod has a new node"],
+                "promote": events["VolumeAttachment is attached"], "kubelet": events["kubelet looks for the volume"],
+                "mount": events["volume is staged"], "start": events["pod is ready"]}
+        began, phases = 0.0, {}
+        for phase, end in ends.items():
+            phases[phase], began = round(end - began, 2), end
+        return phases
+
+    def report(self) -> dict:
+        return {"gap_seconds": round(self.seconds, 2), "driver_seconds": round(self.failover.driver_seconds, 2),
+                "attach_calls": self.failover.attach_calls, "phases": self.phases}
+
+
+def test_the_node_loses_its_power(driver, timeline, measured):
+    with Database(driver, "by-default") as database:
+        database.write()
+        cut = PowerCut(driver, database.node)
+        gap = Gap(database, timeline, cut)
+        measured["by default"] = gap.report()
+        assert database.ledger.missing() == 0
+        assert gap.failover.attach_calls == 0
+        assert taints(driver.cluster.get("node", database.node))[TAINT].startswith("azuredisk-")
+        cut.end()
+        until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
+              "it was started anew, and the driver takes the taint away", 120, interval=0.5)
