@@ -21,6 +21,7 @@ DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 
 RELEASE, NAMESPACE = "release", "kube-system"
 VOLUME_SNAPSHOTS = ("snapshot.storage.k8s.io/v1",)  # of a cluster that has their definitions
+FAILOVER = {"failover.enabled": True}
 SNAPSHOTS = {"snapshot.enabled": True, "snapshot.VolumeSnapshotClass.enabled": True}
 
 

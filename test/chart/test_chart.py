@@ -12,10 +12,10 @@ import pytest
 import yaml
 from cluster import tools
 
-from .chart import (CHART, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, every_value_changed, helm, notes, of_kind, render,
-                    template)
+from .chart import (CHART, FAILOVER, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, every_value_changed, helm, notes, of_kind,
+                    render, template)
 
-CHOICES = {"by default": {}, "with every value changed": every_value_changed() | SNAPSHOTS}
+CHOICES = {"by default": {}, "with every value changed": every_value_changed() | SNAPSHOTS | FAILOVER}
 each_choice = pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
 
 
@@ -465,11 +465,35 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():
     known = dict(re.findall(r'#define (ANNOTATION_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
     named = {known[name] for source in (TREE / "node").glob("*.c")
-             for line in source.read_text().splitlines() if "json_pack" in line
-             for name in re.findall(r"\bANNOTATION_\w+", line)}
-    rules = [v["expression"] for v in node_policies(render())[0]["spec"]["validations"]]
+             for statement in source.read_text().split(";") if "json_pack" in statement
+             for name in re.findall(r"\bANNOTATION_\w+", statement)}
+    assert known["ANNOTATION_PREEMPTED"] in named and known["ANNOTATION_PREEMPT_REQUEST"] not in named
+    assert allowed_notes(FAILOVER) == named
+    assert allowed_notes({}) == named - {known["ANNOTATION_PREEMPTED"]}
+
+
+def allowed_notes(values: dict) -> set[str]:
+    rules = [v["expression"] for v in node_policies(render(values))[0]["spec"]["validations"]]
     [allowed] = {found for rule in rules for found in re.findall(r"key in (\[.*?\])", rule)}
-    assert set(json.loads(allowed)) == named
+    return set(json.loads(allowed))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_nodes_may_write_leases_only_with_failover(enabled):
+    objects = render({"failover.enabled": enabled, "driver.objectNamespace": "objects"})
+    leases = {(role["metadata"]["namespace"], verb) for role in of_kind(objects, "Role")
+              if role["metadata"]["name"].startswith("azuredisk-node")
+              for rule in role["rules"] if "leases" in rule["resources"] for verb in rule["verbs"]}
+    assert leases == ({("objects", "create"), ("objects", "patch")} if enabled else set())
+    assert len(node_policies(objects, "azuredisk-node-lease")) == (2 if enabled else 0)
+    [plugin] = [c for c in containers(objects) if "/bin/azdisk-node" in c.get("command", [])]
+    assert ("--node-lease-duration=6s" in plugin["args"]) is enabled
+
+
+def test_the_lease_policy_knows_the_label():
+    label = re.search(r'#define LABEL_NODE_LEASE "([^"]+)"', (TREE / "lib/api/names.h").read_text())[1]
+    policy, _ = node_policies(render(FAILOVER), "azuredisk-node-lease")
+    assert label in str(policy["spec"]["validations"])
 
 
 # ---- accounts ----

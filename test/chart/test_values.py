@@ -2,7 +2,7 @@
 
 import pytest
 
-from .chart import DEFAULTS, SCHEMA, SECTIONS, VALUES, nested, render, template
+from .chart import DEFAULTS, FAILOVER, SCHEMA, SECTIONS, VALUES, nested, render, template
 
 SCHEDULERS = {"networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
 POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
@@ -17,6 +17,9 @@ NEEDS = {
                                          "schedulerExtender.tls.clientCASecretName": "callers"}
        for name in ("clientCASecretName", "serverName", "schedulerFiles.ca", "schedulerFiles.certificate",
                     "schedulerFiles.key")},
+    "failover.nodeLeaseDuration": FAILOVER,
+    "failover.gracePeriod": FAILOVER,
+    "failover.maxSilentPercent": FAILOVER,
     "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
     **{name: {"snapshot.enabled": True} for name in (
         *(f"image.{image}.{part}" for image in ("csiSnapshotter", "csiSnapshotController")

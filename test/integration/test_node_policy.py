@@ -9,11 +9,13 @@ from typing import NamedTuple
 import pytest
 from cluster import tools
 from cluster.waiting import until
+from kubernetes import client
 
 from .driver_world import GROUP, VERSION, World
 from .release import Release
 
 NODE_ACCOUNT = "csi-azuredisk-node-sa"
+PREEMPTED = f"{GROUP}/preempted"
 NOTE, JOB, OTHER_NOTE = f"{GROUP}/filesystem", f"{GROUP}/running-job", f"{GROUP}/collect-after"
 CONTEXT = {"LUN": "3", "diskSizeBytes": "4294967296"}
 CONDITION = {"type": "Listed", "status": "True", "reason": "x", "message": "x",
@@ -29,8 +31,9 @@ def world(tmp_path_factory, apiserver):
 @pytest.fixture(scope="module")
 def release(world, apiserver):
     with Release(apiserver, f"{world.namespace}-release", driver__objectNamespace=world.namespace,
-                 controller__cloudConfigSecretNamespace=world.namespace) as release:
-        rules = [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["*"]}]
+                 controller__cloudConfigSecretNamespace=world.namespace, failover__enabled=True) as release:
+        rules = [{"apiGroups": [GROUP], "resources": ["*"], "verbs": ["*"]},
+                 {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["*"]}]
         subjects = [{"kind": "ServiceAccount", "name": NODE_ACCOUNT, "namespace": release.namespace}]
         meta = {"name": "everything", "namespace": world.namespace}
         reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "everything"}
@@ -56,7 +59,8 @@ class Token:
 
     def write(self, verb: str, plural: str, name: str, body: dict | None, status: bool) -> str:
         """What the API server says of it; nothing if it was done."""
-        path = f"/apis/{GROUP}/{VERSION}/namespaces/{self.world.namespace}/{plural}"
+        api = "coordination.k8s.io/v1" if plural == LEASES else f"{GROUP}/{VERSION}"
+        path = f"/apis/{api}/namespaces/{self.world.namespace}/{plural}"
         words = [tools.folder() / "kubectl", "--kubeconfig", self.kubeconfig, "-n", self.world.namespace]
         text = None if body is None else json.dumps(body)
         if verb == "patch":
@@ -76,7 +80,7 @@ class Token:
 
 @pytest.fixture(scope="module")
 def tokens(world, release, names) -> dict[str | None, Token]:
-    tokens = {node: Token(release, world, names.get(node)) for node in ("a", "b", None)}
+    tokens = {node: Token(release, world, names.get(node)) for node in ("a", "b", "c", None)}
     denied = lambda: tokens[None].write("patch", "azdrivernodes", names["a"], {"status": {"statusMessage": "x"}}, True)
     until(denied, "the policy is in force")
     return tokens
@@ -135,7 +139,7 @@ def attachment(node: str) -> dict:
             "spec": {"volumeName": "x", "volume_id": "/subscriptions/s/x", "nodeName": node, "role": "Primary"}}
 
 
-NODES, ATTACHMENTS, VOLUMES = "azdrivernodes", "azvolumeattachments", "azvolumes"
+NODES, ATTACHMENTS, VOLUMES, LEASES = "azdrivernodes", "azvolumeattachments", "azvolumes", "leases"
 HEARTBEAT = {"lastHeartbeatTime": "2026-01-01T00:00:00Z", "readyForVolumeAllocation": True, "statusMessage": "x",
              "conditions": [{**CONDITION, "type": "IsNodePluginReady", "lastHeartbeatTime": "2026-01-01T00:00:00Z"}],
              "slots": {"free": 3}}
@@ -162,6 +166,11 @@ ROWS = [
     Row("no file system", True, "a", "patch", ATTACHMENTS, OWN, note(None), True),
     Row("its own running job", True, "a", "patch", ATTACHMENTS, OWN, note("mkfs x", JOB), True),
     Row("no running job", True, "a", "patch", ATTACHMENTS, OWN, note(None, JOB), True),
+    Row("whose writes its disk refuses", True, "a", "patch", ATTACHMENTS, OWN, note("0x1 x", PREEMPTED), True),
+    Row("another's, whose writes its disk refuses", False, "a", "patch", ATTACHMENTS, "data-{b}",
+        note("0x1 x", PREEMPTED), True),
+    Row("whose writes its disk is to refuse", False, "a", "patch", ATTACHMENTS, OWN,
+        note("0x1 x", f"{GROUP}/preempt-request"), True),
     Row("another's running job", False, "a", "patch", ATTACHMENTS, "data-{b}", note("mkfs x", JOB), True),
     Row("a token of no node, a running job", False, None, "patch", ATTACHMENTS, OWN, note("mkfs x", JOB), True),
     Row("another's file system", False, "a", "patch", ATTACHMENTS, "data-{b}", note("ext4 x"), True),
@@ -235,6 +244,53 @@ def test_what_of_a_node_may_be_changed(tokens, world, names, what, allowed, whos
             assert "ValidatingAdmissionPolicy 'azuredisk-node-taint'" in done.stderr, done.stderr or "it was done"
     finally:
         world.core.patch_node(node, {"spec": {"taints": None}})
+
+
+LABEL = {f"{GROUP}/node-lease": "true"}
+
+
+def lease(name: str, labels: dict | None = LABEL) -> dict:
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "labels": labels},
+            "spec": {"holderIdentity": "x"}}
+
+
+OF_LEASES = [
+    Row("its Lease", True, "a", "create", LEASES, "", lease("{a}")),
+    Row("a token of no node, a Lease", False, None, "create", LEASES, "", lease("{a}")),
+    Row("another's Lease, made", False, "a", "create", LEASES, "", lease("{b}")),
+    Row("a Lease of no node", False, "a", "create", LEASES, "", lease("csi-azuredisk-controller")),
+    Row("its Lease, unlabelled", False, "a", "create", LEASES, "", lease("{a}", None)),
+    Row("its Lease, with another label", False, "a", "create", LEASES, "", lease("{a}", {f"{GROUP}/node-lease": "false"})),
+    Row("a renewal", True, "b", "patch", LEASES, "{b}", {"metadata": {"labels": LABEL}, "spec": {"holderIdentity": "y"}}),
+    Row("another's Lease", False, "a", "patch", LEASES, "{b}", {"spec": {"holderIdentity": ""}}),
+    Row("a token of no node, a renewal", False, None, "patch", LEASES, "{b}", {"spec": {"holderIdentity": ""}}),
+    Row("its Lease loses its label", False, "b", "patch", LEASES, "{b}", {"metadata": {"labels": None}}),
+    Row("somebody else's Lease that has its name", False, "c", "patch", LEASES, "{c}", {"metadata": {"labels": LABEL}}),
+    Row("its Lease goes", False, "b", "delete", LEASES, "{b}"),
+    Row("another's Lease goes", False, "a", "delete", LEASES, "{b}"),
+    Row("all Leases go", False, "a", "delete all", LEASES, ""),
+]
+
+
+@pytest.fixture
+def leases(world, names):
+    """Of b, and one that is not a plug-in's but has the name of c."""
+    api = client.CoordinationV1Api(world.client)
+    made = [lease(names["b"]), lease(names["c"], None)]
+    for body in made:
+        api.create_namespaced_lease(world.namespace, body)
+    yield
+    api.delete_collection_namespaced_lease(world.namespace)
+
+
+@pytest.mark.parametrize("row", OF_LEASES, ids=lambda row: row.what)
+def test_whose_leases_may_be_written(tokens, leases, names, row):
+    body = json.loads(_named(json.dumps(row.body), names))
+    said = tokens[row.token].write(row.verb, row.plural, _named(row.name, names), body, row.status)
+    if row.allowed:
+        assert said == ""
+    else:
+        assert "ValidatingAdmissionPolicy 'azuredisk-node-lease'" in said and "denied" in said, said or "it was done"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)

@@ -4,7 +4,7 @@ server for, by its audit log, is compared with what the roles allow."""
 from pathlib import Path
 
 import pytest
-from chart.chart import SNAPSHOTS, every_value_changed, render
+from chart.chart import FAILOVER, SNAPSHOTS, containers, every_value_changed, render
 from cluster.waiting import until
 from kubernetes import client
 
@@ -17,6 +17,8 @@ from .node.machine import SMALLEST_EXT4, Disk, Machine
 from .node.plugin import NodePlugin
 from .release import Permission, Release
 from .sidecars import CONTAINERS, Sidecars
+from .silent_node import SilentNode
+from .test_failover import AUTOMATIC, KEY, asked, others, pod, pods
 from .volume_snapshots import VolumeSnapshots, defined
 
 CONTROLLER, NODE, EXTENDER = (
@@ -35,7 +37,7 @@ def world(tmp_path_factory, apiserver):
 def release(world, apiserver):
     values = {"driver__objectNamespace": world.namespace, "controller__cloudConfigSecretName": "cloud",
               "controller__cloudConfigSecretNamespace": world.namespace,
-              "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
+              "failover__enabled": True, "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
     with defined(world.client), Release(apiserver, f"{world.namespace}-release", **values) as release:
         yield release
 
@@ -44,13 +46,14 @@ def release(world, apiserver):
 def used(world, release, tmp_path_factory):
     """Every program has done all that it does."""
     flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
-             f"--leader-election-namespace={release.namespace}", "--audit-interval=200ms"]
+             f"--leader-election-namespace={release.namespace}", "--audit-interval=200ms", "--node-grace-period=4s"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
         a_claim_is_served_by_the_sidecars(world, release, controller.socket)
         a_volume_that_failed_is_made(controller)
         a_snapshot_comes_and_goes(controller)
+        a_silent_node_is_given_up(world, controller)
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
     extender = Extender(world.folder / "extender.log", f"--object-namespace={world.namespace}",
@@ -100,6 +103,24 @@ def a_snapshot_comes_and_goes(controller: Controller) -> None:
     snapshot = controller.csi.call("Controller/CreateSnapshot", name="copy", source_volume_id=volume).snapshot.snapshot_id
     for _ in range(2):
         controller.csi.call("Controller/DeleteSnapshot", snapshot_id=snapshot)
+    delete(controller, volume)
+
+
+def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
+    volume = create(controller, name="automatic", parameters=AUTOMATIC).volume_id
+    publish(controller, volume, world.nodes[0])
+    until(lambda: list(world.roles("automatic").values()).count("Replica Attached") == 2, "the replicas")
+    with persistent_volume(world, volume, {}) as pv, volume_attachment(world, pv, world.nodes[0]):
+        node = SilentNode(world, "a")
+        node.fences("automatic", KEY)
+        pod(world, "released", node.name, "claim")
+        node.renews()
+        until(lambda: asked(others(world), "automatic"), "a replica is asked")[0].answers("automatic")
+        until(node.taint, "it is given up")
+        until(lambda: "released" not in pods(world), "its pod is released")
+        node.boot()
+        until(lambda: node.taint() is None, "it is taken back")
+    unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
 
 
@@ -219,7 +240,8 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
     name, volume = f"data-{node}-attachment", "/subscriptions/s/data"
     world.create("azvolumeattachments", {
         "metadata": {"name": name, "labels": labels},
-        "spec": {"volumeName": "data", "volume_id": volume, "nodeName": node, "role": "Primary"}})
+        "spec": {"volumeName": "data", "volume_id": volume, "nodeName": node, "role": "Primary",
+                 "volume_context": {"automaticFailover": "true"}}})
     context = {"LUN": "0", "diskSizeBytes": str(SMALLEST_EXT4)}
     status = {"state": "Attached", "detail": {"role": "Primary", "publish_context": context}}
     world.patch("azvolumeattachments", name, {"status": status}, status=True)
@@ -237,17 +259,41 @@ def the_plugin_stages_a_volume(world: World, release: Release, folder) -> None:
         world.core.patch_node(node, {"spec": {"taints": [taint]}})
         driver = {"name": GROUP, "nodeID": node, "topologyKeys": []}
         storage.create_csi_node({"metadata": {"name": node}, "spec": {"drivers": [driver]}})
-        plugin.run(f"--object-namespace={world.namespace}")
+        plugin.run(f"--object-namespace={world.namespace}", *of_failover(release))
         until(lambda: not world.core.read_node(node).spec.taints, "the startup taint is gone")
         world.patch("azdrivernodes", node, {"status": {"slots": {"limit": 8}}}, status=True)
         plugin.info()
         plugin.stage(volume, folder / "staging", mounted())
         plugin.unstage(volume, folder / "staging")
+        the_node_has_its_lease(world, node, name)
+        assert plugin.stop() == 0
         storage.delete_csi_node(node)
     finally:
         plugin.close()
         machine.close()
         disk.close()
+
+
+def of_failover(release: Release) -> list[str]:
+    """The flags that the chart gives the plug-in for it."""
+    [plugin] = [c for c in containers(release.objects) if "/bin/azdisk-node" in c.get("command", [])]
+    flags = [flag for flag in plugin["args"] if flag.startswith("--node-lease")]
+    assert flags
+    return flags
+
+
+def the_node_has_its_lease(world: World, node: str, attachment: str) -> None:
+    """As if its device had a fence; and gives it up."""
+    leases = client.CoordinationV1Api(world.client)
+    note = f"{GROUP}/fence"
+
+    def held() -> bool:
+        found = [lease for lease in leases.list_namespaced_lease(world.namespace).items if lease.metadata.name == node]
+        return bool(found and found[0].spec.holder_identity)
+
+    for text, expected in (("held 0x0a0a0a0a00000001", True), (None, False)):
+        world.patch("azvolumeattachments", attachment, {"status": {"annotation": {note: text}}}, status=True)
+        until(lambda: held() is expected, "the node's Lease")
 
 
 # ---- what they may do ----
@@ -317,7 +363,7 @@ def test_a_permission_covers_what_it_allows():
 
 # ---- what the API server says of all of it ----
 
-@pytest.mark.parametrize("values", [{}, every_value_changed() | SNAPSHOTS], ids=["by default", "with every value changed"])
+@pytest.mark.parametrize("values", [{}, every_value_changed() | SNAPSHOTS | FAILOVER], ids=["by default", "with every value changed"])
 def test_the_api_server_takes_every_object(release, values):
     """Fields that it does not know, and values that it does not allow, are errors."""
     objects = render(values, release.namespace)
