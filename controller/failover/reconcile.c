@@ -25,7 +25,8 @@ enum { MOST_STEPS = 64, LOOK_AGAIN_MS = 250, SLACK_MS = 1000, US_IN_MS = 1000, M
 /* ---- kubelet ---- */
 
 /* Both Leases are renewed by the node's own clock. A kubelet that has renewed its own since the
- * plug-in must have renewed again is alive, and so is the node. */
+ * plug-in must have renewed again is alive, and so is the node: also one that was started anew, and
+ * whose plug-in has no reason yet to renew the Lease of its former life. */
 static bool was_heard_since(const Api__Lease *kubelet, const struct node_silence *silence)
 {
     int64_t plugin_us = timestamp_noted(silence->since);
@@ -44,12 +45,10 @@ static struct err *ask_kubelets_lease(struct task *self, struct controller *cont
         return NULL;
     struct err *err =
         kube_get(self, controller->leader_kube, &LEASES, KUBELET_LEASES, node, &lease);
-    if (err && err_kind(err) != ERR_NOT_FOUND)
-        return err;
-    err_free(err);
+    if (err) /* one that kubelet has never written says nothing of it */
+        return err_unless(err, ERR_NOT_FOUND);
     struct node_silence silence = node_silence_of(controller, node);
-    *ret_silent =
-        silence.since && !(lease && was_heard_since(KUBE_AS(Api__Lease, lease), &silence));
+    *ret_silent = silence.since && !was_heard_since(KUBE_AS(Api__Lease, lease), &silence);
     return NULL;
 }
 
@@ -164,7 +163,7 @@ static struct err *taint(struct task *self, struct failover_work *work)
     TRY(kube_json_patch(self, controller->leader_kube, &NODES, NULL, work->name, patch));
     CLEANUP(freep)
     char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
-                            "%zu volumes refuse its writes now, and Kubernetes moves its pods. "
+                            "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
                             "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
                             again.since, again.in.n_volumes);
     say(&again, "FailedOver", text);

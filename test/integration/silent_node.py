@@ -37,13 +37,12 @@ class SilentNode:
                  "machineID", "operatingSystem", "osImage", "systemUUID")
         info = {word: "x" for word in words} | {"bootID": self.boot_id}
         self.world.core.patch_node_status(self.name, {"status": {"nodeInfo": info}})
+        self.kubelet_renews(now())
         return self.boot_id
 
-    def kubelet_renews(self, after: str) -> None:
-        """Its own Lease, some seconds after the plug-in's last renewal."""
-        moment = datetime.datetime.fromisoformat(after) + datetime.timedelta(seconds=5)
-        self._write(KUBELET, {"holderIdentity": self.name, "leaseDurationSeconds": 40,
-                              "renewTime": moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")})
+    def kubelet_renews(self, moment: str) -> None:
+        """Its own Lease."""
+        self._write(KUBELET, {"holderIdentity": self.name, "leaseDurationSeconds": 40, "renewTime": moment})
 
     def taint(self) -> str | None:
         """Its value."""

@@ -11,7 +11,7 @@ from kubernetes import client
 from .calls import SHARED, create, publish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
-from .silent_node import ANSWER, FENCE, SilentNode
+from .silent_node import ANSWER, FENCE, KUBELET, SilentNode, now
 from .test_unreachable_node import notes
 
 AUTOMATIC = SHARED | {"automaticFailover": "true"}
@@ -110,12 +110,36 @@ def test_a_silent_node_is_given_up_and_comes_back(world, controller, used):
 
 def test_a_node_whose_kubelet_is_heard_is_not_silent(world, controller, used):
     node = used(controller)
-    node.kubelet_renews(after=node.renews())
+    node.renews()
+    node.kubelet_renews(now(seconds=5))
     until(lambda: silent(controller) == 1, "the plug-in is silent")
     neighbours = others(world)
     assert not asked(neighbours)
-    node.leases.delete_namespaced_lease(node.name, "kube-node-lease")
+    node.kubelet_renews(now(seconds=-60))
     until(lambda: asked(neighbours), "kubelet's Lease was all that held it")
+
+
+def test_a_node_whose_kubelet_has_no_lease_is_not_silent(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    node.leases.delete_namespaced_lease(node.name, KUBELET)
+    node.renews()
+    until(lambda: silent(controller) == 1, "the plug-in is silent")
+    assert not asked(neighbours)
+    node.kubelet_renews(now(seconds=-60))
+    until(lambda: asked(neighbours), "now it is known")
+
+
+def test_a_node_that_was_started_anew_is_not_silent(world, controller, used):
+    """Its plug-in has no primary yet, and renews nothing."""
+    node = used(controller)
+    node.renews()
+    until(lambda: asked(others(world)), "a replica is asked")[0].answers("pvc-1")
+    until(node.taint, "it is given up")
+    boot_id = node.boot()
+    until(lambda: node.taint() is None, "it is taken back")
+    world.beat(node.name)
+    until(lambda: silent(controller) == 1, "by its Lease it counts as silent")
+    assert node.taint() is None and node.boot_id == boot_id
 
 
 def test_a_node_that_is_heard_of_again_keeps_its_volumes(world, controller, used):
@@ -193,13 +217,11 @@ def test_the_next_leader_goes_on(world, used):
 def test_what_nobody_can_prove_holds_it_back(world, controller, used):
     """One after another: what is not fenced, what does not want it, what is not ours, and nobody to ask."""
     node, neighbours = used(controller), others(world)
-    used(controller, "plain", SHARED)
     storage, other = client.StorageV1Api(world.client), f"{world.namespace}-other"
     storage.create_volume_attachment({"metadata": {"name": other},
                                       "spec": {"attacher": "other.example.com", "nodeName": node.name,
                                                "source": {"persistentVolumeName": "other"}}})
     node.note("pvc-1", FENCE, "unsupported")
-    node.fences("plain", KEY)
     for neighbour in neighbours:
         world.set_ready(neighbour.name, False)
     node.renews()
@@ -212,6 +234,8 @@ def test_what_nobody_can_prove_holds_it_back(world, controller, used):
     until(held_back(world, "volume pvc-1", "has no fence"), "a volume without a fence")
     node.fences("pvc-1", KEY)
     until(held_back(world, "volume pvc-1", "has no replica"), "a volume without a replica that is heard of")
+    used(controller, "plain", {"skuName": "Premium_LRS"})
+    node.kubelet_renews(now(seconds=-60))
     world.set_ready(neighbours[1].name, True)
     until(held_back(world, "volume plain", "does not ask for automatic failover"), "a volume that does not want it")
     assert not asked(neighbours) and node.taint() is None

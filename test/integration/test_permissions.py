@@ -344,6 +344,7 @@ def test_sidecars_get_their_leases_and_no_other(release):
     create = "create leases.coordination.k8s.io"  # which cannot be restricted by name
     assert leases(release, CONTROLLER) == {
         create,
+        *(f"{verb} leases.coordination.k8s.io" for verb in ("get", "list")),  # of the nodes, to hear of them
         *(f"{verb} leases.coordination.k8s.io {own}" for verb in ("get", "patch")),
         *(f"{verb} leases.coordination.k8s.io {name}" for verb in ("get", "update") for name in theirs)}
     assert leases(release, SNAPSHOT_CONTROLLER) == {
