@@ -1,5 +1,6 @@
-/* fence_record.h - what the status of an AzVolumeAttachment says of the fence around its disk
- * (volume_fence.h), in the annotation ANNOTATION_FENCE:
+/* fence_record.h - what the status of an AzVolumeAttachment says of the fence around its disk.
+ *
+ * The annotation ANNOTATION_FENCE is one of these (volume_fence.h):
  *
  *     held <key>     the disk refuses the writes of all VMs but this one, which it knows by the key
  *     lost <key>     it did until another node took the fence
