@@ -72,6 +72,9 @@ struct failover_plan failover_next(const struct failover_facts *in)
     if (in->has_node && in->out_of_service && in->ours) {
         if (in->booted)
             return plain(in->ready ? FAILOVER_RETURN : FAILOVER_NONE);
+        /* Their fence holds for as long as somebody else has the disk, and the node lives on. */
+        if (in->n_left > 0)
+            return plain(FAILOVER_DETACH);
         return plain(in->silent ? FAILOVER_RELEASE : FAILOVER_NONE);
     }
     if (!in->has_node || !in->silent || in->out_of_service)

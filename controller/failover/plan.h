@@ -33,6 +33,8 @@ struct failover_facts {
     unsigned n_recent, n_recent_most; /* failovers begun within a minute */
     size_t n_foreign;                 /* volumes in use there that are not ours to prove */
     size_t n_unanswered;              /* requests that stand and were not answered */
+    size_t
+        n_left; /* disks that are there for no pod any more, and may be written to all the same */
 
     const struct failover_volume *volumes;
     size_t n_volumes;
@@ -46,6 +48,7 @@ enum failover_step {
     FAILOVER_WITHDRAW, /* the requests that were not answered */
     FAILOVER_TAINT,
     FAILOVER_RELEASE, /* the pods that use the volumes */
+    FAILOVER_DETACH,  /* the disks that were left */
     FAILOVER_RETURN,  /* take the taint away */
 };
 

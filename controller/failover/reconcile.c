@@ -122,7 +122,7 @@ static struct err *write_request(struct task *self, struct failover_work *work,
         json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_PREEMPT_REQUEST, request);
 
     return cached_patch_status(self, work->controller->leader_kube, work->controller->attachments,
-                               attachment, if_same(attachment, changes), NULL);
+                               attachment, if_unchanged(attachment, changes), NULL);
 }
 
 static struct err *ask(struct task *self, struct failover_work *work, size_t i)
@@ -148,6 +148,16 @@ static struct err *withdraw(struct task *self, struct failover_work *work)
 
 /* ---- giving it up ---- */
 
+/* What does not apply was about a Node that has changed since. */
+static struct err *patch_node(struct task *self, const struct failover_work *work,
+                              const json_t *patch)
+{
+    struct err *err =
+        kube_json_patch(self, work->controller->leader_kube, &NODES, NULL, work->name, patch);
+
+    return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
+}
+
 /* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
  * was decided holds only if it is decided again thereafter. */
 static struct err *taint(struct task *self, struct failover_work *work)
@@ -160,7 +170,7 @@ static struct err *taint(struct task *self, struct failover_work *work)
     if (!again.node || failover_next(&again.in).step != FAILOVER_TAINT)
         return NULL;
     CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(again.node);
-    TRY(kube_json_patch(self, controller->leader_kube, &NODES, NULL, work->name, patch));
+    TRY(patch_node(self, &again, patch));
     CLEANUP(freep)
     char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
                             "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
@@ -220,11 +230,25 @@ static struct err *release(struct task *self, struct failover_work *work)
     return err;
 }
 
+/* Its kernel may write for as long as it has the disk, and no fence outlives those who have it. */
+static struct err *detach(struct task *self, struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(work->left);
+
+    log_info("node %s is given up: its disk of %s is detached", work->name, object->metadata->name);
+    TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
+    while (store_get(controller->attachments, object->key) == object)
+        TRY(store_wait(self, controller->attachments, object->key,
+                       loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS));
+    return NULL;
+}
+
 static struct err *take_back(struct task *self, struct failover_work *work)
 {
     CLEANUP(json_decrefp) json_t *patch = failover_untaint_patch(work->node);
 
-    TRY(kube_json_patch(self, work->controller->leader_kube, &NODES, NULL, work->name, patch));
+    TRY(patch_node(self, work, patch));
     log_info("node %s was started anew: removed the taint " TAINT_OUT_OF_SERVICE, work->name);
     return NULL;
 }
@@ -243,7 +267,8 @@ static void look_again(const struct failover_work *work, const char *key)
 static struct err *take_step(struct task *self, struct failover_work *work,
                              const struct failover_plan *plan, const char *key, bool *ret_more)
 {
-    *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW;
+    *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW ||
+                plan->step == FAILOVER_DETACH;
     switch (plan->step) {
     case FAILOVER_NONE:
         return NULL;
@@ -260,6 +285,8 @@ static struct err *take_step(struct task *self, struct failover_work *work,
         return taint(self, work);
     case FAILOVER_RELEASE:
         return release(self, work);
+    case FAILOVER_DETACH:
+        return detach(self, work);
     case FAILOVER_RETURN:
         return take_back(self, work);
     }
@@ -295,13 +322,24 @@ static const char *answer_of(const struct kube_object *object)
     return object ? attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED) : NULL;
 }
 
+static bool is_given_up(const struct controller *controller, const char *name)
+{
+    const struct kube_object *node = store_get(controller->nodes, name);
+
+    return node && failover_taint_boot_id(KUBE_AS(Api__Node, node));
+}
+
 void failover_of_attachment(const struct controller *controller, const struct kube_object *before,
                             const struct kube_object *after)
 {
     const Api__AzVolumeAttachmentSpec *spec = after ? as_attachment(after)->spec : NULL;
     size_t n;
 
-    if (!spec || !spec->volume_name || same_text(answer_of(before), answer_of(after)))
+    if (!spec || !spec->volume_name || !spec->node_name)
+        return;
+    if (is_given_up(controller, spec->node_name))
+        enqueue(controller, FAILOVER_QUEUE, spec->node_name);
+    if (same_text(answer_of(before), answer_of(after)))
         return;
     struct kube_object *const *siblings = attachments_of_volume(controller, spec->volume_name, &n);
     for (size_t i = 0; i < n; i++)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/attachment/snapshot.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
@@ -114,6 +115,23 @@ static void add_volumes(struct failover_work *work)
             add_volume(work, objects[i]);
     }
     work->in.volumes = work->volumes;
+}
+
+/* What was unpublished as if the node did not write to it. While it is the primary on record still,
+ * it would stay so until it is detached, and hold up the one that follows. */
+static void add_left(struct failover_work *work)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(work->controller->attachments_by_node, work->name, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!attachment_annotation(as_attachment(objects[i]), ANNOTATION_FENCE) ||
+            attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)
+            continue;
+        if (work->in.n_left++ == 0)
+            work->left = kube_object_ref(objects[i]);
+    }
 }
 
 /* ---- what is not ours to prove ---- */
@@ -242,6 +260,8 @@ void failover_work_gather(struct controller *controller, const char *name, bool 
     if (node)
         add_node(ret);
     add_volumes(ret);
+    if (ret->in.ours && !ret->in.booted)
+        add_left(ret);
     if (node && ret->in.silent)
         add_all_foreign(ret);
     add_limits(ret);
@@ -256,6 +276,7 @@ void failover_work_fini(struct failover_work *work)
     }
     for (size_t i = 0; i < work->in.n_unanswered; i++)
         kube_object_unref(work->unanswered[i]);
+    kube_object_unref(work->left);
     kube_object_unref(work->node);
     free(work->disks);
     free(work->volumes);

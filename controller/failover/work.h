@@ -24,6 +24,7 @@ struct failover_work {
     struct failover_volume *volumes; /* of the same index */
     char *foreign;                   /* one of what is not ours to prove, in words; NULL: none */
     struct kube_object **unanswered; /* attachments with requests; referenced */
+    struct kube_object *left;        /* an attachment of what was left; referenced; NULL: none */
     struct failover_facts in;
 };
 
