@@ -10,6 +10,7 @@
 #include "provisioner-lib/records/attachment.h"
 
 #define HELD "held "
+#define FROM " from "
 #define LOST "lost "
 
 static const char *note_of(const Api__AzVolumeAttachment *attachment)
@@ -39,14 +40,22 @@ uint64_t fence_record_key(const Api__AzVolumeAttachment *attachment)
     return begins(note, HELD) ? fence_key_parse(note + strlen(HELD)) : 0;
 }
 
+uint64_t fence_record_former(const Api__AzVolumeAttachment *attachment)
+{
+    const char *from = fence_record_key(attachment) ? strstr(note_of(attachment), FROM) : NULL;
+
+    return from ? fence_key_parse(from + strlen(FROM)) : 0;
+}
+
 bool fence_record_is_lost(const Api__AzVolumeAttachment *attachment)
 {
     return begins(note_of(attachment), LOST);
 }
 
-char *fence_note_held(uint64_t key)
+char *fence_note_held(uint64_t key, uint64_t former)
 {
-    return mem_printf(HELD FENCE_KEY_FORMAT, key);
+    return former ? mem_printf(HELD FENCE_KEY_FORMAT FROM FENCE_KEY_FORMAT, key, former)
+                  : mem_printf(HELD FENCE_KEY_FORMAT, key);
 }
 
 char *fence_note_lost(uint64_t key)

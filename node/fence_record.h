@@ -2,9 +2,11 @@
  *
  * The annotation ANNOTATION_FENCE is one of these (volume_fence.h):
  *
- *     held <key>     the disk refuses the writes of all VMs but this one, which it knows by the key
- *     lost <key>     it did until another node took the fence
- *     unsupported    the device can have none
+ *     held <key>               the disk refuses the writes of all VMs but this one, which it knows
+ *                              by the key
+ *     held <key> from <key>    the same; another node had the fence, and has not given it up
+ *     lost <key>               it did until another node took the fence
+ *     unsupported              the device can have none
  */
 #pragma once
 
@@ -20,9 +22,12 @@ uint64_t fence_key_parse(const char *text);
 
 /* The key of a fence that is held, as far as is on record; 0: none is. Pure. */
 uint64_t fence_record_key(const Api__AzVolumeAttachment *attachment);
+/* From whose key it was taken; 0: from nobody's. Pure. */
+uint64_t fence_record_former(const Api__AzVolumeAttachment *attachment);
 bool fence_record_is_lost(const Api__AzVolumeAttachment *attachment);
 
-char *fence_note_held(uint64_t key);
+/* `former` 0: nobody had it. */
+char *fence_note_held(uint64_t key, uint64_t former);
 char *fence_note_lost(uint64_t key);
 
 /* `note` NULL takes it away. Nothing is written if that is what the record says. */

@@ -54,10 +54,14 @@ static struct err *without_fence(struct task *self, struct node *node,
                    volume->disk->path);
 }
 
+/* One that was in place already was taken from whom the record says. */
 static struct err *with_fence(struct task *self, struct node *node,
-                              const struct fenced_volume *volume, uint64_t key)
+                              const struct fenced_volume *volume, uint64_t key, uint64_t former)
 {
-    CLEANUP(freep) char *note = fence_note_held(key);
+    const Api__AzVolumeAttachment *attachment = as_attachment(volume->attachment);
+    bool known = fence_record_key(attachment) == key;
+    CLEANUP(freep)
+    char *note = fence_note_held(key, former || !known ? former : fence_record_former(attachment));
 
     metric_add(&METRIC_FENCES, 1, "held");
     return fence_record_write(self, node, volume->attachment, note);
@@ -79,7 +83,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     TRY(err);
     switch (fence.state) {
     case FENCE_IN_PLACE:
-        TRY(with_fence(self, node, volume, key));
+        TRY(with_fence(self, node, volume, key, fence.former));
         *ret_key = key;
         return NULL;
     case FENCE_UNSUPPORTED:
@@ -103,12 +107,16 @@ static struct err *release(struct task *self, struct node *node,
     return fence_record_write(self, node, attachment, NULL);
 }
 
+/* From whom it was taken never gave it up, and may live on with the volume mounted: it would write
+ * again as soon as nobody has the fence. */
 void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
                           unsigned lun)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(attachment);
-    CLEANUP(err_freep) struct err *err = release(self, node, kept, lun);
 
+    if (fence_record_former(as_attachment(kept)))
+        return;
+    CLEANUP(err_freep) struct err *err = release(self, node, kept, lun);
     if (err && err_kind(err) != ERR_NOT_FOUND)
         log_warning("%s: the disk still has this node's reservation: %s", kept->metadata->name,
                     err_message(err));

@@ -29,6 +29,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     __attribute__((warn_unused_result));
 
 /* Nobody on this node uses the volume any more. What fails is logged: the next primary takes the
- * disk over all the same, and it forgets this node when it is detached. */
+ * disk over all the same, and it forgets this node when it is detached. A fence that was taken from
+ * a former primary stays until then. */
 void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
                           unsigned lun);

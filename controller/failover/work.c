@@ -37,7 +37,8 @@ static char *request_of(const Api__AzVolumeAttachment *attachment, const char *s
 
     if (!since || !fence || strncmp(fence, HELD, strlen(HELD)) != 0)
         return NULL;
-    return mem_printf("%s %s", fence + strlen(HELD), since);
+    fence += strlen(HELD);
+    return mem_printf("%.*s %s", (int)strcspn(fence, " "), fence, since);
 }
 
 static const char *request_on_record(const struct kube_object *object)
@@ -49,6 +50,14 @@ static bool has_answered(const struct kube_object *object, const char *request)
 {
     return request &&
            same_text(attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED), request);
+}
+
+/* Whoever has taken the fence from it since is not known to refuse the silent node. */
+static bool has_fence(const struct kube_object *object)
+{
+    const char *fence = attachment_annotation(as_attachment(object), ANNOTATION_FENCE);
+
+    return fence && strncmp(fence, HELD, strlen(HELD)) == 0;
 }
 
 /* Its node is heard of and has the disk. */
@@ -70,7 +79,7 @@ static void add_replica(struct failover_work *work, struct failover_disk *disk,
     const char *asked = request_on_record(object);
     bool answered = asked && has_answered(object, asked);
 
-    volume->proven = volume->proven || has_answered(object, disk->request);
+    volume->proven = volume->proven || (has_answered(object, disk->request) && has_fence(object));
     if (asked && !answered)
         ARRAY_ADD(work->unanswered, work->in.n_unanswered) = kube_object_ref(object);
     if (!can_preempt(work->controller, object))

@@ -132,8 +132,9 @@ static enum fence_step next_step(const struct reservation *seen, const struct su
                           : fence_plan(seen, wanted->key, ret_other);
 }
 
+/* `ret_former` is left alone unless it is preempted. */
 static struct err *take_step(int fd, const struct reservation *seen,
-                             const struct succession *wanted, bool *ret_held)
+                             const struct succession *wanted, bool *ret_held, uint64_t *ret_former)
 {
     uint64_t other;
 
@@ -146,6 +147,7 @@ static struct err *take_step(int fd, const struct reservation *seen,
     case FENCE_RESERVE:
         return reservation_take(fd, wanted->key);
     case FENCE_PREEMPT:
+        *ret_former = other;
         return reservation_preempt(fd, wanted->key, other);
     case FENCE_PASSED:
         return passed(other);
@@ -156,13 +158,14 @@ static struct err *take_step(int fd, const struct reservation *seen,
 
 /* From what was read first. Others may be on the same way: what a step has brought is read, never
  * assumed. */
-static struct err *take(int fd, const struct succession *wanted, struct reservation *seen)
+static struct err *take(int fd, const struct succession *wanted, struct reservation *seen,
+                        uint64_t *ret_former)
 {
     bool supported, held = false;
 
     for (int steps = 0; steps < MOST_STEPS; steps++) {
         TRY(check_type(seen));
-        TRY(take_step(fd, seen, wanted, &held));
+        TRY(take_step(fd, seen, wanted, &held, ret_former));
         if (held)
             return NULL;
         TRY(reservation_read(fd, &supported, seen));
@@ -212,7 +215,7 @@ static struct err *take_blocking(void *arg)
         return NULL;
     TRY(mount_table_has(request->device->number, &mounted));
     fence->state = mounted && !holds(&seen, request->wanted.key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
-    return mounted ? NULL : take(request->disk->fd, &request->wanted, &seen);
+    return mounted ? NULL : take(request->disk->fd, &request->wanted, &seen, &fence->former);
 }
 
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
@@ -254,7 +257,7 @@ static struct err *succeed_blocking(void *arg)
     struct fence_request *request = arg;
 
     TRY(read_blocking(request));
-    return take(request->disk->fd, &request->wanted, &request->seen);
+    return take(request->disk->fd, &request->wanted, &request->seen, &request->fence.former);
 }
 
 struct err *host_succeed_fence(struct task *self, struct host *host, const struct device *disk,

@@ -88,7 +88,7 @@ def preempt(pair: SimpleNamespace) -> str:
 
 def is_refused(pair: SimpleNamespace, why: str) -> None:
     before = reserved(pair.b)
-    until(lambda: why in pair.b.plugin.log.read_text(), why)
+    until(lambda: why in pair.b.plugin.log.read_text() or pair.of_b.preempted(pair.b.name), why)
     assert counted(pair.b, 'azuredisk_preempt_requests_total{result="refused"}') >= 1
     assert pair.of_b.preempted(pair.b.name) is None and pair.b.cloud.fence(pair.b.name) is None
     assert reserved(pair.b) == before

@@ -78,6 +78,7 @@ class SilentNode:
 
     def answers(self, volume: str) -> None:
         """Its disk has confirmed it."""
+        self.fences(volume, "0x1234567800000000")
         self.note(volume, ANSWER, until(lambda: self.request(volume), "a request"))
 
     def _write(self, namespace: str, spec: dict) -> None:

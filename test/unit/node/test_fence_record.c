@@ -13,16 +13,18 @@
 
 static const struct {
     const char *note;
-    uint64_t key;
+    uint64_t key, former;
     bool lost;
 } notes[] = {
-    {"held 0x0a0a0a0a00000001", KEY, false},
-    {"lost 0x0a0a0a0a00000001", 0, true},
-    {"unsupported", 0, false},
-    {"held", 0, false},
-    {"held ", 0, false},
-    {"held 0x1", 0, false},
-    {"", 0, false},
+    {"held 0x0a0a0a0a00000001", KEY, 0, false},
+    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", KEY, KEY + 1, false},
+    {"held 0x0a0a0a0a00000001 from nobody", KEY, 0, false},
+    {"lost 0x0a0a0a0a00000001", 0, 0, true},
+    {"unsupported", 0, 0, false},
+    {"held", 0, 0, false},
+    {"held ", 0, 0, false},
+    {"held 0x1", 0, 0, false},
+    {"", 0, 0, false},
 };
 
 static void test_what_it_says(void **state)
@@ -37,17 +39,20 @@ static void test_what_it_says(void **state)
         struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
 
         assert_int_equal(fence_record_key(as_attachment(object)), notes[i].key);
+        assert_int_equal(fence_record_former(as_attachment(object)), notes[i].former);
         assert_int_equal(fence_record_is_lost(as_attachment(object)), notes[i].lost);
     }
 }
 
 static void test_what_is_written(void **state)
 {
-    CLEANUP(freep) char *held = fence_note_held(KEY);
+    CLEANUP(freep) char *held = fence_note_held(KEY, 0);
+    CLEANUP(freep) char *taken = fence_note_held(KEY, 7);
     CLEANUP(freep) char *lost = fence_note_lost(1);
 
     (void)state;
     assert_string_equal(held, "held 0x0a0a0a0a00000001");
+    assert_string_equal(taken, "held 0x0a0a0a0a00000001 from 0x0000000000000007");
     assert_string_equal(lost, "lost 0x0000000000000001");
 }
 

@@ -89,7 +89,7 @@ static void test_what_comes_next(void **state)
             fail_msg("row %zu", i);
 }
 
-static void test_four_times_in_its_duration(void **state)
+static void test_three_times_in_its_duration(void **state)
 {
     (void)state;
     assert_int_equal(node_lease_period_ms(&(struct settings){.node_lease_duration_ms = 8000}),
@@ -102,7 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_it_is_for),
         cmocka_unit_test(test_what_comes_next),
-        cmocka_unit_test(test_four_times_in_its_duration),
+        cmocka_unit_test(test_three_times_in_its_duration),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
