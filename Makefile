@@ -5,6 +5,7 @@
 # make demo     the main job on a real cluster; KEEP=1 leaves it up
 # make bench    calls, time and memory under load; BENCH=a only that scenario
 # make guest    what only a kernel of its own shows: SCSI disks that come, grow and go (test/guest)
+# make fence    failovers of a fenced volume, 20 rounds: one writer, nothing lost; ROUNDS=200, SEED=7
 # make conformance  Kubernetes' own suite for storage drivers, against this one; FOCUS=volume-expand only that
 # make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
 # make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's

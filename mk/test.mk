@@ -35,7 +35,7 @@ $(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 # What is run is built by test/run.py, so that what does not compile is counted too.
 RUN := MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=1 PYTHONDONTWRITEBYTECODE=1
 
-.PHONY: unit-programs test-programs test guest unit unit-mutants lint
+.PHONY: unit-programs test-programs test guest fence unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)
 test-programs: unit-programs programs checked-programs $(SIM) $(PROBES) fuzz-programs
 
@@ -45,6 +45,12 @@ test: setup suite-tools
 
 guest: setup cluster-tools programs
 	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m pytest -q -p no:cacheprovider test/guest
+
+# ROUNDS=200 more of them, SEED=7 others.
+ROUNDS :=
+fence: setup cluster-tools programs
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 ROUNDS=$(ROUNDS) SEED=$(SEED) $(PYTHON) -m pytest -q -p no:cacheprovider \
+	    test/guest/test_rounds.py
 
 unit: | $(call packages,test)
 	@$(RUN) python3 test/run.py --build unit-programs --units "$(UNIT_TESTS)"

@@ -83,6 +83,10 @@ class Plugin(NodePlugin):
     def start(self, *flags: str, environment: dict | None = None, program: Path = PLAIN):
         return super().start(*flags, environment=environment, program=program)
 
+    def _listens(self) -> bool:
+        """gRPC comes again only after a second if there was nobody at the first time."""
+        return self.get("/healthz")[0] != 0 and super()._listens()
+
     def close(self) -> None:
         """Nothing that it has mounted may be left."""
         super().close()
