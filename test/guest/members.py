@@ -100,10 +100,8 @@ class Member:
         if self.plugin.process.poll() is not None:
             self.plugin.run()
 
-    def reboot(self, v: GuestVolume) -> None:
-        """With a power cut, while it has the volume mounted."""
+    def reboot(self) -> None:
         self.kill()
-        self.pod.ask("cut_power", folder=str(v.staging))
         self.machine.boot()
         self.run()
 
@@ -162,6 +160,10 @@ class SharedVolume:
     def key(self, member: Member) -> str:
         """Under which the disk knows a primary, as its plug-in has said; "" if it has no fence."""
         return (member.cloud.fence(self.of(member).name) or "").removeprefix("held ")
+
+    def cut_power(self, member: Member) -> dict | None:
+        """Of a node that has it mounted. What its workload has done."""
+        return member.pod.ask("cut_power", folder=str(self.of(member).staging))
 
     # ---- as the controller and kubelet ----
 

@@ -103,8 +103,10 @@ class Round:
         return member.pod.ask("begin", folder=folder, log=f"{LOG}-{self.number}", register=f"{REGISTER}-{self.number}", owner=owner)
 
     def _end(self, member: Member) -> dict:
-        self.ended.append(member.pod.ask("end"))
-        done = self.ended[-1]
+        return self._add(member.pod.ask("end"))
+
+    def _add(self, done: dict) -> dict:
+        self.ended.append(done)
         acknowledged = {Record(done["owner"], LOG, n) for n, _, _, error in done[LOG] if not error}
         self.volume.acknowledged |= acknowledged
         self.outcome.acknowledged += len(acknowledged)
@@ -137,7 +139,8 @@ class Round:
         of_a, of_b = self._end(a), self._end(b)
         self._measure_gap(of_a, of_b)
         if self.choices.reboots:
-            a.reboot(volume.of(a))
+            volume.cut_power(a)
+            a.reboot()
         a.run()
         volume.put_away(a)
         return b
@@ -167,15 +170,13 @@ class Round:
         self.outcome.phases["first_write"] = first - of_b["began"]
 
     def _both_claim(self) -> Member:
-        """A's machine has lost power, and is back when B gets the volume: whoever preempts last has it. The other may
-        have mounted it before that."""
+        """A's file system was cut off while it was written to, and A is back when B gets the volume: whoever preempts
+        last has it. The other may have mounted it before that."""
         a, b, volume = self.a, self.b, self.volume
-        self._end(a)
         former_key = volume.key(a)
+        self._add(volume.cut_power(a))
         if self.choices.reboots:
-            a.reboot(volume.of(a))
-        else:
-            a.pod.ask("cut_power", folder=str(volume.of(a).staging))
+            a.reboot()
         volume.promote(b)
         failures = self._claims()
         winner = volume.holder()
