@@ -212,7 +212,7 @@ class Requests:
 
 
 def unheard_of(done: dict, moment: float) -> dict:
-    """Nobody hears of what ends after a power cut: here, ext4 may well say that it was done."""
+    """Nobody hears of what ends after a power cut; a file system that is shut down meanwhile may well say that it was done."""
     for kind in (LOG, REGISTER):
         done[kind] = [(*which, ended, error if ended < moment else errno.EIO) for *which, ended, error in done[kind]]
     return done | {"read": [(*which, ended) for *which, ended in done["read"] if ended < moment]}
