@@ -49,8 +49,9 @@ class Totals:
         gap = {"gap": [outcome.gap for outcome in self.outcomes if outcome.gap is not None]}
         return [
             f"{found['rounds']} rounds: {kinds}",
-            f"{sums['acknowledged']} acknowledged records, {found['lost_records']} of them lost; {sums['refused']} writes of former "
-            f"primaries refused, {found['late_writes']} late; {found['unclean_filesystems']} unclean file systems",
+            f"{sums['acknowledged']} acknowledged records, {found['lost_records']} of them lost",
+            f"{sums['refused']} writes of former primaries refused, {found['late_writes']} late",
+            f"{found['unclean_filesystems']} unclean file systems",
             f"{sums['operations']} operations on registers; {sums['lost_mounts']} mounts by nodes that had lost the disk",
             f"{'seconds':<12} {'p50':>8} {'max':>8}",
             *(f"{name:<12} {median(times):8.3f} {max(times):8.3f}" for name, times in (gap | self._phases()).items() if times),

@@ -43,6 +43,9 @@ class Started:
         return self
 
     def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.process.kill()
         self.process.communicate()
 

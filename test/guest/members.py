@@ -7,7 +7,7 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -60,7 +60,7 @@ class Pod:
         self.process.until(lambda: guest.try_to_run("test", "-S", socket)[0] == 0, "the pod's socket")
 
     def close(self) -> None:
-        self.process.__exit__()
+        self.process.close()
 
     def ask(self, what: str, **arguments):
         with self.guest.connect(connect=str(self.socket)) as connection:
@@ -85,9 +85,11 @@ class Member:
 
     def close(self) -> None:
         self.pod.close()
-        self.run()
-        self.plugin.close()
-        self.machine.controller.remove()
+        try:
+            self.run()
+            self.plugin.close()
+        finally:
+            self.machine.controller.remove()
 
     # ---- the plug-in ----
 
@@ -192,12 +194,9 @@ class SharedVolume:
 @contextmanager
 def two_members(guest: Guest, apiserver, folder: Path) -> Iterator[Pair]:
     made: list[Member] = []
-    try:
+    with ExitStack() as stack:
+        stack.callback(lambda: [member.machine.remove_disks() for member in made])
         for number in (1, 2):
             made.append(Member(guest, number, apiserver, folder / "ab"[number - 1]))
+            stack.callback(made[-1].close)
         yield Pair(*made)
-    finally:
-        for member in made:
-            member.close()
-        for member in made:
-            member.machine.remove_disks()

@@ -98,9 +98,8 @@ class Round:
 
     def _begin(self, member: Member, again: str = "") -> float:
         """When, by the guest's clock."""
-        folder = str(self.volume.of(member).staging)
-        owner = self._owner(member, again)
-        return member.pod.ask("begin", folder=folder, log=f"{LOG}-{self.number}", register=f"{REGISTER}-{self.number}", owner=owner)
+        where = {"folder": str(self.volume.of(member).staging), "owner": self._owner(member, again)}
+        return member.pod.ask("begin", log=f"{LOG}-{self.number}", register=f"{REGISTER}-{self.number}", **where)
 
     def _end(self, member: Member) -> dict:
         return self._add(member.pod.ask("end"))

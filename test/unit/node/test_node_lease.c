@@ -92,7 +92,7 @@ static void test_what_comes_next(void **state)
 static void test_three_times_in_its_duration(void **state)
 {
     (void)state;
-    assert_int_equal(node_lease_period_ms(&(struct settings){.node_lease_duration_ms = 8000}),
+    assert_int_equal(node_lease_period_ms(&(struct settings){.node_lease_duration_ms = 6000}),
                      2000);
     assert_int_equal(node_lease_period_ms(&(struct settings){.node_lease_duration_ms = 0}), 0);
 }
