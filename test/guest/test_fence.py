@@ -111,6 +111,25 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     put_away(b)
 
 
+def test_a_former_primary_that_was_idle_stays_out(shared):
+    """Nothing that it wrote was refused, so it knows nothing; and the new primary has put the volume away."""
+    a, b = shared()
+    use(a, wish())
+    a.write("before", "of a")
+    demote(a)
+    promote(b)
+    use(b, wish())
+    b.write("after", "of b")
+    put_away(b)
+    late = a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] == 0
+    a.unpublish()
+    until_done(a.unstage, seconds=10)
+    use(b, wish())
+    found = b.guest.run("ls", b.target).split()
+    put_away(b)
+    assert not late and "after" in found, found
+
+
 def test_a_raw_volume(shared):
     a, b = shared()
     use(a, block())
