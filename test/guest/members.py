@@ -161,7 +161,8 @@ class SharedVolume:
 
     def key(self, member: Member) -> str:
         """Under which the disk knows a primary, as its plug-in has said; "" if it has no fence."""
-        return (member.cloud.fence(self.of(member).name) or "").removeprefix("held ")
+        held, key, *_ = (member.cloud.fence(self.of(member).name) or "none ").split(" ")
+        return key if held == "held" else ""
 
     def cut_power(self, member: Member) -> dict | None:
         """Of a node that has it mounted. What its workload has done."""

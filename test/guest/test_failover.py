@@ -12,7 +12,8 @@ from integration.node.test_stats import is_well, trouble
 from integration.node.volume import wish
 
 from .node import GuestVolume
-from .test_fence import SCSI, device, other, put_away, raw_write, reserved, shared, use  # noqa: F401 (fixtures)
+from .test_fence import (SCSI, device, key_on_record, other, put_away, raw_write, reserved, shared,  # noqa: F401 (fixtures)
+                         use)
 from .test_promotion import demote, promote
 
 FLAG = "--node-lease-duration=2s"
@@ -39,12 +40,6 @@ def pair(shared, apiserver):  # noqa: F811
             until_done(v.unstage, seconds=10)  # the first time it may say that data is lost
     for side in sides:
         side.clear()
-
-
-def key_on_record(v: GuestVolume) -> str:
-    note = v.cloud.fence(v.name)
-    assert note.startswith("held "), note
-    return note.removeprefix("held ")
 
 
 def writer(v: GuestVolume):
@@ -132,7 +127,7 @@ def promote_its_node(pair: SimpleNamespace, own: str) -> None:
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
     assert reserved(b) == ([own], own)
     put_away(b)
-    assert reserved(b) == ([], "") and b.cloud.fence(b.name) is None
+    assert reserved(b) == ([own], own) and b.cloud.fence(b.name) == f"held {own} from {pair.key}"
 
 
 def promote_another_node(pair: SimpleNamespace, own: str) -> None:
@@ -148,7 +143,7 @@ def promote_another_node(pair: SimpleNamespace, own: str) -> None:
     assert "the fence is lost" not in b.plugin.log.read_text()
     assert reserved(b) == ([pair.key], pair.key), "the request, which is answered, is not carried out again"
     put_away(a)
-    assert reserved(b) == ([], "")
+    assert reserved(b) == ([pair.key], pair.key)
 
 
 def test_one_that_comes_again_goes_on(pair):

@@ -58,6 +58,12 @@ def reserved(v: GuestVolume) -> tuple[list[str], str]:
     return keys.split(), holder.strip()
 
 
+def key_on_record(v: GuestVolume) -> str:
+    held, key, *_ = v.cloud.fence(v.name).split()
+    assert held == "held"
+    return key
+
+
 def raw_write(v: GuestVolume) -> bool:
     """Past its file system, at its end; whether the disk takes it."""
     at = v.disk.size // 4096 - 1
@@ -82,7 +88,7 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     a, b = shared(size)
     capability = wish(fs_type)
     use(a, capability)
-    key = a.cloud.fence(a.name).removeprefix("held ")
+    key = key_on_record(a)
     assert reserved(b) == ([key], key)
     assert raw_write(a) and not raw_write(b), "a replica only reads"
     a.write("before", "of a")
@@ -94,7 +100,7 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     demote(a)
     promote(b)
     use(b, capability)
-    own = b.cloud.fence(b.name).removeprefix("held ")
+    own = key_on_record(b)
     assert reserved(b) == ([own], own) and own != key and own[:10] == key[:10]
     assert b.read("before") == "of a"
     assert raw_write(b) and not raw_write(a)
@@ -104,8 +110,8 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
     assert reserved(b) == ([own], own)
     put_away(b)
-    assert reserved(b) == ([], "")
-    assert b.cloud.fence(b.name) is None
+    assert reserved(b) == ([own], own), "a may have it mounted still, for all that b knows"
+    assert b.cloud.fence(b.name) == f"held {own} from {key}"
     use(b, capability)
     assert b.guest.run("ls", b.target).split() == ["after", "before", *(["lost+found"] if fs_type == "ext4" else [])]
     put_away(b)
@@ -130,6 +136,19 @@ def test_a_former_primary_that_was_idle_stays_out(shared):
     assert not late and "after" in found, found
 
 
+def test_one_that_was_given_up_in_good_order_leaves_nothing(shared):
+    a, b = shared()
+    use(a, wish())
+    put_away(a)
+    assert reserved(b) == ([], "") and a.cloud.fence(a.name) is None
+    demote(a)
+    promote(b)
+    use(b, wish())
+    assert b.cloud.fence(b.name) == f"held {key_on_record(b)}"
+    put_away(b)
+    assert reserved(b) == ([], "") and b.cloud.fence(b.name) is None
+
+
 def test_a_raw_volume(shared):
     a, b = shared()
     use(a, block())
@@ -140,7 +159,7 @@ def test_a_raw_volume(shared):
     assert raw_write(b) and not raw_write(a)
     put_away(a)
     put_away(b)
-    assert reserved(b) == ([], "")
+    assert reserved(b)[1] == key_on_record(b)
 
 
 def test_one_that_comes_again_keeps_it(shared):
@@ -161,7 +180,7 @@ def test_keys_that_were_left_behind(shared):
     """One of this machine, from before it was off; one of a machine that died with the disk, and still has it."""
     a, b = shared()
     use(a, wish())
-    key = a.cloud.fence(a.name).removeprefix("held ")
+    key = key_on_record(a)
     put_away(a)
     for v, left in ((a, "00000001"), (b, "00000002")):
         a.guest.run("python3", SCSI, device(v), "register", key[:10] + left)
