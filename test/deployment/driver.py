@@ -96,6 +96,12 @@ class Driver:
                              "--values", values.name, "--wait", "--timeout", "120s")
         self._configure_scheduler()
 
+    def upgrade(self, **values: str) -> None:
+        """Some values are others from now on: failover__gracePeriod="4s"."""
+        words = [f"--set={name.replace('__', '.')}={value}" for name, value in values.items()]
+        self.cluster.run("helm", "upgrade", RELEASE, CHART, "--namespace", NAMESPACE, "--reuse-values", *words,
+                         "--wait", "--timeout", "120s")
+
     def _files(self) -> dict[str, str]:
         """Those of kube-scheduler, on the machine of the control plane."""
         files = {"ca": "ca.crt", "certificate": "scheduler.crt", "key": "scheduler.key"}

@@ -68,7 +68,7 @@ class PowerCut:
         deleted = timeline.first("Pod", ledger.pod, self.at, lambda c: c.type == "DELETED")
 
         def pod(holds) -> float | None:
-            return timeline.first("Pod", ledger.pod, deleted, holds)
+            return timeline.first("Pod", ledger.pod, deleted, lambda c: c.type != "DELETED" and holds(c))
 
         attachment = timeline.attachment(volume, node, self.at)
         attached = attachment["attached"]

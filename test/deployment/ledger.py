@@ -147,6 +147,13 @@ class Ledger:
     def start_writing(self) -> None:
         self.client.start(self.address())
 
+    def go_on(self) -> int:
+        """Writing where the database ends, which may have more than was acknowledged; where that is."""
+        self.client.acknowledged = int(self.client.ask(self.address(), "count").split()[1])
+        end = self.client.acknowledged
+        self.start_writing()
+        return end
+
     def stop_writing(self) -> None:
         self.client.stop()
 
