@@ -1,5 +1,6 @@
 """The scenes of the demonstration, in order."""
 
+import contextlib
 from collections.abc import Callable
 
 from cluster.cluster import Cluster
@@ -9,11 +10,13 @@ from deployment.azure import Azure
 from deployment.driver import NAMESPACE, OBJECTS, Driver
 from deployment.failover import OUT_OF_SERVICE, PowerCut
 from deployment.ledger import Ledger, only_on
+from deployment.reservations import reservations
 from deployment.timeline import Timeline
 
 from .report import Report
 
-NODES = ("node-a", "node-b", "node-c", "node-d")
+NODES = ("node-a", "node-b", "node-c", "node-d", "node-e")
+SYSTEM_NODES, SYSTEM = NODES[3:], {"kubernetes.azure.com/mode": "system"}  # where AKS runs what keeps a cluster going
 LATENCY = {"attach": "5s", "detach": "10s", "create": "2s", "delete": "2s"}
 ATTACH = "30s"  # from before the power cut on; Azure is quick at first, so that nobody has to wait
 REPLICA_GC_DELAY = "15s"
@@ -27,7 +30,8 @@ class Story:
         self.azure: Azure | None = None
         self.driver: Driver | None = None
         self.timeline: Timeline | None = None
-        self.dead = ""
+        self.dead = self.silent = ""  # the nodes that lose their power: one is marked by an operator, one by nobody
+        self.disks = contextlib.ExitStack()
 
     # ---- 1. everything a user would have ----
 
@@ -40,32 +44,40 @@ class Story:
 
     def install(self) -> None:
         self.driver = Driver(self.cluster, self.azure)
-        self.driver.load_images()
+        self.driver.load_images(self.disks.enter_context(reservations(self.cluster)))
         self.cluster.load(ledgers.image(self.cluster.directory))
-        self.driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY})
-        self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver")
+        self.cluster.kubectl("label", "node", *SYSTEM_NODES, *(f"{key}={value}" for key, value in SYSTEM.items()))
+        self.driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY, "nodeSelector": SYSTEM},
+                            schedulerExtender={"nodeSelector": SYSTEM}, failover={"enabled": True})
+        self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver --set failover.enabled=true")
 
-    # ---- 2. two databases on one node ----
+    # ---- 2. two databases on one node, and one on another ----
 
     def start_databases(self) -> None:
         self.shared = Ledger(self.cluster, "ledger", max_shares=3)
         self.single = Ledger(self.cluster, "ledger-single", max_shares=1)
-        self.dead = self.driver.quiet_node()
-        with only_on(self.cluster, self.dead):
-            for ledger in (self.shared, self.single):
-                ledger.apply()
-            self.volumes = {ledger: ledger.volume() for ledger in (self.shared, self.single)}
-            until(self._scheduled, "both pods have a node")
+        self.automatic = Ledger(self.cluster, "ledger-automatic", max_shares=3, automaticFailover="true")
+        self.ledgers = (self.shared, self.single, self.automatic)
+        self.dead, self.silent = self.driver.quiet_nodes()[:2]
+        self.volumes = {}
+        self._start(self.dead, self.shared, self.single)
         self.say(f"Two databases start on {self.dead}: ledger (maxShares 3), ledger-single (maxShares 1)")
-        for ledger in (self.shared, self.single):
+        self._start(self.silent, self.automatic)
+        self.say(f"One starts on {self.silent}: ledger-automatic (maxShares 3, automaticFailover)")
+        for ledger in self.ledgers:
             ledger.wait_ready(120)
-        self.say("Both are ready; the replicas of ledger's disk are being attached")
-        until(lambda: self._attached(self.shared) == 3, "three attachments", 240, interval=0.5)
-        self.say("ledger's disk is attached to three nodes:")
+        self.say("All are ready; the replicas of two disks are being attached")
+        until(lambda: self._attached(self.shared) == self._attached(self.automatic) == 3, "three attachments of each", 240,
+              interval=0.5)
+        self.say("ledger's disk is attached to three nodes, and ledger-automatic's to three:")
         self._show_attachments()
 
-    def _scheduled(self) -> bool:
-        return all(ledger.node() for ledger in (self.shared, self.single))
+    def _start(self, node: str, *ledgers: Ledger) -> None:
+        with only_on(self.cluster, node):
+            for ledger in ledgers:
+                ledger.apply()
+            self.volumes |= {ledger: ledger.volume() for ledger in ledgers}
+            until(lambda: all(ledger.node() for ledger in ledgers), "the pods have a node")
 
     def _attached(self, ledger: Ledger) -> int:
         roles = self.driver.roles(self.volumes[ledger])
@@ -74,22 +86,22 @@ class Story:
     def _show_attachments(self) -> None:
         self.show(self.cluster.kubectl("get", "azvolumeattachments", "-n", OBJECTS))
 
-    # ---- 3. the node dies ----
+    # ---- 3. the nodes die ----
 
     def cut_power(self) -> None:
         self.timeline = Timeline(self.cluster)
-        for ledger in (self.shared, self.single):
+        for ledger in self.ledgers:
             ledger.start_writing()
-        until(lambda: min(l.client.acknowledged for l in (self.shared, self.single)) >= RECORDS,
-              "records are acknowledged")
+        until(lambda: min(ledger.client.acknowledged for ledger in self.ledgers) >= RECORDS, "records are acknowledged")
         self.azure.latency(attach=ATTACH)
         self.say(f"From here on attaching a disk takes {ATTACH}")
-        self.cut = PowerCut(self.driver, self.dead)
-        for ledger in (self.shared, self.single):
+        self.cut, self.silent_cut = PowerCut(self.driver, self.dead), PowerCut(self.driver, self.silent)
+        for ledger in self.ledgers:
             ledger.stop_writing()
-        self.acknowledged = self.shared.client.acknowledged
-        self.say(f"Power cut on {self.dead}, in the middle of writing: {self.acknowledged} records of "
-                 "ledger were acknowledged")
+        self.acknowledged = sum(ledger.client.acknowledged for ledger in self.ledgers)
+        self.say(f"Power cut on {self.dead} and {self.silent}, in the middle of writing: {self.acknowledged} records "
+                 "were acknowledged")
+        self.say(f"Nobody does anything about {self.silent}")
         self.cluster.wait_lost(self.dead)
         self.say(f"{self.dead} is NotReady; the operator marks it: kubectl taint node {self.dead} "
                  f"{OUT_OF_SERVICE}")
@@ -98,11 +110,14 @@ class Story:
     # ---- 4. the pods go on elsewhere ----
 
     def follow(self) -> None:
+        self.automatic_failover = self.silent_cut.follow(self.timeline, self.automatic)
+        self.say(f"ledger-automatic goes on at {self.automatic.node()}: its disk refuses the writes of {self.silent}, which "
+                 "the driver has given up")
         self.shared_failover = self.cut.follow(self.timeline, self.shared)
         self.say(f"ledger goes on at {self.shared.node()}, {self.shared_failover.storage_seconds:.2f} s after "
                  "its VolumeAttachment was made")
-        self.missing = self.shared.missing()
-        self.say(f"Acknowledged records that are missing: {self.missing}")
+        self.missing = self.shared.missing() + self.automatic.missing()
+        self.say(f"Acknowledged records of the two that are missing: {self.missing}")
         self._show_attachments()
         self.rss_mib = self.driver.resident_mib()
         self.single_failover = self.cut.follow(self.timeline, self.single)
@@ -116,21 +131,23 @@ class Story:
         until(lambda: self._useful_attachments() == 3, "three attachments on living nodes", 180, interval=0.5)
         self.say("The replica on the dead node was replaced by one on a living node:")
         self._show_attachments()
-        self.cut.end()
-        self.say(f"{self.dead} is back")
+        for cut in (self.cut, self.silent_cut):
+            cut.end()
+        until(lambda: not self.cluster.get("node", self.silent)["spec"].get("taints"), "it is taken back", 120, interval=0.5)
+        self.say(f"{self.dead} and {self.silent} are back, and the driver has taken its taint away")
 
     def _useful_attachments(self) -> int:
         roles = self.driver.roles(self.volumes[self.shared])
-        return sum(role.endswith(" Attached") for node, role in roles.items() if node != self.dead)
+        return sum(role.endswith(" Attached") for node, role in roles.items() if node not in (self.dead, self.silent))
 
     def collect(self) -> None:
-        for ledger in (self.shared, self.single):
+        for ledger in self.ledgers:
             ledger.scale(0)
-        until(lambda: not self.driver.roles(self.volumes[self.shared]), "replicas are collected", 180, interval=0.5)
+        until(lambda: not self.driver.all_roles(), "replicas are collected", 180, interval=0.5)
         self.say(f"Nobody uses the disks any more; {REPLICA_GC_DELAY} later no disk is attached anywhere")
 
     def delete(self) -> None:
-        for ledger in (self.shared, self.single):
+        for ledger in self.ledgers:
             ledger.delete()
         until(lambda: not self.cluster.get("pv")["items"], "the volumes are deleted", interval=0.5)
         until(self.azure.nothing_left, "nothing is left in Azure", interval=0.5)
@@ -146,6 +163,7 @@ class Story:
         return Report(
             attach_latency=ATTACH.replace("s", " s"),
             failover=self.shared_failover,
+            automatic=self.automatic_failover,
             without_replicas=self.single_failover,
             acknowledged=self.acknowledged,
             missing=self.missing,
@@ -155,6 +173,7 @@ class Story:
     def close(self) -> None:
         if self.timeline:
             self.timeline.close()
+        self.disks.close()
         if self.azure:
             self.azure.__exit__(None, None, None)
         if self.cluster:

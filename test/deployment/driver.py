@@ -166,10 +166,13 @@ class Driver:
             of_volume[item["spec"]["nodeName"]] = f"{role} {status.get('state', '-')}"
         return found
 
-    def quiet_node(self) -> str:
-        """One without a controller: its loss shows what storage costs, not what elections cost."""
+    def quiet_nodes(self) -> list[str]:
+        """Those without a controller: their loss shows what storage costs, not what elections cost."""
         busy = {pod["spec"]["nodeName"] for pod in self.pods("controller")}
-        return next(node for node in self.cluster.nodes if node not in busy)
+        return [node for node in self.cluster.nodes if node not in busy]
+
+    def quiet_node(self) -> str:
+        return self.quiet_nodes()[0]
 
     def processes(self, program: str) -> dict[Process, Machine]:
         """Those of a program of the images, such as "/bin/azdisk-node", with where they run."""
