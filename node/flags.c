@@ -22,6 +22,7 @@ static struct flags flags = {
                  .namespace_ = DEFAULT_OBJECT_NAMESPACE,
                  .kubelet_endpoint = "/var/lib/kubelet/plugins/disk.csi.azure.com/csi.sock",
                  .heartbeat_interval_ms = 30 * 1000,
+                 .replica_check_interval_ms = 60 * 1000,
                  .volume_attach_limit = -1,
                  .remove_not_ready_taint = true},
 };
@@ -50,6 +51,8 @@ static const struct option_row rows[] = {
                   "Duration of the Lease that the node holds while it is the primary of a volume "
                   "with automatic failover, from 2s to 1h; it is renewed each third of that; 0: "
                   "no Lease"),
+    DURATION_FLAG("replica-check-interval", flags.settings.replica_check_interval_ms, 100,
+                  "About how often the disk of each replica is checked and read"),
     INT_FLAG("volume-attach-limit", flags.settings.volume_attach_limit, -1, 1000,
              "Maximum number of volumes on this node; -1: as many as the VM's size allows"),
     BOOL_FLAG("remove-not-ready-taint", flags.settings.remove_not_ready_taint,

@@ -19,6 +19,7 @@
 #include "node/node_lease.h"
 #include "node/preempt_request.h"
 #include "node/registration.h"
+#include "node/replica_check.h"
 #include "node/replica_disk.h"
 #include "node/running_job.h"
 #include "node/startup_taint.h"
@@ -185,6 +186,7 @@ static struct err *start(struct task *self, struct program *program)
     preempt_requests_start(node, &program->background);
     fence_watch_start(node, &program->background);
     node_lease_start(node, &program->heart);
+    replica_checks_start(node, &program->background);
     loop_call(self, serve_csi, program);
     TRY(TAKE_PTR(program->csi_err));
     node->serving = true;
@@ -261,6 +263,7 @@ int main(int argc, char *argv[])
     program.node.settings = program.flags.settings;
     waiters_init(&program.node.changed);
     list_init(&program.node.replica_disks);
+    list_init(&program.node.replica_checks);
     group_init(&program.background, program.process.loop);
     group_init(&program.heart, program.process.loop);
     return process_run(&program.process, run, &program);

@@ -4,6 +4,7 @@
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
 #include "node/informers.h"
+#include "node/replica_check.h"
 #include "node/replica_disk.h"
 #include "node/volume_looks.h"
 
@@ -87,8 +88,9 @@ static struct metric hung_disks = {
 
 static struct metric replica_disks = {
     .name = "azuredisk_replica_disks",
-    .help = "Disks of replicas: held (kept from everybody else on the node), and in_use (somebody "
-            "else has claimed them, and has them still when they are promoted).",
+    .help = "Disks of replicas: held (kept from everybody else on the node), in_use (somebody else "
+            "has claimed them, and has them still when they are promoted), and not_ready (they "
+            "could not be used if they were promoted now; the AzVolumeAttachment says why).",
     .type = METRIC_GAUGE,
     .labels = {"state"},
 };
@@ -113,6 +115,7 @@ void metrics_refresh(const struct node *node)
     metric_set(&hung_disks, volume_looks_hung(node->looks));
     metric_set(&replica_disks, replica_disks_held(node), "held");
     metric_set(&replica_disks, replica_disks_in_use(node), "in_use");
+    metric_set(&replica_disks, replica_checks_failed(node), "not_ready");
     if (taken >= 0)
         metric_set(&slots, taken, "used");
     if (limit >= 0)

@@ -18,6 +18,7 @@ struct settings {
     const char *kubelet_endpoint; /* path of the CSI socket as kubelet sees it */
     uint64_t heartbeat_interval_ms;
     uint64_t node_lease_duration_ms; /* 0: no Lease (node/node_lease.h) */
+    uint64_t replica_check_interval_ms;
     int64_t volume_attach_limit;     /* -1: what the VM's size allows */
     bool remove_not_ready_taint;     /* node/startup_taint.h */
 };
@@ -44,7 +45,8 @@ struct node {
     char *cluster_id;   /* lib/kube/cluster_id.h; NULL: not read yet */
     char *zone;         /* of the VM, as zone.h keeps it; NULL: not known yet */
 
-    struct list replica_disks; /* node/replica_disk.h */
+    struct list replica_disks;  /* node/replica_disk.h */
+    struct list replica_checks; /* node/replica_check.h */
     struct in_flight volumes;
     struct in_flight running_jobs; /* of this process, by the uid of their attachment */
     struct waiters changed;        /* woken when anything above may have changed */

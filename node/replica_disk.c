@@ -21,7 +21,8 @@ struct replica_disk {
     uint64_t looked; /* loop_now() time */
     unsigned news;   /* of disks, before the look */
     bool held;
-    bool in_use; /* by somebody else */
+    dev_t number; /* of what is held, as of the last look; 0: nothing */
+    bool in_use;  /* by somebody else */
 };
 
 int replica_disk_lun(const Api__AzVolumeAttachment *attachment)
@@ -60,7 +61,11 @@ static void note(struct replica_disk *disk, const struct err *err)
     else if (!err && !disk->held)
         log_info("volume %s: %s (LUN %d) is a replica's, and is kept from others", disk->volume,
                  disk->device.path, disk->lun);
+    dev_t number = err ? 0 : disk->device.number;
+    if (in_use != disk->in_use || number != disk->number)
+        node_changed(disk->node);
     disk->in_use = in_use;
+    disk->number = number;
     disk->held = !err;
 }
 
@@ -202,6 +207,14 @@ bool replica_disk_is_held(const struct node *node, const char *volume_id)
     const struct replica_disk *disk = find(node, volume);
 
     return disk && disk->held;
+}
+
+dev_t replica_disk_device(const struct node *node, const char *volume, bool *ret_in_use)
+{
+    const struct replica_disk *disk = find(node, volume);
+
+    *ret_in_use = disk && disk->in_use;
+    return disk ? disk->number : 0;
 }
 
 unsigned replica_disks_held(const struct node *node)

@@ -26,6 +26,8 @@ int replica_disk_lun(const Api__AzVolumeAttachment *attachment);
 
 /* Whether this volume's is. */
 bool replica_disk_is_held(const struct node *node, const char *volume_id);
+/* What is held for a volume (its id in lower case); 0: nothing. */
+dev_t replica_disk_device(const struct node *node, const char *volume, bool *ret_in_use);
 
 unsigned replica_disks_held(const struct node *node);
 unsigned replica_disks_in_use(const struct node *node); /* by somebody else */

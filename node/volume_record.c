@@ -180,6 +180,23 @@ static struct err *read_volume(struct task *self, struct node *node, const char 
     return err ? err_wrap(err, "AzVolume %s", name) : NULL;
 }
 
+struct err *volume_record_allows_size(struct task *self, struct node *node,
+                                      const struct kube_object *attachment, uint64_t size,
+                                      bool *ret)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(attachment)->spec;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    if (!spec->volume_name)
+        return err_new(ERR_PRECONDITION, "AzVolumeAttachment %s names no volume",
+                       attachment->metadata->name);
+    TRY(read_volume(self, node, spec->volume_name, &object));
+    const Api__AzVolume *volume = KUBE_AS(Api__AzVolume, object);
+    TRY(check_disk(volume, as_attachment(attachment), spec->volume__id));
+    *ret = size == (uint64_t)volume->status->detail->capacity__bytes || size == grown_size(volume);
+    return NULL;
+}
+
 static bool is_unconfirmed(const struct kube_object *volume, const struct attachment_place *place)
 {
     return place->has_record &&

@@ -35,6 +35,13 @@ struct err *volume_record_check(const Api__AzVolume *volume,
                                 const struct attachment_place *place, const char *volume_id,
                                 struct volume_record *ret) __attribute__((warn_unused_result));
 
+/* Whether a disk of this size may be the attachment's, which says another: one that grows is larger
+ * before that is said of every attachment. As the API server has its volume now; BUSY if there is
+ * none. */
+struct err *volume_record_allows_size(struct task *self, struct node *node,
+                                      const struct kube_object *attachment, uint64_t size,
+                                      bool *ret) __attribute__((warn_unused_result));
+
 /* The same of the attachment's volume, as the API server has it now. BUSY if there is none. Waits a
  * moment, at most until `deadline`, for the controller to confirm the attachment's file system. */
 struct err *volume_record_read(struct task *self, struct node *node,

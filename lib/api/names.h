@@ -51,7 +51,8 @@
  */
 #define ANNOTATION_PREEMPT_REQUEST "disk.csi.azure.com/preempt-request"
 #define ANNOTATION_PREEMPTED "disk.csi.azure.com/preempted"
-#define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job" /* node/running_job.h */
+#define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job"     /* node/running_job.h */
+#define ANNOTATION_REPLICA_READY "disk.csi.azure.com/replica-ready" /* node/replica_check.h */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */
 #define ANNOTATION_COLLECT_AFTER                                                                   \

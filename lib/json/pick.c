@@ -1,11 +1,13 @@
 #include "lib/json/pick.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 static void pick_path(const json_t *from, json_t *to, const char *path)
 {
-    size_t length = strcspn(path, ".");
+    bool is_name = json_object_get(from, path) != NULL; /* all that is left of the path */
+    size_t length = is_name ? strlen(path) : strcspn(path, ".");
     json_t *value = json_object_getn(from, path, length);
 
     if (!value)

@@ -98,6 +98,23 @@ uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment)
     return read_number(attachment, CONTEXT_SIZE, INT64_MAX, &size) ? size : 0;
 }
 
+/* "false <time> <reason>". What is left of a replica that is none any more, or whose disk is on its
+ * way elsewhere, says nothing. */
+const char *attachment_unready_reason(const Api__AzVolumeAttachment *attachment)
+{
+    const char *note = attachment_annotation(attachment, ANNOTATION_REPLICA_READY);
+    bool is_replica = attachment_is(attachment, ROLE_REPLICA) &&
+                      strcmp(attachment_state(attachment), STATE_ATTACHED) == 0;
+
+    if (!note || !is_replica || strncmp(note, "false", strlen("false")) != 0)
+        return NULL;
+    for (int words = 0; words < 2; words++) {
+        note += strcspn(note, " ");
+        note += strspn(note, " ");
+    }
+    return note;
+}
+
 void attachment_index_by_disk(const struct kube_object *object,
                               void (*emit)(void *ctx, const char *value), void *ctx)
 {

@@ -33,6 +33,10 @@ int attachment_lun(const Api__AzVolumeAttachment *attachment); /* NO_LUN: none o
 /* The disk's size when it was attached, in bytes; 0: none on record. Upstream's driver has none. */
 uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment);
 
+/* Why the replica could not be used at once, by the word of its node; NULL if it could, and if the
+ * node says nothing of it: plug-ins of earlier releases do not. */
+const char *attachment_unready_reason(const Api__AzVolumeAttachment *attachment);
+
 /* A store_index_fn: by the disk's id in lower case, as Azure does not keep to one spelling. */
 void attachment_index_by_disk(const struct kube_object *object,
                               void (*emit)(void *ctx, const char *value), void *ctx);

@@ -171,6 +171,8 @@ ROWS = [
         note("0x1 x", PREEMPTED), True),
     Row("whose writes its disk is to refuse", False, "a", "patch", ATTACHMENTS, OWN,
         note("0x1 x", f"{GROUP}/preempt-request"), True),
+    Row("that its replica is ready", True, "a", "patch", ATTACHMENTS, OWN,
+        note("true 2026-01-01T00:00:00Z", f"{GROUP}/replica-ready"), True),
     Row("another's running job", False, "a", "patch", ATTACHMENTS, "data-{b}", note("mkfs x", JOB), True),
     Row("a token of no node, a running job", False, None, "patch", ATTACHMENTS, OWN, note("mkfs x", JOB), True),
     Row("another's file system", False, "a", "patch", ATTACHMENTS, "data-{b}", note("ext4 x"), True),

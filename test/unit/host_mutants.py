@@ -215,6 +215,9 @@ HOST_MUTANTS = [
            "    if (request->read_only)\n        making->attributes |= MOUNT_ATTR_RDONLY;\n", "", "staging"),
     Mutant("a mount option names another device", HOST + "mount.c",
            'if (strcmp(name, "source") == 0)', "if (!*name)"),
+    Mutant("a disk that is dead is read from memory", HOST + "readiness.c", "flags | O_DIRECT", "flags", "readiness"),
+    Mutant("the size of before a disk has grown is believed", HOST + "readiness.c",
+           "if (ret->size != request->size)", "if (!ret->size)", "readiness"),
     # ---- controller: what the simulation draws too seldom ----
     Mutant("a part that a container sees counts as another pod", HOST + "mount_table.c",
            "return is_another(fs, entry) && strcmp(mnt_fs_get_root(fs), entry->root) == 0;",

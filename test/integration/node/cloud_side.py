@@ -10,6 +10,7 @@ ANNOTATION_SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
 ANNOTATION_ACCEPT_FILESYSTEM = "disk.csi.azure.com/accept-filesystem"
 ANNOTATION_FENCE = "disk.csi.azure.com/fence"
 ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
+ANNOTATION_REPLICA_READY = "disk.csi.azure.com/replica-ready"
 
 
 class CloudSide:
@@ -168,6 +169,19 @@ class CloudSide:
         """What the plug-in has said of it."""
         return self._note(disk, ANNOTATION_FENCE)
 
+    def replica_ready(self, disk: str) -> str | None:
+        """Whether the replica could be used at once, as the plug-in has put on record."""
+        return self._note(disk, ANNOTATION_REPLICA_READY)
+
+    def version(self, disk: str) -> str:
+        """Of its attachment: another one after each write."""
+        return self._attachment(disk)["metadata"]["resourceVersion"]
+
+    def say_ready(self, disk: str, text: str) -> None:
+        """As a plug-in has left it that did not come to take it away."""
+        body = {"status": {"annotation": {ANNOTATION_REPLICA_READY: text}}}
+        self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
+
     def running_job(self, disk: str) -> str | None:
         """The program that writes to the disk, as the plug-in has put on record."""
         return self._note(disk, ANNOTATION_RUNNING_JOB)
@@ -177,11 +191,13 @@ class CloudSide:
         body = {"status": {"annotation": {ANNOTATION_RUNNING_JOB: text}}}
         self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
 
-    def _note(self, disk: str, name: str) -> str | None:
-        found = self.custom.get_namespaced_custom_object(
+    def _attachment(self, disk: str) -> dict:
+        return self.custom.get_namespaced_custom_object(
             GROUP, VERSION, self.namespace, "azvolumeattachments", f"{disk}-{self.node}-attachment"
         )
-        return found["status"].get("annotation", {}).get(name)
+
+    def _note(self, disk: str, name: str) -> str | None:
+        return self._attachment(disk)["status"].get("annotation", {}).get(name)
 
     # ---- the node ----
 

@@ -173,6 +173,42 @@ static void test_what_is_written_is_read(void **state)
     }
 }
 
+/* ---- whether a replica is ready ---- */
+
+#define NOTED(state, role, note)                                                                   \
+    ",'spec':{'role':'Replica'},'status':{'state':'" state "','detail':{'role':'" role "'},"       \
+    "'annotation':{'disk.csi.azure.com/replica-ready':'" note "'}}"
+#define NOTE "false 2026-01-01T00:00:00Z no disk at LUN 3"
+
+static const struct {
+    const char *members;
+    const char *reason; /* NULL: it is, as far as anybody says */
+} replicas[] = {
+    {",'spec':{'role':'Replica'},'status':{'state':'Attached','detail':{'role':'Replica'}}", NULL},
+    {NOTED("Attached", "Replica", "true 2026-01-01T00:00:00Z"), NULL},
+    {NOTED("Attached", "Replica", NOTE), "no disk at LUN 3"},
+    {NOTED("Attached", "Replica", "false"), ""},
+    {NOTED("Attached", "Replica", "false 2026-01-01T00:00:00Z"), ""},
+    {NOTED("Attached", "Replica", ""), NULL},
+    {NOTED("Attached", "Replica", "of a later release"), NULL},
+    {NOTED("Attached", "Primary", NOTE), NULL},
+    {NOTED("Attaching", "Replica", NOTE), NULL},
+    {NOTED("Detaching", "Replica", NOTE), NULL},
+    {NOTED("AttachmentFailed", "Replica", NOTE), NULL},
+};
+
+static void test_whether_a_replica_is_ready(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(replicas); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment(replicas[i].members);
+        const char *reason = attachment_unready_reason(as_attachment(object));
+
+        if (!reason != !replicas[i].reason || (reason && strcmp(reason, replicas[i].reason) != 0))
+            fail_msg("%s: \"%s\"", replicas[i].members, reason ? reason : "ready");
+    }
+}
+
 static void test_a_request_to_detach(void **state)
 {
     CLEANUP(kube_object_unrefp)
@@ -193,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_it_is_found_by_its_disk),
         cmocka_unit_test(test_where_the_disk_is),
         cmocka_unit_test(test_what_is_written_is_read),
+        cmocka_unit_test(test_whether_a_replica_is_ready),
         cmocka_unit_test(test_a_request_to_detach),
         cmocka_unit_test(test_how_it_is_published),
         cmocka_unit_test(test_the_access_goes_with_the_publish),
