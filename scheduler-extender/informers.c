@@ -28,7 +28,9 @@ static const char *const kept_of_attachments[] = {
     "spec.volume_id",
     "spec.nodeName",
     "status.state",
+    "status.detail.role",
     "status.detail.publish_context.LUN",
+    "status.annotation." ANNOTATION_REPLICA_READY,
     NULL,
 };
 static const char *const kept_of_driver_nodes[] = {

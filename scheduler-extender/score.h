@@ -21,7 +21,7 @@ enum { SCORE_MOST = 10 }; /* MaxExtenderPriority of k8s.io/kube-scheduler/extend
 
 struct score_node {
     bool healthy;
-    unsigned attached, attaching; /* disks of the pod, each counted in one of them at most */
+    unsigned attached, attaching; /* usable disks of the pod, each counted once at most */
 };
 
 void score_nodes(const struct score_node *nodes, size_t n_nodes, unsigned n_disks,

@@ -86,7 +86,7 @@ enum presence attachment_presence(const Api__AzVolumeAttachment *attachment)
 {
     const char *state = attachment_state(attachment);
 
-    if (kube_is_deleting(attachment->metadata))
+    if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))
         return PRESENCE_NONE;
     if (strcmp(state, STATE_ATTACHED) == 0)
         return PRESENCE_ATTACHED;

@@ -9,7 +9,8 @@
 #include "lib/api/azdisk.pb-c.h"
 #include "scheduler-extender/extender.h"
 
-/* How much of a disk is on the node of an attachment. */
+/* How much of a disk is on the node of an attachment. A replica that its node reports as not ready
+ * is as good as none: a pod would have to wait there until somebody has found out why. */
 enum presence { PRESENCE_NONE, PRESENCE_ATTACHING, PRESENCE_ATTACHED };
 enum presence attachment_presence(const Api__AzVolumeAttachment *attachment);
 

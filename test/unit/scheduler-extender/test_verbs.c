@@ -5,6 +5,7 @@
 #include "lib/base/alloc.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
+#include "provisioner-lib/records/attachment.h"
 #include "test/unit/expect.h"
 #include "test/unit/scheduler-extender/cluster.h"
 
@@ -27,6 +28,9 @@
            "\"state\":\"" state "\"}")
 #define ATTACHED(disk, node) ATTACHMENT(disk, node, "Attached", "")
 #define WITH_LUN "\"detail\":{\"role\":\"Replica\",\"publish_context\":{\"LUN\":\"3\"}},"
+#define NOTED(note)                                                                                \
+    "\"detail\":{\"role\":\"Replica\"},\"annotation\":{\"disk.csi.azure.com/"                      \
+    "replica-ready\":\"" note "\",\"disk.csi.azure.com/vm-id\":\"/vm\"},"
 #define PLUGIN(node, heartbeat, ready)                                                             \
     OBJECT("azure-disk-csi", node,                                                                 \
            "\"spec\":{\"nodeName\":\"" node "\"},\"status\":{\"lastHeartbeatTime\":\"" heartbeat   \
@@ -42,6 +46,8 @@ static const char *const claims[] = {
     CLAIM("foreign", "pv6", "ReadWriteOnce"),
     CLAIM("broken", "pv7", "ReadWriteOnce"),
     CLAIM("on-d", "pv8", "ReadWriteOnce"),
+    CLAIM("dead", "pv9", "ReadWriteOnce"),
+    CLAIM("half-dead", "pv10", "ReadWriteOnce"),
     CLAIM("files", "nfs", "ReadWriteOnce"),
     CLAIM("db-scratch", "pv1", "ReadWriteOnce"),
     OBJECT("shop", "unbound", "\"spec\":{\"accessModes\":[\"ReadWriteOnce\"]}"),
@@ -57,6 +63,8 @@ static const char *const volumes[] = {
     VOLUME("pv6", "ebs.csi.aws.com", "/disks/one"),
     OURS("pv7", "/disks/broken"),
     OURS("pv8", "/disks/on-d"),
+    OURS("pv9", "/disks/dead"),
+    OURS("pv10", "/disks/half-dead"),
     "{\"metadata\":{\"name\":\"nfs\",\"resourceVersion\":\"5\"},\"spec\":{\"nfs\":{}}}",
     NULL,
 };
@@ -73,6 +81,10 @@ static const char *const attachments[] = {
     ATTACHMENT("broken", "a", "AttachmentFailed", WITH_LUN),
     ATTACHMENT("broken", "b", "Pending", WITH_LUN),
     ATTACHMENT("broken", "c", "Pending", ""),
+    ATTACHMENT("dead", "a", "Attached", NOTED("false 2026-01-01T00:00:00Z no disk at LUN 3")),
+    ATTACHMENT("half-dead", "a", "Attached", NOTED("false 2026-01-01T00:00:00Z no disk at LUN 3")),
+    ATTACHMENT("half-dead", "b", "Attached", NOTED("true 2026-01-01T00:00:00Z")),
+    ATTACHED("half-dead", "c"),
     NULL,
 };
 
@@ -117,6 +129,15 @@ static const struct {
     {"a replica on a silent node loses to healthy nodes without",
      PVC("on-d"),
      {1, 1, 1, 0, 0, 0},
+     "++++-+"},
+    {"a replica that is not ready is none; one whose node says nothing of it is",
+     PVC("half-dead"),
+     {1, 10, 10, 0, 0, 0},
+     "++++-+"},
+    {"no replica that is ready: equal", PVC("dead"), {0}, "++++-+"},
+    {"of two disks one is not ready: the node has the other",
+     PVC("half-dead") "," PVC("one"),
+     {5, 10, 5, 0, 0, 0},
      "++++-+"},
     {"failed: nothing; pending with a LUN: coming; pending without: a wish",
      PVC("broken"),
@@ -192,6 +213,19 @@ static void test_only_what_is_needed_is_kept(void **state)
     assert_string_equal(claim->metadata->name, "one");
     assert_null(claim->metadata->uid);
     assert_int_equal(claim->metadata->n_labels, 0);
+}
+
+static void test_a_node_may_say_that_its_replica_is_not_ready(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+    const struct kube_object *object =
+        store_get(cluster_extender(cluster)->attachments, "azure-disk-csi/dead-a-attachment");
+    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+
+    (void)state;
+    assert_int_equal(attachment_presence(attachment), PRESENCE_NONE);
+    assert_string_equal(attachment_unready_reason(attachment), "no disk at LUN 3");
+    assert_int_equal(attachment->status->n_annotation, 1); /* of those that it has */
 }
 
 static void test_claims_are_those_of_the_pods_namespace(void **state)
@@ -286,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_only_what_is_needed_is_kept),
+        cmocka_unit_test(test_a_node_may_say_that_its_replica_is_not_ready),
         cmocka_unit_test(test_claims_are_those_of_the_pods_namespace),
         cmocka_unit_test(test_neutral_until_all_is_read),
         cmocka_unit_test(test_neutral_when_all_fall_silent),
