@@ -37,6 +37,9 @@ static json_t *json_of_attachment(const struct kube_object *attachment)
 
     if (lun != NO_LUN)
         json_object_set_new(json, "lun", json_integer(lun));
+    const char *reason = attachment_unready_reason(as_attachment(attachment));
+    if (reason)
+        json_object_set_new(json, "notReady", json_string(reason));
     return json;
 }
 
@@ -145,7 +148,7 @@ json_t *map_json(const struct cluster *cluster)
 
 /* ---- text ---- */
 
-/* "P node-a:0  R node-b:1 attaching" */
+/* "P node-a:0, R node-b:1 attaching, R node-c:0 not ready: no disk at LUN 0" */
 static char *places_text(const json_t *attachments)
 {
     struct buffer text;
@@ -155,6 +158,7 @@ static char *places_text(const json_t *attachments)
         const json_t *attachment = json_array_get(attachments, i);
         const json_t *lun = json_object_get(attachment, "lun");
         const char *node = text_of(attachment, "node"), *stage = text_of(attachment, "stage");
+        const char *unready = json_string_value(json_object_get(attachment, "notReady"));
 
         buffer_printf(&text, "%s%.1s %s", i ? ", " : "", text_of(attachment, "role"),
                       node ? node : "?");
@@ -162,6 +166,8 @@ static char *places_text(const json_t *attachments)
             buffer_printf(&text, ":%d", (int)json_integer_value(lun));
         if (strcmp(stage, "attached") != 0)
             buffer_printf(&text, " %s", stage);
+        if (unready)
+            buffer_printf(&text, " not ready: %s", unready);
     }
     if (!text.length)
         buffer_printf(&text, "-");

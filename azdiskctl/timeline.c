@@ -96,9 +96,11 @@ static void tell_present(struct story *story, const struct kube_object *attachme
     const Api__AzError *error = status ? status->error : NULL;
     const char *role =
         attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
-    char *text = error && error->message
-                     ? mem_printf("%s, %s: %s", role, attachment_stage(attachment), error->message)
-                     : mem_printf("%s, %s", role, attachment_stage(attachment));
+    const char *stage = attachment_stage(attachment);
+    const char *unready = attachment_unready_reason(as_attachment(attachment));
+    char *text = error && error->message ? mem_printf("%s, %s: %s", role, stage, error->message)
+                 : unready               ? mem_printf("%s, %s, not ready: %s", role, stage, unready)
+                                         : mem_printf("%s, %s", role, stage);
 
     tell(story, story->cluster->now_us, AZ_VOLUME_ATTACHMENTS.kind, attachment, "Now", text);
 }

@@ -71,9 +71,13 @@ static char *say_attachment(const struct dependency_chain *chain)
                            : ROLE_REPLICA;
     int lun = attachment_lun(as_attachment(chain->attachment));
 
-    return lun == NO_LUN
-               ? mem_printf("%s, %s", role, attachment_stage(chain->attachment))
-               : mem_printf("%s, %s, LUN %d", role, attachment_stage(chain->attachment), lun);
+    const char *stage = attachment_stage(chain->attachment);
+    const char *unready = attachment_unready_reason(as_attachment(chain->attachment));
+    CLEANUP(freep)
+    char *text = lun == NO_LUN ? mem_printf("%s, %s", role, stage)
+                               : mem_printf("%s, %s, LUN %d", role, stage, lun);
+
+    return unready ? mem_printf("%s, not ready: %s", text, unready) : TAKE_PTR(text);
 }
 
 static char *say_node(const struct dependency_chain *chain)

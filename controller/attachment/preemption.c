@@ -13,6 +13,8 @@ static bool goes_before(const struct neighbour *a, const struct neighbour *b)
 {
     int age = strcmp(a->since, b->since);
 
+    if (a->unready != b->unready)
+        return a->unready;
     if (a->needed != b->needed)
         return !a->needed;
     if (a->priority != b->priority)

@@ -8,8 +8,9 @@
  * Guarantees, for any input:
  *   - a published attachment never gives way, nor does one that holds no slot or is leaving
  * already;
- *   - a replica that is not needed gives way before one that is; then one whose pods have a lower
- *     priority; then one whose volume keeps another replica before the last replica of its volume;
+ *   - a replica that is not ready gives way before one that is; then one that is not needed; then
+ *     one whose pods have a lower priority; then one whose volume keeps another replica before the
+ *     last replica of its volume;
  *   - equal neighbours give equal answers, whatever their order.
  */
 #pragma once
@@ -29,6 +30,7 @@ struct neighbour {
     bool waits;     /* its wanted role is Primary, and it has no LUN yet */
     bool leaving;   /* it will be detached, and nothing prevents this */
 
+    bool unready;            /* by its node's word: nobody could use it */
     bool needed;             /* its volume is published and has no more replicas than wanted */
     int32_t priority;        /* of the pods that use it; the highest counts */
     unsigned other_replicas; /* of its volume, without leaving ones */

@@ -259,6 +259,7 @@ static void add_neighbour(struct attachment_work *work, struct kube_object *obje
         .disk_id = attachment->spec->volume__id ? attachment->spec->volume__id : "",
         .lun = attachment_lun(attachment),
         .published = primary || kubernetes_has_replica(work->controller, attachment),
+        .unready = attachment_unready_reason(attachment) != NULL,
         .since = since ? since : "",
     };
 

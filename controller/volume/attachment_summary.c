@@ -55,7 +55,7 @@ json_t *attachment_summary_json(const Api__AzVolume *volume, struct kube_object 
             continue;
         if (attachment_is(attachment, ROLE_PRIMARY))
             primaries[n_primaries++] = attachment->spec->node_name;
-        else
+        else if (!attachment_unready_reason(attachment))
             ready++;
     }
     qsort(primaries, n_primaries, sizeof *primaries, by_name);

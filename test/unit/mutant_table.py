@@ -31,6 +31,10 @@ MUTANTS = [
     # ---- attachments ----
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
+    Mutant("a replica that is ready gives way before one that is not", "controller/attachment/preemption.c",
+           "if (a->unready != b->unready)", "if (!a->name)"),
+    Mutant("a replica that is not ready is counted as ready", "controller/volume/attachment_summary.c",
+           "else if (!attachment_unready_reason(attachment))", "else"),
     # ---- failover of silent nodes ----
     Mutant("a node is given up before its volumes are proven", FAILOVER + "plan.c",
            "proven = proven && in->volumes[i].proven;", "proven = proven || in->volumes[i].proven;"),
@@ -691,7 +695,13 @@ MUTANTS = [
            "if (zone && length)"),
     # ---- scheduler extender ----
     Mutant("a node that a disk is leaving has it", EXTENDER + "verbs.c",
-           "    if (kube_is_deleting(attachment->metadata))\n        return PRESENCE_NONE;\n", ""),
+           "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
+           "if (attachment_unready_reason(attachment))"),
+    Mutant("pods are drawn to replicas that are not ready", EXTENDER + "verbs.c",
+           "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
+           "if (kube_is_deleting(attachment->metadata))"),
+    Mutant("what nodes say of their replicas is not kept", EXTENDER + "informers.c",
+           '    "status.annotation." ANNOTATION_REPLICA_READY,\n', "", "verbs"),
     Mutant("pods are drawn to nodes that have a disk for many", EXTENDER + "verbs.c",
            "        if (disks->items[i].shared)\n            continue;\n", ""),
     Mutant("half of what there is decides", EXTENDER + "verbs.c",

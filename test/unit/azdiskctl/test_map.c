@@ -8,7 +8,9 @@ static const char cluster_text[] =
     "{'volumes':[" VOLUME("v2", "1") "," VOLUME("v1", "1") ",{'metadata':{'name':'v3'}}],"
     "'pvs':[" PV("pv", "v1") "],"
     "'attachments':["
-    ATTACHED("v1", "b", "Replica", "1") "," ATTACHED("v1", "a", "Primary", "0") ","
+    ATTACHMENT("v1", "b", "Replica", "Replica", "Attached", "1",
+               ",'annotation':{'disk.csi.azure.com/replica-ready':'false " NOW " no disk at LUN 1'}") ","
+    ATTACHED("v1", "a", "Primary", "0") ","
     ATTACHMENT("v2", "a", "Replica", "Replica", "Attaching", "1", "") ","
     ATTACHMENT("v2", "b", "Primary", "Replica", "Attached", "2", "") ","
     "{'metadata':{'name':'v2-c'},'spec':{'volumeName':'v2','nodeName':'c','role':'Replica'}}],"
@@ -33,7 +35,8 @@ static void test_text(void **state)
 
     (void)state;
     assert_string_equal(text, "VOLUME  CLAIM          ZONE      STATE    SHARES  ON NODES\n"
-                              "v1      default/claim  eastus-1  Created  2/2     P a:0, R b:1\n"
+                              "v1      default/claim  eastus-1  Created  2/2     P a:0, R b:1 not "
+                              "ready: no disk at LUN 1\n"
                               "v2      -              eastus-1  Created  3/2     "
                               "P b:2 promoting, R a:1 attaching, R c waiting\n"
                               "v3      -              -         Pending  0/1     -\n"
@@ -75,7 +78,8 @@ static void test_document(void **state)
     const json_t *first = json_array_get(json_object_get(map, "volumes"), 0);
     CLEANUP(json_decrefp)
     json_t *expected = json_of("[{'node':'a','role':'Primary','stage':'attached','lun':0},"
-                               "{'node':'b','role':'Replica','stage':'attached','lun':1}]");
+                               "{'node':'b','role':'Replica','stage':'attached','lun':1,"
+                               "'notReady':'no disk at LUN 1'}]");
 
     (void)state;
     assert_true(json_equal(json_object_get(first, "attachments"), expected));

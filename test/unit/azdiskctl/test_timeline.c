@@ -16,7 +16,9 @@ static const char cluster_text[] =
     "'pvs':[" PV("pv", "v") "],'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "true") "],"
     "'attachments':["
     ATTACHMENT("v", "a", "Primary", "Primary", "AttachmentFailed", "0",
-               ",'error':{'message':'no place'}") "],"
+               ",'error':{'message':'no place'}") ","
+    ATTACHMENT("v", "b", "Replica", "Replica", "Attached", "1",
+               ",'annotation':{'disk.csi.azure.com/replica-ready':'false " NOW " no disk at LUN 1'}") "],"
     "'claims':[{'metadata':{'name':'claim','namespace':'default',"
     "'creationTimestamp':'2025-12-31T23:59:00Z'}}],"
     "'events':["
@@ -31,10 +33,13 @@ static const char expected[] =
     "2026-01-01T00:00:00Z  AzVolume/v                   Created     object created\n"
     "2026-01-01T00:00:01Z  PersistentVolume/pv          Created     object created\n"
     "2026-01-01T00:00:02Z  AzVolumeAttachment/v-a       Created     object created\n"
+    "2026-01-01T00:00:02Z  AzVolumeAttachment/v-b       Created     object created\n"
     "2026-01-01T00:00:03Z  VolumeAttachment/p           Created     object created\n"
     "2026-01-01T00:20:00Z  PersistentVolumeClaim/claim  R2          note 2\n"
     "2026-01-01T00:40:00Z  AzVolume/v                   R1          note 1 (3 times)\n"
     "2026-01-01T01:00:00Z  AzVolumeAttachment/v-a       Now         Primary, failed: no place\n"
+    "2026-01-01T01:00:00Z  AzVolumeAttachment/v-b       Now         Replica, attached, not ready: "
+    "no disk at LUN 1\n"
     "2026-01-01T01:02:00Z  AzVolume/v                   Collection  "
     "replicas will be detached unless the volume is published before\n";
 

@@ -215,12 +215,33 @@ static void test_subjects_that_are_none(void **state)
     }
 }
 
+static void test_a_replica_that_is_not_ready(void **state)
+{
+    CLEANUP(cluster_of_free)
+    struct cluster cluster =
+        cluster_of("{" HEALTHY ",'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHMENT(
+            "v", "a", "Replica", "Replica", "Attached", "4",
+            ",'annotation':{'disk.csi.azure.com/replica-ready':'false " NOW
+            " no disk at LUN 4'}") "]}");
+    CLEANUP(dependency_chains_fini) struct dependency_chains chains = {0};
+    struct buffer out;
+
+    (void)state;
+    assert_ok(dependency_chains_find(&cluster, "azvolumeattachment/v-a", "default", &chains));
+    CLEANUP(json_decrefp) json_t *why = why_json("azvolumeattachment/v-a", &chains);
+    buffer_init(&out, 1 << 16);
+    why_text(why, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    assert_non_null(strstr(text, " Replica, attached, LUN 4, not ready: no disk at LUN 4\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_looks_at_the_machine),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_a_replica_that_is_not_ready),
         cmocka_unit_test(test_subjects_that_are_none),
     };
 

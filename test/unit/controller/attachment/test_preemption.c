@@ -13,9 +13,9 @@
 
 enum { MOST = 8 };
 
-/* An attachment is "name:letters": P a primary, L leaving, - without a place, n needed, ! of an
- * important pod, a digit the other replicas of its volume, a..z after a dot the day on which it was
- * made. */
+/* An attachment is "name:letters": P a primary, L leaving, - without a place, u not ready, n
+ * needed, ! of an important pod, a digit the other replicas of its volume, a..z after a dot the day
+ * on which it was made. */
 static const struct {
     const char *why;
     const char *neighbours;
@@ -27,6 +27,9 @@ static const struct {
     {"the last one of its volume too, if there is no other", "a:Pn1 b:n0", "b"},
     {"one that nobody needs goes first", "a:n2 b:n1 c:0", "c"},
     {"even if it is younger", "a:n2.a b:0.z", "b"},
+    {"but not before one that is not ready", "a:0.a b:un!1.z", "b"},
+    {"of two that are not ready, the one that nobody needs", "a:un0 b:u0 c:0", "b"},
+    {"that it is not ready takes no primary's disk away", "a:uP b:n0", "b"},
     {"then one of less important pods", "a:n0 b:!n1", "a"},
     {"even if it is the last one of its volume", "a:!n1.a b:n0.z", "b"},
     {"but not before one that nobody needs", "a:n0 b:!0", "b"},
@@ -58,6 +61,9 @@ static struct neighbour neighbour_from(const char *name, const char *letters)
             break;
         case '!':
             neighbour.priority = 1000;
+            break;
+        case 'u':
+            neighbour.unready = true;
             break;
         case 'n':
             neighbour.needed = true;

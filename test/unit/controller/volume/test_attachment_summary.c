@@ -11,6 +11,10 @@
 #define COMES                                                                                      \
     "{'metadata':{'name':'v-n'},'spec':{'volumeName':'v','nodeName':'n','role':'Primary'},"        \
     "'status':{'state':'Attaching'}}"
+#define NOTED(node, note)                                                                          \
+    "{'metadata':{'name':'v-" node "'},'spec':{'volumeName':'v','nodeName':'" node                 \
+    "','role':'Replica'},'status':{'state':'Attached','detail':{'role':'Replica'},'annotation':{"  \
+    "'disk.csi.azure.com/replica-ready':'" note "'}}}"
 #define SAYS(nodes, ready) ",'primaryNode':'" nodes "','readyReplicas':" ready
 #define EXPECT(nodes, ready) "{'status':{'primaryNode':'" nodes "','readyReplicas':" ready "}}"
 
@@ -23,6 +27,9 @@ static const struct {
     {"and on record", SAYS("a", "0"), ON("a", "Primary", ""), NULL},
     {"with replicas", SAYS("a", "0"), ON("a", "Primary", "") "," ON("b", "Replica", "") "," ON("c", "Replica", ""),
      EXPECT("a", "2")},
+    {"of which one is not ready", SAYS("a", "2"), ON("a", "Primary", "") ","
+     NOTED("b", "true 2026-01-01T00:00:00Z") "," NOTED("c", "false 2026-01-01T00:00:00Z no disk at LUN 3"),
+     EXPECT("a", "1")},
     {"moved", SAYS("a", "1"), ON("a", "Replica", "") "," ON("b", "Primary", ""), EXPECT("b", "1")},
     {"on several nodes, by name", "", ON("b", "Primary", "") "," ON("a", "Primary", ""), EXPECT("a,b", "0")},
     {"on its way", "", COMES, NULL},
