@@ -9,6 +9,7 @@
 #include "controller/metrics.h"
 #include "controller/replica/unschedulable.h"
 #include "controller/routing/object_events.h"
+#include "controller/attachment/unfenced.h"
 #include "controller/volume/filesystem_note.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
@@ -173,6 +174,7 @@ static void end_reconcilers(struct leader *leader)
     unschedulable_clear(controller);
     filesystem_note_forget(controller);
     node_leases_free(TAKE_PTR(leader->leading.node_leases));
+    unfenced_forget(controller);
     controller->leading = NULL;
     for (size_t i = 0; i < N_QUEUES; i++)
         workqueue_free(leader->leading.queues[i]);

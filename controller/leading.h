@@ -50,4 +50,6 @@ struct leading {
     struct string_set ignored_notes;
     /* Of which nothing is heard; failover/node_leases.c. */
     struct node_leases *node_leases;
+    /* Uids of attachments without a fence of which users were told; attachment/unfenced.c. */
+    struct string_set unfenced;
 };

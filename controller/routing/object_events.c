@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "controller/attachment/snapshot.h"
+#include "controller/attachment/unfenced.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_name.h"
@@ -106,6 +107,7 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     struct kube_object *const *siblings = NULL;
 
     failover_of_attachment(controller, before, after);
+    unfenced_consider(controller, before, after);
     if (!attachment_needs_reconcile(before, after))
         return;
     enqueue_attachment(controller, object);
