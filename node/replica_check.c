@@ -16,8 +16,7 @@ enum {
     /* A disk comes a moment before or after the record says so, and a look at one that hangs does
      * not end: a fault counts when it has been there for so long. */
     PATIENCE_MS = 5 * 1000,
-    CALM_MS = 1000,       /* between looks: news come in plenty */
-    AGAIN_MS = 10 * 1000, /* after a request that has failed */
+    CALM_MS = 1000, /* between looks: news come in plenty */
 };
 
 struct replica_check {
@@ -117,6 +116,15 @@ static void look_free(void *arg)
     free(look);
 }
 
+static uint64_t in_a_while(const struct replica_check *check)
+{
+    struct loop *loop = check->node->loop;
+    uint64_t interval = check->node->settings.replica_check_interval_ms;
+
+    return loop_deadline(loop, interval - interval / 10 +
+                                   random_below(loop_random(loop), interval / 5 + 1));
+}
+
 static struct err *begin_look(struct replica_check *check, const struct kube_object *object)
 {
     static const struct errand_kind kind = {look_run, look_done, look_free};
@@ -125,6 +133,7 @@ static struct err *begin_look(struct replica_check *check, const struct kube_obj
     uint64_t size = attachment_disk_size(as_attachment(object));
 
     check->ended = false;
+    check->again = in_a_while(check); /* be it that there is no thread */
     check->began = loop_now(node->loop);
     check->news = host_news(node->host);
     check->sight = (struct replica_sight){.lun = (unsigned)check->lun, .size = size, .hangs = true};
@@ -155,15 +164,6 @@ static struct err *write_note(struct task *self, struct node *node,
 
     return cached_patch_status(self, node->kube, node->attachments, attachment,
                                if_same(attachment, changes), NULL);
-}
-
-static uint64_t in_a_while(const struct replica_check *check)
-{
-    struct loop *loop = check->node->loop;
-    uint64_t interval = check->node->settings.replica_check_interval_ms;
-
-    return loop_deadline(loop, interval - interval / 10 +
-                                   random_below(loop_random(loop), interval / 5 + 1));
 }
 
 static struct err *record(struct task *self, struct replica_check *check,
@@ -204,7 +204,6 @@ static struct err *conclude(struct task *self, struct replica_check *check,
     struct replica_sight *sight = &check->sight;
 
     check->ended = false;
-    check->again = loop_deadline(node->loop, AGAIN_MS);
     sight->err = check->err;
     sight->held = replica_disk_device(node, check->volume, &sight->in_use);
     TRY(consider_growth(self, check, object));
@@ -219,7 +218,6 @@ static struct err *conclude(struct task *self, struct replica_check *check,
     }
     TRY(record(self, check, object, fault));
     check->failed = fault != NULL;
-    check->again = in_a_while(check);
     return NULL;
 }
 
@@ -247,7 +245,7 @@ static struct err *end_check(struct task *self, struct replica_check *check,
     check->again = TIMER_NEVER;
     if (!object || !has_work(object))
         return NULL;
-    check->again = loop_deadline(check->node->loop, AGAIN_MS);
+    check->again = in_a_while(check);
     return write_note(self, check->node, object, NULL);
 }
 
