@@ -32,7 +32,7 @@ MUTANTS = [
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
     Mutant("users who want no fence are warned that there is none", "controller/attachment/unfenced.c",
-           " &&\n           volume_fencing(volume) == FENCING_PREFERRED;", ";"),
+           "volume_fencing(volume) == FENCING_PREFERRED;", "volume != NULL;"),
     Mutant("users are warned of a fence at each change of an attachment", "controller/attachment/unfenced.c",
            " && !attachment_is_unfenced(before) &&", " && before &&"),
     Mutant("a replica that is ready gives way before one that is not", "controller/attachment/preemption.c",
