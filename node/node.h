@@ -19,8 +19,8 @@ struct settings {
     uint64_t heartbeat_interval_ms;
     uint64_t node_lease_duration_ms; /* 0: no Lease (node/node_lease.h) */
     uint64_t replica_check_interval_ms;
-    int64_t volume_attach_limit;     /* -1: what the VM's size allows */
-    bool remove_not_ready_taint;     /* node/startup_taint.h */
+    int64_t volume_attach_limit; /* -1: what the VM's size allows */
+    bool remove_not_ready_taint; /* node/startup_taint.h */
 };
 
 struct node {

@@ -73,6 +73,15 @@ static bool can_preempt(const struct controller *controller, const struct kube_o
            node_is_ready(KUBE_AS(Api__Node, node)) && !node_silence_of(controller, name).since;
 }
 
+/* One that is not ready may not even reach its disk. */
+static bool goes_before(const struct kube_object *a, const struct kube_object *b)
+{
+    bool a_ready = !attachment_unready_reason(as_attachment(a));
+    bool b_ready = !attachment_unready_reason(as_attachment(b));
+
+    return a_ready != b_ready ? a_ready : strcmp(a->key, b->key) < 0;
+}
+
 static void add_replica(struct failover_work *work, struct failover_disk *disk,
                         struct failover_volume *volume, struct kube_object *object)
 {
@@ -87,7 +96,7 @@ static void add_replica(struct failover_work *work, struct failover_disk *disk,
     volume->n_replicas++;
     if (disk->request && same_text(asked, disk->request))
         volume->n_asked++;
-    else if (!disk->to_ask || strcmp(object->key, disk->to_ask->key) < 0) {
+    else if (!disk->to_ask || goes_before(object, disk->to_ask)) {
         kube_object_unref(disk->to_ask);
         disk->to_ask = kube_object_ref(object);
     }

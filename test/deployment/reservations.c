@@ -1,8 +1,8 @@
 /* Persistent reservations for the loop devices of a test cluster, preloaded into the node plug-in.
  *
- * Azure's shared disks have them; loop devices, which stand in for these here, have not. What a disk
- * knows of its keys is in a file of a folder that all machines share, named by the disk's own file,
- * and a machine is known by its host name. Only what the plug-in asks is answered: nothing is
+ * Azure's shared disks have them; loop devices, which stand in for these here, have not. What a
+ * disk knows of its keys is in a file of a folder that all machines share, named by the disk's own
+ * file, and a machine is known by its host name. Only what the plug-in asks is answered: nothing is
  * refused to anybody who writes. That a disk does refuse is shown in test/guest, with the SCSI
  * target of the kernel.
  */
