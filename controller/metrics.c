@@ -1,6 +1,5 @@
 #include "controller/metrics.h"
 
-#include "controller/failover/node_leases.h"
 #include "lib/base/alloc.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
@@ -91,7 +90,7 @@ static struct metric attachments_gauge = {
     .labels = {"role", "state"},
 };
 
-static struct metric silent_nodes_gauge = {
+struct metric METRIC_SILENT_NODES = {
     .name = "azuredisk_silent_nodes",
     .help = "Nodes whose plug-in has not renewed its Lease for the grace period and that have not "
             "been given up (docs/failover.md).",
@@ -113,7 +112,7 @@ struct metric *const CONTROLLER_METRICS[] = {
     &leader_gauge,
     &volumes_gauge,
     &attachments_gauge,
-    &silent_nodes_gauge,
+    &METRIC_SILENT_NODES,
     &METRIC_BUILD_INFO,
     &METRIC_AZURE_REQUESTS,
     &METRIC_AZURE_REQUEST_SECONDS,
@@ -160,6 +159,5 @@ void metrics_refresh(const struct controller *controller, bool leads)
     }
     metric_set(&leader_gauge, leads ? 1 : 0, NULL);
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
-    metric_set(&silent_nodes_gauge, node_leases_silent(controller));
     count_objects(controller);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "controller/failover/silence.h"
+#include "controller/metrics.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
@@ -206,6 +207,7 @@ static void run(struct task *self, void *arg)
             silence_failed(&leases->silence);
         else
             silence_each_news(&leases->silence, on_news, leases);
+        metric_set(&METRIC_SILENT_NODES, node_leases_silent(leases->controller));
         err_free(task_sleep(self, leases->silence.period_ms));
     }
 }

@@ -1,6 +1,7 @@
 """The mutants: each is a text of the product, what takes its place, and the guard that is broken.
 The unit tests of its folder have to find it."""
 
+from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
 from .mutant import Mutant
 
@@ -10,10 +11,10 @@ KUBE = "lib/kube/"
 HTTP = "lib/http/"
 EXTENDER = "scheduler-extender/"
 LIST = "controller/csi/list_volumes.c"
-FAILOVER = "controller/failover/"
 
 MUTANTS = [
     *HOST_MUTANTS,
+    *FAILOVER_MUTANTS,
     # ---- Azure: the list of a VM's disks ----
     Mutant("a VM's list is written over what somebody else wrote meanwhile", AZURE + "vm_update.c",
            '    write.if_match = json_string_value(json_object_get(vm, "etag"));\n', ""),
@@ -39,40 +40,6 @@ MUTANTS = [
            "if (a->unready != b->unready)", "if (!a->name)"),
     Mutant("a replica that is not ready is counted as ready", "controller/volume/attachment_summary.c",
            "else if (!attachment_unready_reason(attachment))", "else"),
-    # ---- failover of silent nodes ----
-    Mutant("a node is given up before its volumes are proven", FAILOVER + "plan.c",
-           "proven = proven && in->volumes[i].proven;", "proven = proven || in->volumes[i].proven;"),
-    Mutant("a node is given up while a replica may still preempt", FAILOVER + "plan.c",
-           "in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT", "FAILOVER_TAINT"),
-    Mutant("a node is given up whatever else is mounted there", FAILOVER + "plan.c", "if (in->n_foreign > 0)",
-           "if (in->n_foreign > 64)"),
-    Mutant("a node is given up with a volume that has no fence", FAILOVER + "plan.c", "    if (!volume->fenced)\n",
-           "    if (!volume->fenced && volume->n_asked)\n"),
-    Mutant("a node is given up with a volume that does not want it", FAILOVER + "plan.c", "    if (!volume->wanted)\n",
-           "    if (!volume->wanted && volume->n_asked)\n"),
-    Mutant("any number of nodes is given up at once", FAILOVER + "plan.c", "if (in->n_silent > in->n_silent_most)",
-           "if (in->n_silent > 8 * in->n_silent_most)"),
-    Mutant("any number of nodes is given up in a minute", FAILOVER + "plan.c",
-           "if (!in->begun && in->n_recent >= in->n_recent_most)", "if (in->begun && in->n_recent >= in->n_recent_most)"),
-    Mutant("a node that was only cut off is taken back", FAILOVER + "plan.c", "        if (in->booted)\n",
-           "        if (in->booted || in->ready)\n"),
-    Mutant("a node is taken back while it starts", FAILOVER + "plan.c", "in->ready ? FAILOVER_RETURN : FAILOVER_NONE",
-           "FAILOVER_RETURN"),
-    Mutant("requests outlive the silence", FAILOVER + "plan.c",
-           "if (!in->has_node || !in->silent || in->out_of_service)\n"
-           "        return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);",
-           "if (!in->has_node || !in->silent || in->out_of_service)\n        return plain(FAILOVER_NONE);"),
-    Mutant("silence counts while the API server does not answer", FAILOVER + "silence.c",
-           "    silence->read_at = 0;\n", "    silence->reads += 0;\n"),
-    Mutant("silence counts while nobody asks", FAILOVER + "silence.c", "gap < most ? gap : most", "most ? gap : most"),
-    Mutant("a plug-in that gave its Lease up is expected to be heard of", FAILOVER + "silence.c",
-           "!*spec->holder_identity || ", ""),
-    Mutant("a node is silent before its own promise is broken", FAILOVER + "silence.c",
-           "entry->ms >= (NODE_LEASE_RENEWALS + 1) * entry->renewal_ms", "entry->ms >= entry->renewal_ms"),
-    Mutant("somebody else's taint is taken for ours", FAILOVER + "taint.c",
-           "strncmp(taint->value, VALUE_PREFIX, strlen(VALUE_PREFIX)) != 0", "!*taint->value"),
-    Mutant("a taint is written over what somebody else wrote meanwhile", FAILOVER + "taint.c",
-           '"[o, {s:s, s:s, s:o}]", if_version(object), "op"', '"[{s:s, s:s, s:o}]", "op"'),
     # ---- snapshots in other regions ----
     Mutant("what a failed attempt has taken stays", "controller/snapshot/plan.c",
            "if (in->local && !in->creating)", "if (in->local && !in->creating && in->waits)"),
@@ -639,39 +606,6 @@ MUTANTS = [
            "(strcmp(state, STATE_ATTACHED) != 0 && strcmp(state, STATE_ATTACHING) != 0)", "!*state"),
     Mutant("a disk is held to which a program may still write", "node/replica_disk.c",
            "if (attachment_annotation(attachment, ANNOTATION_RUNNING_JOB))", "if (!attachment)"),
-    Mutant("a Lease is given up before anybody knows what it is for", "node/node_lease.c",
-           "if (!view->stopping && !view->known)", "if (view->stopping && !view->known)"),
-    Mutant("a renewal that has failed is not tried again", "node/node_lease.c",
-           "return view->due || (again", "return (view->due && !view->failed) || (again"),
-    Mutant("a failure is tried again at once", "node/node_lease.c",
-           "bool again = view->due || !view->failed;", "bool again = true;"),
-    Mutant("a plug-in that ends goes on renewing", "node/node_lease.c",
-           "if (!view->stopping && view->wanted)", "if (view->wanted)"),
-    Mutant("a Lease that a former life has left stays", "node/node_lease.c",
-           "return again && view->state != NODE_LEASE_FREE ?", "return again && view->state == NODE_LEASE_HELD ?"),
-    Mutant("a node is given up for a volume without a fence", "node/node_lease.c",
-           "fence_record_key(attachment) &&\n", "\n"),
-    Mutant("a node is given up for a volume that does not want it", "node/node_lease.c",
-           "fence_record_key(attachment) &&\n           attachment_wants_automatic_failover(attachment);",
-           "fence_record_key(attachment);"),
-    Mutant("a node is given up for a replica", "node/node_lease.c",
-           "attachment_is(attachment, ROLE_PRIMARY) && fence", "fence"),
-    Mutant("a fence that is lost is held", "node/fence_record.c",
-           "return begins(note, HELD) ?", "return begins(note, HELD) || begins(note, LOST) ?"),
-    Mutant("a part of a key is a key", "node/fence_record.c",
-           " && end - text == strlen(\"0x0123456789abcdef\") ?", " ?"),
-    Mutant("a fence that nobody has is another's", "node/fence_watch.c",
-           "return seen->held && seen->holder != own;", "return seen->holder != own;", "fence_record"),
-    Mutant("a primary preempts on request", "node/preempt_request.c",
-           "attachment_is(attachment, ROLE_REPLICA) &&\n", "\n"),
-    Mutant("one that is to be the primary preempts on request", "node/preempt_request.c",
-           "attachment_wants(attachment, ROLE_REPLICA) &&\n", "\n"),
-    Mutant("a disk that is being detached is taken", "node/preempt_request.c",
-           " || strcmp(attachment_state(attachment), STATE_ATTACHED) != 0 ||\n", " ||\n"),
-    Mutant("an answered request is carried out again", "node/preempt_request.c",
-           "return same_text(request, answer) ? NULL : request;", "return answer ? request : request;"),
-    Mutant("a request need not say since when", "node/preempt_request.c",
-           "return time && time[1] ?", "return time ?"),
     Mutant("an annotation is taken for a path", "lib/json/pick.c",
            "bool is_name = json_object_get(from, path) != NULL;", "bool is_name = !from;"),
     Mutant("a disk that is still to come is checked", "node/replica_check.c",
