@@ -11,7 +11,7 @@
 
 /* The boot that this driver has given up; NULL if it has not. Borrowed. */
 const char *failover_taint_boot_id(const Api__Node *node);
-/* JSON patches of the Node; the first must have a boot id and not have the taint. They apply only
+/* JSON patches of a Node; the first must have a boot id and not have the taint. They apply only
  * while the Node is as it is here. */
-json_t *failover_taint_patch(const struct kube_object *node);
-json_t *failover_untaint_patch(const struct kube_object *node);
+json_t *failover_taint_patch(const struct kube_object *object);
+json_t *failover_untaint_patch(const struct kube_object *object);

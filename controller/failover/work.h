@@ -29,6 +29,6 @@ struct failover_work {
 };
 
 /* `kubelet_is_silent`: what its own Lease says. */
-void failover_work_gather(struct controller *controller, const char *node, bool kubelet_is_silent,
+void failover_work_gather(struct controller *controller, const char *name, bool kubelet_is_silent,
                           struct failover_work *ret);
 void failover_work_fini(struct failover_work *work);

@@ -6,7 +6,6 @@
  * refused to anybody who writes. That a disk does refuse is shown in test/guest, with the SCSI
  * target of the kernel.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>

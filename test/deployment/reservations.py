@@ -37,7 +37,7 @@ class Reservations:
     def _build(self) -> Path:
         library = self.cluster.directory / "reservations.so"
         source = Path(__file__).parent / "reservations.c"
-        run("gcc", "-O2", "-shared", "-fPIC", "-s", "-o", library, source)
+        run("gcc", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", "-s", "-o", library, source)
         return library
 
     def _text(self, name: str, content: str) -> Path:
