@@ -1,9 +1,12 @@
 #include "test/sim/attach_detach.h"
 
+#include <string.h>
+
 #include "lib/base/alloc.h"
 #include "test/sim/attacher.h"
 #include "test/sim/kube/kinds.h"
 #include "test/sim/node_objects.h"
+#include "test/sim/record.h"
 #include "test/sim/world.h"
 
 enum {
@@ -37,6 +40,15 @@ void publication_free(struct publication *publication)
     free(publication);
 }
 
+static bool has_replica(const struct machine *machine, const struct volume *volume)
+{
+    const struct record *record =
+        volume->disk ? record_find(machine->world->sim, volume->disk, machine->name) : NULL;
+
+    return record && !record->primary && !record->deleting &&
+           strcmp(record->state, "Attached") == 0;
+}
+
 static struct publication *publication_new(struct machine *machine, struct volume *volume)
 {
     struct world *world = machine->world;
@@ -45,7 +57,12 @@ static struct publication *publication_new(struct machine *machine, struct volum
 
     random_uuid(loop_random(world->sim->loop), uid);
     *publication = (struct publication){
-        .volume = volume, .machine = machine, .name = mem_printf("csi-%s", uid)};
+        .volume = volume,
+        .machine = machine,
+        .name = mem_printf("csi-%s", uid),
+        .began = world_now(world),
+        .was_replica = has_replica(machine, volume),
+    };
     waiters_init(&publication->changed);
     list_append(&world->publications, &publication->link);
     list_append(&machine->publications, &publication->by_machine);
@@ -163,7 +180,7 @@ static void detach_if_unused(struct publication *publication)
     if (!publication->unused_since)
         publication->unused_since = now;
     bool let_go = !machine_reports(machine, publication->volume);
-    bool given_up = machine->out_of_service ||
+    bool given_up = machine_is_out_of_service(machine) ||
                     (!machine->ready && now - publication->unused_since > FORCE_AFTER_MS);
     if (let_go || given_up)
         delete (publication, !let_go);

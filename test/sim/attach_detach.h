@@ -27,6 +27,8 @@ struct publication {
     bool forced;            /* deleted though the node had not let go */
     bool compared, listed;  /* in the last look at ListVolumes (attacher_sync.h) */
     bool repeat;            /* it was not: ControllerPublishVolume is to be sent again */
+    bool was_replica;       /* at first there was an attached replica of it */
+    uint64_t began;         /* loop_now */
     uint64_t unused_since;  /* loop_now: no pod wants it; 0: one does */
     uint64_t by_hand_until; /* likewise: a person keeps it there; 0: nobody does */
     char *error;            /* of the last call that failed; NULL: it did not */

@@ -115,6 +115,7 @@ struct controller_process *controller_process_start(struct sim *sim, const char 
     process->name = mem_strdup(name);
     read_flags(&process->flags);
     process->flags.pod_name = process->name;
+    process->flags.settings.node_grace_period_ms = sim->node_grace_ms;
     process_start(&process->process, &sim->clockwork,
                   random_below(loop_random(sim->loop), MOST_SKEW_MS));
     app_init(&process->app, process->process.loop, &process->flags);

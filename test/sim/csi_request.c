@@ -101,7 +101,7 @@ static Csi__V1__VolumeContentSource *source_of(struct arena *arena,
 
 const ProtobufCMessage *csi_request_create(struct arena *arena, const struct volume *volume)
 {
-    enum { PARAMETERS = 9 };
+    enum { PARAMETERS = 10 };
     const struct volume_wish *wish = &volume->wish;
     const struct sim *sim = volume->world->sim;
     const struct group *group = azure_side_disk_group(sim->azure, &sim->landscape);
@@ -126,6 +126,8 @@ const ProtobufCMessage *csi_request_create(struct arena *arena, const struct vol
     if (!wish->block)
         add_parameter(arena, request, "maxMountReplicaCount",
                       arena_printf(arena, "%u", wish->replicas));
+    if (wish->failover)
+        add_parameter(arena, request, "automaticFailover", "true");
     if (sim->landscape.disks_elsewhere)
         add_parameter(arena, request, "resourceGroup", group->name);
     if (sim->landscape.other_subscription)

@@ -11,7 +11,7 @@ enum { HOUR_MS = 60 * 60 * 1000, ATTEMPTS = 100 };
 
 static const struct incident_table *const tables[] = {
     &WORKLOAD_INCIDENTS, &NODE_INCIDENTS,  &KUBELET_INCIDENTS, &CONTROLLER_INCIDENTS,
-    &NETWORK_INCIDENTS,  &AZURE_INCIDENTS, &REFUSAL_INCIDENTS,
+    &NETWORK_INCIDENTS,  &AZURE_INCIDENTS, &REFUSAL_INCIDENTS, &SILENCE_INCIDENTS,
 };
 
 const struct incident_kind *incident_kind_next(const struct incident_kind *previous)

@@ -28,6 +28,8 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
 
     if (resource == &AZ_VOLUMES)
         see_volume(invariants, before, after);
+    if (resource == &NODES && invariants->sim->landscape.failover)
+        check_taint(invariants, before, after);
     if (resource != &AZ_VOLUME_ATTACHMENTS)
         return;
     invariants->changes++;
@@ -60,6 +62,17 @@ static void count_states(const struct invariants *invariants, const char *what, 
     }
 }
 
+/* Others strike machines, and what runs there. */
+static bool is_of_servers(const struct incident *incident)
+{
+    static const char *const others[] = {"node-", "zone-", "pod-", "silent-"};
+
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (strncmp(incident->kind->name, others[i], strlen(others[i])) == 0)
+            return strstr(incident->kind->name, "leader") != NULL;
+    return true;
+}
+
 void invariants_incident(struct sim *sim, const struct incident *incident)
 {
     struct invariants *invariants = sim->invariants;
@@ -71,6 +84,10 @@ void invariants_incident(struct sim *sim, const struct incident *incident)
         return;
     invariants->troubles += incident->kind->end != NULL;
     invariants->trouble_at = loop_now(sim->loop);
+    if (!is_of_servers(incident))
+        return;
+    invariants->server_troubles += incident->kind->end != NULL;
+    invariants->server_trouble_at = loop_now(sim->loop);
 }
 
 void invariants_incident_ended(struct sim *sim, const struct incident *incident)
@@ -79,6 +96,10 @@ void invariants_incident_ended(struct sim *sim, const struct incident *incident)
         return;
     sim->invariants->troubles--;
     sim->invariants->trouble_at = sim->invariants->mended = loop_now(sim->loop);
+    if (!is_of_servers(incident))
+        return;
+    sim->invariants->server_troubles--;
+    sim->invariants->server_trouble_at = loop_now(sim->loop);
 }
 
 /* ---- after each step ---- */
@@ -122,6 +143,7 @@ bool invariants_hold(struct invariants *invariants)
     look_for_leader(invariants);
     look_at_mounts(invariants);
     check_waits(invariants);
+    check_failovers(invariants);
     if (verdict_is_good(sim->verdict))
         return true;
     sim->verdict->step = sim->step;

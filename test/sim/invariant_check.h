@@ -22,6 +22,22 @@
     "A pod uses a volume through an attachment that may be taken away at any moment."
 #define ONE_WRITER "I6 one writer", \
     "Two nodes write to a disk with a file system for one: it is destroyed."
+#define NOT_BEHIND "I6 nothing is written after a successor", \
+    "A node that was given up goes on writing to a file system that another one has mounted since."
+#define NO_PROOF "I21 no node is given up without proof", \
+    "A pod is started elsewhere while the node may still write to its volumes, whatever they are."
+#define HEARD_OF "I21 a node that is heard of is not given up", \
+    "All pods of a node that is well are killed."
+#define STAYS_GIVEN_UP "I21 what was given up is started anew first", \
+    "Pods run on over file systems that have lost writes."
+#define KEEPS_FENCE "I21 a node that is heard of keeps its fences", \
+    "A pod that runs can no longer write to its volume."
+#define GIVEN_UP_IN_TIME "I22 a silent node is given up in time", \
+    "Its pods are down for minutes, as if there were no failover."
+#define RUNS_ELSEWHERE "I22 what was given up goes to a replica at once", \
+    "A failover takes as long as without replicas."
+#define TAKEN_BACK "I22 a node that was started anew is taken back", \
+    "It stands idle until a person sees why."
 #define ONE_LEADER "I6 one leader", \
     "Two controllers change the same VMs, each by what it believes: a disk in use is detached."
 #define RIGHT_DISK "I2 the right disk", \
@@ -132,11 +148,15 @@ struct invariants {
     uint64_t changes;                                       /* of AzVolumeAttachments */
     uint64_t seen_changes, seen_azure_changes, seen_mounts; /* at the last look */
     bool leads[SIM_CONTROLLERS];
-    uint64_t led_since;  /* the last time that another one began to lead */
-    unsigned troubles;   /* incidents under way that are not work */
-    uint64_t trouble_at; /* the last time that one began or ended */
-    uint64_t mended;     /* the last time that one ended; 0: none has */
-    uint64_t waits_seen; /* when waits were looked at last */
+    uint64_t led_since;         /* the last time that another one began to lead */
+    unsigned troubles;          /* incidents under way that are not work */
+    uint64_t trouble_at;        /* the last time that one began or ended */
+    uint64_t mended;            /* the last time that one ended; 0: none has */
+    unsigned server_troubles;   /* of these: with controllers, servers and the ways to them */
+    uint64_t server_trouble_at; /* likewise */
+    uint64_t many_silent;       /* when there last were too many silent nodes */
+    uint64_t failovers_seen;    /* when nodes were looked at last */
+    uint64_t waits_seen;        /* when waits were looked at last */
     struct publishing *publishings;
 };
 
@@ -185,6 +205,12 @@ void check_modify_answer(struct invariants *invariants, const ProtobufCMessage *
 /* The replicas of a volume that nobody has, and that is to be changed, go at once. */
 bool makes_way_for_change(const struct invariants *invariants, const struct volume_record *volume);
 void check_changes_at_end(struct sim *sim, const struct volume *volume);
+
+/* ---- invariant_failover.c ---- */
+
+/* A Node has changed. */
+void check_taint(struct invariants *invariants, const json_t *before, const json_t *after);
+void check_failovers(struct invariants *invariants);
 
 /* ---- invariant_copy.c ---- */
 

@@ -4,6 +4,7 @@
 
 #include "test/azsim/model/attachment.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/running_job.h"
 
 enum {
@@ -212,6 +213,10 @@ static void check_writers(struct sim *sim, const struct volume *volume)
 
         if (!mount || !mount->staged || !mount_can_write(mount))
             continue;
+        if (mount->stage != volume->stages && volume_is_fenced(volume) && !volume->delete_wanted &&
+            mount_attachment(mount)->sequence == mount->device)
+            verdict_violated(sim, NOT_BEHIND, "%s can write to volume %s, mounted elsewhere since",
+                             machine->name, volume->disk);
         if (first)
             verdict_violated(sim, ONE_WRITER, "%s and %s both have volume %s mounted and attached",
                              first->name, machine->name, volume->disk);
@@ -247,7 +252,7 @@ static void check_programs(struct sim *sim, const struct machine *machine)
 
 uint64_t mounts_now(const struct sim *sim)
 {
-    uint64_t sum = 0;
+    uint64_t sum = sim->world->disk_keys.changes;
 
     LIST_FOREACH(&sim->world->machines, link) {
         LIST_FOREACH(&MACHINE_OF(link)->mounts, mount) {

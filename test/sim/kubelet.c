@@ -2,6 +2,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/rt/backoff.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/node_stage.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"
@@ -200,6 +201,8 @@ static struct err *unstage(struct task *self, struct pod_worker *worker, struct 
         TRY(wait_for_news(self, worker));
     if (mount->staged && mount_can_write(mount))
         mount_content(mount)->unclean = false;
+    if (mount->staged)
+        node_fence_release(mount);
     mount->busy = mount->staged = false;
     if (mount->users == 0)
         mount_free(mount);

@@ -30,6 +30,7 @@ static const struct trait {
     {"shared-group", offsetof(struct landscape, shared_group)},
     {"namesakes", offsetof(struct landscape, namesakes)},
     {"copies", offsetof(struct landscape, copies)},
+    {"failover", offsetof(struct landscape, failover)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -65,6 +66,7 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.shared_group = chance(&random, 3);
     landscape.namesakes = chance(&random, 2) && landscape.static_volumes;
     landscape.copies = chance(&random, 2);
+    landscape.failover = chance(&random, 2);
     return landscape;
 }
 

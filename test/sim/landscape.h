@@ -33,6 +33,7 @@ struct landscape {
     bool namesakes;              /* disks made by hand may have the names of others, in resource
                                     groups of their own; with static_volumes */
     bool copies;                 /* some volumes are made of snapshots, or of other volumes */
+    bool failover;               /* silent nodes are failed over, with the volumes that want it */
     bool shared_group;           /* another cluster has its disks in the same resource group */
 };
 

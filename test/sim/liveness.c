@@ -160,7 +160,7 @@ static bool has_place(const struct sim *sim, const struct volume *volume,
 
     return vm && vm->power == POWER_RUNNING && vm->data_disks.n < vm->size->max_data_disks &&
            machine->registered && machine->ready && !machine->cordoned &&
-           !machine->out_of_service && machine_is_connected(machine) &&
+           !machine_is_out_of_service(machine) && machine_is_connected(machine) &&
            volume->zones & 1U << machine->zone && !record_find(sim, volume->disk, machine->name);
 }
 

@@ -6,6 +6,8 @@
 #include "test/azsim/model/vm.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/kubelet.h"
+#include "test/sim/node_fence.h"
+#include "test/sim/node_lease.h"
 #include "test/sim/node_objects.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"
@@ -80,12 +82,20 @@ struct err *machine_wait(struct task *self, struct machine *machine, uint64_t de
 
 static void connect(struct machine *machine)
 {
-    machine->beat_due = loop_now(loop(machine));
+    machine->beat_due = machine->connected_since = loop_now(loop(machine));
     beat(machine);
     node_report_boot(machine);
+    node_lease_connected(machine);
+    node_fence_look(machine);
     machine_report_in_use(machine);
     waiters_wake(&machine->changed);
     running_jobs_heard(machine);
+}
+
+static void fall_silent(struct machine *machine)
+{
+    if (machine_is_connected(machine))
+        machine->silent_since = loop_now(loop(machine));
 }
 
 /* ---- its VM ---- */
@@ -142,6 +152,7 @@ static void boot(void *ctx)
     sim_note(machine->world->sim, "%s is up", machine->name);
     if (!machine->cut)
         connect(machine);
+    node_lease_start(machine);
     kubelet_start(machine);
 }
 
@@ -173,9 +184,11 @@ void machine_free(struct machine *machine)
 {
     loop_stop_timer(loop(machine), &machine->beat);
     loop_stop_timer(loop(machine), &machine->boot);
+    node_lease_stop(machine);
     running_jobs_power_off(machine);
     LIST_FOREACH(&machine->mounts, link)
         mount_free(MOUNT_OF(link));
+    free(machine->given_up);
     free(machine->in_use);
     free(machine->name);
     free(machine);
@@ -221,9 +234,11 @@ void machine_power_off(struct machine *machine)
 {
     struct vm *vm = machine_vm(machine);
 
+    fall_silent(machine);
     sim_note(machine->world->sim, "%s loses its power", machine->name);
     loop_stop_timer(loop(machine), &machine->beat);
     loop_stop_timer(loop(machine), &machine->boot);
+    node_lease_stop(machine);
     machine->up = machine->frozen = false;
     kubelet_die(machine);
     running_jobs_power_off(machine);
@@ -267,6 +282,8 @@ void machine_restart_plugin(struct machine *machine, uint64_t ms)
 {
     sim_note(machine->world->sim, "the plug-in of %s crashes", machine->name);
     machine->plugin_back = world_now(machine->world) + ms;
+    machine->answering = false;
+    node_fence_look(machine);
     machine->plugin_starts++;
     running_jobs_orphan(machine);
 }
@@ -290,6 +307,7 @@ void machine_cut(struct machine *machine, bool frozen)
 {
     sim_note(machine->world->sim, "%s %s", machine->name,
              frozen ? "stands still" : "is cut off from the API server");
+    fall_silent(machine);
     machine->cut = true;
     machine->frozen |= frozen;
     loop_stop_timer(loop(machine), &machine->beat);
@@ -303,4 +321,14 @@ void machine_heal(struct machine *machine)
     machine->cut = machine->frozen = false;
     if (machine->up)
         connect(machine);
+}
+
+void machine_cut_disks(struct machine *machine, bool cut)
+{
+    sim_note(machine->world->sim, "%s %s its disks", machine->name,
+             cut ? "is cut off from" : "reaches");
+    machine->disks_cut = cut;
+    machine->cut_disks_until = world_now(machine->world);
+    machine->world->disk_keys.changes++;
+    node_fence_look(machine);
 }

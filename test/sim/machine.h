@@ -36,6 +36,7 @@ struct machine {
     bool dismissed;
     bool plugin_gone;
     bool ready, cordoned, out_of_service;
+    char *given_up;            /* the boot that the driver has given up, by its taint; NULL: none */
     uint64_t registered_since; /* loop_now time; meaningful while it is registered */
     uint64_t renewed;          /* the lease, loop_now time */
     uint64_t unready_since;    /* meaningful while not ready */
@@ -48,6 +49,18 @@ struct machine {
     const struct incident *struck;  /* by what it is down, cut or drained now; NULL: nothing */
     const struct incident *foreign; /* by what there are somebody else's disks; NULL: nothing */
     bool retired;                   /* it is not to come back */
+    bool disks_cut;                 /* no command reaches its disks */
+
+    /* Where nodes are failed over: node_lease.h, node_fence.h, node_repair.h. */
+    bool holds_lease; /* as the plug-in knows */
+    bool answering;   /* a question about a fence */
+    struct timer lease, kubelet_lease, asked;
+    uint64_t lease_renewed;   /* loop_now time */
+    uint64_t connected_since; /* likewise: it has run and reached the API server since then */
+    uint64_t unprovable_at;   /* likewise: it last had a volume that keeps it from being given up */
+    uint64_t silent_since;    /* likewise: it does not */
+    uint64_t cut_disks_until; /* likewise: the last time that it was cut off from them */
+    uint64_t given_up_at;     /* likewise */
 
     struct list mounts; /* struct mount */
     struct list jobs;   /* struct running_job */
@@ -66,6 +79,10 @@ void machine_free(struct machine *machine);
 struct machine *machine_find(const struct world *world, const char *name); /* or NULL */
 struct vm *machine_vm(const struct machine *machine);                      /* NULL: there is none */
 bool machine_is_connected(const struct machine *machine); /* up, and reaches the API server */
+/* Somebody has set the taint, a person or the driver. */
+bool machine_is_out_of_service(const struct machine *machine);
+/* Its Node has changed, or is gone (NULL). Must not write. */
+void machine_see_node(struct machine *machine, const json_t *node);
 
 /* What it was running and had mounted is lost. The VM stays, with its disks. */
 void machine_power_off(struct machine *machine);
@@ -73,6 +90,7 @@ void machine_power_on(struct machine *machine); /* with a new boot id */
 /* Its connection to the API server; `frozen` if it also stands still. */
 void machine_cut(struct machine *machine, bool frozen);
 void machine_heal(struct machine *machine);
+void machine_cut_disks(struct machine *machine, bool cut);
 /* The VM is deleted, with its power; or another one is made of the same name. */
 void machine_delete_vm(struct machine *machine);
 bool machine_lost_vm(struct machine *machine); /* whether the deletion has ended; insists on it */

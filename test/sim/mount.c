@@ -5,6 +5,8 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
+#include "test/sim/disk_keys.h"
+#include "test/sim/other_driver.h"
 #include "test/sim/world.h"
 
 struct mount *machine_mount(const struct machine *machine, const struct volume *volume)
@@ -56,8 +58,10 @@ bool mount_can_write(const struct mount *mount)
     const struct machine *machine = mount->machine;
     const struct vm *vm = machine_vm(machine);
 
-    return machine->up && !machine->frozen && vm && vm->power == POWER_RUNNING &&
-           mount_attachment(mount);
+    if (!machine->up || machine->frozen || machine->disks_cut || !vm || vm->power != POWER_RUNNING)
+        return false;
+    const struct attachment *device = mount_attachment(mount);
+    return device && disk_keys_accept(&machine->world->disk_keys, device);
 }
 
 bool machine_reports(const struct machine *machine, const struct volume *volume)
@@ -85,6 +89,8 @@ void machine_report_in_use(struct machine *machine)
         ARRAY_ADD(machine->in_use, machine->n_in_use) = volume;
         json_array_append_new(names, json_string(name));
     }
+    if (other_driver_in_use(machine))
+        json_array_append_new(names, json_string(other_driver_in_use(machine)));
     world_patch(machine->world, &NODES, NULL, machine->name, "status",
                 json_pack("{s:{s:o}}", "status", "volumesInUse", names));
     attach_detach_poke(machine->world);

@@ -21,6 +21,10 @@ struct mount {
     char disk[UUID_SIZE]; /* unique_id of the disk that is really mounted, right or wrong */
     unsigned lun;
     uint64_t since;
+    uint64_t key;           /* of its fence; 0: it has none */
+    uint64_t device;        /* sequence of the attachment */
+    uint64_t refused_since; /* loop_now: its writes fail (node_repair.c); 0: they do not */
+    unsigned stage;         /* which of the volume's it is, from 1 */
 };
 
 struct mount *machine_mount(const struct machine *machine, const struct volume *volume); /* NULL */

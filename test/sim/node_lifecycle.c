@@ -24,7 +24,10 @@ static void look_at_pod(struct pod *pod)
 {
     const struct machine *machine = pod->machine;
     uint64_t now = world_now(pod->world);
+    bool out_of_service = machine && machine_is_out_of_service(machine);
 
+    if (out_of_service)
+        pod_delete(pod);
     if (!machine || machine->ready)
         return;
     uint64_t silent = now - machine->unready_since;
@@ -33,9 +36,9 @@ static void look_at_pod(struct pod *pod)
             pod_remove(pod);
         return;
     }
-    if (machine->out_of_service || silent > pod->toleration_ms)
+    if (silent > pod->toleration_ms)
         pod_delete(pod);
-    if (machine->out_of_service && pod->deleting)
+    if (out_of_service && pod->deleting)
         pod_remove(pod);
 }
 

@@ -5,11 +5,14 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/node.h"
 #include "test/azsim/model/vm.h"
 #include "test/sim/kube/kinds.h"
+#include "test/sim/other_driver.h"
 #include "test/sim/world.h"
 
 #define LEASES_NAMESPACE "kube-node-lease"
+#define GIVEN_UP "azuredisk-" /* then a boot id: the driver's own taint */
 
 static void format_now(const struct machine *machine, char text[TIMESTAMP_SIZE])
 {
@@ -34,7 +37,12 @@ static void write_spec(struct machine *machine)
         json_array_append_new(taints, taint("node.kubernetes.io/unreachable", "NoExecute"));
     }
     if (machine->out_of_service)
-        json_array_append_new(taints, taint("node.kubernetes.io/out-of-service", "NoExecute"));
+        json_array_append_new(taints, taint(TAINT_OUT_OF_SERVICE, "NoExecute"));
+    if (machine->given_up)
+        json_array_append_new(taints,
+                              json_pack("{s:s, s:o, s:s}", "key", TAINT_OUT_OF_SERVICE, "value",
+                                        json_sprintf(GIVEN_UP "%s", machine->given_up), "effect",
+                                        "NoExecute"));
     world_patch(machine->world, &NODES, NULL, machine->name, NULL,
                 json_pack("{s:{s:b, s:o}}", "spec", "unschedulable", (int)machine->cordoned,
                           "taints", taints));
@@ -84,6 +92,7 @@ void node_register(struct machine *machine)
     world_create(machine->world, &CSI_NODES, NULL, csi_node_json(machine));
     write_ready(machine);
     machine_report_in_use(machine);
+    other_driver_register(machine);
 }
 
 void node_report_boot(struct machine *machine)
@@ -128,12 +137,49 @@ void machine_cordon(struct machine *machine, bool cordoned)
 
 void machine_set_out_of_service(struct machine *machine, bool out_of_service)
 {
-    if (machine->out_of_service == out_of_service || !machine->registered)
+    if (machine->out_of_service == out_of_service || !machine->registered ||
+        (out_of_service && machine->given_up)) /* one taint of that key is all that there can be */
         return;
     sim_note(machine->world->sim, "%s is %s service", machine->name,
              out_of_service ? "out of" : "back in");
     machine->out_of_service = out_of_service;
     write_spec(machine);
+    attach_detach_poke(machine->world);
+}
+
+bool machine_is_out_of_service(const struct machine *machine)
+{
+    return machine->out_of_service || machine->given_up;
+}
+
+const char *node_given_up(const json_t *node)
+{
+    const json_t *taints = json_object_get(json_object_get(node, "spec"), "taints");
+
+    for (size_t i = 0; i < json_array_size(taints); i++) {
+        const json_t *one = json_array_get(taints, i);
+        const char *key = json_string_value(json_object_get(one, "key"));
+        const char *value = json_string_value(json_object_get(one, "value"));
+
+        if (strcmp(key, TAINT_OUT_OF_SERVICE) == 0 && value &&
+            strncmp(value, GIVEN_UP, strlen(GIVEN_UP)) == 0)
+            return value + strlen(GIVEN_UP);
+    }
+    return NULL;
+}
+
+void machine_see_node(struct machine *machine, const json_t *node)
+{
+    const char *boot = node_given_up(node);
+
+    if (machine->given_up ? boot && strcmp(machine->given_up, boot) == 0 : !boot)
+        return;
+    sim_note(machine->world->sim, "%s is %s by the driver", machine->name,
+             boot ? "given up" : "taken back");
+    free(machine->given_up);
+    machine->given_up = mem_strdup(boot);
+    machine->given_up_at = world_now(machine->world);
+    waiters_wake(&machine->world->pods_changed);
     attach_detach_poke(machine->world);
 }
 
@@ -229,7 +275,8 @@ static void write_heartbeat(struct machine *machine)
 
 void node_beat(struct machine *machine)
 {
-    renew_lease(machine);
+    if (!machine->world->sim->landscape.failover)
+        renew_lease(machine); /* else node_lease.h does */
     write_heartbeat(machine);
     if (machine->ready)
         return;

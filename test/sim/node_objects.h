@@ -16,5 +16,7 @@ void node_beat(struct machine *machine);
 /* Places for disks on the VM that are not taken; -1 as long as the controller did not say how many
  * there are. */
 int node_count_free_slots(const struct machine *machine);
+/* The boot that the driver has given up, by the taint of a Node (NULL is fine); NULL: none. */
+const char *node_given_up(const json_t *node);
 /* node.status.volumesAttached, by the attach/detach controller. */
 void node_write_attached(struct machine *machine);

@@ -7,6 +7,8 @@
 #include "provisioner-lib/records/names.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
+#include "test/sim/node_fence.h"
+#include "test/sim/node_lease.h"
 #include "test/sim/node_proof.h"
 #include "test/sim/running_job.h"
 #include "test/sim/world.h"
@@ -28,7 +30,7 @@ static struct err *await_place(struct task *self, const struct mount *mount, uin
     return NULL;
 }
 
-static struct attachment *device_at(const struct machine *machine, unsigned lun)
+struct attachment *node_device_at(const struct machine *machine, unsigned lun)
 {
     struct vm *vm = machine_vm(machine);
     struct attachment *attachment = vm ? attachment_at(vm, lun) : NULL;
@@ -39,7 +41,7 @@ static struct attachment *device_at(const struct machine *machine, unsigned lun)
 /* NULL: there is no device any more. */
 static struct content *content_at(const struct machine *machine, const struct place *place)
 {
-    const struct attachment *device = device_at(machine, place->lun);
+    const struct attachment *device = node_device_at(machine, place->lun);
 
     return device ? content_of(&machine->world->sim->azure_side->contents, device->disk->unique_id)
                   : NULL;
@@ -53,7 +55,7 @@ static struct err *await_device(struct task *self, const struct mount *mount, ui
     struct world *world = machine->world;
     bool late = world_chance(world, RARELY_LATE);
 
-    while (!device_at(machine, lun)) {
+    while (!node_device_at(machine, lun)) {
         if (world_now(world) >= deadline)
             return err_new(ERR_TIMEOUT, "no device at LUN %u", lun);
         TRY(task_sleep(self, LOOK_MS));
@@ -88,7 +90,7 @@ static struct err *check_still_ours(const struct mount *mount, const struct plac
     if (machine->plugin_starts != starts || !machine_serves(machine))
         return err_new(ERR_UNAVAILABLE, "the plug-in has ended");
     TRY(node_attachment_check(machine, mount->volume, place));
-    return device_at(machine, place->lun)
+    return node_device_at(machine, place->lun)
                ? NULL
                : err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
 }
@@ -135,11 +137,15 @@ static struct err *mount_it(struct task *self, struct mount *mount, const struct
     if (content && content->unclean)
         TRY(running_job(self, machine, mount->volume, place, JOB_MOUNT, deadline));
     TRY(check_still_ours(mount, place, starts));
-    memcpy(mount->disk, device_at(machine, place->lun)->disk->unique_id, sizeof mount->disk);
+    TRY(node_fence_check(mount, place));
+    memcpy(mount->disk, node_device_at(machine, place->lun)->disk->unique_id, sizeof mount->disk);
     mount->lun = place->lun;
+    mount->device = node_device_at(machine, place->lun)->sequence;
+    mount->stage = ++mount->volume->stages;
     mount->staged = true;
     mount_content(mount)->unclean = !mount->volume->wish.block;
     mount->since = world_now(machine->world);
+    node_lease_wanted(machine);
     return NULL;
 }
 
@@ -157,6 +163,7 @@ struct err *node_stage(struct task *self, struct mount *mount)
     TRY(await_place(self, mount, deadline, &place));
     TRY(await_device(self, mount, deadline, place.lun));
     TRY(check_still_ours(mount, &place, starts));
+    TRY(node_fence_take(self, mount, &place));
     TRY(prepare(self, mount, &place, deadline));
     TRY(task_sleep(self, world_draw(world, 50, 2000)));
     TRY(check_still_ours(mount, &place, starts));

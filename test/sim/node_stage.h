@@ -11,5 +11,8 @@
 #include "lib/rt/task.h"
 #include "test/sim/mount.h"
 
+/* What is attached there; NULL: nothing is. */
+struct attachment *node_device_at(const struct machine *machine, unsigned lun);
+
 /* The mount is gone if this returns CANCELED: the machine has lost its power. */
 struct err *node_stage(struct task *self, struct mount *mount) __attribute__((warn_unused_result));

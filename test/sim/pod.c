@@ -1,5 +1,7 @@
 #include "test/sim/pod.h"
 
+#include <string.h>
+
 #include "lib/base/alloc.h"
 #include "test/sim/kubelet.h"
 #include "test/sim/workload.h"
@@ -130,6 +132,16 @@ void pod_delete(struct pod *pod)
     waiters_wake(&pod->world->pods_changed);
 }
 
+static void note_gone(struct pod *pod)
+{
+    list_remove(&pod->link);
+    list_append(&pod->world->former_pods, &pod->link);
+    if (pod->machine)
+        waiters_wake(&pod->machine->changed);
+    waiters_wake(&pod->world->pods_changed);
+    attach_detach_poke(pod->world);
+}
+
 void pod_remove(struct pod *pod)
 {
     if (pod->gone)
@@ -137,10 +149,19 @@ void pod_remove(struct pod *pod)
     sim_note(pod->world->sim, "pod %s is gone", pod->name);
     pod->deleting = pod->gone = true;
     err_free(kube_server_delete_now(pod->world->sim->kube, &PODS, WORLD_POD_NAMESPACE, pod->name));
-    list_remove(&pod->link);
-    list_append(&pod->world->former_pods, &pod->link);
-    if (pod->machine)
-        waiters_wake(&pod->machine->changed);
-    waiters_wake(&pod->world->pods_changed);
-    attach_detach_poke(pod->world);
+    note_gone(pod);
+}
+
+void pod_see_gone(struct world *world, const char *name)
+{
+    LIST_FOREACH(&world->pods, link) {
+        struct pod *pod = POD_OF(link);
+
+        if (pod->gone || strcmp(pod->name, name) != 0)
+            continue;
+        sim_note(world->sim, "pod %s is deleted by the driver", name);
+        pod->deleting = pod->gone = true;
+        note_gone(pod);
+        return;
+    }
 }

@@ -46,4 +46,6 @@ void pod_place(struct pod *pod, struct machine *machine);
 void pod_delete(struct pod *pod);
 /* Out of the API server, by kubelet at its end or by force; the object only. */
 void pod_remove(struct pod *pod);
+/* The driver has, perhaps, deleted a pod. Must not write. */
+void pod_see_gone(struct world *world, const char *name);
 void pod_write_phase(struct pod *pod, const char *phase);

@@ -8,6 +8,7 @@
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/coverage.h"
+#include "test/sim/disk_keys.h"
 #include "test/sim/world.h"
 
 enum {
@@ -51,8 +52,10 @@ bool running_job_can_write(const struct running_job *job)
     struct vm *vm = machine_vm(machine);
     const struct attachment *attachment = vm ? attachment_at(vm, job->place.lun) : NULL;
 
-    return machine->up && !machine->frozen && vm && vm->power == POWER_RUNNING && attachment &&
-           attachment->attached && attachment->sequence == job->attachment;
+    return machine->up && !machine->frozen && !machine->disks_cut && vm &&
+           vm->power == POWER_RUNNING && attachment && attachment->attached &&
+           attachment->sequence == job->attachment &&
+           disk_keys_accept(&machine->world->disk_keys, attachment);
 }
 
 /* ---- the note ---- */

@@ -180,6 +180,10 @@ static void begin(struct sim *sim, const struct sim_config *config, struct verdi
         .verdict = verdict,
         .trace = config->trace,
     };
+    if (sim->landscape.failover) {
+        sim->node_grace_ms = config->seed % 2 ? 14 * 1000 : 30 * 1000;
+        sim->node_lease_s = config->seed % 2 ? 8 : 20;
+    }
     *verdict = (struct verdict){0};
     clockwork_init(&sim->clockwork, sim->loop, config->seed);
     sim->clockwork.after_step = after_step;

@@ -36,6 +36,8 @@ struct sim {
     struct network_conditions to_kube, to_azure;
 
     struct controller_process *controllers[SIM_CONTROLLERS]; /* NULL: not running now */
+    uint64_t node_grace_ms;                                  /* --node-grace-period; 0: none */
+    unsigned node_lease_s;                                   /* --node-lease-duration */
     size_t n_controllers; /* that a Deployment keeps running: two as installed, or three */
     struct world *world;
     struct verdict *verdict;       /* verdict.h */

@@ -57,6 +57,9 @@ struct volume_wish {
     bool fast;                 /* PremiumV2; a zonal one */
     int64_t gib;               /* its size at first; 0: VOLUME_GIB */
 
+    bool failover; /* automaticFailover */
+    bool unfenced; /* its devices have no reservations */
+
     bool refused; /* Azure attaches its disk to no VM, which it knows by the disk's name */
 };
 
@@ -88,6 +91,8 @@ struct volume {
     const char *given_sku;  /* likewise, of the last ControllerModifyVolume that succeeded */
     char *modify_error;     /* of the last one that failed; NULL: it did not */
     int64_t by_hand_gib;    /* to which somebody has made its disk grow in Azure; 0: nobody has */
+    uint64_t given_up_at;   /* loop_now: a node that had it was; 0: none ever was */
+    unsigned stages;        /* how often it was mounted, anywhere */
     struct waiters changed;
 };
 

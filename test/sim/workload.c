@@ -9,7 +9,9 @@ enum {
     BLOCK_PODS = 2,          /* as many nodes as each zone has at least */
     VOLUMES_PER_MACHINE = 3, /* so that there is room, even with a machine less */
     MORE_GIB = 50,           /* than its source, at most, has a copy at first */
-    RARELY_OTHERWISE = 4,    /* one copy in so many is not of the kind that its source is */
+    RARELY_NOT = 12,      /* one workload in so many has no automatic failover, though it could */
+    RARELY_UNFENCED = 15, /* or devices without reservations */
+    RARELY_OTHERWISE = 4, /* one copy in so many is not of the kind that its source is */
 };
 
 /* ---- life ---- */
@@ -98,6 +100,24 @@ static void draw_origin(struct workload *workload)
         wish->max_shares = 1;
 }
 
+/* Where nodes are failed over, most of what can be is to be. */
+static void draw_failover(struct workload *workload)
+{
+    const struct sim *sim = workload->world->sim;
+    struct random random = {.state = sim->seed * 1000 + 700 + workload->world->workloads_made};
+    struct volume_wish *wish = &workload->wish;
+
+    if (!sim->landscape.failover)
+        return;
+    if (wish->replicas == 0 && wish->origin == VOLUME_DYNAMIC && random_below(&random, 2)) {
+        wish->max_shares = 2 + (unsigned)random_below(&random, 2);
+        wish->replicas = wish->max_shares - 1;
+    }
+    wish->failover = wish->replicas > 0 && wish->origin == VOLUME_DYNAMIC &&
+                     random_below(&random, RARELY_NOT) > 0;
+    wish->unfenced = random_below(&random, RARELY_UNFENCED) == 0;
+}
+
 struct workload *workload_draw(struct world *world, struct random *random)
 {
     unsigned replicas = 1 + (unsigned)random_below(random, 3);
@@ -120,6 +140,7 @@ struct workload *workload_draw(struct world *world, struct random *random)
     if (workload->wish.replicas + 1 < max_shares && random_below(random, 2) == 0)
         workload->wish.replicas = max_shares - 1;
     draw_origin(workload);
+    draw_failover(workload);
     return announce(workload);
 }
 

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/attacher_sync.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/node_lifecycle.h"
+#include "test/sim/node_repair.h"
 #include "test/sim/scheduler.h"
 #include "test/sim/workload.h"
 
@@ -80,16 +83,51 @@ static const char *node_of(const json_t *object)
     return json_string_value(json_object_get(spec, "nodeName"));
 }
 
+static const char *name_of(const json_t *object)
+{
+    return json_string_value(json_object_get(json_object_get(object, "metadata"), "name"));
+}
+
+static const json_t *request_in(const json_t *attachment)
+{
+    const json_t *notes = json_object_get(json_object_get(attachment, "status"), "annotation");
+
+    return json_object_get(notes, ANNOTATION_PREEMPT_REQUEST);
+}
+
 /* What the driver says of a node concerns its kubelet and its plug-in. */
+static void see_attachment(struct world *world, const json_t *before, const json_t *after)
+{
+    const char *node = node_of(after ? after : before);
+    struct machine *machine = node ? machine_find(world, node) : NULL;
+    const json_t *request = request_in(after);
+
+    if (!machine)
+        return;
+    machine_heard(machine);
+    if (after)
+        node_fence_heard(machine, after);
+    if (!request || json_equal(request, request_in(before)))
+        return;
+    sim_note(world->sim, "%s is asked to preempt %s", node, json_string_value(request));
+    world->questions++;
+    world->asked = machine;
+}
+
 static void on_change(void *ctx, const struct api_resource *resource, const json_t *before,
                       const json_t *after)
 {
     struct world *world = ctx;
-    const char *node = resource == &AZ_VOLUME_ATTACHMENTS ? node_of(after ? after : before) : NULL;
-    struct machine *machine = node ? machine_find(world, node) : NULL;
 
+    if (resource == &AZ_VOLUME_ATTACHMENTS)
+        see_attachment(world, before, after);
+    if (resource == &PODS && !after)
+        pod_see_gone(world, name_of(before));
+    if (resource != &NODES)
+        return;
+    struct machine *machine = machine_find(world, name_of(after ? after : before));
     if (machine)
-        machine_heard(machine);
+        machine_see_node(machine, after);
 }
 
 /* ---- life ---- */
@@ -130,6 +168,8 @@ struct world *world_new(struct sim *sim)
     group_spawn(&sim->tasks, "attacher's sync", attacher_sync_run, world);
     group_spawn(&sim->tasks, "node lifecycle", node_lifecycle_run, world);
     group_spawn(&sim->tasks, "workloads", workloads_run, world);
+    if (sim->landscape.failover)
+        group_spawn(&sim->tasks, "repair", node_repair_run, world);
     for (uint64_t n = world_draw(world, FIRST_WORKLOADS, FIRST_WORKLOADS + MORE_WORKLOADS); n; n--)
         workload_draw(world, loop_random(sim->loop));
     return world;
@@ -151,6 +191,7 @@ void world_free(struct world *world)
         volume_snapshot_free(SNAPSHOT_OF(link));
     LIST_FOREACH(&world->volumes, link)
         volume_free(VOLUME_OF(link));
+    disk_keys_fini(&world->disk_keys);
     free(world);
 }
 

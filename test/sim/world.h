@@ -8,6 +8,7 @@
 
 #include "lib/api/resources.h"
 #include "test/sim/attach_detach.h"
+#include "test/sim/disk_keys.h"
 #include "test/sim/machine.h"
 #include "test/sim/mount.h"
 #include "test/sim/pod.h"
@@ -30,7 +31,10 @@ struct world {
     unsigned machines_made, workloads_made, pods_made, copies_drawn;
     struct waiters pods_changed;  /* for the scheduler */
     struct waiters wants_changed; /* for the attach/detach controller */
-    uint64_t started, scaled_up;  /* loop_now: the autoscaler added a machine for pods last */
+    struct all_disk_keys disk_keys;
+    unsigned questions;          /* ever asked, to preempt a silent node's key */
+    const struct machine *asked; /* by the last of them */
+    uint64_t started, scaled_up; /* loop_now: the autoscaler added a machine for pods last */
 };
 
 /* Makes a first cluster with some work on it, and starts all that runs in it. */

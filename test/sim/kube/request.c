@@ -6,6 +6,7 @@
 #include "lib/json/parse.h"
 #include "test/sim/kube/answer.h"
 #include "test/sim/kube/api_errors.h"
+#include "test/sim/kube/json_patch.h"
 #include "test/sim/kube/metadata.h"
 #include "test/sim/kube/page.h"
 #include "test/sim/kube/watch.h"
@@ -93,18 +94,41 @@ static struct err *update(struct call *call, const char *key)
     return NULL;
 }
 
+/* What does not apply is answered as what is not valid, with 422. */
+static struct err *patch_json(struct call *call, const char *key, const json_t *body)
+{
+    const struct target *target = &call->target;
+    struct version *old = collection_find(server_collection(call->server, target->kind), key);
+    CLEANUP(json_decrefp) json_t *wanted = NULL;
+    CLEANUP(version_unrefp) struct version *made = NULL;
+
+    if (!old)
+        return refuse_not_found(target->kind, target->name);
+    CLEANUP(err_freep) struct err *err = json_patch_apply(old->json, body, &wanted);
+    if (err)
+        return refuse_invalid(target->kind, target->name, err_message(err));
+    TRY(server_update(call->server, target->kind, key, wanted, false, target->subresource[0],
+                      &made));
+    answer_object(200, made, call->response);
+    return NULL;
+}
+
 static struct err *patch(struct call *call, const char *key)
 {
     const struct target *target = &call->target;
     const struct http_request *request = call->request;
     const char *type = http_header_find(request->headers, request->n_headers, "Content-Type");
+    bool is_json_patch = type && strcmp(type, "application/json-patch+json") == 0;
     CLEANUP(json_decrefp) json_t *body = NULL;
     CLEANUP(version_unrefp) struct version *made = NULL;
 
-    if (!type || strcmp(type, "application/merge-patch+json") != 0)
+    if (!is_json_patch && (!type || strcmp(type, "application/merge-patch+json") != 0))
         return refuse_because(ERR_INVALID, "UnsupportedMediaType",
-                              "the only patches here are merge patches");
+                              "the only patches here are merge patches and JSON patches");
     TRY(read_body(request, &body));
+    if (is_json_patch)
+        return json_is_array(body) ? patch_json(call, key, body)
+                                   : refuse_request("a JSON patch is a list");
     if (!json_is_object(body))
         return refuse_request("a merge patch is an object");
     TRY(server_update(call->server, target->kind, key, body, true, target->subresource[0], &made));

@@ -262,6 +262,11 @@ void kube_server_break_watches(struct kube_server *server, const struct api_reso
     watch_break_all(server, resource);
 }
 
+bool kube_server_is_away(const struct kube_server *server)
+{
+    return server->away;
+}
+
 void kube_server_go_away(struct kube_server *server, bool away)
 {
     server->away = away;

@@ -93,3 +93,4 @@ void kube_server_compact(struct kube_server *server);
 void kube_server_break_watches(struct kube_server *server, const struct api_resource *resource);
 /* While it is away every request is answered with 503, and no watch lives. */
 void kube_server_go_away(struct kube_server *server, bool away);
+bool kube_server_is_away(const struct kube_server *server);

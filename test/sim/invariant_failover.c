@@ -1,0 +1,335 @@
+/* Invariants of nodes that are given up because nothing is heard of them, and of the fences that
+ * this relies on (docs/failover.md). What is true is what disks and machines say. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/host/reservation.h"
+#include "test/sim/coverage.h"
+#include "test/sim/disk_keys.h"
+#include "test/sim/invariant_check.h"
+#include "test/sim/node_lease.h"
+#include "test/sim/node_objects.h"
+#include "test/sim/other_driver.h"
+#include "test/sim/running_job.h"
+
+enum {
+    LOOK_MS = 1000,
+    MINUTE_MS = 60 * 1000,
+    SETTLED_MS = 30 * 1000,  /* what has been so for as long is known to all */
+    DECISION_MS = 15 * 1000, /* from the end of the grace period to the taint */
+    TAKE_BACK_MS = 30 * 1000,
+    PUBLISH_MS = 15 * 1000, /* where a replica is: no call to Azure takes as little */
+    MOST_SILENT = 2,
+};
+
+/* ---- the moment of the taint ---- */
+
+static void check_device(const struct machine *machine, const struct volume *volume,
+                         const struct attachment *device, const char *what)
+{
+    struct sim *sim = machine->world->sim;
+
+    if (device && disk_keys_accept(&sim->world->disk_keys, device))
+        verdict_violated(sim, NO_PROOF, "%s is given up, and %s of it can write to %s",
+                         machine->name, what, volume->disk);
+}
+
+static void check_writes(const struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    LIST_FOREACH(&machine->mounts, link) {
+        const struct mount *mount = MOUNT_OF(link);
+        const struct attachment *device = mount_attachment(mount);
+
+        if (device && device->sequence == mount->device)
+            check_device(machine, mount->volume, device, "a mount");
+    }
+    LIST_FOREACH(&machine->jobs, link) {
+        const struct running_job *job = RUNNING_JOB_OF(link);
+        const struct attachment *device = vm ? attachment_at(vm, job->place.lun) : NULL;
+
+        if (device && device->sequence == job->attachment)
+            check_device(machine, job->volume, device, "a program");
+    }
+}
+
+/* The key under which the record says that the disk knows the node; 0: it has no fence. */
+static uint64_t key_on_record(const struct sim *sim, const struct record *record)
+{
+    const json_t *object =
+        kube_server_get(sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, record->name);
+    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
+    const char *fence = json_string_value(json_object_get(notes, ANNOTATION_FENCE));
+
+    return fence && strncmp(fence, "held ", strlen("held ")) == 0
+               ? strtoull(fence + strlen("held "), NULL, 16)
+               : 0;
+}
+
+static bool is_refused(const struct sim *sim, const struct disk *disk, uint64_t key)
+{
+    struct reservation seen;
+
+    disk_keys_read(&sim->world->disk_keys, disk, &seen);
+    for (size_t i = 0; i < seen.n_keys; i++)
+        if (seen.keys[i] == key)
+            return false;
+    return seen.held;
+}
+
+static void check_given_up_volume(const struct invariants *invariants,
+                                  const struct machine *machine, const struct record *record)
+{
+    struct sim *sim = invariants->sim;
+    struct volume *volume = volume_of_disk(sim, record->volume->disk);
+    const struct disk *disk = disk_find(sim->azure, record->volume->disk);
+    uint64_t key = key_on_record(sim, record);
+
+    if (!volume || loop_now(sim->loop) - record->promoted < SETTLED_MS)
+        return;
+    volume->given_up_at = loop_now(sim->loop);
+    if (!volume->wish.failover)
+        verdict_violated(sim, NO_PROOF, "%s is given up, and volume %s of it did not ask for it",
+                         machine->name, record->volume->name);
+    if (disk && key && !is_refused(sim, disk, key))
+        verdict_violated(sim, NO_PROOF,
+                         "%s is given up, and the disk of volume %s does not refuse %#" PRIx64,
+                         machine->name, record->volume->name, key);
+}
+
+static void check_given_up(const struct invariants *invariants, const struct machine *machine)
+{
+    struct sim *sim = invariants->sim;
+    uint64_t now = loop_now(sim->loop);
+
+    coverage_count("failover", machine->up ? "alive" : "dead", "given up");
+    check_writes(machine);
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        const struct record *record = record_on(volume, machine->name);
+
+        if (record && (record->primary || record->is_primary))
+            check_given_up_volume(invariants, machine, record);
+    }
+    if (other_driver_is_on(machine))
+        verdict_violated(sim, NO_PROOF, "%s is given up, and has a volume of another driver",
+                         machine->name);
+    if (machine_is_connected(machine) && !machine->dismissed &&
+        now - machine->connected_since > MINUTE_MS && now - invariants->mended > MINUTE_MS)
+        verdict_violated(sim, HEARD_OF, "%s is given up, and its kubelet is heard of since %.3f s",
+                         machine->name, (double)machine->connected_since / 1000);
+}
+
+static const char *boot_of(const json_t *node)
+{
+    const json_t *info = json_object_get(json_object_get(node, "status"), "nodeInfo");
+    const char *boot = json_string_value(json_object_get(info, "bootID"));
+
+    return boot ? boot : "";
+}
+
+void check_taint(struct invariants *invariants, const json_t *before, const json_t *after)
+{
+    const char *former = node_given_up(before), *given_up = node_given_up(after);
+    const json_t *metadata = json_object_get(after, "metadata");
+    const struct machine *machine =
+        after ? machine_find(invariants->sim->world,
+                             json_string_value(json_object_get(metadata, "name")))
+              : NULL;
+
+    if (!machine || !before)
+        return;
+    if (given_up && !former)
+        check_given_up(invariants, machine);
+    if (former && !given_up && strcmp(boot_of(after), former) == 0)
+        verdict_violated(invariants->sim, STAYS_GIVEN_UP,
+                         "%s was given up, and is taken back without having been started anew",
+                         machine->name);
+}
+
+/* ---- fences of nodes that are heard of ---- */
+
+/* Nothing has been wrong with controllers, servers and the ways between them since then. */
+static bool servers_were_well(const struct invariants *invariants, uint64_t since)
+{
+    return invariants->server_troubles == 0 && invariants->server_trouble_at <= since &&
+           invariants->led_since <= since;
+}
+
+static bool was_heard_since(const struct machine *machine, uint64_t since)
+{
+    return machine_is_connected(machine) && machine->registered && !machine->given_up &&
+           machine->connected_since <= since && machine->plugin_back <= since &&
+           machine->cut_disks_until <= since && !machine->disks_cut;
+}
+
+void invariants_preempted(struct sim *sim, const char *by, uint64_t key)
+{
+    uint64_t now = loop_now(sim->loop);
+    uint64_t since = now > MINUTE_MS ? now - MINUTE_MS : 0;
+
+    if (!sim->invariants || !servers_were_well(sim->invariants, since))
+        return;
+    LIST_FOREACH(&sim->world->machines, link) {
+        const struct machine *machine = MACHINE_OF(link);
+
+        if (!was_heard_since(machine, since) || !machine->holds_lease)
+            continue;
+        LIST_FOREACH(&machine->mounts, mount) {
+            if (MOUNT_OF(mount)->staged && MOUNT_OF(mount)->key == key &&
+                MOUNT_OF(mount)->since <= since)
+                verdict_violated(sim, KEEPS_FENCE, "%s preempts the key of %s, which is heard of",
+                                 by, machine->name);
+        }
+    }
+}
+
+/* ---- in time ---- */
+
+static bool is_provable(const struct invariants *invariants, const struct machine *machine,
+                        const struct record *record, uint64_t since)
+{
+    const struct sim *sim = invariants->sim;
+    const struct volume *volume = volume_of_disk(sim, record->volume->disk);
+
+    if (!volume || !volume->wish.failover || !key_on_record(sim, record) || record->deleting ||
+        record->promoted > since || !record->is_primary || !record->primary)
+        return false;
+    LIST_FOREACH(&record->volume->attachments, link) {
+        const struct record *other = RECORD_OF(link);
+        const struct machine *helper = machine_find(sim->world, other->node);
+
+        if (other == record)
+            continue;
+        /* Whoever is asked first is to answer, and need not be the one that can. */
+        if (other->primary || other->is_primary || other->deleting || other->since > since ||
+            strcmp(other->state, "Attached") != 0 || helper == machine || !helper ||
+            !helper->ready || !was_heard_since(helper, since))
+            return false;
+    }
+    return volume->wish.max_shares > 1 &&
+           record->volume->attachments.next->next != &record->volume->attachments;
+}
+
+/* Its volumes, all of them published and mounted before. */
+static bool all_are_provable(const struct invariants *invariants, const struct machine *machine,
+                             uint64_t since)
+{
+    size_t primaries = 0, published = 0;
+
+    HASH_FOREACH(invariants->records.volumes, volume) {
+        const struct record *record = record_on(volume, machine->name);
+
+        if (!record || !(record->primary || record->is_primary))
+            continue;
+        primaries++;
+        if (!is_provable(invariants, machine, record, since))
+            return false;
+    }
+    LIST_FOREACH(&machine->publications, link) {
+        if (!PUBLICATION_ON(link)->attached || PUBLICATION_ON(link)->deleting)
+            return false;
+        published++;
+    }
+    return primaries > 0 && primaries == published;
+}
+
+static unsigned count_silent(const struct sim *sim)
+{
+    unsigned n = 0;
+
+    LIST_FOREACH(&sim->world->machines, link) {
+        const struct machine *machine = MACHINE_OF(link);
+
+        n += !machine->given_up && node_lease_is_held(machine) &&
+             !(machine_is_connected(machine) && machine_serves(machine));
+    }
+    return n;
+}
+
+/* Since then nothing but its silence was in the way of anybody's decision. */
+static bool may_be_late(const struct invariants *invariants, const struct machine *machine,
+                        uint64_t since)
+{
+    return !servers_were_well(invariants, since) || !node_lease_is_held(machine) ||
+           machine->lease_renewed + MINUTE_MS / 4 < machine->silent_since;
+}
+
+static void check_silent(const struct invariants *invariants, struct machine *machine)
+{
+    struct sim *sim = invariants->sim;
+    uint64_t now = loop_now(sim->loop);
+    uint64_t due = machine->silent_since + sim->node_grace_ms + DECISION_MS;
+
+    if (machine_is_connected(machine) || machine_is_out_of_service(machine) ||
+        !machine->registered || machine->dismissed || other_driver_is_on(machine) ||
+        machine->silent_since < 2 * MINUTE_MS)
+        return;
+    uint64_t since = machine->silent_since - MINUTE_MS;
+    if (!all_are_provable(invariants, machine, since))
+        machine->unprovable_at = now;
+    if (now < due || now < machine->unprovable_at + DECISION_MS ||
+        now < invariants->many_silent + DECISION_MS || may_be_late(invariants, machine, since))
+        return;
+    verdict_violated(sim, GIVEN_UP_IN_TIME,
+                     "nothing is heard of %s since %.3f s, and all of its volumes are provable",
+                     machine->name, (double)machine->silent_since / 1000);
+}
+
+static void check_taken_back(const struct invariants *invariants, const struct machine *machine)
+{
+    struct sim *sim = invariants->sim;
+    uint64_t now = loop_now(sim->loop);
+    CLEANUP(freep) char *boot = mem_printf("%s-%u", machine->name, machine->boots);
+
+    if (!machine->given_up || strcmp(machine->given_up, boot) == 0 ||
+        !machine_is_connected(machine) || !machine->ready || now < TAKE_BACK_MS ||
+        machine->connected_since > now - TAKE_BACK_MS)
+        return;
+    if (servers_were_well(invariants, now > MINUTE_MS ? now - MINUTE_MS : 0))
+        verdict_violated(sim, TAKEN_BACK, "%s was started anew at %.3f s, and is given up still",
+                         machine->name, (double)machine->connected_since / 1000);
+}
+
+/* What the silent node had is published where there was a replica. */
+static void check_publication(const struct invariants *invariants,
+                              const struct publication *publication)
+{
+    struct sim *sim = invariants->sim;
+    const struct volume *volume = publication->volume;
+    uint64_t now = loop_now(sim->loop);
+
+    if (!volume->given_up_at || !publication->was_replica || publication->deleting ||
+        publication->began < volume->given_up_at || now < 2 * MINUTE_MS)
+        return;
+    const struct record *record = record_find(sim, volume->disk, publication->machine->name);
+    if (publication->attached || now < publication->began + PUBLISH_MS || !record ||
+        record->deleting || strcmp(record->state, "Attached") != 0)
+        return;
+    if (servers_were_well(invariants, publication->began - MINUTE_MS))
+        verdict_violated(sim, RUNS_ELSEWHERE, "%s has a replica of %s since %.3f s, and waits",
+                         publication->machine->name, record->volume->name,
+                         (double)publication->began / 1000);
+}
+
+void check_failovers(struct invariants *invariants)
+{
+    struct sim *sim = invariants->sim;
+    uint64_t now = loop_now(sim->loop);
+
+    if (!sim->landscape.failover || now < invariants->failovers_seen + LOOK_MS)
+        return;
+    invariants->failovers_seen = now;
+    if (count_silent(sim) > MOST_SILENT)
+        invariants->many_silent = now;
+    LIST_FOREACH(&sim->world->machines, link) {
+        check_silent(invariants, MACHINE_OF(link));
+        check_taken_back(invariants, MACHINE_OF(link));
+    }
+    LIST_FOREACH(&sim->world->publications, link)
+        check_publication(invariants, PUBLICATION_OF(link));
+}

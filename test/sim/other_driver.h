@@ -1,0 +1,14 @@
+/* other_driver.h - volumes of another CSI driver on some machines, where nodes are failed over:
+ * nobody can prove that such a volume is not written to.
+ *
+ * A machine has one of them for good, which Kubernetes knows of in one of three ways.
+ */
+#pragma once
+
+#include "test/sim/machine.h"
+
+bool other_driver_is_on(const struct machine *machine);
+/* When the machine's Node is there. */
+void other_driver_register(const struct machine *machine);
+/* What kubelet says is in use there; NULL: nothing. */
+const char *other_driver_in_use(const struct machine *machine);
