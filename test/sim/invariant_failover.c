@@ -11,6 +11,7 @@
 #include "test/sim/coverage.h"
 #include "test/sim/disk_keys.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/node_lease.h"
 #include "test/sim/node_objects.h"
 #include "test/sim/other_driver.h"
@@ -28,33 +29,41 @@ enum {
 
 /* ---- the moment of the taint ---- */
 
-static void check_device(const struct machine *machine, const struct volume *volume,
-                         const struct attachment *device, const char *what)
+/* As long as it is registered, nobody has taken it away. One that has, and had the disk from then
+ * on, may have lost it again, with the reservation: that nobody else has mounted it by then is
+ * I6's. */
+static bool is_registered(const struct sim *sim, const struct disk *disk, uint64_t key)
 {
-    struct sim *sim = machine->world->sim;
+    struct reservation seen;
 
-    if (device && disk_keys_accept(&sim->world->disk_keys, device))
-        verdict_violated(sim, NO_PROOF, "%s is given up, and %s of it can write to %s",
-                         machine->name, what, volume->disk);
+    disk_keys_read(&sim->world->disk_keys, disk, &seen);
+    for (size_t i = 0; i < seen.n_keys; i++)
+        if (seen.keys[i] == key)
+            return true;
+    return false;
 }
 
 static void check_writes(const struct machine *machine)
 {
+    struct sim *sim = machine->world->sim;
     struct vm *vm = machine_vm(machine);
 
     LIST_FOREACH(&machine->mounts, link) {
         const struct mount *mount = MOUNT_OF(link);
         const struct attachment *device = mount_attachment(mount);
 
-        if (device && device->sequence == mount->device)
-            check_device(machine, mount->volume, device, "a mount");
+        if (device && device->sequence == mount->device &&
+            (!mount->key || is_registered(sim, device->disk, mount->key)))
+            verdict_violated(sim, NO_PROOF, "%s is given up, and can write to volume %s",
+                             machine->name, mount->volume->disk);
     }
     LIST_FOREACH(&machine->jobs, link) {
         const struct running_job *job = RUNNING_JOB_OF(link);
         const struct attachment *device = vm ? attachment_at(vm, job->place.lun) : NULL;
 
-        if (device && device->sequence == job->attachment)
-            check_device(machine, job->volume, device, "a program");
+        if (device && device->sequence == job->attachment && !volume_is_fenced(job->volume))
+            verdict_violated(sim, NO_PROOF, "%s is given up, and a program of it can write to %s",
+                             machine->name, job->volume->disk);
     }
 }
 
@@ -71,17 +80,6 @@ static uint64_t key_on_record(const struct sim *sim, const struct record *record
                : 0;
 }
 
-static bool is_refused(const struct sim *sim, const struct disk *disk, uint64_t key)
-{
-    struct reservation seen;
-
-    disk_keys_read(&sim->world->disk_keys, disk, &seen);
-    for (size_t i = 0; i < seen.n_keys; i++)
-        if (seen.keys[i] == key)
-            return false;
-    return seen.held;
-}
-
 static void check_given_up_volume(const struct invariants *invariants,
                                   const struct machine *machine, const struct record *record)
 {
@@ -96,9 +94,9 @@ static void check_given_up_volume(const struct invariants *invariants,
     if (!volume->wish.failover)
         verdict_violated(sim, NO_PROOF, "%s is given up, and volume %s of it did not ask for it",
                          machine->name, record->volume->name);
-    if (disk && key && !is_refused(sim, disk, key))
+    if (disk && key && is_registered(sim, disk, key))
         verdict_violated(sim, NO_PROOF,
-                         "%s is given up, and the disk of volume %s does not refuse %#" PRIx64,
+                         "%s is given up, and the disk of volume %s knows %#" PRIx64 " still",
                          machine->name, record->volume->name, key);
 }
 

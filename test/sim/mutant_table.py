@@ -11,6 +11,8 @@ NAMES = "controller/cache/volume_name.c"
 RECORD = "controller/attachment/status.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
 BATCH = "provisioner-lib/azure/vm_batch.c"
+FAILOVER = "controller/failover/plan.c"
+SILENT = "controller/failover/work.c"
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,11 @@ class Mutant(mutation.Mutant):
     profile: str = ""  # what of the simulation is to find it; "": all profiles, as the seeds have it
     incident: str = ""  # a kind of incident that is to happen too
     landscape: str = ""  # what kind of cluster is to find it; "": by the seed
+
+
+def silent(name: str, file: str, text: str, instead: str) -> Mutant:
+    """Found where nodes fall silent and are failed over."""
+    return Mutant(name, file, text, instead, profile="silent-nodes", landscape="failover")
 
 
 MUTANTS = [
@@ -339,4 +346,38 @@ MUTANTS = [
     Mutant("a copy whose record is lost is nobody's", "controller/volume/reconcile.c",
            "    return !is_noted && !work->in.pre_provisioned", "    return !is_noted && !work",
            "copies", "volume-record-deleted-by-hand"),
+    # ---- silent nodes ----
+    silent("given up before the disks refuse", FAILOVER,
+           "        return plain(FAILOVER_WAIT);",
+           "        return plain(in->impatient ? FAILOVER_TAINT : FAILOVER_WAIT);"),
+    silent("given up with a volume that does not want it", FAILOVER,
+           "    if (!volume->wanted)", "    if (!volume->wanted && volume->n_replicas == 0)"),
+    silent("an answer from before the node was heard of proves", SILENT,
+           "    volume->proven = volume->proven || has_answered(object, disk->request);",
+           "    const char *answer = attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED);\n"
+           "    volume->proven |= disk->request && answer && strncmp(answer, disk->request, 18) == 0;"),
+    silent("kubelet is not asked", "controller/failover/reconcile.c",
+           "silence.since && !(lease && was_heard_since(KUBE_AS(Api__Lease, lease), &silence));",
+           "silence.since && (!lease || !was_heard_since(KUBE_AS(Api__Lease, lease), &silence) || true);"),
+    silent("what was asked of a node's replicas stays when it is heard of", FAILOVER,
+           "return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);",
+           "return plain(FAILOVER_NONE);"),
+    silent("another driver's VolumeAttachment is no obstacle", SILENT,
+           "    add_foreign_attachments(work);\n    add_foreign_mounts", "    (void)add_foreign_attachments;\n    add_foreign_mounts"),
+    silent("what kubelet has in use of another driver is no obstacle", SILENT,
+           "    add_foreign_mounts(work);", "    (void)add_foreign_mounts;"),
+    silent("a claim of another driver is no obstacle", SILENT,
+           "            add_foreign_claims(work, pod);", "            (void)add_foreign_claims;"),
+    silent("taken back without having been started anew", FAILOVER,
+           "        if (in->booted)\n", "        if (in->booted || (in->ready && !in->silent))\n"),
+    silent("what was given up keeps its disks", FAILOVER,
+           "        if (in->n_left > 0)\n", "        if (in->n_left > 0 && !in->ours)\n"),
+    silent("detached while it is the primary on record", SILENT,
+           "            attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)",
+           "            (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED &&\n"
+           "             attachment_phase_of(work->controller, objects[i]) != PHASE_DEMOTING))"),
+    silent("a Node that has changed is not patched again", "controller/failover/reconcile.c",
+           "err_kind(err) == ERR_INVALID ?", "err_kind(err) == ERR_DENIED ?"),
+    silent("a request is written over what somebody else wrote", "controller/failover/reconcile.c",
+           "attachment, if_unchanged(attachment, changes), NULL);", "attachment, if_same(attachment, changes), NULL);"),
 ]

@@ -5,36 +5,41 @@
 
 #define DRIVER "file.csi.azure.com"
 
-/* Of so many machines one each has a VolumeAttachment, a volume that is only mounted, and a claim
- * of a pod. */
-enum { MACHINES = 12, WITH_ATTACHMENT = 3, WITH_MOUNT = 7, WITH_CLAIM = 11 };
+/* How Kubernetes knows of it. */
+enum other_kind { NONE, ATTACHED, MOUNTED, CLAIMED };
 
-static bool is_nth(const struct machine *machine, unsigned which)
+/* One machine in so many has one, of each kind in turn. */
+enum { MACHINES = 4, KINDS = 3 };
+
+static enum other_kind kind_on(const struct machine *machine)
 {
-    return machine->world->sim->landscape.failover && machine->nth % MACHINES == which;
+    const struct sim *sim = machine->world->sim;
+
+    if (!sim->landscape.failover || machine->nth % MACHINES != MACHINES - 1)
+        return NONE;
+    return ATTACHED + (enum other_kind)((machine->nth / MACHINES + sim->seed) % KINDS);
 }
 
 bool other_driver_is_on(const struct machine *machine)
 {
-    return is_nth(machine, WITH_ATTACHMENT) || is_nth(machine, WITH_MOUNT) ||
-           is_nth(machine, WITH_CLAIM);
+    return kind_on(machine) != NONE;
 }
 
 const char *other_driver_in_use(const struct machine *machine)
 {
-    return is_nth(machine, WITH_MOUNT) ? "kubernetes.io/csi/" DRIVER "^share" : NULL;
+    return kind_on(machine) == MOUNTED ? "kubernetes.io/csi/" DRIVER "^share" : NULL;
 }
 
 void other_driver_register(const struct machine *machine)
 {
     CLEANUP(freep) char *name = mem_printf("files-%s", machine->name);
 
-    if (is_nth(machine, WITH_ATTACHMENT))
+    if (kind_on(machine) == ATTACHED)
         world_create(machine->world, &VOLUME_ATTACHMENTS, NULL,
                      json_pack("{s:{s:s}, s:{s:s, s:s, s:{s:s}}}", "metadata", "name", name, "spec",
                                "attacher", DRIVER, "nodeName", machine->name, "source",
                                "persistentVolumeName", "files"));
-    if (is_nth(machine, WITH_CLAIM))
+    if (kind_on(machine) == CLAIMED)
         world_create(machine->world, &PODS, WORLD_POD_NAMESPACE,
                      json_pack("{s:{s:s}, s:{s:s, s:[{s:s, s:{s:s}}]}}", "metadata", "name", name,
                                "spec", "nodeName", machine->name, "volumes", "name", "files",
