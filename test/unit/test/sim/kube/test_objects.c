@@ -86,6 +86,62 @@ static void refuses_stale_patches(struct task *self, struct stage *stage)
     err_free(err);
 }
 
+/* Each row is a patch of a Node with one taint, and the taint that is first thereafter. */
+static const struct {
+    const char *patch, *first; /* NULL: it is refused */
+} json_patches[] = {
+    {"[{'op':'add','path':'/spec/taints/-','value':{'key':'b'}}]", "a"},
+    {"[{'op':'add','path':'/spec/taints/0','value':{'key':'b'}}]", "b"},
+    {"[{'op':'add','path':'/spec/taints','value':[{'key':'b'}]}]", "b"},
+    {"[{'op':'replace','path':'/spec/taints/0/key','value':'b'}]", "b"},
+    {"[{'op':'remove','path':'/spec/taints/0'}]", ""},
+    {"[{'op':'test','path':'/spec/taints/0/key','value':'a'},"
+     "{'op':'remove','path':'/spec/taints/0'}]",
+     ""},
+    {"[{'op':'test','path':'/metadata/labels/x~1y','value':'z'},"
+     "{'op':'remove','path':'/spec/taints/0'}]",
+     ""},
+    {"[{'op':'remove','path':'/spec/taints/0'},"
+     "{'op':'test','path':'/spec/taints/0/key','value':'a'}]",
+     NULL},
+    {"[{'op':'test','path':'/metadata/resourceVersion','value':'0'},"
+     "{'op':'remove','path':'/spec/taints/0'}]",
+     NULL},
+    {"[{'op':'remove','path':'/spec/taints/1'}]", NULL},
+    {"[{'op':'replace','path':'/spec/none','value':1}]", NULL},
+    {"[{'op':'add','path':'/spec/none/0','value':1}]", NULL},
+    {"[{'op':'add','path':'/spec/taints/2','value':{}}]", NULL},
+    {"[{'op':'shuffle','path':'/spec/taints'}]", NULL},
+};
+
+static const char *first_taint(struct stage *stage)
+{
+    const json_t *node = kube_server_get(stage->server, &NODES, NULL, "n");
+    const json_t *taints = json_object_get(json_object_get(node, "spec"), "taints");
+    const char *key = json_string_value(json_object_get(json_array_get(taints, 0), "key"));
+
+    return key ? key : "";
+}
+
+static void patches_by_operations(struct task *self, struct stage *stage)
+{
+    for (size_t i = 0; i < sizeof json_patches / sizeof *json_patches; i++) {
+        CLEANUP(json_decrefp) json_t *patch = stage_json(json_patches[i].patch);
+        const char *first = json_patches[i].first;
+
+        stage_create(
+            stage, &NODES, NULL,
+            "{'metadata':{'name':'n','labels':{'x/y':'z'}},'spec':{'taints':[{'key':'a'}]}}");
+        struct err *err = kube_json_patch(self, stage->kube, &NODES, NULL, "n", patch);
+        if (first ? err != NULL : !err || err_kind(err) != ERR_INVALID)
+            print_error("%s: %s\n", json_patches[i].patch, err ? err_message(err) : "done");
+        assert_int_equal(err != NULL, first == NULL);
+        assert_string_equal(first_taint(stage), first ? first : "a");
+        err_free(err);
+        assert_ok(kube_delete(self, stage->kube, &NODES, NULL, "n", NULL));
+    }
+}
+
 static void separates_the_status(struct task *self, struct stage *stage)
 {
     CLEANUP(json_decrefp)
@@ -243,6 +299,7 @@ static void knows_what_it_serves(struct task *self, struct stage *stage)
 PLAY(creates)
 PLAY(generates_names)
 PLAY(refuses_stale_patches)
+PLAY(patches_by_operations)
 PLAY(separates_the_status)
 PLAY(ignores_what_changes_nothing)
 PLAY(waits_for_finalizers)
@@ -256,6 +313,7 @@ int main(void)
         cmocka_unit_test(creates_test),
         cmocka_unit_test(generates_names_test),
         cmocka_unit_test(refuses_stale_patches_test),
+        cmocka_unit_test(patches_by_operations_test),
         cmocka_unit_test(separates_the_status_test),
         cmocka_unit_test(ignores_what_changes_nothing_test),
         cmocka_unit_test(waits_for_finalizers_test),
