@@ -216,7 +216,7 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
         return step(in->vm_refreshed ? STEP_REMOVE_FINALIZER : STEP_REFRESH_VM);
     if (in->state != ATTACHMENT_DETACHING)
         return step(STEP_RECORD_DETACHING);
-    return step(leaves_by_swap(in) ? STEP_REQUEUE : STEP_DETACH);
+    return step(leaves_by_swap(in) || in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);
 }
 
 static struct attachment_plan next_of_attached(const struct attachment_snapshot *in)

@@ -79,6 +79,8 @@ struct attachment_snapshot {
     unsigned other_shares; /* other attachments that hold a share or will */
     bool primary_attached; /* another attachment is the primary, and attached */
     bool primary_waits;    /* another attachment is the primary, and not attached yet */
+    bool keeps_fence;      /* a node that was given up has the disk still, and may write once no
+                              other node has it */
     bool role_taken;       /* another attachment is the primary on record, and only one may be */
 
     const struct neighbour *neighbours; /* the other attachments on this node */

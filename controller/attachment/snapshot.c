@@ -8,6 +8,7 @@
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/node.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- what is remembered while this process leads ---- */
@@ -182,6 +183,24 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
            attachment_lun(attachment) != NO_LUN;
 }
 
+static bool is_out_of_service(const struct controller *controller,
+                              const Api__AzVolumeAttachment *attachment)
+{
+    const char *name = attachment->spec->node_name;
+    const struct kube_object *node = name ? store_get(controller->nodes, name) : NULL;
+
+    return node && node_is_out_of_service(KUBE_AS(Api__Node, node));
+}
+
+/* It goes, and until it has gone the fence of another node is what keeps its node from writing
+ * (docs/failover.md). */
+static bool is_left_behind(const struct controller *controller, const struct kube_object *object)
+{
+    return kube_is_deleting(object->metadata) &&
+           attachment_annotation(as_attachment(object), ANNOTATION_FENCE) &&
+           is_out_of_service(controller, as_attachment(object));
+}
+
 /* The other attachments of the same volume. */
 static void gather_siblings(struct attachment_work *work)
 {
@@ -197,6 +216,8 @@ static void gather_siblings(struct attachment_work *work)
         if (objects[i] == work->object || strcmp(objects[i]->key, work->object->key) == 0)
             continue;
         work->in.other_shares += holds_share(other);
+        work->in.keeps_fence |= is_left_behind(work->controller, objects[i]) &&
+                                !is_out_of_service(work->controller, work->attachment);
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;

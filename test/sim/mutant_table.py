@@ -372,6 +372,9 @@ MUTANTS = [
            "        if (in->booted)\n", "        if (in->booted || (in->ready && !in->silent))\n"),
     silent("what was given up keeps its disks", FAILOVER,
            "        if (in->n_left > 0)\n", "        if (in->n_left > 0 && !in->ours)\n"),
+    silent("other nodes lose the disk before the one that was given up", PLAN,
+           "    return step(leaves_by_swap(in) || in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);",
+           "    return step(leaves_by_swap(in) ? STEP_REQUEUE : STEP_DETACH);"),
     silent("detached while it is the primary on record", SILENT,
            "            attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)",
            "            (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED &&\n"

@@ -213,6 +213,8 @@ static const struct row rows[] = {
      "deleting arrives", "ok 2: 0=x 1=d", "requeue"},
     {"which takes it along", "R", "R", "detaching", 1, "deleting arrives anew", "ok 2: 0=x 2=x",
      "remove-finalizer"},
+    {"a replica leaves after the node that was given up", "R", "R", "detaching", 1,
+     "deleting keeps-fence", "ok 3: 0=x 1=d", "requeue"},
     {"and not where there is room", "R", "R", "detaching", 1, "deleting arrives", "ok 3: 0=x 1=d",
      "detach"},
     {"nor while a primary waits for its share", "R", "R", "detaching", 1,
@@ -318,6 +320,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->primary_attached = strstr(flags, "primary-attached");
     in->primary_waits = strstr(flags, "primary-waits");
     in->role_taken = strstr(flags, "role-taken");
+    in->keeps_fence = strstr(flags, "keeps-fence");
     in->published = strstr(flags, "published");
     in->vm_recorded = !strstr(flags, "vm-unrecorded") && !strstr(flags, "vm-guessed");
     in->vm_guessed = strstr(flags, "vm-guessed");
