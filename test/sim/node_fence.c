@@ -133,6 +133,7 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
     CLEANUP(freep) char *text = mem_printf("held %#018" PRIx64, key);
     TRY(record(self, mount, place, text));
     mount->key = key;
+    mount->fence_lost = false;
     return NULL;
 }
 
@@ -185,6 +186,33 @@ void node_fence_release(struct mount *mount)
                 json_pack("{s:{s:{s:n}}}", "status", "annotation", ANNOTATION_FENCE));
 }
 
+/* ---- that it is lost ---- */
+
+static void look_at(struct mount *mount)
+{
+    struct machine *machine = mount->machine;
+    const struct attachment *device = mount_attachment(mount);
+    const char *name = node_attachment_name(machine, mount->volume);
+    struct reservation seen;
+
+    if (!mount->key || mount->fence_lost || !device || !*name)
+        return;
+    disk_keys_read(keys_of(machine), device->disk, &seen);
+    if (!seen.held || seen.holder == mount->key)
+        return;
+    CLEANUP(freep) char *lost = mem_printf("lost %#018" PRIx64, mount->key);
+    mount->fence_lost = true;
+    world_patch(machine->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, "status",
+                json_pack("{s:{s:{s:s}}}", "status", "annotation", ANNOTATION_FENCE, lost));
+}
+
+void node_fence_watch(struct machine *machine)
+{
+    if (!machine->disks_cut)
+        LIST_FOREACH(&machine->mounts, link)
+            look_at(MOUNT_OF(link));
+}
+
 /* ---- what others ask ---- */
 
 struct question {
@@ -209,44 +237,53 @@ static void take_away(const struct machine *machine, const struct attachment *de
     disk_keys_preempt(keys_of(machine), device, other);
 }
 
-/* Whether the disk refuses that key; else one more step towards it. A key that is not there any
- * more was taken away before: then the one that holds the disk stays. */
-static bool refuses_now(const struct machine *machine, struct attachment *device, uint64_t own,
-                        uint64_t other)
+/* One more step, as the driver plans it. */
+static struct err *succeed(const struct machine *machine, struct attachment *device, uint64_t own,
+                           uint64_t former, bool *ret_held)
 {
     struct all_disk_keys *keys = keys_of(machine);
     struct reservation seen;
+    uint64_t other;
 
     disk_keys_read(keys, device->disk, &seen);
-    if (seen.held && seen.holder != other && !has_key(&seen, other))
-        return true;
-    if (!has_key(&seen, own))
+    switch (fence_succession_plan(&seen, own, former, &other)) {
+    case FENCE_HELD:
+        *ret_held = true;
+        return NULL;
+    case FENCE_REGISTER:
         disk_keys_register(keys, device, own);
-    else if (!seen.held)
+        return NULL;
+    case FENCE_RESERVE:
         disk_keys_take(keys, device);
-    else
+        return NULL;
+    case FENCE_PREEMPT:
         take_away(machine, device, other);
-    return false;
+        return NULL;
+    default:
+        return err_new(ERR_PRECONDITION, "key %#018" PRIx64 " has the disk", other);
+    }
 }
 
 static struct err *preempt(struct task *self, const struct question *question)
 {
     struct machine *machine = question->machine;
     uint64_t own = key_of(machine, question->volume_id, question->uid);
-    uint64_t other = strtoull(question->text, NULL, 16);
-    bool refused = false;
+    uint64_t former = strtoull(question->text, NULL, 16);
+    CLEANUP(freep) char *fence = mem_printf("held %#018" PRIx64, own);
+    bool held = false;
 
-    for (int steps = 0; !refused && steps < MOST_STEPS; steps++) {
+    for (int steps = 0; !held; steps++) {
         struct attachment *device;
 
+        if (steps == MOST_STEPS)
+            return err_new(ERR_PRECONDITION, "the disk goes to another VM again and again");
         TRY(command(self, machine, question->lun, &device));
-        refused = refuses_now(machine, device, own, other);
+        TRY(succeed(machine, device, own, former, &held));
     }
-    if (!refused)
-        return err_new(ERR_PRECONDITION, "the disk goes to another VM again and again");
     sim_note(machine->world->sim, "%s has preempted %s of %s", machine->name, question->text,
              question->name);
     TRY(task_sleep(self, world_draw(machine->world, 1, ANSWER_MS)));
+    TRY(write_annotation(machine, question->name, question->uid, ANNOTATION_FENCE, fence));
     return write_annotation(machine, question->name, question->uid, ANNOTATION_PREEMPTED,
                             question->text);
 }
@@ -260,6 +297,8 @@ static void answer(struct task *self, void *arg)
 
     if (!err)
         coverage_count("fence", "preempted", "for a silent node");
+    else
+        err_free(task_sleep(self, AGAIN_MS));
     err_free(err);
     if (boots == machine->boots && starts == machine->plugin_starts)
         machine->answering = false;

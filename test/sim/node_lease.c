@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "test/sim/mount.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/world.h"
 
 #define KUBELET_LEASES "kube-node-lease"
@@ -11,7 +12,6 @@
 enum {
     KUBELET_MS = 10 * 1000,
     KUBELET_S = 40,
-    RENEWALS = 4, /* in the duration */
     SECOND_MS = 1000,
     MOST_SKEW_MS = 5000, /* of a clock, in either direction */
     PRIME = 7919,        /* spreads the skews */
@@ -70,7 +70,8 @@ bool node_lease_is_held(const struct machine *machine)
 static bool is_wanted(const struct machine *machine)
 {
     LIST_FOREACH(&machine->mounts, link) {
-        if (MOUNT_OF(link)->staged && MOUNT_OF(link)->volume->wish.failover)
+        if (MOUNT_OF(link)->staged && !MOUNT_OF(link)->fence_lost &&
+            MOUNT_OF(link)->volume->wish.failover)
             return true;
     }
     return false;
@@ -89,12 +90,15 @@ static void renew(void *ctx)
 {
     struct machine *machine = ctx;
     unsigned duration_s = sim_of(machine)->node_lease_s;
-    bool wanted = is_wanted(machine);
 
+    if (reaches_server(machine) && machine_serves(machine))
+        node_fence_watch(machine);
+    bool wanted = is_wanted(machine);
     if (!wanted && !machine->holds_lease)
         return;
     loop_start_timer(sim_of(machine)->loop, &machine->lease,
-                     world_now(machine->world) + duration_s * SECOND_MS / RENEWALS, renew, machine);
+                     world_now(machine->world) + duration_s * SECOND_MS / NODE_LEASE_RENEWALS,
+                     renew, machine);
     if (!reaches_server(machine) || !machine_serves(machine))
         return;
     if (!wanted) {
