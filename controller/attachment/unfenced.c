@@ -35,7 +35,7 @@ void unfenced_consider(struct controller *controller, const struct kube_object *
     if (!volume ||
         !unfenced_is_news(as_volume(volume), as_attachment(before), as_attachment(after)))
         return;
-    if (is_first(controller, after->metadata->uid) || after)
+    if (is_first(controller, after->metadata->uid))
         events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
                       "FenceUnsupported", "Fence",
                       "The volume is used on node %s without a fence, because its disk supports no "

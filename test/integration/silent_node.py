@@ -27,7 +27,6 @@ class SilentNode:
         self.world, self.name = world, f"{world.prefix}{letter}"
         self.leases = client.CoordinationV1Api(world.client)
         self.boot_id = ""
-        self.boot()
 
     # ---- the machine ----
 

@@ -38,6 +38,7 @@ def used(world):
             pv = stack.enter_context(persistent_volume(world, volume, {}))
             stack.enter_context(volume_attachment(world, pv, world.nodes[0]))
             node = SilentNode(world, "a")
+            node.boot()
             node.fences(name, KEY)
             return node
 
@@ -131,9 +132,9 @@ def test_a_node_whose_kubelet_has_no_lease_is_not_silent(world, controller, used
 
 def test_a_node_that_was_started_anew_is_not_silent(world, controller, used):
     """Its plug-in has no primary yet, and renews nothing."""
-    node = used(controller)
+    node, neighbours = used(controller), others(world)
     node.renews()
-    until(lambda: asked(others(world)), "a replica is asked")[0].answers("pvc-1")
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
     until(node.taint, "it is given up")
     boot_id = node.boot()
     until(lambda: node.taint() is None, "it is taken back")

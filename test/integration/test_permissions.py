@@ -46,7 +46,7 @@ def release(world, apiserver):
 def used(world, release, tmp_path_factory):
     """Every program has done all that it does."""
     flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
-             f"--leader-election-namespace={release.namespace}", "--audit-interval=200ms", "--node-grace-period=4s"]
+             f"--leader-election-namespace={release.namespace}", "--audit-interval=1s", "--node-grace-period=4s"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
@@ -111,11 +111,12 @@ def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
     publish(controller, volume, world.nodes[0])
     until(lambda: list(world.roles("automatic").values()).count("Replica Attached") == 2, "the replicas")
     with persistent_volume(world, volume, {}) as pv, volume_attachment(world, pv, world.nodes[0]):
-        node = SilentNode(world, "a")
+        node, neighbours = SilentNode(world, "a"), others(world)
+        node.boot()
         node.fences("automatic", KEY)
         pod(world, "released", node.name, "claim")
         node.renews()
-        until(lambda: asked(others(world), "automatic"), "a replica is asked")[0].answers("automatic")
+        until(lambda: asked(neighbours, "automatic"), "a replica is asked")[0].answers("automatic")
         until(node.taint, "it is given up")
         until(lambda: "released" not in pods(world), "its pod is released")
         node.boot()
