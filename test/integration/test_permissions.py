@@ -121,6 +121,7 @@ def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
         until(lambda: "released" not in pods(world), "its pod is released")
         node.boot()
         until(lambda: node.taint() is None, "it is taken back")
+    node.leases.delete_namespaced_lease(node.name, world.namespace)  # the plug-in makes its own
     unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
 
