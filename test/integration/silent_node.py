@@ -26,7 +26,7 @@ class SilentNode:
     def __init__(self, world: World, letter: str):
         self.world, self.name = world, f"{world.prefix}{letter}"
         self.leases = client.CoordinationV1Api(world.client)
-        self.boot_id = ""
+        self.boot_id = "not-booted-here"
 
     # ---- the machine ----
 
