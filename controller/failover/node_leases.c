@@ -27,6 +27,7 @@ struct node_leases {
     struct failover *failovers;
     uint64_t recent[MOST_FAILOVERS_A_MINUTE]; /* when the last ones were begun; 0: not yet */
     unsigned n_recent;                        /* how many ever were */
+    unsigned n_silent;                        /* of the last read */
     bool failing;
 };
 
@@ -125,19 +126,9 @@ struct node_silence node_silence_of(const struct controller *controller, const c
                                  .renewal_ms = silence_renewal_ms(&leases->silence, node)};
 }
 
-static bool is_in_service(const void *ctx, const char *name)
-{
-    const struct controller *controller = ctx;
-    const struct kube_object *node = store_get(controller->nodes, name);
-
-    return node && !node_is_out_of_service(KUBE_AS(Api__Node, node));
-}
-
 unsigned node_leases_silent(const struct controller *controller)
 {
-    const struct node_leases *leases = of(controller);
-
-    return leases ? silence_count(&leases->silence, is_in_service, controller) : 0;
+    return of(controller) ? of(controller)->n_silent : 0;
 }
 
 static void note_page(struct silence *silence, const json_t *page)
@@ -174,13 +165,33 @@ static struct err *read_leases(struct task *self, struct node_leases *leases)
     return NULL;
 }
 
-static void on_news(void *ctx, const char *node)
+static bool is_in_service(const struct controller *controller, const char *name)
+{
+    const struct kube_object *node = store_get(controller->nodes, name);
+
+    return node && !node_is_out_of_service(KUBE_AS(Api__Node, node));
+}
+
+/* A node that was given up may be off for days: what is left to do for it, the changes of objects
+ * bring about (reconcile.h). */
+static void on_news(void *ctx, const char *node, bool changed)
 {
     struct node_leases *leases = ctx;
+    bool silent = silence_since(&leases->silence, node) != NULL;
+    bool waits = silent && is_in_service(leases->controller, node);
 
-    if (!silence_since(&leases->silence, node))
+    if (!silent)
         forget(leases, node);
-    enqueue(leases->controller, FAILOVER_QUEUE, node);
+    leases->n_silent += waits;
+    if (waits || changed)
+        enqueue(leases->controller, FAILOVER_QUEUE, node);
+}
+
+static void tell_news(struct node_leases *leases)
+{
+    leases->n_silent = 0;
+    silence_each_news(&leases->silence, on_news, leases);
+    metric_set(&METRIC_SILENT_NODES, leases->n_silent);
 }
 
 /* Once of each time in which it fails. */
@@ -206,8 +217,7 @@ static void run(struct task *self, void *arg)
         if (err)
             silence_failed(&leases->silence);
         else
-            silence_each_news(&leases->silence, on_news, leases);
-        metric_set(&METRIC_SILENT_NODES, node_leases_silent(leases->controller));
+            tell_news(leases);
         err_free(task_sleep(self, leases->silence.period_ms));
     }
 }

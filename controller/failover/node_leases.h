@@ -24,7 +24,7 @@ struct node_silence {
     uint64_t renewal_ms; /* between its renewals */
 };
 struct node_silence node_silence_of(const struct controller *controller, const char *node);
-/* Nodes that are silent and were not given up before, by anybody. */
+/* Nodes that were silent at the last read, and not given up before, by anybody. */
 unsigned node_leases_silent(const struct controller *controller);
 
 /* ---- failovers of this leader ---- */

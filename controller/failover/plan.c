@@ -54,15 +54,16 @@ static bool is_to_ask(const struct failover_facts *in, const struct failover_vol
 
 static struct failover_plan prove(const struct failover_facts *in)
 {
-    bool proven = true;
+    size_t unproven = in->n_volumes;
 
     for (size_t i = 0; i < in->n_volumes; i++) {
         if (is_to_ask(in, &in->volumes[i]))
             return (struct failover_plan){.step = FAILOVER_ASK, .volume = i};
-        proven = proven && in->volumes[i].proven;
+        if (!in->volumes[i].proven)
+            unproven = i;
     }
-    if (!proven)
-        return plain(FAILOVER_WAIT);
+    if (unproven < in->n_volumes)
+        return in->impatient ? hold(FAILOVER_NO_ANSWER, unproven) : plain(FAILOVER_WAIT);
     /* An answer that comes late would take the disk away from whom it is promoted on. */
     return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT);
 }

@@ -42,7 +42,7 @@ struct failover_facts {
 
 enum failover_step {
     FAILOVER_NONE,
-    FAILOVER_HOLD,     /* `why` */
+    FAILOVER_HOLD,     /* `why`: to be told */
     FAILOVER_ASK,      /* a further replica of `volume` to preempt the node's key */
     FAILOVER_WAIT,     /* for answers */
     FAILOVER_WITHDRAW, /* the requests that were not answered */
@@ -60,6 +60,7 @@ enum failover_obstacle {
     FAILOVER_NOT_WANTED, /* by `volume`, likewise below */
     FAILOVER_NOT_FENCED,
     FAILOVER_NO_REPLICA,
+    FAILOVER_NO_ANSWER, /* for long; it is waited for all the same */
 };
 
 struct failover_plan {

@@ -20,7 +20,7 @@
 
 #define KUBELET_LEASES "kube-node-lease"
 
-enum { MOST_STEPS = 64, LOOK_AGAIN_MS = 250, SLACK_MS = 1000, US_IN_MS = 1000, MS_IN_S = 1000 };
+enum { MOST_STEPS = 64, SLACK_MS = 1000, US_IN_MS = 1000, MS_IN_S = 1000 };
 
 /* ---- kubelet ---- */
 
@@ -35,13 +35,16 @@ static bool was_heard_since(const Api__Lease *kubelet, const struct node_silence
     return kubelet_us > plugin_us + (int64_t)(silence->renewal_ms + SLACK_MS) * US_IN_MS;
 }
 
+/* Of none while too many are silent to give one up: an API server in trouble is not asked for the
+ * Leases of half of its nodes. */
 static struct err *ask_kubelets_lease(struct task *self, struct controller *controller,
                                       const char *node, bool *ret_silent)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
+    bool many = node_leases_silent(controller) > failover_most_silent(controller);
 
-    *ret_silent = false;
-    if (!node_silence_of(controller, node).since)
+    *ret_silent = many;
+    if (many || !node_silence_of(controller, node).since)
         return NULL;
     struct err *err =
         kube_get(self, controller->leader_kube, &LEASES, KUBELET_LEASES, node, &lease);
@@ -96,6 +99,10 @@ static char *obstacle_of(const struct failover_work *work, const struct failover
     case FAILOVER_NO_REPLICA:
         return mem_printf("volume %s has no replica that is attached to another node that is "
                           "heard of",
+                          volume);
+    case FAILOVER_NO_ANSWER:
+        return mem_printf("the nodes of the replicas of volume %s have been asked to preempt its "
+                          "key at the disk, and none has said yet that the disk has confirmed it",
                           volume);
     }
     abort();
@@ -255,30 +262,20 @@ static struct err *take_back(struct task *self, struct failover_work *work)
 
 /* ---- the reconciler ---- */
 
-static void look_again(const struct failover_work *work, const char *key)
-{
-    const struct controller *controller = work->controller;
-
-    workqueue_add_at(controller->leading->queues[FAILOVER_QUEUE], key,
-                     loop_now(controller->loop) + LOOK_AGAIN_MS);
-}
-
 /* `ret_more`: the step has changed what the next one goes by. */
 static struct err *take_step(struct task *self, struct failover_work *work,
-                             const struct failover_plan *plan, const char *key, bool *ret_more)
+                             const struct failover_plan *plan, bool *ret_more)
 {
     *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW ||
                 plan->step == FAILOVER_DETACH;
     switch (plan->step) {
     case FAILOVER_NONE:
+    case FAILOVER_WAIT: /* an answer, or the next read of the Leases, brings it here again */
         return NULL;
     case FAILOVER_HOLD:
         return hold(work, plan);
     case FAILOVER_ASK:
         return ask(self, work, plan->volume);
-    case FAILOVER_WAIT:
-        look_again(work, key);
-        return NULL;
     case FAILOVER_WITHDRAW:
         return withdraw(self, work);
     case FAILOVER_TAINT:
@@ -305,16 +302,22 @@ struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
 
         failover_work_gather(controller, name, kubelet_is_silent, &work);
         struct failover_plan plan = failover_next(&work.in);
-        TRY(take_step(self, &work, &plan, key, &more));
+        TRY(take_step(self, &work, &plan, &more));
     }
     return NULL;
 }
 
 /* ---- whom a change concerns ---- */
 
+static bool is_on(const struct controller *controller)
+{
+    return controller->leading && controller->leading->node_leases;
+}
+
 void failover_of_node(const struct controller *controller, const char *node)
 {
-    enqueue(controller, FAILOVER_QUEUE, node);
+    if (is_on(controller))
+        enqueue(controller, FAILOVER_QUEUE, node);
 }
 
 static const char *answer_of(const struct kube_object *object)
@@ -335,7 +338,7 @@ void failover_of_attachment(const struct controller *controller, const struct ku
     const Api__AzVolumeAttachmentSpec *spec = after ? as_attachment(after)->spec : NULL;
     size_t n;
 
-    if (!spec || !spec->volume_name || !spec->node_name)
+    if (!is_on(controller) || !spec || !spec->volume_name || !spec->node_name)
         return;
     if (is_given_up(controller, spec->node_name))
         enqueue(controller, FAILOVER_QUEUE, spec->node_name);
@@ -345,4 +348,12 @@ void failover_of_attachment(const struct controller *controller, const struct ku
     for (size_t i = 0; i < n; i++)
         if (siblings[i] != after && as_attachment(siblings[i])->spec->node_name)
             enqueue(controller, FAILOVER_QUEUE, as_attachment(siblings[i])->spec->node_name);
+}
+
+void failover_of_pod(const struct controller *controller, const struct kube_object *pod)
+{
+    const Api__PodSpec *spec = KUBE_AS(Api__Pod, pod)->spec;
+
+    if (is_on(controller) && spec && spec->node_name && is_given_up(controller, spec->node_name))
+        enqueue(controller, FAILOVER_QUEUE, spec->node_name);
 }

@@ -131,23 +131,14 @@ uint64_t silence_renewal_ms(const struct silence *silence, const char *node)
     return entry ? entry->renewal_ms : 0;
 }
 
-unsigned silence_count(const struct silence *silence,
-                       bool (*counts)(const void *ctx, const char *node), const void *ctx)
-{
-    unsigned count = 0;
-
-    HASH_FOREACH(silence->nodes, entry)
-        count += is_silent(silence, entry) && counts(ctx, entry->node);
-    return count;
-}
-
-void silence_each_news(struct silence *silence, void (*fn)(void *ctx, const char *node), void *ctx)
+void silence_each_news(struct silence *silence,
+                       void (*fn)(void *ctx, const char *node, bool changed), void *ctx)
 {
     HASH_FOREACH(silence->nodes, entry) {
         bool silent = is_silent(silence, entry);
 
         if (silent || entry->told)
-            fn(ctx, entry->node);
+            fn(ctx, entry->node, silent != entry->told);
         entry->told = silent;
     }
 }

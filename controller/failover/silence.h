@@ -23,7 +23,7 @@ struct silence {
     unsigned reads;
 };
 
-/* A read that was begun at a time has been answered; its Leases follow, and then the end. */
+/* A read begins; the Leases that it finds follow, and then its end, or its failure. */
 void silence_begin(struct silence *silence, uint64_t begun);
 void silence_note(struct silence *silence, const Api__Lease *lease);
 /* Leases that did not come are forgotten. */
@@ -38,10 +38,8 @@ const char *silence_since(const struct silence *silence, const char *node);
 /* How long it has been silent, and how often it renews its Lease; 0: it has none. */
 uint64_t silence_ms(const struct silence *silence, const char *node);
 uint64_t silence_renewal_ms(const struct silence *silence, const char *node);
-/* How many nodes are silent, of those that count. */
-unsigned silence_count(const struct silence *silence,
-                       bool (*counts)(const void *ctx, const char *node), const void *ctx);
 
-/* Calls fn(ctx, node) for each whose silence has begun or ended since the last call, and for each
- * that is silent. */
-void silence_each_news(struct silence *silence, void (*fn)(void *ctx, const char *node), void *ctx);
+/* Calls fn(ctx, node, changed) for each that is silent, and for each whose silence has begun or
+ * ended since the last call: `changed`. */
+void silence_each_news(struct silence *silence,
+                       void (*fn)(void *ctx, const char *node, bool changed), void *ctx);

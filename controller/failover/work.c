@@ -249,17 +249,23 @@ static void add_node(struct failover_work *work)
     work->in.booted = given_up && boot_id && strcmp(given_up, boot_id) != 0;
 }
 
+unsigned failover_most_silent(const struct controller *controller)
+{
+    unsigned share = (unsigned)(store_count(controller->nodes) *
+                                (uint64_t)controller->settings.failover_max_silent / PERCENT);
+
+    return share > LEAST_SILENT ? share : LEAST_SILENT;
+}
+
 static void add_limits(struct failover_work *work)
 {
     const struct controller *controller = work->controller;
     uint64_t begun = failover_begun(controller, work->name);
-    unsigned share = (unsigned)(store_count(controller->nodes) *
-                                (uint64_t)controller->settings.failover_max_silent / PERCENT);
 
     work->in.begun = begun != 0;
     work->in.impatient = begun && loop_now(controller->loop) >= begun + PATIENCE_MS;
     work->in.n_silent = node_leases_silent(controller);
-    work->in.n_silent_most = share > LEAST_SILENT ? share : LEAST_SILENT;
+    work->in.n_silent_most = failover_most_silent(controller);
     work->in.n_recent = failovers_begun_recently(controller);
     work->in.n_recent_most = MOST_FAILOVERS_A_MINUTE;
 }

@@ -28,6 +28,9 @@ struct failover_work {
     struct failover_facts in;
 };
 
+/* How many nodes may be silent at once. */
+unsigned failover_most_silent(const struct controller *controller);
+
 /* `kubelet_is_silent`: what its own Lease says. */
 void failover_work_gather(struct controller *controller, const char *name, bool kubelet_is_silent,
                           struct failover_work *ret);

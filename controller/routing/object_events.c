@@ -251,6 +251,8 @@ static void pod_changed(void *ctx, struct kube_object *before, struct kube_objec
 {
     struct controller *controller = ctx;
 
+    if (after)
+        failover_of_pod(controller, after);
     if (controller->leading && before && pod_is_live(KUBE_AS(Api__Pod, before)) &&
         !(after && pod_is_live(KUBE_AS(Api__Pod, after))))
         pod_each_volume(controller, KUBE_AS(Api__Pod, before), wake_changing, controller);

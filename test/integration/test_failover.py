@@ -185,6 +185,7 @@ def test_a_replica_that_does_not_answer_is_not_waited_for(world, controller, use
     node.renews()
     [first] = until(lambda: asked(neighbours), "a replica is asked")
     until(lambda: len(asked(neighbours)) == 2, "the other one is asked, too")
+    until(held_back(world, "volume pvc-1", "have been asked to preempt"), "that none answers is told")
     [second] = [other for other in neighbours if other is not first]
     second.answers("pvc-1")
     until(node.taint, "it is given up")

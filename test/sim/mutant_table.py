@@ -348,7 +348,7 @@ MUTANTS = [
            "copies", "volume-record-deleted-by-hand"),
     # ---- silent nodes ----
     silent("given up before the disks refuse", FAILOVER,
-           "        return plain(FAILOVER_WAIT);",
+           "        return in->impatient ? hold(FAILOVER_NO_ANSWER, unproven) : plain(FAILOVER_WAIT);",
            "        return plain(in->impatient ? FAILOVER_TAINT : FAILOVER_WAIT);"),
     silent("given up with a volume that does not want it", FAILOVER,
            "    if (!volume->wanted)", "    if (!volume->wanted && volume->n_replicas == 0)"),

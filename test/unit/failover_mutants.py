@@ -8,7 +8,7 @@ FAILOVER = "controller/failover/"
 FAILOVER_MUTANTS = [
     # ---- the controller ----
     Mutant("a node is given up before its volumes are proven", FAILOVER + "plan.c",
-           "proven = proven && in->volumes[i].proven;", "proven = proven || in->volumes[i].proven;"),
+           "        if (!in->volumes[i].proven)\n", "        if (!in->volumes[i].proven && i)\n"),
     Mutant("a node is given up while a replica may still preempt", FAILOVER + "plan.c",
            "in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT", "FAILOVER_TAINT"),
     Mutant("a node is given up whatever else is mounted there", FAILOVER + "plan.c", "if (in->n_foreign > 0)",

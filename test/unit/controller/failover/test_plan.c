@@ -23,6 +23,10 @@
     {                                                                                              \
         .wanted = true, .fenced = true, .n_replicas = 2, .n_asked = 1                              \
     }
+#define ALL_ASKED                                                                                  \
+    {                                                                                              \
+        .wanted = true, .fenced = true, .n_replicas = 2, .n_asked = 2                              \
+    }
 #define PROVEN                                                                                     \
     {                                                                                              \
         .wanted = true, .fenced = true, .n_replicas = 2, .n_asked = 1, .proven = true              \
@@ -63,6 +67,12 @@ static const struct {
     {"one was asked, and has not answered in time",
      {SILENT, .begun = true, .impatient = true, .n_unanswered = 1, VOLUMES(ASKED)},
      {.step = FAILOVER_ASK}},
+    {"both were asked, and neither has answered in time",
+     {SILENT, .begun = true, .impatient = true, .n_unanswered = 2, VOLUMES(PROVEN, ALL_ASKED)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NO_ANSWER, .volume = 1}},
+    {"both were asked, a moment ago",
+     {SILENT, .begun = true, .n_unanswered = 2, VOLUMES(ALL_ASKED)},
+     {.step = FAILOVER_WAIT}},
     {"of the second volume nobody was asked",
      {SILENT, .begun = true, VOLUMES(ASKED, NEW)},
      {.step = FAILOVER_ASK, .volume = 1}},
