@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/attachment/unfenced.h"
 #include "controller/audit/audit.h"
 #include "controller/cache/informers.h"
 #include "controller/failover/node_leases.h"
 #include "controller/metrics.h"
 #include "controller/replica/unschedulable.h"
 #include "controller/routing/object_events.h"
-#include "controller/attachment/unfenced.h"
 #include "controller/volume/filesystem_note.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"

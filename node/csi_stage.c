@@ -16,6 +16,7 @@
 #include "node/volume_fence.h"
 #include "node/volume_record.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 /* A volume on its way to its staging path. */
 struct staging {
@@ -337,8 +338,7 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
     strncpy(identity.type, s->access.filesystem->name, sizeof identity.type - 1);
     memcpy(identity.uuid, uuid, sizeof identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
-    json_t *changes =
-        json_pack("{s:{s:{s:s}}}", "status", "annotation", ANNOTATION_FILESYSTEM, text);
+    json_t *changes = status_annotation_json(ANNOTATION_FILESYSTEM, text);
     struct err *err = cached_patch_status(self, node->kube, node->attachments, s->attachment,
                                           if_same(s->attachment, changes), NULL);
     if (err)

@@ -2,9 +2,9 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "node/csi_service.h"
-#include "node/fence_record.h"
 #include "node/informers.h"
 #include "node/volume_looks.h"
+#include "provisioner-lib/records/fence_note.h"
 
 /* Where the volume's disk is, whatever else is said of it: pods may still use it. */
 static struct err *find_lun(const struct node *node, const char *volume_id, unsigned *ret_lun)
@@ -40,7 +40,7 @@ static const char *trouble_of(const struct node *node, const char *volume_id,
 {
     const struct kube_object *object = informers_find_attachment(node, volume_id);
 
-    if (object && fence_record_is_lost(as_attachment(object)))
+    if (object && fence_note_is_lost(as_attachment(object)))
         return "another node has taken over the disk, which refuses the writes of this one";
     return usage->trouble;
 }

@@ -4,13 +4,14 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
-#include "node/fence_record.h"
 #include "node/informers.h"
 #include "node/metrics.h"
 #include "node/node_lease.h"
 #include "node/replica_disk.h"
+#include "node/volume_fence.h"
 #include "node/volume_tasks.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/fence_note.h"
 
 enum { WITHOUT_LEASE_MS = 10 * 1000 };
 
@@ -30,7 +31,7 @@ static struct kube_object *fenced(const struct fence_watch *watch)
 {
     struct kube_object *object = informers_find_attachment(watch->node, watch->volume);
 
-    return object && fence_record_key(as_attachment(object)) ? object : NULL;
+    return object && fence_note_key(as_attachment(object)) ? object : NULL;
 }
 
 /* A call that stages or unstages the volume changes fence and record one after the other. */
@@ -73,17 +74,17 @@ static struct err *check(struct task *self, struct fence_watch *watch)
 {
     struct reservation seen;
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(fenced(watch));
-    uint64_t own = fence_record_key(as_attachment(attachment));
+    uint64_t own = fence_note_key(as_attachment(attachment));
 
     TRY(look(self, watch, attachment, &seen));
     const struct kube_object *now = fenced(watch);
-    if (is_changing(watch) || !now || fence_record_key(as_attachment(now)) != own ||
+    if (is_changing(watch) || !now || fence_note_key(as_attachment(now)) != own ||
         !fence_watch_is_lost(&seen, own))
         return NULL;
     if (!watch->told)
         tell(watch, own, seen.holder);
     CLEANUP(freep) char *note = fence_note_lost(own);
-    return fence_record_write(self, watch->node, attachment, note);
+    return volume_fence_record(self, watch->node, attachment, note);
 }
 
 static void await_next(struct task *self, const struct fence_watch *watch)
@@ -98,7 +99,7 @@ static void await_next(struct task *self, const struct fence_watch *watch)
 
 static bool is_due(const Api__AzVolumeAttachment *attachment)
 {
-    return fence_record_key(attachment) != 0;
+    return fence_note_key(attachment) != 0;
 }
 
 static void run(struct task *self, struct node *node, const char *volume)

@@ -6,9 +6,9 @@
 #include "lib/base/log.h"
 #include "lib/kube/lease_spec.h"
 #include "node/boot_id.h"
-#include "node/fence_record.h"
 #include "node/metrics.h"
 #include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/fence_note.h"
 
 enum { LONGEST_CALL_MS = KUBE_CALL_TIMEOUT_MS / 2 };
 
@@ -21,7 +21,7 @@ uint64_t node_lease_period_ms(const struct settings *settings)
 
 bool node_lease_is_for(const Api__AzVolumeAttachment *attachment)
 {
-    return attachment_is(attachment, ROLE_PRIMARY) && fence_record_key(attachment) &&
+    return attachment_is(attachment, ROLE_PRIMARY) && fence_note_key(attachment) &&
            attachment_wants_automatic_failover(attachment);
 }
 

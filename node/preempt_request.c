@@ -9,13 +9,13 @@
 #include "lib/base/text.h"
 #include "lib/kube/cached_client.h"
 #include "lib/rt/backoff.h"
-#include "node/fence_record.h"
 #include "node/informers.h"
 #include "node/metrics.h"
 #include "node/volume_fence.h"
 #include "node/volume_record.h"
 #include "node/volume_tasks.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/fence_note.h"
 
 enum {
     BACKOFF_LEAST_MS = 500,
@@ -35,13 +35,6 @@ const char *preempt_request_of(const Api__AzVolumeAttachment *attachment)
         attachment_lun(attachment) == NO_LUN)
         return NULL;
     return same_text(request, answer) ? NULL : request;
-}
-
-uint64_t preempt_request_key(const char *request)
-{
-    const char *time = strchr(request, ' ');
-
-    return time && time[1] ? fence_key_parse(request) : 0;
 }
 
 /* ---- that the request stands ---- */

@@ -17,5 +17,3 @@ void preempt_requests_start(struct node *node, struct task_group *group);
 
 /* The request that is to be answered, borrowed; NULL: there is none. Pure. */
 const char *preempt_request_of(const Api__AzVolumeAttachment *attachment);
-/* The key that it names; 0 if it cannot be read. Pure. */
-uint64_t preempt_request_key(const char *request);

@@ -11,6 +11,7 @@
 #include "node/replica_disk.h"
 #include "node/replica_verdict.h"
 #include "node/volume_record.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 enum {
     /* A disk comes a moment before or after the record says so, and a look at one that hangs does
@@ -159,8 +160,7 @@ static void await_look(struct task *self, const struct replica_check *check)
 static struct err *write_note(struct task *self, struct node *node,
                               const struct kube_object *attachment, const char *text)
 {
-    json_t *changes =
-        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_REPLICA_READY, text);
+    json_t *changes = status_annotation_json(ANNOTATION_REPLICA_READY, text);
 
     return cached_patch_status(self, node->kube, node->attachments, attachment,
                                if_same(attachment, changes), NULL);

@@ -9,6 +9,7 @@
 #include "lib/kube/cached_client.h"
 #include "node/boot_id.h"
 #include "node/informers.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 enum { LOOK_AGAIN_MS = 5 * 1000 };
 
@@ -19,8 +20,7 @@ static struct err *write_note(struct task *self, struct node *node,
                               const struct kube_object *attachment, const char *text,
                               bool unchanged)
 {
-    json_t *changes =
-        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_RUNNING_JOB, text);
+    json_t *changes = status_annotation_json(ANNOTATION_RUNNING_JOB, text);
 
     if_same(attachment, changes);
     if (unchanged)

@@ -2,11 +2,14 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
+#include "lib/base/text.h"
+#include "lib/kube/cached_client.h"
 #include "lib/kube/cluster_id.h"
 #include "node/boot_id.h"
-#include "node/fence_record.h"
 #include "node/metrics.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/fence_note.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 /* ---- taking it ---- */
 
@@ -38,6 +41,17 @@ struct err *volume_fence_key(struct task *self, struct node *node, const char *v
     return NULL;
 }
 
+struct err *volume_fence_record(struct task *self, struct node *node,
+                                const struct kube_object *attachment, const char *note)
+{
+    if (same_text(attachment_annotation(as_attachment(attachment), ANNOTATION_FENCE), note))
+        return NULL;
+    struct err *err = cached_patch_status(
+        self, node->kube, node->attachments, attachment,
+        if_same(attachment, status_annotation_json(ANNOTATION_FENCE, note)), NULL);
+    return err ? err_wrap(err, "recording the fence") : NULL;
+}
+
 static struct err *without_fence(struct task *self, struct node *node,
                                  const struct fenced_volume *volume, const struct err *unreadable)
 {
@@ -45,7 +59,7 @@ static struct err *without_fence(struct task *self, struct node *node,
     if (unreadable)
         log_warning("volume %s: %s may have persistent reservations that cannot be read: %s",
                     volume->id, volume->disk->path, err_message(unreadable));
-    TRY(fence_record_write(self, node, volume->attachment, FENCE_UNSUPPORTED_NOTE));
+    TRY(volume_fence_record(self, node, volume->attachment, FENCE_NOTE_UNSUPPORTED));
     if (volume->record->fencing != FENCING_REQUIRED)
         return NULL;
     return err_new(ERR_PRECONDITION,
@@ -59,12 +73,12 @@ static struct err *with_fence(struct task *self, struct node *node,
                               const struct fenced_volume *volume, uint64_t key, uint64_t former)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(volume->attachment);
-    bool known = fence_record_key(attachment) == key;
+    bool known = fence_note_key(attachment) == key;
     CLEANUP(freep)
-    char *note = fence_note_held(key, former || !known ? former : fence_record_former(attachment));
+    char *note = fence_note_held(key, former || !known ? former : fence_note_former(attachment));
 
     metric_add(&METRIC_FENCES, 1, "held");
-    return fence_record_write(self, node, volume->attachment, note);
+    return volume_fence_record(self, node, volume->attachment, note);
 }
 
 struct err *volume_fence_take(struct task *self, struct node *node,
@@ -100,11 +114,11 @@ struct err *volume_fence_take(struct task *self, struct node *node,
 static struct err *release(struct task *self, struct node *node,
                            const struct kube_object *attachment, unsigned lun)
 {
-    uint64_t key = fence_record_key(as_attachment(attachment));
+    uint64_t key = fence_note_key(as_attachment(attachment));
 
     if (key)
         TRY(host_release_fence(self, node->host, lun, key));
-    return fence_record_write(self, node, attachment, NULL);
+    return volume_fence_record(self, node, attachment, NULL);
 }
 
 /* From whom it was taken never gave it up, and may live on with the volume mounted: it would write
@@ -114,7 +128,7 @@ void volume_fence_release(struct task *self, struct node *node, struct kube_obje
 {
     CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(attachment);
 
-    if (fence_record_former(as_attachment(kept)))
+    if (fence_note_former(as_attachment(kept)))
         return;
     CLEANUP(err_freep) struct err *err = release(self, node, kept, lun);
     if (err && err_kind(err) != ERR_NOT_FOUND)

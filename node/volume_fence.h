@@ -33,3 +33,9 @@ struct err *volume_fence_take(struct task *self, struct node *node,
  * a former primary stays until then. */
 void volume_fence_release(struct task *self, struct node *node, struct kube_object *attachment,
                           unsigned lun);
+
+/* Writes ANNOTATION_FENCE (provisioner-lib/records/fence_note.h), unless that is on record; NULL
+ * takes it away. For fence_watch.h, too. */
+struct err *volume_fence_record(struct task *self, struct node *node,
+                                const struct kube_object *attachment, const char *note)
+    __attribute__((warn_unused_result));

@@ -1,6 +1,7 @@
 #include "controller/attachment/unfenced.h"
 
 #include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/volume.h"
 
 enum { MOST_TOLD = 10 * 1000 };
@@ -8,7 +9,7 @@ enum { MOST_TOLD = 10 * 1000 };
 bool unfenced_is_news(const Api__AzVolume *volume, const Api__AzVolumeAttachment *before,
                       const Api__AzVolumeAttachment *after)
 {
-    return attachment_is_unfenced(after) && !attachment_is_unfenced(before) &&
+    return fence_note_is_unsupported(after) && !fence_note_is_unsupported(before) &&
            attachment_wants(after, ROLE_PRIMARY) && attachment_is(after, ROLE_PRIMARY) &&
            volume_fencing(volume) == FENCING_PREFERRED;
 }

@@ -17,6 +17,7 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "lib/kube/node.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 #define KUBELET_LEASES "kube-node-lease"
 
@@ -125,8 +126,7 @@ static struct err *hold(struct failover_work *work, const struct failover_plan *
 static struct err *write_request(struct task *self, struct failover_work *work,
                                  const struct kube_object *attachment, const char *request)
 {
-    json_t *changes =
-        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_PREEMPT_REQUEST, request);
+    json_t *changes = status_annotation_json(ANNOTATION_PREEMPT_REQUEST, request);
 
     return cached_patch_status(self, work->controller->leader_kube, work->controller->attachments,
                                attachment, if_unchanged(attachment, changes), NULL);

@@ -14,8 +14,7 @@
 #include "lib/kube/node.h"
 #include "lib/kube/pod_claim.h"
 #include "lib/kube/pv_source.h"
-
-#define HELD "held "
+#include "provisioner-lib/records/fence_note.h"
 
 enum {
     PATIENCE_MS = 2000, /* for the first replica that was asked */
@@ -33,12 +32,9 @@ static bool is_primary(const Api__AzVolumeAttachment *attachment)
 
 static char *request_of(const Api__AzVolumeAttachment *attachment, const char *since)
 {
-    const char *fence = attachment_annotation(attachment, ANNOTATION_FENCE);
+    uint64_t key = fence_note_key(attachment);
 
-    if (!since || !fence || strncmp(fence, HELD, strlen(HELD)) != 0)
-        return NULL;
-    fence += strlen(HELD);
-    return mem_printf("%.*s %s", (int)strcspn(fence, " "), fence, since);
+    return since && key ? preempt_request_text(key, since) : NULL;
 }
 
 static const char *request_on_record(const struct kube_object *object)
@@ -50,14 +46,6 @@ static bool has_answered(const struct kube_object *object, const char *request)
 {
     return request &&
            same_text(attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED), request);
-}
-
-/* Whoever has taken the fence from it since is not known to refuse the silent node. */
-static bool has_fence(const struct kube_object *object)
-{
-    const char *fence = attachment_annotation(as_attachment(object), ANNOTATION_FENCE);
-
-    return fence && strncmp(fence, HELD, strlen(HELD)) == 0;
 }
 
 /* Its node is heard of and has the disk. */
@@ -88,7 +76,9 @@ static void add_replica(struct failover_work *work, struct failover_disk *disk,
     const char *asked = request_on_record(object);
     bool answered = asked && has_answered(object, asked);
 
-    volume->proven = volume->proven || (has_answered(object, disk->request) && has_fence(object));
+    /* Whoever has taken the fence from it since is not known to refuse the silent node. */
+    volume->proven = volume->proven ||
+                     (has_answered(object, disk->request) && fence_note_key(as_attachment(object)));
     if (asked && !answered)
         ARRAY_ADD(work->unanswered, work->in.n_unanswered) = kube_object_ref(object);
     if (!can_preempt(work->controller, object))

@@ -10,6 +10,7 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 struct replica_gc_plan replica_gc_decide(const struct replica_gc_snapshot *in)
 {
@@ -68,8 +69,7 @@ static struct replica_gc_snapshot gather(const struct controller *controller,
 static struct err *write_deadline(struct task *self, struct controller *controller,
                                   const struct kube_object *volume, const char *time)
 {
-    json_t *changes =
-        json_pack("{s:{s:{s:s?}}}", "status", "annotation", ANNOTATION_COLLECT_AFTER, time);
+    json_t *changes = status_annotation_json(ANNOTATION_COLLECT_AFTER, time);
 
     return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
                                if_unchanged(volume, changes), NULL);

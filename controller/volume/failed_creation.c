@@ -6,6 +6,7 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
+#include "provisioner-lib/records/status_annotation.h"
 
 /* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
  */
@@ -20,10 +21,8 @@ static struct err *annotate(struct task *self, struct controller *controller, st
                             const struct kube_object *volume, const char *note, const char *value,
                             struct kube_object **ret)
 {
-    json_t *changes = json_pack("{s:{s:{s:s}}}", "status", "annotation", note, value);
-
     return cached_patch_status(self, kube, controller->volumes, volume,
-                               if_unchanged(volume, changes), ret);
+                               if_unchanged(volume, status_annotation_json(note, value)), ret);
 }
 
 struct err *failed_creation_note(struct task *self, struct controller *controller,

@@ -55,13 +55,6 @@ const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, con
     return status ? KUBE_MAP_GET(status->annotation, status->n_annotation, name) : NULL;
 }
 
-bool attachment_is_unfenced(const Api__AzVolumeAttachment *attachment)
-{
-    const char *note = attachment_annotation(attachment, ANNOTATION_FENCE);
-
-    return note && strcmp(note, "unsupported") == 0;
-}
-
 /* A number of the publish context; false if it has none of that name, or none up to `most`. */
 static bool read_number(const Api__AzVolumeAttachment *attachment, const char *name, uint64_t most,
                         uint64_t *ret)

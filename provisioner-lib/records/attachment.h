@@ -26,8 +26,6 @@ bool attachment_is(const Api__AzVolumeAttachment *attachment, const char *role);
 const char *attachment_state(const Api__AzVolumeAttachment *attachment); /* "" if it has none yet */
 /* A note in status.annotation; NULL if it is not there. */
 const char *attachment_annotation(const Api__AzVolumeAttachment *attachment, const char *name);
-/* Whether its node has used the volume without a fence, because the device supports none. */
-bool attachment_is_unfenced(const Api__AzVolumeAttachment *attachment);
 /* Whether the volume's parameters ask for automatic failover (docs/failover.md). */
 bool attachment_wants_automatic_failover(const Api__AzVolumeAttachment *attachment);
 

@@ -465,7 +465,7 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():
     known = dict(re.findall(r'#define (ANNOTATION_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
     named = {known[name] for source in (TREE / "node").glob("*.c")
-             for statement in source.read_text().split(";") if "json_pack" in statement
+             for statement in source.read_text().split(";") if re.search(r"json_pack|_annotation_json", statement)
              for name in re.findall(r"\bANNOTATION_\w+", statement)}
     assert known["ANNOTATION_PREEMPTED"] in named and known["ANNOTATION_PREEMPT_REQUEST"] not in named
     assert allowed_notes(FAILOVER) == named

@@ -353,7 +353,8 @@ MUTANTS = [
     silent("given up with a volume that does not want it", FAILOVER,
            "    if (!volume->wanted)", "    if (!volume->wanted && volume->n_replicas == 0)"),
     silent("an answer from before the node was heard of proves", SILENT,
-           "    volume->proven = volume->proven || (has_answered(object, disk->request) && has_fence(object));",
+           "    volume->proven = volume->proven ||\n"
+           "                     (has_answered(object, disk->request) && fence_note_key(as_attachment(object)));",
            "    const char *answer = attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED);\n"
            "    volume->proven |= disk->request && answer && strncmp(answer, disk->request, 18) == 0;"),
     silent("kubelet is not asked", "controller/failover/reconcile.c",

@@ -35,7 +35,7 @@ MUTANTS = [
     Mutant("users who want no fence are warned that there is none", "controller/attachment/unfenced.c",
            "volume_fencing(volume) == FENCING_PREFERRED;", "volume != NULL;"),
     Mutant("users are warned of a fence at each change of an attachment", "controller/attachment/unfenced.c",
-           " && !attachment_is_unfenced(before) &&", " && before &&"),
+           " && !fence_note_is_unsupported(before) &&", " && before &&"),
     Mutant("a replica that is ready gives way before one that is not", "controller/attachment/preemption.c",
            "if (a->unready != b->unready)", "if (!a->name)"),
     Mutant("a replica that is not ready is counted as ready", "controller/volume/attachment_summary.c",

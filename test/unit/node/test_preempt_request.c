@@ -1,4 +1,4 @@
-/* Which requests are to be answered, and what they name. */
+/* Which requests are to be answered. */
 #include "node/preempt_request.h"
 
 #include "lib/base/alloc.h"
@@ -60,35 +60,10 @@ static void test_which_are_answered(void **state)
     }
 }
 
-static void test_the_key(void **state)
-{
-    (void)state;
-    assert_int_equal(preempt_request_key(KEY " " TIME), 0x0a0a0a0a00000001);
-    assert_int_equal(preempt_request_key("0xffffffffffffffff x"), UINT64_MAX);
-    const char *const wrong[] = {
-        "",
-        KEY,
-        KEY " ",
-        " " TIME,
-        "held " KEY " " TIME,
-        KEY "0 x",
-        "0x1 x",
-        "0x x",
-        "0a0a0a0a00000001 x",
-        "0x0a0a0a0a0000000g x",
-        "0x0000000000000000 x",
-        "0x-a0a0a0a00000001 x",
-    };
-    for (size_t i = 0; i < COUNT_OF(wrong); i++)
-        if (preempt_request_key(wrong[i]))
-            fail_msg("\"%s\" has a key", wrong[i]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which_are_answered),
-        cmocka_unit_test(test_the_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

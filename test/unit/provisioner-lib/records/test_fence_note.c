@@ -1,15 +1,16 @@
-/* What is on record of a fence, and when that is not true any more. */
-#include "node/fence_record.h"
+/* What is on record of a fence, and of the wish to have one preempted. */
+#include "provisioner-lib/records/fence_note.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "lib/base/alloc.h"
-#include "node/fence_watch.h"
-#include "provisioner-lib/host/reservation.h"
 #include "provisioner-lib/records/attachment.h"
 #include "test/unit/object.h"
 
 #define KEY 0x0a0a0a0a00000001
+#define TEXT "0x0a0a0a0a00000001"
+#define TIME "2026-01-01T00:00:00.000000Z"
 
 static const struct {
     const char *note;
@@ -38,9 +39,11 @@ static void test_what_it_says(void **state)
         CLEANUP(kube_object_unrefp)
         struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
 
-        assert_int_equal(fence_record_key(as_attachment(object)), notes[i].key);
-        assert_int_equal(fence_record_former(as_attachment(object)), notes[i].former);
-        assert_int_equal(fence_record_is_lost(as_attachment(object)), notes[i].lost);
+        assert_int_equal(fence_note_key(as_attachment(object)), notes[i].key);
+        assert_int_equal(fence_note_former(as_attachment(object)), notes[i].former);
+        assert_int_equal(fence_note_is_lost(as_attachment(object)), notes[i].lost);
+        assert_int_equal(fence_note_is_unsupported(as_attachment(object)),
+                         strcmp(notes[i].note, "unsupported") == 0);
     }
 }
 
@@ -49,20 +52,37 @@ static void test_what_is_written(void **state)
     CLEANUP(freep) char *held = fence_note_held(KEY, 0);
     CLEANUP(freep) char *taken = fence_note_held(KEY, 7);
     CLEANUP(freep) char *lost = fence_note_lost(1);
+    CLEANUP(freep) char *request = preempt_request_text(KEY, TIME);
 
     (void)state;
     assert_string_equal(held, "held 0x0a0a0a0a00000001");
     assert_string_equal(taken, "held 0x0a0a0a0a00000001 from 0x0000000000000007");
     assert_string_equal(lost, "lost 0x0000000000000001");
+    assert_string_equal(request, TEXT " " TIME);
 }
 
-/* While nobody holds a reservation nobody's writes are refused, and a release is under way. */
-static void test_when_it_is_lost(void **state)
+static void test_the_key(void **state)
 {
     (void)state;
-    assert_true(fence_watch_is_lost(&(struct reservation){.held = true, .holder = KEY + 1}, KEY));
-    assert_false(fence_watch_is_lost(&(struct reservation){.held = true, .holder = KEY}, KEY));
-    assert_false(fence_watch_is_lost(&(struct reservation){.held = false}, KEY));
+    assert_int_equal(preempt_request_key(TEXT " " TIME), 0x0a0a0a0a00000001);
+    assert_int_equal(preempt_request_key("0xffffffffffffffff x"), UINT64_MAX);
+    const char *const wrong[] = {
+        "",
+        TEXT,
+        TEXT " ",
+        " " TIME,
+        "held " TEXT " " TIME,
+        TEXT "0 x",
+        "0x1 x",
+        "0x x",
+        "0a0a0a0a00000001 x",
+        "0x0a0a0a0a0000000g x",
+        "0x0000000000000000 x",
+        "0x-a0a0a0a00000001 x",
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        if (preempt_request_key(wrong[i]))
+            fail_msg("\"%s\" has a key", wrong[i]);
 }
 
 int main(void)
@@ -70,7 +90,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_it_says),
         cmocka_unit_test(test_what_is_written),
-        cmocka_unit_test(test_when_it_is_lost),
+        cmocka_unit_test(test_the_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

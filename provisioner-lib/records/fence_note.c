@@ -1,0 +1,84 @@
+#include "provisioner-lib/records/fence_note.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/alloc.h"
+#include "lib/base/text.h"
+#include "provisioner-lib/records/attachment.h"
+
+#define HELD "held "
+#define FROM " from "
+#define LOST "lost "
+
+static const char *note_of(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment_annotation(attachment, ANNOTATION_FENCE);
+}
+
+static bool begins(const char *note, const char *word)
+{
+    return note && strncmp(note, word, strlen(word)) == 0;
+}
+
+/* At the beginning of a text, up to its end or a space; 0: there is none. */
+static uint64_t parse_key(const char *text)
+{
+    char *end;
+
+    if (text[0] != '0' || text[1] != 'x' || !isxdigit((unsigned char)text[2]))
+        return 0;
+    uint64_t key = strtoull(text, &end, 16);
+    return (*end == '\0' || *end == ' ') && end - text == strlen("0x0123456789abcdef") ? key : 0;
+}
+
+uint64_t fence_note_key(const Api__AzVolumeAttachment *attachment)
+{
+    const char *note = note_of(attachment);
+
+    return begins(note, HELD) ? parse_key(note + strlen(HELD)) : 0;
+}
+
+uint64_t fence_note_former(const Api__AzVolumeAttachment *attachment)
+{
+    const char *from = fence_note_key(attachment) ? strstr(note_of(attachment), FROM) : NULL;
+
+    return from ? parse_key(from + strlen(FROM)) : 0;
+}
+
+bool fence_note_is_lost(const Api__AzVolumeAttachment *attachment)
+{
+    return begins(note_of(attachment), LOST);
+}
+
+bool fence_note_is_unsupported(const Api__AzVolumeAttachment *attachment)
+{
+    return same_text(note_of(attachment), FENCE_NOTE_UNSUPPORTED);
+}
+
+char *fence_note_held(uint64_t key, uint64_t former)
+{
+    return former ? mem_printf(HELD FENCE_KEY_FORMAT FROM FENCE_KEY_FORMAT, key, former)
+                  : mem_printf(HELD FENCE_KEY_FORMAT, key);
+}
+
+char *fence_note_lost(uint64_t key)
+{
+    return mem_printf(LOST FENCE_KEY_FORMAT, key);
+}
+
+/* ---- requests ---- */
+
+char *preempt_request_text(uint64_t key, const char *renewed)
+{
+    return mem_printf(FENCE_KEY_FORMAT " %s", key, renewed);
+}
+
+uint64_t preempt_request_key(const char *request)
+{
+    const char *time = strchr(request, ' ');
+
+    return time && time[1] ? parse_key(request) : 0;
+}
