@@ -11,6 +11,7 @@
 #include "node/replica_disk.h"
 #include "node/replica_verdict.h"
 #include "node/volume_record.h"
+#include "node/volume_tasks.h"
 #include "provisioner-lib/records/status_annotation.h"
 
 enum {
@@ -23,8 +24,8 @@ enum {
 struct replica_check {
     struct list link;
     struct node *node;
-    char *volume; /* id in lower case */
-    int lun;      /* of the last step; NO_LUN: it was no replica's */
+    const char *volume; /* id in lower case */
+    int lun;            /* of the last step; NO_LUN: it was no replica's */
     bool failed;
 
     /* The last look. */
@@ -47,16 +48,16 @@ int replica_check_lun(const Api__AzVolumeAttachment *attachment)
     return attached ? replica_disk_lun(attachment) : NO_LUN;
 }
 
-static const char *note_of(const struct kube_object *object)
+static const char *note_of(const Api__AzVolumeAttachment *attachment)
 {
-    return attachment_annotation(as_attachment(object), ANNOTATION_REPLICA_READY);
+    return attachment_annotation(attachment, ANNOTATION_REPLICA_READY);
 }
 
 /* With what is left of one that was a replica's. */
-static bool has_work(const struct kube_object *object)
+static bool has_work(const Api__AzVolumeAttachment *attachment)
 {
-    return replica_check_lun(as_attachment(object)) != NO_LUN ||
-           (note_of(object) && !kube_is_deleting(object->metadata));
+    return replica_check_lun(attachment) != NO_LUN ||
+           (note_of(attachment) && !kube_is_deleting(attachment->metadata));
 }
 
 static struct kube_object *object_of(const struct replica_check *check)
@@ -77,7 +78,7 @@ static bool goes_on(const struct replica_check *check)
 {
     const struct kube_object *object = object_of(check);
 
-    return check->errand || (object && has_work(object));
+    return check->errand || (object && has_work(as_attachment(object)));
 }
 
 /* ---- a look ---- */
@@ -171,7 +172,7 @@ static struct err *record(struct task *self, struct replica_check *check,
 {
     struct node *node = check->node;
     CLEANUP(freep)
-    char *note = replica_note(note_of(object), fault, loop_wall_us(node->loop));
+    char *note = replica_note(note_of(as_attachment(object)), fault, loop_wall_us(node->loop));
 
     if (!note)
         return NULL;
@@ -243,7 +244,7 @@ static struct err *end_check(struct task *self, struct replica_check *check,
     check->ended = check->failed = false;
     check->at_fault = 0;
     check->again = TIMER_NEVER;
-    if (!object || !has_work(object))
+    if (!object || !has_work(as_attachment(object)))
         return NULL;
     check->again = in_a_while(check);
     return write_note(self, check->node, object, NULL);
@@ -292,78 +293,28 @@ static void await_next(struct task *self, const struct replica_check *check)
         err_free(wait_for_change(self, &node->changed, next_step(check)));
 }
 
-static void check_free(struct replica_check *check)
+static void run(struct task *self, struct node *node, const char *volume)
 {
-    if (check->errand)
-        errand_abandon(check->errand);
-    list_remove(&check->link);
-    err_free(check->err);
-    free(check->volume);
-    free(check);
-}
+    struct replica_check check = {.node = node, .volume = volume, .lun = NO_LUN};
 
-static void run(struct task *self, void *arg)
-{
-    struct replica_check *check = arg;
-
-    while (!task_is_cancelled(self) && goes_on(check)) {
-        step(self, check);
-        await_next(self, check);
+    list_append(&node->replica_checks, &check.link);
+    while (!task_is_cancelled(self) && goes_on(&check)) {
+        step(self, &check);
+        await_next(self, &check);
     }
-    check_free(check);
+    if (check.errand)
+        errand_abandon(check.errand);
+    list_remove(&check.link);
+    err_free(check.err);
 }
 
 /* ---- all of them ---- */
 
-static bool is_checked(const struct node *node, const char *volume)
-{
-    LIST_FOREACH(&node->replica_checks, link)
-        if (strcmp(CONTAINER_OF(link, struct replica_check, link)->volume, volume) == 0)
-            return true;
-    return false;
-}
-
-static void add(struct node *node, struct task_group *group, const struct kube_object *object)
-{
-    const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
-
-    if (!has_work(object) || !spec || !spec->volume__id)
-        return;
-    CLEANUP(freep) char *volume = mem_lower(spec->volume__id);
-    if (informers_find_attachment(node, volume) != object || is_checked(node, volume))
-        return;
-    struct replica_check *check = mem_alloc(sizeof *check);
-    *check = (struct replica_check){.node = node, .volume = TAKE_PTR(volume), .lun = NO_LUN};
-    list_append(&node->replica_checks, &check->link);
-    if (!group_spawn(group, "replica's check", run, check))
-        check_free(check);
-}
-
-struct checker {
-    struct node *node;
-    struct task_group *group;
-};
-
-static void add_all(struct task *self, void *arg)
-{
-    struct checker *checker = arg;
-    struct node *node = checker->node;
-
-    while (!task_is_cancelled(self)) {
-        STORE_FOREACH(node->attachments, object)
-            add(node, checker->group, object);
-        err_free(wait_for_change(self, &node->changed, TIMER_NEVER));
-    }
-    free(checker);
-}
-
 void replica_checks_start(struct node *node, struct task_group *group)
 {
-    struct checker *checker = mem_alloc(sizeof *checker);
+    static const struct volume_task_kind kind = {"replica's check", has_work, run};
 
-    *checker = (struct checker){.node = node, .group = group};
-    if (!group_spawn(group, "replicas' checks", add_all, checker))
-        free(checker);
+    volume_tasks_start(node, group, &kind);
 }
 
 unsigned replica_checks_failed(const struct node *node)

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "node/informers.h"
+#include "node/volume_tasks.h"
 
 enum {
     LOOK_AGAIN_MS = 60 * 1000, /* without news */
@@ -15,8 +16,8 @@ enum {
 struct replica_disk {
     struct list link;
     struct node *node;
-    char *volume; /* id in lower case */
-    int lun;      /* where it was looked for */
+    const char *volume; /* id in lower case */
+    int lun;            /* where it was looked for */
     struct device device;
     uint64_t looked; /* loop_now() time */
     unsigned news;   /* of disks, before the look */
@@ -97,20 +98,24 @@ static void await_look(struct task *self, struct replica_disk *disk)
         err_free(wait_for_change(self, &node->changed, next_look(disk)));
 }
 
-static void hold(struct task *self, void *arg)
+static bool is_due(const Api__AzVolumeAttachment *attachment)
 {
-    struct replica_disk *disk = arg;
-    struct node *node = disk->node;
+    return replica_disk_lun(attachment) != NO_LUN;
+}
+
+static void hold(struct task *self, struct node *node, const char *volume)
+{
+    struct replica_disk disk = {
+        .node = node, .volume = volume, .lun = NO_LUN, .device = DEVICE_NONE};
     int lun;
 
-    while (!task_is_cancelled(self) && (lun = lun_of(disk)) != NO_LUN) {
-        look(self, disk, lun);
-        await_look(self, disk);
+    list_append(&node->replica_disks, &disk.link);
+    while (!task_is_cancelled(self) && (lun = lun_of(&disk)) != NO_LUN) {
+        look(self, &disk, lun);
+        await_look(self, &disk);
     }
-    host_let_go(self, node->host, &disk->device);
-    list_remove(&disk->link);
-    free(disk->volume);
-    free(disk);
+    host_let_go(self, node->host, &disk.device);
+    list_remove(&disk.link);
     node_changed(node);
 }
 
@@ -127,44 +132,6 @@ static struct replica_disk *find(const struct node *node, const char *volume)
     return NULL;
 }
 
-static void add(struct node *node, struct task_group *group, const struct kube_object *object)
-{
-    const Api__AzVolumeAttachment *attachment = as_attachment(object);
-
-    if (replica_disk_lun(attachment) == NO_LUN || !attachment->spec->volume__id)
-        return;
-    CLEANUP(freep) char *volume = mem_lower(attachment->spec->volume__id);
-    if (informers_find_attachment(node, volume) != object || find(node, volume))
-        return;
-    struct replica_disk *disk = mem_alloc(sizeof *disk);
-    *disk = (struct replica_disk){.node = node, .lun = NO_LUN, .device = DEVICE_NONE};
-    disk->volume = TAKE_PTR(volume);
-    list_append(&node->replica_disks, &disk->link);
-    if (group_spawn(group, "replica's disk", hold, disk))
-        return;
-    list_remove(&disk->link);
-    free(disk->volume);
-    free(disk);
-}
-
-struct keeper {
-    struct node *node;
-    struct task_group *group;
-};
-
-static void keep(struct task *self, void *arg)
-{
-    struct keeper *keeper = arg;
-    struct node *node = keeper->node;
-
-    while (!task_is_cancelled(self)) {
-        STORE_FOREACH(node->attachments, object)
-            add(node, keeper->group, object);
-        err_free(wait_for_change(self, &node->changed, TIMER_NEVER));
-    }
-    free(keeper);
-}
-
 static void pass_news(struct task *self, void *arg)
 {
     struct node *node = arg;
@@ -177,11 +144,9 @@ static void pass_news(struct task *self, void *arg)
 
 void replica_disks_start(struct node *node, struct task_group *group)
 {
-    struct keeper *keeper = mem_alloc(sizeof *keeper);
+    static const struct volume_task_kind kind = {"replica's disk", is_due, hold};
 
-    *keeper = (struct keeper){.node = node, .group = group};
-    if (!group_spawn(group, "replicas' disks", keep, keeper))
-        free(keeper);
+    volume_tasks_start(node, group, &kind);
     group_spawn(group, "news of disks", pass_news, node);
 }
 
