@@ -7,10 +7,9 @@
 /* The one that believes that it leads; any one if none does. */
 static size_t leader_or(struct sim *sim, size_t otherwise)
 {
-    for (size_t i = 0; i < SIM_CONTROLLERS; i++)
-        if (sim->controllers[i] && controller_process_leads(sim->controllers[i]))
-            return i;
-    return otherwise;
+    struct controller_process **leader = sim_leader(sim);
+
+    return leader ? (size_t)(leader - sim->controllers) : otherwise;
 }
 
 static size_t any(const struct incident *incident)

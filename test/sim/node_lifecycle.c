@@ -44,15 +44,5 @@ static void look_at_pod(struct pod *pod)
 
 void node_lifecycle_run(struct task *self, void *arg)
 {
-    struct world *world = arg;
-    struct err *err = NULL;
-
-    while (!err) {
-        LIST_FOREACH(&world->machines, link)
-            look_at_machine(MACHINE_OF(link));
-        LIST_FOREACH(&world->pods, link)
-            look_at_pod(POD_OF(link));
-        err = task_sleep(self, PERIOD_MS);
-    }
-    err_free(err);
+    world_look_around(self, arg, PERIOD_MS, look_at_machine, look_at_pod);
 }

@@ -149,25 +149,18 @@ struct ambush {
 
 static void kill_leader(void *arg)
 {
-    struct sim *sim = arg;
+    struct controller_process **leader = sim_leader(arg);
 
-    for (size_t i = 0; i < SIM_CONTROLLERS; i++)
-        if (sim->controllers[i] && controller_process_leads(sim->controllers[i])) {
-            controller_process_kill(TAKE_PTR(sim->controllers[i]));
-            return;
-        }
+    if (leader)
+        controller_process_kill(TAKE_PTR(*leader));
 }
 
 static void pause_leader(struct ambush *ambush)
 {
-    struct sim *sim = ambush->sim;
+    struct controller_process **leader = sim_leader(ambush->sim);
 
-    for (size_t i = 0; i < SIM_CONTROLLERS; i++)
-        if (sim->controllers[i] && controller_process_leads(sim->controllers[i])) {
-            controller_process_pause(sim->controllers[i],
-                                     1 + random_below(&ambush->random, 40 * SECOND_MS));
-            return;
-        }
+    if (leader)
+        controller_process_pause(*leader, 1 + random_below(&ambush->random, 40 * SECOND_MS));
 }
 
 /* The machine that was asked falls silent, too. */

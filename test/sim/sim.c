@@ -55,6 +55,14 @@ void sim_choices(const struct incident *incident, struct random *ret)
     ret->state = incident->choice;
 }
 
+struct controller_process **sim_leader(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_CONTROLLERS; i++)
+        if (sim->controllers[i] && controller_process_leads(sim->controllers[i]))
+            return &sim->controllers[i];
+    return NULL;
+}
+
 /* ---- controllers ---- */
 
 struct controller_process *sim_any_controller(struct sim *sim)

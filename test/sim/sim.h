@@ -67,6 +67,8 @@ bool sim_run(const struct sim_config *config, struct verdict *ret);
 struct controller_process *sim_any_controller(struct sim *sim);
 /* Of a random stream of the incident's own. */
 void sim_choices(const struct incident *incident, struct random *ret);
+/* The place of the controller that believes that it leads; NULL if none does. */
+struct controller_process **sim_leader(struct sim *sim);
 
 /* A line of the trace, with the time; nothing unless it is wanted. The last lines are kept for the
  * verdict. */

@@ -18,6 +18,22 @@ uint64_t world_now(const struct world *world)
     return loop_now(world->sim->loop);
 }
 
+void world_look_around(struct task *self, struct world *world, uint64_t period_ms,
+                       void (*look_at_machine)(struct machine *machine),
+                       void (*look_at_pod)(struct pod *pod))
+{
+    struct err *err = NULL;
+
+    while (!err) {
+        LIST_FOREACH(&world->machines, link)
+            look_at_machine(MACHINE_OF(link));
+        LIST_FOREACH(&world->pods, link)
+            look_at_pod(POD_OF(link));
+        err = task_sleep(self, period_ms);
+    }
+    err_free(err);
+}
+
 bool world_wait_for_pods(struct task *self, struct world *world, uint64_t look_ms,
                          uint64_t delay_ms)
 {

@@ -50,6 +50,10 @@ bool world_is_settled(struct sim *sim, char **ret_why);
 struct machine *world_add_machine(struct world *world, unsigned zone);
 
 uint64_t world_now(const struct world *world);
+/* Looks at every machine and every pod once in each period, until the task is cancelled. */
+void world_look_around(struct task *self, struct world *world, uint64_t period_ms,
+                       void (*look_at_machine)(struct machine *machine),
+                       void (*look_at_pod)(struct pod *pod));
 /* Until pods have changed, at most `look_ms`, and `delay_ms` more, as whoever acts on them takes a
  * while to; false if the task is to end. */
 bool world_wait_for_pods(struct task *self, struct world *world, uint64_t look_ms,
