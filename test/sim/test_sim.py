@@ -20,7 +20,7 @@ MUST_BE_REACHED = Path(__file__).parent / "coverage.txt"
 
 JOBS = len(os.sched_getaffinity(0))
 CHECKED_SEEDS = 6
-SEEDS = 175
+SEEDS, MOST_SEEDS = 175, 525
 MINUTES_FOR_NEW = 2  # of CPU time; `make nightly` runs many more
 LIMIT = 3000  # seconds, for a run that takes minutes
 
@@ -79,9 +79,14 @@ def test_seeds_under_sanitizers(tmp_path):
 
 
 def test_seeds_reach_what_they_must(tmp_path):
-    reached = simulate(PLAIN, f"--seeds=1:{SEEDS}", report=tmp_path / "report")["coverage"]
-    wanted = [line for line in MUST_BE_REACHED.read_text().splitlines() if line]
-    assert [situation for situation in wanted if situation not in reached] == []
+    """What is rare may take more seeds than others: every change of the sources draws anew."""
+    missing = {line for line in MUST_BE_REACHED.read_text().splitlines() if line}
+    for first in range(1, MOST_SEEDS, SEEDS):
+        missing -= set(simulate(PLAIN, f"--seeds={first}:{first + SEEDS - 1}",
+                                report=tmp_path / "report")["coverage"])
+        if not missing:
+            return
+    assert missing == set()
 
 
 def test_seeds_that_are_new(tmp_path):
