@@ -91,7 +91,7 @@ workqueue_work_fn reconcile_failover;
 workqueue_work_fn reconcile_summary;
 
 /* Forgets what was learned while leading. */
-void attachment_forget_verified(struct controller *controller);
+void attachment_forget_learned(struct controller *controller);
 
 /* ---- small things that several of them need ---- */
 

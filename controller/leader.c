@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/attachment/attacher_calls.h"
 #include "controller/attachment/unfenced.h"
 #include "controller/audit/audit.h"
 #include "controller/cache/informers.h"
@@ -123,6 +124,7 @@ static void start(struct leader *leader)
                                                     .finished = finished,
                                                 });
     controller->leading = &leader->leading;
+    leader->leading.attacher_calls = attacher_calls_start(controller, &leader->reconcilers);
     leader->leading.node_leases = node_leases_start(controller, &leader->reconcilers);
     leader->audit = audit_start(controller, &leader->reconcilers);
     resync(leader);
@@ -170,9 +172,10 @@ static void end_reconcilers(struct leader *leader)
     struct controller *controller = leader->config.controller;
 
     audit_free(TAKE_PTR(leader->audit));
-    attachment_forget_verified(controller);
+    attachment_forget_learned(controller);
     unschedulable_clear(controller);
     filesystem_note_forget(controller);
+    attacher_calls_free(TAKE_PTR(leader->leading.attacher_calls));
     node_leases_free(TAKE_PTR(leader->leading.node_leases));
     unfenced_forget(controller);
     controller->leading = NULL;

@@ -44,8 +44,12 @@ struct leading {
     struct list reservations; /* of struct reservation; attachment/status.c */
     /* Uids of attachments that the cloud was seen to have; attachment/snapshot.c. */
     struct string_set verified;
+    /* Keys of primaries that the cloud has begun to attach; attachment/snapshot.c. */
+    struct string_set accepted;
     /* Volumes that have fewer replicas than wanted; replica/unschedulable.c. */
     struct unschedulable *unschedulable;
+    /* That are known to come; attachment/attacher_calls.c. */
+    struct attacher_calls *attacher_calls;
     /* Uids of attachments with a note that does not count; volume/filesystem_note.c. */
     struct string_set ignored_notes;
     /* Of which nothing is heard; failover/node_leases.c. */

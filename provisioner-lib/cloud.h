@@ -158,7 +158,11 @@ struct cloud_attach {
      * and CONFLICT says so. `instance` is the machine's model as far as it is known, or NULL. Must
      * not yield; NULL: it is wanted in any case. */
     bool (*precondition)(void *ctx, const struct cloud_instance *instance);
+    /* Told when the cloud has begun with it; from now on it does not wait for others. NULL: it is
+     * no matter. */
+    void (*accepted)(void *ctx);
     void *ctx;
+    struct cloud_instance *seen; /* the model that has it, for cloud_instance_fini; or NULL */
 };
 
 /* What a disk is to be. */
@@ -245,7 +249,8 @@ struct cloud_ops {
      * moment, so that both can be one change. */
     void (*instance_announce)(struct cloud *cloud, const char *instance_id, bool coming);
     /* Return when it is done and seen in the model. Requests for one machine are gathered into few
-     * changes; changes of one disk never overlap. */
+     * changes; of one disk, only attaches to several machines overlap, or only
+     * detaches. */
     struct err *(*disk_attach)(struct task *self, struct cloud *cloud,
                                const struct cloud_attach *attach);
     /* Attaches of the disk may no longer be wanted: those that wait for their turn are asked. */

@@ -10,8 +10,8 @@
  *     another record uses;
  *   - a single-writer disk has one primary: no attachment becomes the primary while another one is
  *     the primary on record;
- *   - a replica waits until the primary is attached; there are never more than max_shares
- *     attachments;
+ *   - a replica waits until the cloud has begun to attach the primary; there are never more than
+ *     max_shares attachments;
  *   - "attached" is recorded only if a settled model says so;
  *   - if the model has another disk at a recorded LUN, that LUN is removed from the record before
  *     anything else;
@@ -77,8 +77,9 @@ struct attachment_snapshot {
     bool volume_ready; /* the AzVolume exists, has its disk and is not being deleted */
     unsigned max_shares;
     unsigned other_shares; /* other attachments that hold a share or will */
-    bool primary_attached; /* another attachment is the primary, and attached */
-    bool primary_waits;    /* another attachment is the primary, and not attached yet */
+    bool primary_attached; /* another attachment is the primary, and attached, or the cloud has
+                              begun to attach it */
+    bool primary_waits;    /* another attachment is the primary, and not that far yet */
     bool keeps_fence;      /* a node that was given up has the disk still, and may write once no
                               other node has it */
     bool role_taken;       /* another attachment is the primary on record, and only one may be */

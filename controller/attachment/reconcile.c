@@ -3,13 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "controller/attachment/dangling_attach.h"
-#include "controller/attachment/disk_look.h"
+#include "controller/attachment/attach.h"
+#include "controller/attachment/attacher_calls.h"
 #include "controller/attachment/disk_owner.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/status.h"
 #include "lib/base/alloc.h"
-#include "lib/base/log.h"
 #include "provisioner-lib/records/names.h"
 
 enum {
@@ -75,104 +74,29 @@ static struct err *read_vm(struct task *self, struct attachment_work *work, uint
     return err;
 }
 
-/* ---- changes to the VM ---- */
-
-/* What was asked for, as it was then. */
-struct attach_intent {
-    const struct attachment_work *work;
-    bool swaps_out; /* for what was leaving */
-    enum caching_mode caching;
-};
-
-static bool is_leaving(const struct attachment_work *work, const char *disk_id)
+/* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
+ * what is true now. False if the attachment is gone meanwhile, or is another one by now: what was
+ * read is about the VM of the former. (Of volume "a-b" on node "c" and volume "a" on node "b-c",
+ * one has a name that the other has when the first is gone.) */
+static bool gather_again(struct attachment_work *work, bool found)
 {
-    for (size_t i = 0; i < work->n_neighbours; i++)
-        if (work->neighbours[i].leaving && strcmp(work->neighbours[i].disk_id, disk_id) == 0)
-            return true;
-    return false;
-}
+    struct attachment_work fresh = {0};
 
-/* One that has left may have come back since, published. */
-static bool swap_holds(const struct attach_intent *intent, const struct attachment_work *now)
-{
-    for (size_t i = 0; intent->swaps_out && i < intent->work->n_neighbours; i++)
-        if (intent->work->neighbours[i].leaving &&
-            !is_leaving(now, intent->work->neighbours[i].disk_id))
-            return false;
-    return true;
-}
-
-static struct err *find_caching(const struct attachment_work *work, enum caching_mode *ret,
-                                bool *ret_accelerator)
-{
-    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
-    const struct caching_disk disk = volume_disk(work->volume);
-
-    TRY(volume_parse_existing(work->volume, &parameters));
-    const char *obstacle = volume_parameters_accelerator_obstacle(&parameters, &disk);
-    if (obstacle)
-        return err_new(ERR_INVALID, "parameter writeAcceleratorEnabled is not possible with %s",
-                       obstacle);
-    *ret = caching_of(parameters.caching, &disk);
-    *ret_accelerator = parameters.write_accelerator;
-    return NULL;
-}
-
-/* A disk that has grown meanwhile may have to be attached without a cache. */
-static bool caching_holds(const struct attach_intent *intent, const struct attachment_work *now)
-{
-    enum caching_mode caching = intent->caching;
-    bool unchanging;
-    CLEANUP(err_freep) struct err *err = find_caching(now, &caching, &unchanging);
-
-    return !err && caching == intent->caching;
-}
-
-/* While it waits for its turn, its attachment may be deleted, get another role or lose its LUN, a
- * replica is to wait for its volume's primary, a primary may come that needs its place, and so may
- * disks of somebody else. Then it is asked for again, as it has become, or not at all. */
-static bool precondition(void *ctx, const struct cloud_instance *instance)
-{
-    const struct attach_intent *intent = ctx;
-    const struct attachment_work *work = intent->work;
-    CLEANUP(attachment_work_fini) struct attachment_work now = {0};
-
-    if (!attachment_work_gather(work->controller, work->object->key, &now))
+    if (!attachment_work_gather(work->controller, work->object->key, &fresh) ||
+        strcmp(fresh.object->metadata->uid, work->object->metadata->uid) != 0) {
+        attachment_work_fini(&fresh);
         return false;
-    now.in.vm_read = true; /* if nothing newer, the model by which it was decided */
-    now.in.instance = instance ? instance : work->in.instance;
-    return strcmp(now.object->metadata->uid, work->object->metadata->uid) == 0 &&
-           now.in.wanted == work->in.wanted && now.in.lun == work->in.lun &&
-           attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now) &&
-           caching_holds(intent, &now);
-}
-
-static struct err *attach(struct task *self, struct attachment_work *work,
-                          const struct attachment_plan *plan)
-{
-    struct cloud *cloud = work->controller->cloud;
-    struct attach_intent intent = {.work = work, .swaps_out = plan->swaps_out};
-    const char *leaving[MAX_LUNS];
-    size_t n_leaving = 0;
-    bool write_accelerator;
-
-    for (size_t i = 0; plan->swaps_out && i < work->n_neighbours && n_leaving < MAX_LUNS; i++)
-        if (work->neighbours[i].leaving)
-            leaving[n_leaving++] = work->neighbours[i].disk_id;
-    TRY(find_caching(work, &intent.caching, &write_accelerator));
-    return cloud->ops->disk_attach(self, cloud,
-                                   &(struct cloud_attach){
-                                       .instance_id = work->instance_id,
-                                       .disk_id = work->in.disk_id,
-                                       .lun = plan->lun,
-                                       .caching = intent.caching,
-                                       .write_accelerator = write_accelerator,
-                                       .urgency = urgency_of(work),
-                                       .swap_out = leaving,
-                                       .n_swap_out = n_leaving,
-                                       .precondition = precondition,
-                                       .ctx = &intent,
-                                   });
+    }
+    fresh.instance_id = TAKE_PTR(work->instance_id);
+    fresh.instance = work->instance;
+    fresh.in.vm_read = work->in.vm_read;
+    fresh.in.vm_refreshed = work->in.vm_refreshed;
+    fresh.in.owner = work->in.owner;
+    work->instance = (struct cloud_instance){0};
+    attachment_work_fini(work);
+    *work = fresh;
+    work->in.instance = found ? &work->instance : NULL;
+    return true;
 }
 
 static struct err *detach(struct task *self, const struct attachment_work *work)
@@ -181,54 +105,6 @@ static struct err *detach(struct task *self, const struct attachment_work *work)
 
     return cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id,
                                    urgency_of(work));
-}
-
-/* That a node is full may be news: disks of others have come, or what its VM can take was a wrong
- * guess. It is on record before the refusal is, on which kubelet asks the node for its limit. */
-static void look_up_limit(struct task *self, const struct attachment_work *work)
-{
-    struct controller *controller = work->controller;
-    const char *node = work->attachment->spec->node_name;
-    CLEANUP(freep) char *key = kube_key(controller->settings.namespace_, node);
-    CLEANUP(err_freep) struct err *err = reconcile_limit(self, controller, key);
-
-    if (err)
-        log_warning("node %s: its limit of disks cannot be looked up: %s", node, err_message(err));
-}
-
-/* Somebody may have converted the disk: it is tried again when that is on record. */
-static struct err *learn_about_disk(struct task *self, const struct attachment_work *work,
-                                    struct err *refusal)
-{
-    bool differs = false;
-    CLEANUP(err_freep) struct err *err = disk_look_after_refusal(self, work, &differs);
-
-    if (err)
-        log_warning("%s: cannot find out what the disk is now: %s", work->object->key,
-                    err_message(err));
-    return differs ? err_as(refusal, ERR_BUSY) : refusal;
-}
-
-/* A disk that is in somebody's way may be attached where nobody uses it; then it is tried again. */
-static struct err *learn_from_refusal(struct task *self, struct attachment_work *work,
-                                      struct err *refusal)
-{
-    bool ended = false;
-
-    if (refusal && err_kind(refusal) == ERR_EXHAUSTED)
-        look_up_limit(self, work);
-    if (refusal && err_kind(refusal) == ERR_INVALID)
-        return learn_about_disk(self, work, refusal);
-    if (!refusal || err_kind(refusal) != ERR_BUSY)
-        return refusal;
-    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
-    if (err)
-        log_warning("%s: cannot find out which VM has the disk: %s", work->object->key,
-                    err_message(err));
-    if (!ended)
-        return refusal;
-    err_free(refusal);
-    return NULL;
 }
 
 /* ---- places ---- */
@@ -313,7 +189,7 @@ static struct err *cannot(struct task *self, struct attachment_work *work,
 {
     switch (step) {
     case STEP_NO_SLOT:
-        look_up_limit(self, work);
+        attach_look_up_limit(self, work);
         requeue(work, FULL_REQUEUE_MS);
         work->has_no_place = true;
         return no_slot(work);
@@ -326,6 +202,25 @@ static struct err *cannot(struct task *self, struct attachment_work *work,
 }
 
 /* ---- steps ---- */
+
+/* The next change of the VM may have begun by now: until that ends, its model could not be trusted
+ * that is read from here. */
+static struct err *attach_and_record(struct task *self, struct attachment_work *work,
+                                     const struct attachment_plan *plan)
+{
+    struct cloud_instance seen = {0};
+    bool attached;
+
+    TRY(attach_disk(self, work, plan, urgency_of(work), &seen, &attached));
+    if (!attached)
+        return NULL;
+    cloud_instance_fini(&work->instance);
+    work->instance = seen;
+    if (!gather_again(work, true))
+        return NULL;
+    struct attachment_plan next = attachment_next(&work->in);
+    return next.step == STEP_RECORD_ATTACHED ? status_set_attached(self, work, next.lun) : NULL;
+}
 
 /* Of the steps that only write to the status. */
 static struct err *(*const STATUS_WRITERS[])(struct task *self, struct attachment_work *work) = {
@@ -364,7 +259,7 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
     case STEP_RECORD_ATTACHING:
         return status_set_attaching(self, work, plan->lun);
     case STEP_ATTACH:
-        return learn_from_refusal(self, work, attach(self, work, plan));
+        return attach_and_record(self, work, plan);
     case STEP_REPAIR:
         return cloud->ops->instance_repair(self, cloud, work->instance_id, urgency_of(work));
     case STEP_RECORD_ATTACHED:
@@ -417,6 +312,8 @@ static void approach_begin(struct approach *approach, const struct attachment_wo
         return;
     approach->instance_id = mem_strdup(work->instance_id);
     approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, true);
+    attacher_calls_expect(work->controller, work->attachment->spec->node_name,
+                          approach->instance_id);
 }
 
 static void approach_end(struct approach *approach)
@@ -425,31 +322,6 @@ static void approach_end(struct approach *approach)
         return;
     approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, false);
     free(TAKE_PTR(approach->instance_id));
-}
-
-/* What was asked takes time: the rest is gathered again, so that what is decided next is decided on
- * what is true now. False if the attachment is gone meanwhile, or is another one by now: what was
- * read is about the VM of the former. (Of volume "a-b" on node "c" and volume "a" on node "b-c",
- * one has a name that the other has when the first is gone.) */
-static bool gather_again(struct attachment_work *work, bool found)
-{
-    struct attachment_work fresh = {0};
-
-    if (!attachment_work_gather(work->controller, work->object->key, &fresh) ||
-        strcmp(fresh.object->metadata->uid, work->object->metadata->uid) != 0) {
-        attachment_work_fini(&fresh);
-        return false;
-    }
-    fresh.instance_id = TAKE_PTR(work->instance_id);
-    fresh.instance = work->instance;
-    fresh.in.vm_read = work->in.vm_read;
-    fresh.in.vm_refreshed = work->in.vm_refreshed;
-    fresh.in.owner = work->in.owner;
-    work->instance = (struct cloud_instance){0};
-    attachment_work_fini(work);
-    *work = fresh;
-    work->in.instance = found ? &work->instance : NULL;
-    return true;
 }
 
 /* How old the VM's model may be. A fresh read for what leaves, or of where it was before, is not of
@@ -536,9 +408,12 @@ struct err *reconcile_attachment(struct task *self, void *ctx, const char *key)
     CLEANUP(approach_end)
     struct approach approach = {.cloud = controller->cloud, .began = loop_now(controller->loop)};
     bool go_on = true;
+    struct err *err = NULL;
 
-    for (int i = 0; go_on && i < MAX_STEPS; i++)
-        TRY(one_step(self, ctx, key, &approach, &go_on));
+    for (int i = 0; !err && go_on && i < MAX_STEPS; i++)
+        err = one_step(self, ctx, key, &approach, &go_on);
+    attachment_set_accepted(ctx, key, false); /* it is on record by now, or has failed */
+    TRY(err);
     if (go_on)
         workqueue_add(controller->leading->queues[ATTACHMENT_QUEUE], key);
     return NULL;

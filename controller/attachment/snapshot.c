@@ -21,9 +21,24 @@ void attachment_set_verified(struct controller *controller, const char *uid, boo
         string_set_remove(&controller->leading->verified, uid);
 }
 
-void attachment_forget_verified(struct controller *controller)
+void attachment_set_accepted(struct controller *controller, const char *key, bool yes)
+{
+    if (controller->leading && yes)
+        string_set_add(&controller->leading->accepted, key);
+    else if (controller->leading)
+        string_set_remove(&controller->leading->accepted, key);
+}
+
+bool attachment_has_come(const struct controller *controller, const struct kube_object *object)
+{
+    return strcmp(attachment_state(as_attachment(object)), STATE_ATTACHED) == 0 ||
+           (controller->leading && string_set_has(&controller->leading->accepted, object->key));
+}
+
+void attachment_forget_learned(struct controller *controller)
 {
     string_set_clear(&controller->leading->verified);
+    string_set_clear(&controller->leading->accepted);
 }
 
 /* ---- gather ---- */
@@ -221,7 +236,7 @@ static void gather_siblings(struct attachment_work *work)
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
-        if (state_of(other) == ATTACHMENT_ATTACHED)
+        if (attachment_has_come(work->controller, objects[i]))
             work->in.primary_attached = true;
         else
             work->in.primary_waits = true;

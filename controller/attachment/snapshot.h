@@ -45,3 +45,8 @@ struct publish_standing attachment_standing_of(const struct controller *controll
 
 /* Since this process leads, the cloud was seen to agree with what is on record. */
 void attachment_set_verified(struct controller *controller, const char *uid, bool yes);
+
+/* The cloud has begun to attach the primary, and nothing that is attached now holds that up. */
+void attachment_set_accepted(struct controller *controller, const char *key, bool yes);
+/* It is attached, or the cloud has begun to: replicas may come. */
+bool attachment_has_come(const struct controller *controller, const struct kube_object *object);

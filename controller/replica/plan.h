@@ -14,8 +14,8 @@
  *     otherwise before. If no other node can take the replica, it stays, because an unreachable
  *     node may come back with the disk still attached. A replica that is neither attached nor
  *     useful is released immediately;
- *   - nothing is attached before the primary is attached, while data is copied to the disk, or to a
- *     node without a free slot;
+ *   - nothing is attached before the cloud has begun to attach the primary, while data is copied to
+ * the disk, or to a node without a free slot;
  *   - equal snapshots give equal plans, whatever the order of attachments.
  */
 #pragma once
@@ -45,7 +45,7 @@ struct replica_snapshot {
     const struct replica_target *targets; /* best first; at most `wanted` */
     size_t n_targets;
     unsigned wanted;     /* by replicas_wanted */
-    bool may_attach;     /* the primary is attached, which comes first */
+    bool may_attach;     /* the primary, which comes first, is being attached, or is attached */
     bool copying;        /* data is still copied to the disk */
     unsigned max_shares; /* of the disk, at most MAX_SHARES_LIMIT */
 };

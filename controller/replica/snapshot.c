@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/attachment/snapshot.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_in_use.h"
@@ -44,7 +45,7 @@ void replica_work_gather(const struct controller *controller, const struct kube_
         if (!attachment->spec || !attachment->spec->node_name)
             continue;
         ret->has_primary |= primary;
-        ret->primary_attached |= primary && is_attached(attachment);
+        ret->primary_attached |= primary && attachment_has_come(controller, objects[i]);
         ret->objects[ret->n_attachments] = kube_object_ref(objects[i]);
         ret->attachments[ret->n_attachments++] =
             (struct replica_attachment){.node = attachment->spec->node_name,

@@ -13,7 +13,7 @@ struct replica_work {
     struct kube_object *objects[MAX_ATTACHMENTS]; /* referenced; parallel to `attachments` */
     struct replica_attachment attachments[MAX_ATTACHMENTS];
     size_t n_attachments;
-    bool has_primary, primary_attached;
+    bool has_primary, primary_attached; /* the latter also if the cloud has begun to attach it */
 
     /* Set by replica_work_place. */
     unsigned wanted, max_shares;

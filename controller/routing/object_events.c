@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "controller/attachment/attacher_calls.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/unfenced.h"
 #include "controller/cache/colocation.h"
@@ -73,6 +74,8 @@ static void volume_attachment_changed(void *ctx, struct kube_object *before,
         as_volume_attachment(after ? after : before)->spec->source;
 
     recovery_of_volume_attachment(controller, after ? after : before);
+    if (node)
+        attacher_calls_changed(controller, node);
     if (!after && source && source->persistent_volume_name)
         volumes_of_pv_changed(controller, source->persistent_volume_name);
     if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
@@ -106,6 +109,8 @@ static void attachment_changed(void *ctx, struct kube_object *before, struct kub
     size_t n = 0;
     struct kube_object *const *siblings = NULL;
 
+    if (spec && spec->node_name)
+        attacher_calls_changed(controller, spec->node_name);
     failover_of_attachment(controller, before, after);
     unfenced_consider(controller, before, after);
     if (!attachment_needs_reconcile(before, after))

@@ -467,6 +467,8 @@ struct err *arm_client_change(struct task *self, struct arm_client *arm,
     CLEANUP(arm_operation_fini) struct arm_operation operation = {0};
 
     TRY(arm_client_request(self, arm, request, NULL, &operation));
+    if (request->accepted)
+        request->accepted(request->ctx);
     return arm_operation_wait(self, arm, &operation);
 }
 

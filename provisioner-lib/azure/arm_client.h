@@ -39,6 +39,9 @@ struct arm_request {
     const char *if_match; /* NULL: whatever it is */
     const char *resource; /* id of the VM or instance that it is about; NULL: about none */
     enum cloud_urgency urgency;
+    void (*accepted)(
+        void *ctx); /* arm_client_change: Azure has begun, not ended; NULL: no matter */
+    void *ctx;
 };
 
 /* Returns when such a request could go out at once; kind, path, resource and urgency count. */

@@ -93,7 +93,7 @@ static struct err *change(struct task *self, struct cloud *cloud, const char *di
 {
     const struct azure *azure = azure_of(cloud);
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    struct busy_disk *hold;
+    struct disk_hold *hold;
 
     TRY(check_disk(disk_id));
     TRY(vm_disk_hold(self, azure->cache, disk_id, &hold));
@@ -225,6 +225,8 @@ static struct err *attach(struct task *self, struct cloud *cloud, const struct c
                          .swap_out = attach->swap_out,
                          .n_swap_out = attach->n_swap_out,
                          .precondition = attach->precondition,
+                         .accepted = attach->accepted,
+                         .seen = attach->seen,
                          .ctx = attach->ctx,
                      });
 }

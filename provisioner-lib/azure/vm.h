@@ -18,7 +18,7 @@ struct vm {
     struct vm_cache *cache;
 
     struct list pending; /* requests that no change carries yet, the most urgent first */
-    struct list busy;    /* disks of the change that is under way */
+    struct list holds;   /* of struct disk_hold, on the disks of the change that is under way */
     bool working;        /* its task runs */
     unsigned expected;   /* requests that are on their way */
     unsigned users;      /* tasks that are inside of a call for it */
@@ -38,14 +38,6 @@ struct vm {
     UT_hash_handle hh;          /* by the key */
 };
 
-/* A disk that a change under way concerns. */
-struct busy_disk {
-    struct list link; /* in its VM's list, if it has one */
-    char *disk;
-    const struct vm *vm; /* whose change it is; NULL: the disk itself is changed */
-    UT_hash_handle hh;
-};
-
 struct vm_cache {
     struct task_group *group;
     struct loop *loop;
@@ -53,9 +45,10 @@ struct vm_cache {
     struct skus *skus;
     enum vm_update_way way; /* that works in this cloud, as far as is known */
     struct vm *vms;
-    uint64_t swept; /* when those that nobody used any more were last dropped */
-    struct busy_disk *busy;
-    struct waiters changed; /* a disk is no longer busy, or something more is asked for */
+    uint64_t swept;          /* when those that nobody used any more were last dropped */
+    struct held_disk *held;  /* disk_hold.h */
+    uint64_t overlaps_after; /* no disk is attached to several VMs at once until then */
+    struct waiters changed;  /* a disk is less held, or something more is asked for */
 };
 
 /* The VM, added if it is not kept yet. It stays until vm_leave, over yields too. */

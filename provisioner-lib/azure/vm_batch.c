@@ -6,17 +6,10 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/azure/disk_hold.h"
 #include "provisioner-lib/azure/vm_model.h"
 
 /* ---- disks under change ---- */
-
-static struct busy_disk *find_busy(const struct vm_cache *cache, const char *disk)
-{
-    struct busy_disk *busy;
-
-    HASH_FIND_STR(cache->busy, disk, busy);
-    return busy;
-}
 
 /* What was to leave in exchange and has left before is not changed here: other VMs may have it. */
 static bool changes_disk(const struct vm *vm, const struct vm_request *request, size_t i)
@@ -24,65 +17,56 @@ static bool changes_disk(const struct vm *vm, const struct vm_request *request, 
     return i == 0 || !vm->known || vm_model_find(&vm->model, request->disks[i]);
 }
 
-bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request)
+/* Its own disk comes or goes; the others go in exchange. */
+static enum vm_change_kind kind_of(const struct vm_request *request, size_t i)
 {
-    for (size_t i = 0; i < request->n_disks; i++) {
-        const struct busy_disk *busy = find_busy(vm->cache, request->disks[i]);
+    return i == 0 ? request->change->kind : VM_DETACH;
+}
 
-        if (busy && busy->vm != vm && changes_disk(vm, request, i))
-            return true;
+uint64_t vm_request_waits_until(const struct vm *vm, const struct vm_request *request)
+{
+    uint64_t until = 0;
+
+    for (size_t i = 0; i < request->n_disks; i++) {
+        uint64_t other = changes_disk(vm, request, i)
+                             ? disk_hold_until(vm, request->disks[i], kind_of(request, i))
+                             : 0;
+
+        until = other > until ? other : until;
     }
+    return until;
+}
+
+uint64_t vm_pending_waits_until(const struct vm *vm)
+{
+    uint64_t first = TIMER_NEVER;
+
+    LIST_FOREACH(&vm->pending, link) {
+        uint64_t until = vm_request_waits_until(vm, vm_request_of(link));
+
+        first = until && until < first ? until : first;
+    }
+    return first;
+}
+
+bool vm_batch_overlaps(const struct vm *vm, const struct vm_batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->requests[i]->n_disks > 0 &&
+            disk_hold_is_shared(vm, batch->requests[i]->disks[0]))
+            return true;
     return false;
 }
 
-static struct busy_disk *add_busy(struct vm_cache *cache, const char *disk, const struct vm *vm)
+void vm_batch_accepted(struct vm *vm, const struct vm_batch *batch)
 {
-    struct busy_disk *busy = mem_alloc(sizeof *busy);
+    disk_hold_open_all(vm);
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct vm_change *change = batch->requests[i]->change;
 
-    *busy = (struct busy_disk){.disk = mem_strdup(disk), .vm = vm};
-    HASH_ADD_KEYPTR(hh, cache->busy, busy->disk, strlen(busy->disk), busy);
-    return busy;
-}
-
-static void drop_busy(struct vm_cache *cache, struct busy_disk *busy)
-{
-    HASH_DEL(cache->busy, busy);
-    free(busy->disk);
-    free(busy);
-}
-
-static void occupy(struct vm *vm, const char *disk)
-{
-    if (find_busy(vm->cache, disk))
-        return; /* two of its requests concern it */
-    list_append(&vm->busy, &add_busy(vm->cache, disk, vm)->link);
-}
-
-void vm_release_disks(struct vm *vm)
-{
-    struct list *link;
-
-    while ((link = list_take_first(&vm->busy))) {
-        drop_busy(vm->cache, CONTAINER_OF(link, struct busy_disk, link));
+        if (change->accepted)
+            change->accepted(change->ctx);
     }
-    waiters_wake(&vm->cache->changed);
-}
-
-struct err *vm_disk_hold(struct task *self, struct vm_cache *cache, const char *disk_id,
-                         struct busy_disk **ret)
-{
-    CLEANUP(freep) char *disk = mem_lower(disk_id);
-
-    while (find_busy(cache, disk))
-        TRY(wait_for_change(self, &cache->changed, TIMER_NEVER));
-    *ret = add_busy(cache, disk, NULL);
-    return NULL;
-}
-
-void vm_disk_release(struct vm_cache *cache, struct busy_disk *hold)
-{
-    drop_busy(cache, hold);
-    waiters_wake(&cache->changed);
 }
 
 /* ---- places ---- */
@@ -170,7 +154,7 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
         struct vm_request *request = vm_request_of(link);
         int places = vm_request_places(vm, request);
 
-        if (vm_request_must_wait(vm, request) || places > room || !fits(batch, request))
+        if (vm_request_waits_until(vm, request) || places > room || !fits(batch, request))
             continue;
         room -= places > 0 ? places : 0;
         list_remove(&request->link);
@@ -179,7 +163,7 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
     for (size_t i = 0; i < batch->n; i++)
         for (size_t k = 0; k < batch->requests[i]->n_disks; k++)
             if (changes_disk(vm, batch->requests[i], k))
-                occupy(vm, batch->requests[i]->disks[k]);
+                disk_hold_take(vm, batch->requests[i]->disks[k], kind_of(batch->requests[i], k));
 }
 
 /* ---- as one update ---- */

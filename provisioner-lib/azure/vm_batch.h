@@ -1,8 +1,8 @@
 /* vm_batch.h - what is asked of a VM, and which of it goes out in the VM's next change; for
  * vm_queue.c.
  *
- * A change takes whatever waits, the more urgent first, that no other VM's change concerns and for
- * which the VM has room.
+ * A change takes whatever waits, the more urgent first, that no other VM's change keeps from it and
+ * for which the VM has room.
  */
 #pragma once
 
@@ -36,8 +36,11 @@ struct vm_batch {
     size_t n;
 };
 
-/* Is one of its disks concerned by another VM's change? */
-bool vm_request_must_wait(const struct vm *vm, const struct vm_request *request);
+/* As long as another VM's change keeps one of its disks from being changed: TIMER_NEVER if that has
+ * to end first, 0 if there is none. */
+uint64_t vm_request_waits_until(const struct vm *vm, const struct vm_request *request);
+/* When the first of those that wait for others' changes may go, if nothing ends before. */
+uint64_t vm_pending_waits_until(const struct vm *vm);
 
 /* How many places for disks a request takes; fewer than none if it gives some back. */
 int vm_request_places(const struct vm *vm, const struct vm_request *request);
@@ -47,11 +50,14 @@ int vm_room(const struct vm *vm);
 /* More is asked for than there is. */
 bool vm_lacks_room(const struct vm *vm);
 
-/* Takes what can go out now from what waits. A repair goes alone. The disks are under change from
- * then until they are released, which is later than the requests are answered if nobody knows what
- * became of the change. */
+/* Takes what can go out now from what waits. A repair goes alone. The disks are held from then
+ * until the caller releases them, which is later than the requests are answered if nobody knows
+ * what became of the change. */
 void vm_batch_take(struct vm *vm, struct vm_batch *batch);
-void vm_release_disks(struct vm *vm);
+/* Azure has begun with it. */
+void vm_batch_accepted(struct vm *vm, const struct vm_batch *batch);
+/* Another VM's change concerns one of its disks, too. */
+bool vm_batch_overlaps(const struct vm *vm, const struct vm_batch *batch);
 
 /* All that the batch asks for; the disks' ids belong to the requests. */
 struct vm_batch_update {

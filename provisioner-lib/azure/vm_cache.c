@@ -67,7 +67,7 @@ static struct vm *add(struct vm_cache *cache, const char *id)
 
     *vm = (struct vm){.key = mem_lower(id), .id = mem_strdup(id), .cache = cache};
     list_init(&vm->pending);
-    list_init(&vm->busy);
+    list_init(&vm->holds);
     waiters_init(&vm->finished);
     waiters_init(&vm->read);
     HASH_ADD_KEYPTR(hh, cache->vms, vm->key, strlen(vm->key), vm);

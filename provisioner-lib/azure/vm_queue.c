@@ -8,6 +8,7 @@
 #include "lib/base/log.h"
 #include "provisioner-lib/azure/arm_error.h"
 #include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/disk_hold.h"
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/vm_batch.h"
 #include "provisioner-lib/azure/vm_model.h"
@@ -41,6 +42,8 @@ static void enqueue(struct vm *vm, struct vm_request *request)
 
 static void answer(struct vm *vm, struct vm_request *request, struct err *err)
 {
+    if (!err && request->change->seen)
+        vm_model_copy(&vm->model, request->change->seen);
     request->err = err;
     request->done = true;
     waiters_wake(&vm->finished);
@@ -159,7 +162,7 @@ static bool refuse_surplus(struct vm *vm)
     LIST_FOREACH(&vm->pending, link) {
         struct vm_request *request = vm_request_of(link);
 
-        if (vm_request_must_wait(vm, request) || vm_request_places(vm, request) <= room)
+        if (vm_request_waits_until(vm, request) || vm_request_places(vm, request) <= room)
             continue;
         found = true;
         if (vm->known_at < request->since)
@@ -191,6 +194,7 @@ static struct err *send_in_two(struct task *self, struct vm *vm, const struct vm
     struct vm_update first = *update, second = *update;
 
     first.n_attach = 0;
+    first.accepted = NULL; /* until both are */
     second.n_detach = 0;
     TRY(send(self, vm, &first));
     return send(self, vm, &second);
@@ -214,11 +218,26 @@ static void observe(const struct vm *vm, const struct vm_batch *batch,
                        names[batch->requests[i]->change->urgency]);
 }
 
+struct sent_batch {
+    struct vm *vm;
+    const struct vm_batch *batch;
+};
+
+static void accepted(void *ctx)
+{
+    const struct sent_batch *sent = ctx;
+
+    vm_batch_accepted(sent->vm, sent->batch);
+}
+
 static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
     CLEANUP(freep) struct vm_batch_update *whole = vm_batch_update_of(vm, batch);
-    const struct vm_update *update = &whole->update;
+    struct sent_batch sent = {vm, batch};
+    struct vm_update *update = &whole->update;
 
+    update->accepted = accepted;
+    update->ctx = &sent;
     observe(vm, batch, update);
     struct err *err = send(self, vm, update);
     if (err && err_kind(err) == ERR_EXHAUSTED && batch->n == 1 && update->n_attach == 1 &&
@@ -321,7 +340,7 @@ static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency 
 {
     uint64_t deadline = loop_now(vm->cache->loop) + OTHERS_MS;
 
-    vm_release_disks(vm);
+    disk_hold_release_all(vm);
     struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     while (!err && vm->model.state == CLOUD_INSTANCE_CHANGING &&
            loop_now(vm->cache->loop) < deadline) {
@@ -330,6 +349,13 @@ static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency 
             err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
     }
     err_free(err); /* it was only to wait; whoever looks next is told */
+}
+
+/* Some cloud may not attach a disk to two VMs at once; then one comes after the other. */
+static bool is_for_overlap(const struct vm *vm, const struct vm_batch *batch, const struct err *err)
+{
+    return err_kind(err) == ERR_BUSY && arm_error_may_be_of_one_disk(err) &&
+           loop_now(vm->cache->loop) >= vm->cache->overlaps_after && vm_batch_overlaps(vm, batch);
 }
 
 /* Returns how long the VM is to rest then. */
@@ -346,6 +372,11 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
         log_info("%s: %zu changes are waiting: %s", vm->id, batch->n, err_message(err));
         requeue(vm, batch, batch->requests[0]->max_batch, "throttled");
         return err_retry_after_ms(err);
+    }
+    if (err && is_for_overlap(vm, batch, err)) {
+        disk_hold_refused(vm->cache);
+        requeue(vm, batch, batch->requests[0]->max_batch, "overlap");
+        return 0;
     }
     if (err && batch->n > 1 && arm_error_may_be_of_one_disk(err)) {
         requeue(vm, batch, (batch->n + 1) / 2 - 1, "halved");
@@ -416,11 +447,11 @@ static void next_change(struct task *self, struct vm *vm)
     if (batch.n > 0) {
         uint64_t rest = carry_out(self, vm, &batch);
 
-        vm_release_disks(vm); /* at once: other VMs may have use for them meanwhile */
+        disk_hold_release_all(vm); /* at once: other VMs may have use for them meanwhile */
         if (rest > 0)
             err_free(task_sleep(self, rest));
     } else if (!refuse_surplus(vm) && !list_is_empty(&vm->pending)) {
-        err_free(wait_for_change(self, &vm->cache->changed, TIMER_NEVER));
+        err_free(wait_for_change(self, &vm->cache->changed, vm_pending_waits_until(vm)));
     }
 }
 

@@ -5,8 +5,9 @@
  * cost two requests and nobody waits for more than the one that is in flight. Only when another
  * request is known to be on its way is a change held back for it, two seconds at most. A refusal
  * that could concern only some of a request's disks is tried again by halves, behind what is more
- * urgent. Changes of one shared disk on several VMs never overlap. After each change the model is
- * read, and a disk counts as attached or gone only when the model says so.
+ * urgent. Of one shared disk, attaches to several VMs overlap, and so do detaches, where Azure lets
+ * them (disk_hold.h). After each change the model is read, and a disk counts as attached or gone
+ * only when the model says so.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ enum vm_change_kind {
     VM_REPAIR, /* send the model again, so that what a failed change left undone is done */
 };
 
-struct busy_disk;
+struct disk_hold;
 
 struct vm_change {
     enum vm_change_kind kind;
@@ -31,7 +32,9 @@ struct vm_change {
     const char *const *swap_out; /* disks that go in the same change, if they are there */
     size_t n_swap_out;
     bool (*precondition)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
+    void (*accepted)(void *ctx);                                            /* likewise */
     void *ctx;
+    struct cloud_instance *seen; /* likewise */
 };
 
 /* Somebody will ask for a change soon, or, with `coming` false, is about to or will not after all.
@@ -44,8 +47,8 @@ void vm_reconsider(struct vm_cache *cache, const char *disk_id);
 /* Waits for changes of the disk that are under way, and lets none begin until it is released. The
  * hold is the caller's. */
 struct err *vm_disk_hold(struct task *self, struct vm_cache *cache, const char *disk_id,
-                         struct busy_disk **ret) __attribute__((warn_unused_result));
-void vm_disk_release(struct vm_cache *cache, struct busy_disk *hold);
+                         struct disk_hold **ret) __attribute__((warn_unused_result));
+void vm_disk_release(struct vm_cache *cache, struct disk_hold *hold);
 
 /* Returns when it is done and seen in the model. */
 struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,

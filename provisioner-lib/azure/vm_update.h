@@ -23,6 +23,8 @@ struct vm_update {
     const char *const *detach; /* ids of disks */
     size_t n_detach;
     enum cloud_urgency urgency;
+    void (*accepted)(void *ctx); /* Azure has begun with it; NULL: no matter */
+    void *ctx;
 };
 
 /* In the order in which they are tried. */

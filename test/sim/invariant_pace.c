@@ -143,7 +143,7 @@ static struct err *exchange_in_turn(struct task *self, struct pace *pace,
     struct err *err = http_exchange(self, pace->inner, request, ret);
 
     if (turn)
-        turns_answered(turn, err ? NULL : ret);
+        turns_answered(&pace->turns, turn, err ? NULL : ret);
     else
         turns_looked(&pace->turns, request->url, err ? NULL : ret);
     return err;

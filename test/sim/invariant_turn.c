@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "test/azsim/model/data_disks.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/operation.h"
 #include "test/azsim/model/resource.h"
@@ -25,7 +26,8 @@ struct turn {
     json_t *body; /* names the disks */
     char *url;    /* of the operation; NULL: not answered yet */
     uint64_t began;
-    uint64_t looked; /* the last time that somebody could */
+    uint64_t accepted; /* when Azure's answer came, with the url */
+    uint64_t looked;   /* the last time that somebody could */
 };
 
 #define TURN_OF(item) CONTAINER_OF(item, struct turn, link)
@@ -65,23 +67,32 @@ static bool names_disk(const json_t *list, const char *id)
     return false;
 }
 
-/* A disk of the list that the other body is about too; NULL if there is none. */
-static const char *common_disk(const json_t *list, const json_t *body)
+/* A disk of both lists; NULL if there is none. */
+static const char *common_disk(const json_t *list, const json_t *other)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *entry = json_array_get(list, i);
         const char *id = json_string_value(json_object_get(entry, "diskId"));
 
-        if (names_disk(json_object_get(body, "dataDisksToAttach"), id) ||
-            names_disk(json_object_get(body, "dataDisksToDetach"), id))
+        if (names_disk(other, id))
             return id;
     }
     return NULL;
 }
 
+static const json_t *comes(const struct turn *turn)
+{
+    return json_object_get(turn->body, "dataDisksToAttach");
+}
+
+static const json_t *goes(const struct turn *turn)
+{
+    return json_object_get(turn->body, "dataDisksToDetach");
+}
+
 static const char *disk_of_growth(const struct turn *turn)
 {
-    const json_t *first = json_array_get(json_object_get(turn->body, "dataDisksToAttach"), 0);
+    const json_t *first = json_array_get(comes(turn), 0);
 
     return json_string_value(json_object_get(first, "diskId"));
 }
@@ -110,12 +121,24 @@ static bool is_over(const struct turns *turns, const struct turn *turn)
            turn->looked + GIVEN_UP_MS <= loop_now(turns->sim->loop);
 }
 
+/* Two VMs may attach it at once, or detach it, if the first request was accepted a moment before.
+ */
+static bool may_overlap(const struct turns *turns, const struct turn *new, const struct turn *other)
+{
+    return new->vm && other->vm &&
+           other->url &&loop_now(turns->sim->loop) >= other->accepted + SHARED_ATTACH_WINDOW_MS;
+}
+
 static void check_turn(const struct turns *turns, const struct turn *new, const struct turn *other)
 {
-    const char *disk = common_disk(json_object_get(new->body, "dataDisksToAttach"), other->body);
+    const char *disk = common_disk(goes(new), comes(other));
 
     if (!disk)
-        disk = common_disk(json_object_get(new->body, "dataDisksToDetach"), other->body);
+        disk = common_disk(comes(new), goes(other));
+    if (!disk && !may_overlap(turns, new, other))
+        disk = common_disk(comes(new), comes(other));
+    if (!disk && !may_overlap(turns, new, other))
+        disk = common_disk(goes(new), goes(other));
     const char *where = new->vm ? new->vm : GROWTH, *elsewhere = other->vm ? other->vm : GROWTH;
     if (disk && strcmp(where, elsewhere) != 0)
         verdict_violated(turns->sim, ONE_AT_A_TIME,
@@ -170,10 +193,12 @@ struct turn *turns_begin(struct turns *turns, const struct http_request *request
     return turn;
 }
 
-void turns_answered(struct turn *turn, const struct http_response *response)
+void turns_answered(const struct turns *turns, struct turn *turn,
+                    const struct http_response *response)
 {
     const char *url = NULL;
 
+    turn->accepted = loop_now(turns->sim->loop);
     if (response && response->status >= 200 && response->status < 300)
         url = http_header_find(response->headers, response->n_headers, "Azure-AsyncOperation");
     if (url && strncmp(url, "http", 4) == 0) /* else there is nothing to look at */

@@ -11,6 +11,7 @@ NAMES = "controller/cache/volume_name.c"
 RECORD = "controller/attachment/status.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
 BATCH = "provisioner-lib/azure/vm_batch.c"
+HOLD = "provisioner-lib/azure/disk_hold.c"
 FAILOVER = "controller/failover/plan.c"
 SILENT = "controller/failover/work.c"
 
@@ -73,23 +74,32 @@ MUTANTS = [
     Mutant("primary waits for a replica's place", PLAN,
            "plan.victim = preemption_victim(in->neighbours, in->n_neighbours);",
            "plan.victim = in->n_neighbours;"),
-    Mutant("what is no longer wanted is sent", "controller/attachment/reconcile.c",
+    Mutant("what is no longer wanted is sent", "controller/attachment/attach.c",
            "attachment_next(&now.in).step == STEP_ATTACH && swap_holds(intent, &now) &&",
            "swap_holds(intent, &now) &&", "azure-faults", "azure-throttled,pod-move,pod-restart"),
     Mutant("replica attached before the primary", PLAN,
            "return in->wanted == ROLE_IS_REPLICA && (in->primary_waits || !in->primary_attached);",
            "return false;"),
+    Mutant("replica attached before the cloud has begun to attach the primary", VIEW,
+           "        if (attachment_has_come(work->controller, objects[i]))",
+           "        if (objects[i])"),
     Mutant("shares counted without those that leave", VIEW,
            "work->in.other_shares += holds_share(other);",
            "work->in.other_shares += !kube_is_deleting(objects[i]->metadata) && holds_share(other);"),
-    Mutant("a disk changed on two VMs at once", BATCH,
-           "if (busy && busy->vm != vm && changes_disk(vm, request, i))", "if (busy && !vm)"),
-    Mutant("a disk that grows is attached meanwhile", BATCH,
-           "if (busy && busy->vm != vm && changes_disk(vm, request, i))",
-           "if (busy && busy->vm && busy->vm != vm && changes_disk(vm, request, i))",
+    Mutant("a disk changed on two VMs at once", HOLD,
+           "if (hold_of(link)->vm != vm && at > until)", "if (!vm && at > until)"),
+    Mutant("a disk that is being attached leaves another VM", HOLD,
+           "hold->vm && hold->kind == kind &&", "hold->vm && kind != VM_REPAIR &&"),
+    Mutant("a disk attached to a second VM before the first is accepted", HOLD,
+           ".opens_at = TIMER_NEVER}", ".opens_at = 0}"),
+    Mutant("a disk attached to a second VM at the moment at which the first is accepted", HOLD,
+           "SHARED_CHANGE_MS = 250", "SHARED_CHANGE_MS = 0"),
+    Mutant("a disk that grows is attached meanwhile", HOLD,
+           "if (hold_of(link)->vm != vm && at > until)",
+           "if (hold_of(link)->vm && hold_of(link)->vm != vm && at > until)",
            "busy", "claim-grows,pod-move"),
-    Mutant("a disk that is attached or detached grows meanwhile", BATCH,
-           "while (find_busy(cache, disk))", "while (find_busy(cache, disk) && !disk)",
+    Mutant("a disk that is attached or detached grows meanwhile", HOLD,
+           "while (find(cache, disk))", "while (find(cache, disk) && !disk)",
            "busy", "claim-grows,pod-move"),
     Mutant("sibling not told", "controller/routing/object_events.c",
            "        enqueue_attachment(controller, siblings[i]);", "        (void)siblings;",

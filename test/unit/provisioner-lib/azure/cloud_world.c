@@ -132,6 +132,13 @@ static bool is_wanted(void *ctx, const struct cloud_instance *instance)
     return *wish->wanted;
 }
 
+static void note_accepted(void *ctx)
+{
+    struct wish *wish = ctx;
+
+    wish->accepted = true;
+}
+
 static struct err *attach(struct task *self, struct wish *wish, const char *disk)
 {
     struct cloud *cloud = wish->world->cloud;
@@ -148,6 +155,7 @@ static struct err *attach(struct task *self, struct wish *wish, const char *disk
                                        .swap_out = (const char *const *)&leaving,
                                        .n_swap_out = leaving ? 1 : 0,
                                        .precondition = wish->wanted ? is_wanted : NULL,
+                                       .accepted = note_accepted,
                                        .ctx = wish,
                                    });
 }

@@ -74,6 +74,7 @@ struct wish {
     const char *swap_out; /* a disk */
     const bool *wanted;   /* of ATTACH: whether it still is; NULL: in any case */
     struct err *err;
+    bool accepted; /* of ATTACH */
     bool ended;
     uint64_t ended_at;
     struct cloud_instance instance; /* of LOOK */

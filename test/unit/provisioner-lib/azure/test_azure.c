@@ -209,30 +209,6 @@ static void test_one_bad_disk_does_not_hold_up_the_others(void **state)
     world_free(world);
 }
 
-static void test_changes_of_a_shared_disk_come_one_after_the_other(void **state)
-{
-    struct world *world = world_new();
-    struct wish wishes[] = {
-        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
-        {.kind = ATTACH, .vm = VM("vm2"), .disk = "a", .lun = 3},
-        {.kind = ATTACH, .vm = VM("VM2"), .disk = "b", .lun = 0},
-    };
-
-    (void)state;
-    make_disks(world, names, 2, 2);
-    for (size_t i = 0; i < COUNT_OF(wishes); i++)
-        begin(world, &wishes[i]);
-    loop_advance(world->azure->loop, 16 * 1000);
-    assert_true(wishes[2].ended);
-    assert_int_equal(wishes[0].ended + wishes[1].ended, 1);
-    finish(world, wishes, COUNT_OF(wishes));
-    for (size_t i = 0; i < COUNT_OF(wishes); i++)
-        assert_ok(wishes[i].err);
-    assert_int_equal(attached(world, "vm2"), 2);
-    assert_in_range(calls(world, CHANGES), 2, 3);
-    world_free(world);
-}
-
 static void test_attach_and_detach_go_together(void **state)
 {
     struct world *world = world_new();
@@ -379,7 +355,6 @@ int main(void)
         cmocka_unit_test(test_a_lost_answer_is_followed_by_a_look),
         cmocka_unit_test(test_many_disks_are_two_changes),
         cmocka_unit_test(test_one_bad_disk_does_not_hold_up_the_others),
-        cmocka_unit_test(test_changes_of_a_shared_disk_come_one_after_the_other),
         cmocka_unit_test(test_attach_and_detach_go_together),
         cmocka_unit_test(test_a_change_whose_answer_was_lost_is_not_sent_again_blindly),
         cmocka_unit_test(test_a_request_that_never_arrived),

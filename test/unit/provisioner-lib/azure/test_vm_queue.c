@@ -163,12 +163,12 @@ static void test_a_primary_waits_for_one_change_at_most(void **state)
     world_free(world);
 }
 
-/* A shared disk is on its way to another VM; that holds up nothing else. */
+/* A shared disk is leaving another VM; that holds up nothing else. */
 static void test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere(void **state)
 {
     struct world *world = world_new();
     struct wish wishes[] = {
-        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
+        {.kind = DETACH, .vm = VM("vm1"), .disk = "a"}, /* which takes 8 s */
         {.kind = ATTACH, .vm = VM("vm2"), .disk = "a", .lun = 0, .urgency = CLOUD_FOR_REPLICA},
         {.kind = ATTACH, .vm = VM("vm2"), .disk = "b", .lun = 1, .urgency = CLOUD_FOR_PRIMARY},
     };
@@ -176,6 +176,8 @@ static void test_a_primary_does_not_wait_for_a_disk_that_is_busy_elsewhere(void 
 
     (void)state;
     make_disks(world, names, 2, 2);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0}));
+    assert_ok(latencies_set(&world->azure->model->latencies, "detach=8s"));
     for (size_t i = 0; i < COUNT_OF(wishes); i++) {
         begin(world, &wishes[i]);
         loop_advance(world->azure->loop, 500);

@@ -43,7 +43,7 @@ static void on_record(void *ctx, const struct arm_record *record)
     json_array_append_new(azure->records, json);
 }
 
-static void add_vm(struct azure *azure, const char *name, bool identity)
+void azure_add_vm(struct azure *azure, const char *name, bool identity)
 {
     struct vm_spec spec = {.name = mem_strdup(name),
                            .size = vm_size_find("Standard_D4s_v5"),
@@ -92,8 +92,8 @@ struct azure *azure_new(const struct arm_config *settings)
     memset(&config.key, 7, sizeof config.key);
     azure->arm = arm_new(&config);
     azure->transport = arm_transport_new(azure->arm, "vm1");
-    add_vm(azure, "vm1", true);
-    add_vm(azure, "vm2", false);
+    azure_add_vm(azure, "vm1", true);
+    azure_add_vm(azure, "vm2", false);
     get_token(azure);
     return azure;
 }

@@ -30,6 +30,8 @@ struct azure {
 /* NULL: the usual ones. Clients of its own must have the usual one, with its secret "s3cr+t&=". */
 struct azure *azure_new(const struct arm_config *settings);
 void azure_free(struct azure *azure);
+/* Beside vm1 and vm2. */
+void azure_add_vm(struct azure *azure, const char *name, bool identity);
 /* From now on the client is in that VM, which it was not before; NULL: outside of Azure. */
 void azure_move(struct azure *azure, const char *vm);
 
