@@ -7,12 +7,11 @@ through in ceil((n - size) / refill) periods. The least calls of a run are one c
 each time that a disk of it has to wait for another VM (its replica for its primary, its attach for
 the detach that gives it a share), and one look at how each change has ended.
 
-Operations.  A disk's own changes come one after the other: Azure changes a shared disk on one VM at
-a time, a replica comes after its primary, and a disk that has no share left is detached before it is
-attached elsewhere. So nothing is done before the disk with the slowest operations is: the time at
-which it was asked for, and then every operation that it was part of, each as long as Azure drew it.
-What is between those is the driver's: waiting for other disks' changes, for its turn, for the next
-look, for the API server.
+Operations.  A VM takes one change at a time, and cannot do with fewer than one of what is asked for
+at once and one of what depends on another VM's (its replicas, which come after their primaries; its
+attaches of disks that have no share left, which come after a detach). So nothing is done before the
+VM with the slowest of these is. What is between them is the driver's: more changes than these,
+waiting for its turn, for the next look, for the API server.
 
 The bound is the larger of the two. It is computed after the run, because Azure's times vary a lot:
 the slowest of a hundred changes takes longer than all else together, and would hide the driver.
@@ -49,12 +48,9 @@ def calls_seconds(vms: int, changes_each: int) -> int:
     return max(each + all_)
 
 
-def operations_seconds(asked: dict[str, float], began: float, changes: list[Change], each: int) -> float:
-    """From `began` to the end of the slowest disk's own operations; `asked`: when, by disk. A disk needs
-    `each` of them; had it more, the shortest count.
-    """
-    spent = {disk: [] for disk in asked}
+def operations_seconds(changes: list[Change], each: int) -> float:
+    """Of the slowest VM. It needs `each` changes; had it more, the shortest count."""
+    spent: dict[str, list[float]] = {}
     for change in changes:
-        for disk in change.disks & spent.keys():
-            spent[disk].append(change.end - change.start)
-    return max(asked[disk] - began + sum(sorted(times)[:each]) for disk, times in spent.items())
+        spent.setdefault(change.vm, []).append(change.end - change.start)
+    return max(sum(sorted(times)[:each]) for times in spent.values())

@@ -39,6 +39,28 @@ class Figures:
         }
 
 
+@dataclass
+class AttacherFigures(Figures):
+    """Through csi-attacher; `seconds` are until the replicas are attached."""
+
+    disks: int = 0
+    told_s: float = 0
+    primaries_s: float = 0
+
+    @property
+    def disks_per_update(self) -> float:
+        return self.disks / self.updates
+
+    def as_json(self) -> dict:
+        return super().as_json() | {
+            "disks_per_update": round(self.disks_per_update, 1),
+            "told_s": round(self.told_s, 1),
+            "primaries_s": round(self.primaries_s, 1),
+            "replicas_s": round(self.seconds, 1),
+            "over_bound": round(self.time_over_bound, 2),
+        }
+
+
 @dataclass(frozen=True)
 class Limit:
     scenario: str

@@ -19,12 +19,14 @@ VM_SIZE = "Standard_M128s"
 class Installation(World):
     """An API server, an Azure and `nodes` nodes in zone 1; its buckets are full at first."""
 
-    def __init__(self, folder: Path, apiserver: ApiServer, nodes: int):
+    def __init__(self, folder: Path, apiserver: ApiServer, nodes: int, change: str = ""):
+        """`change`: how long each change of a VM takes; by default as azsim draws it."""
         os.environ["AZSIM"] = str(TREE / "build/bin/azsim")
         super().__init__(folder, apiserver, nodes=0)
         self.nodes = [f"{self.namespace}-{number:02d}" for number in range(nodes)]
         vms = [{"name": name, "size": VM_SIZE, "zone": "1"} for name in self.nodes]
-        self.azure = simulator.Azsim(folder, simulator.describe(vms), "--throttling=on")
+        latencies = [f"--latency={kind}={change}" for kind in ("attach", "detach") if change]
+        self.azure = simulator.Azsim(folder, simulator.describe(vms), "--throttling=on", *latencies)
 
     def wait_rested(self) -> None:
         """Until the buckets of VMs and of Resource Manager are full again; those of disks are far from

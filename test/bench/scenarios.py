@@ -1,14 +1,17 @@
 """The four scenarios. Each yields its figures; volumes are made beforehand and not measured."""
 
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cluster.waiting import until
 from integration.apiserver import ApiServer
+from integration.attacher import Attacher
 
 from . import bound, changes, storm
-from .figures import Figures, calls_by_kind
+from .figures import AttacherFigures, Figures, calls_by_kind
 from .installation import Driver, Installation
 from .sidecars import ATTACHER_WORKERS, PROVISIONER_WORKERS, Call, carry_out, create, publish, unpublish
 
@@ -57,18 +60,41 @@ class Bench:
         journal = self.world.azure.journal(first)
         made = changes.read(self.world.azure.state, journal)
         least = max(bound.calls_seconds(len({change.vm for change in made}), rounds),
-                    bound.operations_seconds(_asked(calls), began, made, rounds))
+                    bound.operations_seconds(made, rounds))
         return Figures(title, len(made), calls_by_kind(journal),
                        sum(entry["status"] == 429 for entry in journal), seconds, least,
                        self.driver.peak_mib(), cpu), journal
 
+    def measure_attacher(self, title: str, attacher: Attacher, ask: Callable[[], None], count: int) -> AttacherFigures:
+        """What Kubernetes asks of csi-attacher, until it was told, and until primaries and replicas are attached."""
+        self.say(title)
+        first, cpu, began = self.world.last_call(), self.driver.cpu_seconds(), time.time()
+        asking = threading.Thread(target=ask)
+        asking.start()
+        ends: dict[str, float] = {}
 
-def _name(volume: str) -> str:
-    return volume.rpartition("/")[2]
+        def has_come(what: str, yes: Callable[[], bool]) -> bool:
+            if what not in ends and yes():
+                ends[what] = time.time() - began
+            return what in ends
 
+        def is_done() -> bool:
+            assert self.driver.process.poll() is None, f"the controller has ended: {self.driver.tail()}"
+            return (has_come("asked", lambda: not asking.is_alive()) and
+                    has_come("told", lambda: attacher.told(count)) and
+                    has_come("primaries", lambda: self.driver.attached().get("Primary") == count) and
+                    has_come("replicas", lambda: self.driver.attached().get("Replica") == count and
+                             self.world.attachments() == 2 * count))
 
-def _asked(calls: list[Call]) -> dict[str, float]:
-    return {_name(call.fields["volume_id"]): call.asked_at for call in calls}
+        until(is_done, f"{count} primaries and {count} replicas", PATIENCE_S, interval=0.25)
+        asking.join()
+        journal = self.world.azure.journal(first)
+        made = changes.read(self.world.azure.state, journal)
+        least = max(bound.calls_seconds(len({change.vm for change in made}), 2), bound.operations_seconds(made, 2))
+        return AttacherFigures(title, len(made), calls_by_kind(journal), sum(entry["status"] == 429 for entry in journal),
+                               ends["replicas"], least, self.driver.peak_mib(), self.driver.cpu_seconds() - cpu,
+                               disks=sum(len(change.disks) for change in made), told_s=ends["told"],
+                               primaries_s=ends["primaries"])
 
 
 def _published(bench: Bench, volumes: list[str]) -> list[Call]:
@@ -125,19 +151,35 @@ def in_a_storm(bench: Bench) -> Iterator[tuple[str, Figures]]:
     yield "d", figures
 
 
-# What is run in an installation of its own, with so many nodes.
-SETTINGS = (("a", one_vm, 1), ("bc", many_vms, 50), ("d", in_a_storm, 10))
+def by_the_attacher(bench: Bench) -> Iterator[tuple[str, Figures]]:
+    volumes = bench.make(200, WITH_REPLICA)
+    nodes = bench.world.nodes
+    placed = {volume: nodes[number % len(nodes)] for number, volume in enumerate(volumes)}
+    with Attacher(bench.world, bench.driver).running() as attacher:
+        attacher.bind(volumes)
+        bench.rest()
+        yield "e", bench.measure_attacher(f"{len(volumes)} by csi-attacher", attacher, lambda: attacher.attach(placed),
+                                          len(volumes))
+        bench.rest()
+        moves = {call.fields["volume_id"]: call.then.fields["node_id"] for call in _moves(bench)}
+        yield "f", bench.measure_attacher(f"{len(volumes)} moved by csi-attacher", attacher,
+                                          lambda: attacher.move(moves), len(volumes))
+
+
+# What is run in an installation of its own, with so many nodes, and how long a change takes there.
+SETTINGS = (("a", one_vm, 1, ""), ("bc", many_vms, 50, os.environ.get("CHANGE", "")), ("d", in_a_storm, 10, ""),
+            ("ef", by_the_attacher, 20, os.environ.get("CHANGE", "")))
 
 
 def run(chosen: set[str], folder: Path, say: Callable[[str], None]) -> dict[str, Figures]:
     found = {}
     apiserver = ApiServer(folder)
     try:
-        for names, scenario, nodes in SETTINGS:
+        for names, scenario, nodes, change in SETTINGS:
             if not chosen & set(names):
                 continue
             (folder / names).mkdir()
-            with Installation(folder / names, apiserver, nodes) as world, Driver(world) as driver:
+            with Installation(folder / names, apiserver, nodes, change) as world, Driver(world) as driver:
                 for name, figures in scenario(Bench(say, world, driver)):
                     found[name] = figures
                     if name == max(chosen & set(names)):
