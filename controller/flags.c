@@ -20,6 +20,8 @@ static struct flags flags = {
     .cloud_config_namespace = "kube-system",
     .cloud_config_file = "/etc/kubernetes/azure.json",
     .cloud_cache = "",
+    .user_agent = "",
+    .user_agent_suffix = "",
     .lease_namespace = "kube-system",
     .lease_name = "csi-azuredisk-controller",
     .pod_name = "",
@@ -59,6 +61,11 @@ static const struct option_row rows[] = {
         "cloud-cache", flags.cloud_cache,
         "File in which Azure's limits of VM sizes and disks are saved for the next start; empty: "
         "they are not saved"),
+    TEXT_FLAG("custom-user-agent", flags.user_agent,
+              "User-Agent that is sent to Azure; empty: that of the azure.json, or else the "
+              "controller's own"),
+    TEXT_FLAG("user-agent-suffix", flags.user_agent_suffix,
+              "Appended to the User-Agent that is sent to Azure"),
     TEXT_FLAG(
         "health-address", flags.health_address,
         "Address on which /healthz and /readyz are served: host:port, or a Unix socket such as "

@@ -8,6 +8,7 @@
 struct flags {
     const char *endpoint, *kubeconfig, *health_address, *metrics_address;
     const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file, *cloud_cache;
+    const char *user_agent, *user_agent_suffix;
     const char *lease_namespace, *lease_name, *pod_name;
     uint64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
     struct log_flags log;

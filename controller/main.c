@@ -10,6 +10,7 @@
 #include "controller/flags.h"
 #include "controller/metrics.h"
 #include "controller/node_lock.h"
+#include "controller/user_agent.h"
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/kube/connection.h"
@@ -61,12 +62,12 @@ static struct err *connect_cluster(struct program *program)
 static struct err *connect_cloud(struct program *program)
 {
     const char *ca_file = getenv("SSL_CERT_FILE");
-    const char *agent = program->azure_config.user_agent;
+    const char *configured = program->azure_config.user_agent;
+    CLEANUP(freep) char *agent = user_agent_for_azure(&program->flags, configured, USER_AGENT);
 
-    TRY(http_client_new(
-        program->process.loop,
-        &(struct http_client_config){.user_agent = agent ? agent : USER_AGENT, .ca_file = ca_file},
-        &program->cloud_http));
+    TRY(http_client_new(program->process.loop,
+                        &(struct http_client_config){.user_agent = agent, .ca_file = ca_file},
+                        &program->cloud_http));
     TRY(http_client_new(program->process.loop,
                         &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},
                         &program->metadata_http));
