@@ -142,9 +142,9 @@ def notes(values: dict[str, object] | None = None) -> str:
 
 
 def every_value_changed() -> dict[str, object]:
-    """But those that decide whether there is anything at all."""
+    """But those that decide whether there is anything at all, and what is not this chart's."""
     return {value.path: value.changed for value in VALUES
-            if not value.path.endswith((".create", ".enabled"))}
+            if not value.path.endswith((".create", ".enabled", ".additionalContainers"))}
 
 
 def of_kind(objects: list[dict], kind: str) -> list[dict]:

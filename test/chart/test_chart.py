@@ -182,8 +182,9 @@ def test_kubelet_may_be_told_to_ask_once():
 
 @each_choice
 def test_storage_classes(values):
-    classes = of_kind(render(values | {"storageClasses.enableZRS": True}), "StorageClass")
-    assert len(classes) == 9  # five kinds of disks, four of which can be shared
+    kinds = {f"storageClasses.enable{name}": True for name in ("ZRS", "UltraSSD", "PremiumV2")}
+    classes = of_kind(render(values | kinds), "StorageClass")
+    assert len(classes) == 13  # seven kinds of disks, six of which can be shared
     for document in classes:
         sku = document["parameters"]["skuName"]
         assert document["provisioner"] == values.get("driver.name", "disk.csi.azure.com")

@@ -9,6 +9,12 @@ POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
 
 # What a value has an effect with.
 NEEDS = {
+    "workloadIdentity.tenantID": {"workloadIdentity.clientID": "identity"},
+    **{f"{part}.metrics.service.monitor.{name}": {f"{part}.metrics.service.enabled": True,
+                                                  f"{part}.metrics.service.monitor.enabled": True}
+       for part in ("controller", "schedulerExtender") for name in ("interval", "labels")},
+    **{f"{part}.metrics.service.monitor.enabled": {f"{part}.metrics.service.enabled": True}
+       for part in ("controller", "schedulerExtender")},
     "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
     "networkPolicy.enabled": SCHEDULERS,
     "networkPolicy.metrics": POLICY,
@@ -23,14 +29,17 @@ NEEDS = {
     "image.baseRepo": {"image.azuredisk.repository": "/azuredisk-csi"},
     **{name: {"snapshot.enabled": True} for name in (
         *(f"image.{image}.{part}" for image in ("csiSnapshotter", "csiSnapshotController")
-          for part in ("repository", "tag", "pullPolicy")),
+          for part in ("repository", "tag", "digest", "pullPolicy")),
         "serviceAccount.snapshotController", "controller.snapshotterWorkerThreads", "controller.snapshotterQps",
-        "controller.snapshotterBurst", "controller.resources.csiSnapshotter", "snapshot.snapshotController.replicas",
-        "snapshot.snapshotController.resources")},
+        "controller.snapshotterBurst", "controller.resources.csiSnapshotter",
+        *(f"snapshot.snapshotController.{name}" for name in (
+            "name", "replicas", "labels", "annotations", "podLabels", "podAnnotations", "resources")))},
     **{f"snapshot.VolumeSnapshotClass.{name}": {"snapshot.VolumeSnapshotClass.enabled": True}
        for name in ("name", "deletionPolicy", "parameters", "additionalLabels")},
     "storageClasses.storageClassNames.standardSSDZRS": {"storageClasses.enableZRS": True},
     "storageClasses.storageClassNames.premiumSSDZRS": {"storageClasses.enableZRS": True},
+    "storageClasses.storageClassNames.ultraSSDLRS": {"storageClasses.enableUltraSSD": True},
+    "storageClasses.storageClassNames.premiumV2LRS": {"storageClasses.enablePremiumV2": True},
 }
 
 

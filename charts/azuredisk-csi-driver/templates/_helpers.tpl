@@ -1,36 +1,14 @@
 {{- define "azuredisk.labels" -}}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
-app.kubernetes.io/name: {{ .Chart.Name | quote }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end }}
 
-{{/* (dict "root" $ "image" .Values.image.x) -> repository:tag */}}
-{{- define "azuredisk.image" -}}
-{{- $prefix := ternary .root.Values.image.baseRepo "" (hasPrefix "/" .image.repository) -}}
-{{- printf "%s%s:%s" $prefix .image.repository (default .root.Chart.AppVersion .image.tag) -}}
-{{- end }}
-
-{{- define "azuredisk.pullSecrets" -}}
-{{- with .Values.imagePullSecrets }}
-imagePullSecrets:
-{{- range . }}
-  - name: {{ if kindIs "string" . }}{{ . }}{{ else }}{{ .name }}{{ end }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/* Pods of one Deployment on different nodes: losing a node then costs one replica. Applied when no affinity is given. */}}
-{{- define "azuredisk.spread" -}}
-podAntiAffinity:
-  preferredDuringSchedulingIgnoredDuringExecution:
-    - weight: 100
-      podAffinityTerm:
-        topologyKey: kubernetes.io/hostname
-        labelSelector:
-          matchLabels:
-            app: {{ . }}
+{{/* (dict "root" $ "own" dict "labels" dict) -> the labels that the user wants, and the chart's; those that are looked for, own, as they are. */}}
+{{- define "azuredisk.labelsWith" -}}
+{{- merge (dict) (default dict .own) (default dict .labels) (include "azuredisk.labels" .root | fromYaml) | toYaml -}}
 {{- end }}
 
 {{/* (dict "root" $ "name" ... "enabled" bool) -> drains take the pods of a Deployment one by one, and each has to be ready elsewhere before the next. */}}

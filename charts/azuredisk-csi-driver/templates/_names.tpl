@@ -31,7 +31,7 @@ name appended, so that both can be in one cluster.
   "controllerAccount" (list $v.serviceAccount.controller "csi-azuredisk-controller-sa")
   "nodeAccount"       (list $v.serviceAccount.node "csi-azuredisk-node-sa")
   "extenderAccount"   (list $v.serviceAccount.schedulerExtender "csi-azuredisk-scheduler-extender-sa")
-  "snapshotController" (list "" "csi-snapshot-controller")
+  "snapshotController" (list $v.snapshot.snapshotController.name "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
   "roles"             (list $v.rbac.name "azuredisk")
@@ -40,7 +40,9 @@ name appended, so that both can be in one cluster.
   "standardSSDLRS"    (list $classes.standardSSDLRS "azuredisk-standard-ssd-lrs")
   "standardSSDZRS"    (list $classes.standardSSDZRS "azuredisk-standard-ssd-zrs")
   "premiumSSDLRS"     (list $classes.premiumSSDLRS "azuredisk-premium-ssd-lrs")
-  "premiumSSDZRS"     (list $classes.premiumSSDZRS "azuredisk-premium-ssd-zrs") -}}
+  "premiumSSDZRS"     (list $classes.premiumSSDZRS "azuredisk-premium-ssd-zrs")
+  "ultraSSDLRS"       (list $classes.ultraSSDLRS "azuredisk-ultra-ssd-lrs")
+  "premiumV2LRS"      (list $classes.premiumV2LRS "azuredisk-premium-v2-ssd-lrs") -}}
 {{- $names := dict -}}
 {{- range $key, $row := $rows -}}
 {{- $_ := set $names $key (include "azuredisk.name" (dict "root" $ "value" (index $row 0) "default" (index $row 1))) -}}
