@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from textwrap import indent
 from typing import NamedTuple
 
 import yaml
@@ -73,8 +72,15 @@ def _resolved(schema: dict) -> dict:
     return schema
 
 
+def of_another_driver(schema: dict) -> bool:
+    """A value by a name that only another driver's chart has (other_drivers.py)."""
+    return "deprecated" in schema or schema.get("$ref") == "#/definitions/withoutEffect"
+
+
 def _walk(schema: dict, path: str = "") -> Iterator[Value | str]:
     """Values, and the paths of what they are in."""
+    if of_another_driver(schema):
+        return
     if "properties" not in schema or "allOf" in schema:
         yield Value(path, _resolved(schema))
         return
@@ -134,7 +140,8 @@ def notes(values: dict[str, object] | None = None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         chart = Path(shutil.copytree(CHART, Path(folder) / CHART.name))
         text = (chart / "templates" / "NOTES.txt").read_text()
-        (chart / "templates" / "notes.yaml").write_text("kind: Notes\ntext: |\n" + indent(text, "  "))
+        (chart / "templates" / "notes.yaml").write_text(
+            f'{{{{ define "notes" }}}}{text}{{{{ end }}}}kind: Notes\ntext: {{{{ include "notes" . | toJson }}}}\n')
         done = helm("template", RELEASE, str(chart), "--namespace", NAMESPACE, values=values)
         assert done.returncode == 0, done.stderr
         [found] = of_kind([document for document in yaml.safe_load_all(done.stdout) if document], "Notes")

@@ -260,6 +260,7 @@ def test_csi_snapshotter_runs_where_the_definitions_are():
     assert snapshotters(render(apis=VOLUME_SNAPSHOTS))
     assert snapshotters(render({"snapshot.enabled": True})), "without a cluster to look at"
     assert "VolumeSnapshots are not served" not in notes({"snapshot.enabled": True})
+    assert "until they are installed" in notes({"snapshot.enabled": True}) and "until they are installed" not in notes()
 
 
 def test_where_a_cluster_has_the_definitions_only_its_role_is_added():

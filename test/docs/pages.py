@@ -1,6 +1,6 @@
 """The reference pages, by their file in docs/."""
 
-from . import custom_resources, findings, metrics, options, parameters, states, tree, values
+from . import custom_resources, findings, metrics, options, other_drivers, parameters, states, tree, values
 from .c_tables import TREE
 
 FOLDER = TREE / "docs"
@@ -13,6 +13,7 @@ PAGES = {
     "custom-resources.md": custom_resources.text,
     "states.md": states.text,
     "values.md": values.text,
+    "other-drivers.md": other_drivers.text,
     "findings.md": findings.text,
     "tree.md": tree.text,
 }

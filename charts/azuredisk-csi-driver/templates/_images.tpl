@@ -10,9 +10,16 @@ Which images pods run, and how they are pulled.
 {{- printf "%s%s%s" $prefix .image.repository $version -}}
 {{- end }}
 
+{{/* -> not empty: image.azuredisk is one of Microsoft's, which are other programs. */}}
+{{- define "azuredisk.microsoftImage" -}}
+{{- regexFind `^(mcr\.[a-z0-9.]+)?/(k8s/csi|oss/(v2/)?kubernetes-csi)/azuredisk-csi$` .Values.image.azuredisk.repository -}}
+{{- end }}
+
 {{/* -> the image of this chart's programs */}}
 {{- define "azuredisk.driverImage" -}}
-{{- include "azuredisk.image" (dict "root" . "image" .Values.image.azuredisk) -}}
+{{- $image := .Values.image.azuredisk -}}
+{{- if include "azuredisk.microsoftImage" . }}{{ $image = dict "repository" "azuredisk-csi" }}{{ end -}}
+{{- include "azuredisk.image" (dict "root" . "image" $image) -}}
 {{- end }}
 
 {{- define "azuredisk.pullSecrets" -}}
