@@ -138,6 +138,7 @@ static void test_a_large_body_is_sent_at_once(void **state)
 
 struct proxy_case {
     const char *configured, *environment; /* "" or NULL: none; "P" is replaced by the proxy */
+    const char *except;                   /* NO_PROXY */
     bool used;
 };
 
@@ -160,10 +161,13 @@ static void ask_by_proxy(struct task *self, struct on_loop *env)
 static void test_proxies(void **state)
 {
     static const struct proxy_case cases[] = {
-        {NULL, NULL, false},
-        {NULL, "P", true},
-        {"", "P", false},
-        {"P", NULL, true},
+        {NULL, NULL, NULL, false},
+        {NULL, "P", NULL, true},
+        {"", "P", NULL, false},
+        {"P", NULL, NULL, true},
+        {NULL, "P", "127.0.0.1,example.com", false}, /* as the chart excepts the API server */
+        {NULL, "P", "example.com,127.0.0.0/8", false},
+        {NULL, "P", "127.0.0.2,example.com", true},
     };
     struct raw_server *proxy = raw_server_start(serve_echo, NULL);
 
@@ -176,8 +180,11 @@ static void test_proxies(void **state)
             configured = raw_server_url(proxy);
         if (cases[i].environment)
             setenv("http_proxy", raw_server_url(proxy), 1);
+        if (cases[i].except)
+            setenv("NO_PROXY", cases[i].except, 1);
         run_on_loop(&(struct http_client_config){.proxy = configured}, ask_by_proxy, &used);
         unsetenv("http_proxy");
+        unsetenv("NO_PROXY");
     }
     raw_server_stop(proxy);
 }
