@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from .chart import SECTIONS, TREE, VALUES, nested, notes, of_kind, render, template
+from .chart import SECTIONS, SNAPSHOTS, TREE, VALUES, containers, nested, notes, of_kind, render, template
 from .other_drivers import CHARTS, CLASSES, ROWS, decided, in_the_schema, of_class, whole
+from .test_chart import command, unknown_flag
 from .test_values import NEEDS
 
 REPORT = TREE / "build" / "reports" / "install.json"
@@ -61,6 +62,13 @@ def test_a_whole_set_of_values_is_taken(chart):
     text = notes(whole(chart))
     assert "have no effect" not in text and "have another name" not in text
     assert "is another program" in text
+
+
+@each_chart
+def test_programs_know_the_flags_that_come_of_it(chart):
+    """Feature gates, too; of the sidecars that this chart is tested with."""
+    found = [unknown_flag(command(container)) for container in containers(render(whole(chart) | SNAPSHOTS))]
+    assert found == ["no-such-flag"] * 8
 
 
 def test_values_for_a_driver_beside_another_are_taken():
