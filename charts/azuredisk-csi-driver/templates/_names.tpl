@@ -49,8 +49,3 @@ name appended, so that both can be in one cluster.
 {{- end -}}
 {{- toJson $names -}}
 {{- end }}
-
-{{/* "true" if VolumeSnapshots can be served: without their definitions, csi-snapshotter ends again and again. */}}
-{{- define "azuredisk.snapshots" -}}
-{{- if or .Values.snapshot.enabled (.Capabilities.APIVersions.Has "snapshot.storage.k8s.io/v1") }}true{{ end -}}
-{{- end }}
