@@ -450,6 +450,23 @@ struct err *kube_delete_pod_now(struct task *self, struct kube *kube, const char
     return delete_with(self, kube, &PODS, namespace_, name, options);
 }
 
+struct err *kube_evict(struct task *self, struct kube *kube, const char *namespace_,
+                       const char *name, const char *uid)
+{
+    CLEANUP(json_decrefp) json_t *answer = NULL;
+    CLEANUP(json_decrefp)
+    json_t *eviction = json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind",
+                                 "Eviction", "metadata", "name", name, "namespace", namespace_,
+                                 "deleteOptions", only_if(uid, NULL));
+    CLEANUP(call_fini)
+    struct call call = {.method = "POST",
+                        .url = url_of(kube, &PODS, namespace_, name, "eviction"),
+                        .content_type = "application/json",
+                        .body = json_to_text(eviction)};
+
+    return exchange_once(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &answer);
+}
+
 struct err *kube_delete_unchanged(struct task *self, struct kube *kube,
                                   const struct api_resource *resource,
                                   const struct kube_object *object)

@@ -75,6 +75,11 @@ struct err *kube_delete_pod_now(struct task *self, struct kube *kube, const char
                                 const char *name, const char *uid)
     __attribute__((warn_unused_result));
 
+/* A pod by the Eviction API, only that very one (CONFLICT). THROTTLED while a PodDisruptionBudget
+ * does not allow it, which is not waited for here. */
+struct err *kube_evict(struct task *self, struct kube *kube, const char *namespace_,
+                       const char *name, const char *uid) __attribute__((warn_unused_result));
+
 /* Only while it is as it is here: CONFLICT if anybody has written to it since. One that is gone
  * already is a success. */
 struct err *kube_delete_unchanged(struct task *self, struct kube *kube,

@@ -70,6 +70,10 @@ static json_t *document(const char *text)
 
 /* ---- requests ---- */
 
+#define EVICTION                                                                                   \
+    "POST /api/v1/namespaces/ns/pods/p/eviction {'apiVersion':'policy/v1','kind':'Eviction',"      \
+    "'metadata':{'name':'p','namespace':'ns'},'deleteOptions':{'preconditions':{'uid':'u'}}}"
+
 static const struct script_step requests[] = {
     SCRIPT_ANSWER("GET /apis/coordination.k8s.io/v1/namespaces/ns/leases/l", 200, LEASE),
     SCRIPT_ANSWER("GET /api/v1/nodes/n", 200, NODE),
@@ -92,6 +96,9 @@ static const struct script_step requests[] = {
     SCRIPT_ANSWER("DELETE /api/v1/namespaces/ns/pods/p "
                   "{'preconditions':{'uid':'u'},'gracePeriodSeconds':0}",
                   200, "{}"),
+    SCRIPT_ANSWER(EVICTION, 201, "{}"),
+    /* Of a budget, which nobody knows the time of: the caller asks again. */
+    SCRIPT_ANSWER(EVICTION, 429, STATUS("'message':'budget','reason':'TooManyRequests'")),
     SCRIPT_ANSWER("GET /api/v1/nodes", 200, "{}"),
     SCRIPT_ANSWER("GET /api/v1/pods?labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dx"
                   "&resourceVersion=0&continue=c%2B%2F%3D&limit=5",
@@ -132,6 +139,9 @@ static void make_writes(struct task *self, struct kube *kube)
     assert_ok(kube_delete(self, kube, &NODES, NULL, "n", "u"));
     assert_ok(kube_delete_unchanged(self, kube, &LEASES, patched));
     assert_ok(kube_delete_pod_now(self, kube, "ns", "p", "u"));
+    assert_ok(kube_evict(self, kube, "ns", "p", "u"));
+    assert_fails(kube_evict(self, kube, "ns", "p", "u"), ERR_THROTTLED,
+                 "POST /api/v1/namespaces/ns/pods/p/eviction: budget (HTTP 429)");
 }
 
 static void make_lists(struct task *self, struct kube *kube)
