@@ -12,9 +12,7 @@
 #define IDENTITY "metadata.name", "metadata.namespace", "metadata.resourceVersion"
 
 static const char *const kept_of_claims[] = {
-    IDENTITY,
-    "spec.volumeName",
-    "spec.accessModes",
+    IDENTITY, "metadata.annotations." ANNOTATION_SWITCHOVER, "spec.volumeName", "spec.accessModes",
     NULL,
 };
 static const char *const kept_of_volumes[] = {

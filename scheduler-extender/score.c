@@ -19,6 +19,14 @@ static unsigned share(const struct score_node *node, unsigned n_disks)
     return rounded < SCORE_MOST ? rounded : SCORE_MOST - 1;
 }
 
+/* Nobody asks for more than one. */
+static void prefer(size_t asked_for, size_t n_nodes, unsigned *scores)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        if (i != asked_for)
+            scores[i] = (SCORE_ASIDE * scores[i] + SCORE_MOST - 1) / SCORE_MOST;
+}
+
 void score_nodes(const struct score_node *nodes, size_t n_nodes, unsigned n_disks,
                  unsigned *ret_scores)
 {
@@ -35,4 +43,7 @@ void score_nodes(const struct score_node *nodes, size_t n_nodes, unsigned n_disk
 
         ret_scores[i] = nodes[i].healthy && score < least ? least : score;
     }
+    for (size_t i = 0; i < n_nodes; i++)
+        if (nodes[i].asked_for && ret_scores[i] == SCORE_MOST)
+            prefer(i, n_nodes, ret_scores);
 }

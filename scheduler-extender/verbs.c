@@ -5,9 +5,11 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
+#include "lib/base/text.h"
 #include "lib/kube/pod_claim.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/attachment.h"
+#include "provisioner-lib/records/switchover.h"
 #include "scheduler-extender/informers.h"
 #include "scheduler-extender/node_health.h"
 #include "scheduler-extender/score.h"
@@ -22,6 +24,7 @@ struct disk {
 struct disks {
     struct disk *items;
     size_t n;
+    char *asked_for; /* a node, by a claim of a switchover; NULL: none */
 };
 
 static void disks_fini(struct disks *disks)
@@ -29,6 +32,7 @@ static void disks_fini(struct disks *disks)
     for (size_t i = 0; i < disks->n; i++)
         free(disks->items[i].id);
     free(disks->items);
+    free(disks->asked_for);
 }
 
 static bool is_shared(const Api__PersistentVolumeClaimSpec *claim)
@@ -66,6 +70,8 @@ static void add_disk(const struct extender *extender, const char *claim_key, str
         if (strcmp(disks->items[i].id, id) == 0)
             return; /* a pod may name a claim twice */
     ARRAY_ADD(disks->items, disks->n) = (struct disk){TAKE_PTR(id), is_shared(claim)};
+    if (!disks->asked_for && !is_shared(claim))
+        disks->asked_for = switchover_node(object->metadata, loop_wall_us(extender->loop));
 }
 
 static void find_disks(const struct extender *extender, const Api__Pod *pod, struct disks *ret)
@@ -186,6 +192,7 @@ void extender_prioritize(const struct extender *extender, const Api__Pod *pod,
         facts[i].healthy = health_of(extender, nodes[i], now_us) == NODE_HEALTHY;
         facts[i].attached = holder ? holder->attached : 0;
         facts[i].attaching = holder ? holder->attaching : 0;
+        facts[i].asked_for = same_text(disks.asked_for, nodes[i]);
     }
     score_nodes(facts, n_nodes, n_disks, ret_scores);
 }

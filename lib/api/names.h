@@ -53,6 +53,8 @@
 #define ANNOTATION_PREEMPTED "disk.csi.azure.com/preempted"
 #define ANNOTATION_RUNNING_JOB "disk.csi.azure.com/running-job"     /* node/running_job.h */
 #define ANNOTATION_REPLICA_READY "disk.csi.azure.com/replica-ready" /* node/replica_check.h */
+/* Of a PersistentVolumeClaim, in metadata: provisioner-lib/records/switchover.h */
+#define ANNOTATION_SWITCHOVER "disk.csi.azure.com/switchover-to"
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */
 #define ANNOTATION_COLLECT_AFTER                                                                   \

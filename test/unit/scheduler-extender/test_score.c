@@ -1,5 +1,6 @@
 /* Every situation is one row: what each node has of the pod's disks, as a character for each disk
- * ("A" attached, "a" being attached), after a "!" for a node that is not healthy; then the scores.
+ * ("A" attached, "a" being attached), after a "!" for a node that is not healthy and a ">" for one
+ * that is asked for; then the scores.
  * The properties that score.h promises are checked on random clusters. */
 #include "scheduler-extender/score.h"
 
@@ -26,6 +27,13 @@ static const struct {
     {"an ill node with every disk loses to a healthy one with none", 1, {"!A", "", ""}, {0, 1, 1}},
     {"an ill node is the last", 3, {"!AAA", "AAA", "A", "", "!"}, {0, 10, 3, 1, 0}},
     {"everybody is ill: all the same", 1, {"!A", "!", "!A"}, {0, 0, 0}},
+    {"the node that is asked for, far before the others",
+     3,
+     {"AAA", ">AAA", "AA", "", "!"},
+     {3, 10, 3, 1, 0}},
+    {"the node that is asked for has not all", 2, {"AA", ">A", ""}, {10, 5, 0}},
+    {"the node that is asked for is ill", 1, {"A", "!>A", ""}, {10, 0, 1}},
+    {"the node that is asked for, alone", 1, {">A"}, {10}},
     {"no nodes", 1, {NULL}, {0}},
 };
 
@@ -34,6 +42,7 @@ static struct score_node read_node(const char *text)
     struct score_node node = {.healthy = text[0] != '!'};
 
     for (const char *c = text; *c; c++) {
+        node.asked_for |= *c == '>';
         node.attached += *c == 'A';
         node.attaching += *c == 'a';
     }
@@ -63,7 +72,7 @@ static void test_the_ends_of_the_scale_are_exact(void **state)
     (void)state;
     for (unsigned n = 2; n <= 1000; n++) {
         const struct score_node nodes[] = {
-            {true, n, 0}, {true, n - 1, 1}, {true, 0, 1}, {true, 0, 0}};
+            {true, n, 0, false}, {true, n - 1, 1, false}, {true, 0, 1, false}, {true, 0, 0, false}};
         unsigned scores[4];
 
         score_nodes(nodes, 4, n, scores);
@@ -109,6 +118,26 @@ static void check_order_does_not_matter(const struct cluster *cluster)
     score_nodes(turned, cluster->n_nodes, cluster->n_disks, scores);
     for (size_t i = 0; i < cluster->n_nodes; i++)
         assert_int_equal(scores[i], cluster->scores[cluster->n_nodes - 1 - i]);
+}
+
+/* Its weight has to decide (docs/scheduling.md), and the others keep their order. */
+static void check_asking(const struct cluster *cluster)
+{
+    for (size_t asked_for = 0; asked_for < cluster->n_nodes; asked_for++) {
+        struct cluster asked = *cluster;
+
+        asked.nodes[asked_for].asked_for = true;
+        score_nodes(asked.nodes, asked.n_nodes, asked.n_disks, asked.scores);
+        for (size_t i = 0; i < asked.n_nodes; i++) {
+            if (cluster->scores[asked_for] < SCORE_MOST || i == asked_for)
+                assert_int_equal(asked.scores[i], cluster->scores[i]);
+            else
+                assert_true(asked.scores[i] <= SCORE_ASIDE);
+            for (size_t k = 0; k < asked.n_nodes; k++)
+                assert_true(k == asked_for || cluster->scores[i] < cluster->scores[k] ||
+                            asked.scores[i] >= asked.scores[k]);
+        }
+    }
 }
 
 /* A disk begins to be attached, or is attached, where it was not. */
@@ -163,6 +192,7 @@ static void test_promises_on_random_clusters(void **state)
         check_promises(&cluster);
         check_order_does_not_matter(&cluster);
         check_another_disk_never_lowers(&cluster);
+        check_asking(&cluster);
     }
 }
 

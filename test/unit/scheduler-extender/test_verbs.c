@@ -36,7 +36,18 @@
            "\"spec\":{\"nodeName\":\"" node "\"},\"status\":{\"lastHeartbeatTime\":\"" heartbeat   \
            "\",\"readyForVolumeAllocation\":" ready "}")
 
+/* The disk of claim one, which a switchover asks to have on a node. */
+#define SWITCHED(name, wish)                                                                       \
+    "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name                                       \
+    "\",\"resourceVersion\":\"5\",\"annotations\":{\"a\":\"b\",\"disk.csi.azure.com/"              \
+    "switchover-to\":\"" wish "\"}},\"spec\":{\"volumeName\":\"pv1\",\"accessModes\":["            \
+    "\"ReadWriteOnce\"]}}"
+
 static const char *const claims[] = {
+    SWITCHED("to-b", "b 2026-01-01T00:10:00Z"),
+    SWITCHED("to-b-once", "b 2025-12-31T23:59:59Z"),
+    SWITCHED("to-b-for-ever", "b 2026-01-01T01:10:00Z"),
+    SWITCHED("to-c", "c 2026-01-01T00:10:00Z"),
     CLAIM("one", "pv1", "ReadWriteOnce"),
     CLAIM("two", "pv2", "ReadWriteOncePod"),
     CLAIM("three", "pv3", "ReadWriteOnce"),
@@ -122,6 +133,11 @@ static const struct {
      "{\"name\":\"scratch\",\"ephemeral\":{\"volumeClaimTemplate\":{}}}",
      {10, 10, 1, 0, 0, 0},
      "++++-+"},
+    {"a switchover asks for b, which has the disk", PVC("to-b"), {3, 10, 1, 0, 0, 0}, "++++-+"},
+    {"the same, with another volume", PVC("two") "," PVC("to-b"), {3, 10, 1, 0, 0, 0}, "++++-+"},
+    {"it is over", PVC("to-b-once"), {10, 10, 1, 0, 0, 0}, "++++-+"},
+    {"it would last", PVC("to-b-for-ever"), {10, 10, 1, 0, 0, 0}, "++++-+"},
+    {"it asks for c, which has not", PVC("to-c"), {10, 10, 1, 0, 0, 0}, "++++-+"},
     {"what is no claim does not count",
      "{\"name\":\"t\",\"projected\":{}},{\"name\":\"e\",\"emptyDir\":{}}," PVC("one"),
      {10, 10, 1, 0, 0, 0},
@@ -213,6 +229,8 @@ static void test_only_what_is_needed_is_kept(void **state)
     assert_string_equal(claim->metadata->name, "one");
     assert_null(claim->metadata->uid);
     assert_int_equal(claim->metadata->n_labels, 0);
+    claim = store_get(cluster_extender(cluster)->claims, "shop/to-b");
+    assert_int_equal(claim->metadata->n_annotations, 1);
 }
 
 static void test_a_node_may_say_that_its_replica_is_not_ready(void **state)
