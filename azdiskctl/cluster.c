@@ -30,10 +30,10 @@ static struct err *take_page(struct cluster *cluster, const struct api_resource 
 
 static struct err *read_pages(struct task *self, struct kube *kube,
                               const struct api_resource *resource, const char *namespace_,
-                              struct cluster *cluster, struct object_list *ret,
+                              const char *fields, struct cluster *cluster, struct object_list *ret,
                               struct kube_object ***items)
 {
-    const struct kube_query query = {.limit = PAGE};
+    const struct kube_query query = {.limit = PAGE, .field_selector = fields};
     CLEANUP(kube_pages_fini) struct kube_pages pages;
 
     kube_pages_init(&pages, kube, resource, namespace_, &query);
@@ -50,10 +50,10 @@ static struct err *read_pages(struct task *self, struct kube *kube,
 /* An installation from before snapshots has no definition of them. */
 static struct err *read_list(struct task *self, struct kube *kube,
                              const struct api_resource *resource, const char *namespace_,
-                             struct cluster *cluster, struct object_list *ret)
+                             const char *fields, struct cluster *cluster, struct object_list *ret)
 {
     struct kube_object **items = NULL;
-    struct err *err = read_pages(self, kube, resource, namespace_, cluster, ret, &items);
+    struct err *err = read_pages(self, kube, resource, namespace_, fields, cluster, ret, &items);
 
     ret->items = items;
     ARRAY_ADD(cluster->arrays, cluster->n_arrays) = items;
@@ -68,6 +68,8 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
                          struct cluster *ret)
 {
     const char *objects = query->object_namespace;
+    CLEANUP(freep)
+    char *on_node = query->pod_node ? mem_printf("spec.nodeName=%s", query->pod_node) : NULL;
     struct cluster_view *view = &ret->view;
     const struct {
         unsigned part; /* 0: always */
@@ -91,7 +93,8 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
                             .now_us = loop_wall_us(loop_of(self))};
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         if (!lists[i].part || query->parts & lists[i].part)
-            TRY(read_list(self, kube, lists[i].resource, lists[i].namespace_, ret, lists[i].list));
+            TRY(read_list(self, kube, lists[i].resource, lists[i].namespace_,
+                          lists[i].resource == &PODS ? on_node : NULL, ret, lists[i].list));
     if (query->parts & CLUSTER_IDENTITY)
         TRY(kube_cluster_id(self, kube, &ret->cluster_id));
     view->cluster_id = ret->cluster_id;

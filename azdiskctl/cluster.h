@@ -22,7 +22,7 @@ struct cluster {
 enum cluster_part {
     CLUSTER_VOLUME_ATTACHMENTS = 1 << 0, /* VolumeAttachments */
     CLUSTER_CLAIMS = 1 << 1,
-    CLUSTER_PODS = 1 << 2, /* of one namespace */
+    CLUSTER_PODS = 1 << 2, /* of one namespace, or of all; on one node, or anywhere */
     CLUSTER_EVENTS = 1 << 3,
     CLUSTER_IDENTITY = 1 << 4,  /* by which disks of other clusters are told from this one's */
     CLUSTER_SNAPSHOTS = 1 << 5, /* AzSnapshots; none, if the cluster does not know such objects */
@@ -30,8 +30,9 @@ enum cluster_part {
 
 struct cluster_query {
     const char *driver_name, *object_namespace;
-    const char *pod_namespace;
-    unsigned parts; /* of enum cluster_part */
+    const char *pod_namespace; /* NULL: all */
+    const char *pod_node;      /* NULL: wherever they are */
+    unsigned parts;            /* of enum cluster_part */
 };
 
 struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_query *query,

@@ -186,8 +186,8 @@ static struct dependency_chain *add_chain(struct dependency_chains *chains,
     return &chains->items[chains->n - 1];
 }
 
-static void add_pod(struct dependency_chains *chains, const struct cluster *cluster,
-                    const struct kube_object *pod)
+void dependency_chains_of_pod(const struct cluster *cluster, const struct kube_object *pod,
+                              struct dependency_chains *ret)
 {
     const Api__PodSpec *spec = KUBE_AS(Api__Pod, pod)->spec;
 
@@ -197,12 +197,12 @@ static void add_pod(struct dependency_chains *chains, const struct cluster *clus
 
         if (!claim)
             continue;
-        struct dependency_chain *chain = add_chain(chains, cluster);
+        struct dependency_chain *chain = add_chain(ret, cluster);
         begin_at_claim(chain, claim);
         chain->pod = pod;
     }
-    if (!chains->n)
-        add_chain(chains, cluster)->pod = pod;
+    if (!ret->n)
+        add_chain(ret, cluster)->pod = pod;
 }
 
 struct subject_kind {
@@ -258,7 +258,7 @@ struct err *dependency_chains_find(const struct cluster *cluster, const char *su
     if (kind->begin)
         kind->begin(add_chain(ret, cluster), object);
     else
-        add_pod(ret, cluster, object);
+        dependency_chains_of_pod(cluster, object, ret);
     return NULL;
 }
 

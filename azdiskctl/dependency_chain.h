@@ -32,4 +32,7 @@ struct dependency_chains {
 struct err *dependency_chains_find(const struct cluster *cluster, const char *subject,
                                    const char *namespace_, struct dependency_chains *ret)
     __attribute__((warn_unused_result));
+/* Those of a pod of the cluster: one for each claim that exists, or one that has only the pod. */
+void dependency_chains_of_pod(const struct cluster *cluster, const struct kube_object *pod,
+                              struct dependency_chains *ret);
 void dependency_chains_fini(struct dependency_chains *chains);

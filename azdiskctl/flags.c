@@ -8,8 +8,9 @@
 #include "lib/base/alloc.h"
 
 static const char program[] = "azdiskctl";
-static const char about[] =
-    "Shows the state of every volume, replica and operation of the Azure disk driver";
+static const char about[] = "Shows the state of every volume, replica and operation of the Azure "
+                            "disk driver, and moves pods "
+                            "to their replicas";
 static const char commands[] =
     "\nCommands:\n"
     "  map               On which nodes each volume is, and the disk slots of each node\n"
@@ -17,7 +18,8 @@ static const char commands[] =
     "                    azvolume, azvolumeattachment or node\n"
     "  timeline VOLUME   Events of a PersistentVolume or AzVolume in chronological order\n"
     "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
-    "                    if there are any\n";
+    "                    if there are any\n"
+    "  failover CLAIM    Moves the pod that uses a PersistentVolumeClaim to a node with replicas\n";
 
 static const char *const outputs[] = {"text", "json", NULL};
 
@@ -28,6 +30,8 @@ static struct flags flags = {
     .namespace_ = "default",
     .cloud_config = "",
     .prices = "",
+    .to = "",
+    .timeout_ms = DEFAULT_TIMEOUT_MS,
     .output = OUTPUT_TEXT,
 };
 
@@ -49,6 +53,17 @@ static const struct option_row rows[] = {
     TEXT_FLAG("prices", flags.prices,
               "For check, the monthly prices of disks, or of one GiB for kinds of disks that are "
               "sold by size: P10_LRS=19.71,PremiumV2_LRS=0.08"),
+    TEXT_FLAG(
+        "to", flags.to,
+        "For failover, the node that the pod is to move to; empty: the best one with replicas"),
+    BOOL_FLAG("dry-run", flags.dry_run,
+              "For failover: only say what would be done; nothing is changed"),
+    {.name = "timeout",
+     .type = OPTION_DURATION,
+     .target = &flags.timeout_ms,
+     .least = 1000,
+     .most = 24 * 60 * 60 * 1000,
+     .help = "For failover, how long all of it may take"},
     OBJECT_NAMESPACE_FLAG(flags.object_namespace),
     DRIVER_NAME_FLAG(flags.driver_name),
     LOG_FLAGS(flags.log),
@@ -64,8 +79,13 @@ static char *long_form(char *word)
     return strcmp(word, "-n") == 0 ? namespace_ : word;
 }
 
+/* No value follows it. */
 static bool stands_alone(const char *flag)
 {
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (rows[i].type == OPTION_BOOL && strncmp(flag, "--", 2) == 0 &&
+            strcmp(flag + 2, rows[i].name) == 0)
+            return true;
     return strchr(flag, '=') || strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0 ||
            strcmp(flag, "--version") == 0;
 }

@@ -4,6 +4,8 @@
 
 #include "lib/program/shared_flags.h"
 
+enum { DEFAULT_TIMEOUT_MS = 10 * 60 * 1000 };
+
 enum output { OUTPUT_TEXT, OUTPUT_JSON };
 
 struct flags {
@@ -12,7 +14,10 @@ struct flags {
     const char *namespace_;       /* of claims and pods */
     const char *cloud_config;     /* "": without Azure */
     const char *prices;           /* of disks; "": none */
-    int output;                   /* enum output */
+    const char *to;               /* a node; "": the best one */
+    bool dry_run;
+    uint64_t timeout_ms; /* of a command that changes something */
+    int output;          /* enum output */
     struct log_flags log;
     const char *command, *subject; /* NULL: not said */
 };

@@ -1,4 +1,5 @@
-/* azdiskctl: shows where every volume, replica and operation is, and why it waits. */
+/* azdiskctl: shows where every volume, replica and operation is, and why it waits; and moves pods
+ * to their replicas. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "azdiskctl/check.h"
+#include "azdiskctl/failover.h"
 #include "azdiskctl/heartbeat_limit.h"
 #include "azdiskctl/map.h"
 #include "azdiskctl/session.h"
@@ -115,19 +117,61 @@ static struct err *run_check(struct task *self, struct program *program, json_t 
     return NULL;
 }
 
+/* Where the steps of a command that changes something go: what is printed at the end is whole. */
+static FILE *step_output(const struct program *program)
+{
+    return program->flags.output == OUTPUT_JSON ? stderr : stdout;
+}
+
+static struct err *run_failover(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(steps_end) struct steps steps;
+    const struct failover_config config = {.kube = program->session.connection.kube,
+                                           .query =
+                                               query_for(program, CLUSTER_CLAIMS | CLUSTER_PODS),
+                                           .claim = program->flags.subject,
+                                           .to = program->flags.to,
+                                           .dry_run = program->flags.dry_run,
+                                           .timeout_ms = program->flags.timeout_ms,
+                                           .steps = &steps};
+
+    steps_begin(&steps, program->session.loop, step_output(program));
+    TRY(failover_json(self, &config, ret));
+    if (!failover_is_as_planned(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
+/* Flags that have an effect on some commands only. */
+enum { TAKES_NODE = 1 << 0, TAKES_CHANGES = 1 << 1 };
+
 struct command {
     const char *name;
     const char *subject; /* what has to follow the command; NULL: nothing may */
+    unsigned takes;
     struct err *(*run)(struct task *self, struct program *program, json_t **ret);
     void (*write)(const json_t *document, struct buffer *out);
 };
 
 static const struct command commands[] = {
-    {"map", NULL, run_map, map_text},
-    {"why", "KIND/NAME", run_why, why_text},
-    {"timeline", "VOLUME", run_timeline, timeline_text},
-    {"check", NULL, run_check, check_text},
+    {"map", NULL, 0, run_map, map_text},
+    {"why", "KIND/NAME", 0, run_why, why_text},
+    {"timeline", "VOLUME", 0, run_timeline, timeline_text},
+    {"check", NULL, 0, run_check, check_text},
+    {"failover", "CLAIM", TAKES_NODE | TAKES_CHANGES, run_failover, failover_text},
 };
+
+/* A flag that was given and has no effect; NULL if there is none. */
+static const char *useless_flag(const struct command *command, const struct flags *flags)
+{
+    if (flags->to[0] && !(command->takes & TAKES_NODE))
+        return "--to";
+    if (command->takes & TAKES_CHANGES)
+        return NULL;
+    if (flags->dry_run)
+        return "--dry-run";
+    return flags->timeout_ms != DEFAULT_TIMEOUT_MS ? "--timeout" : NULL;
+}
 
 /* NULL, with a line about it, if the command line has none. */
 static const struct command *find_command(const struct flags *flags)
@@ -202,6 +246,12 @@ int main(int argc, char *argv[])
     program.command = find_command(&program.flags);
     if (!program.command)
         return STATUS_FAILED;
+    const char *useless = useless_flag(program.command, &program.flags);
+    if (useless) {
+        fprintf(stderr, "azdiskctl: %s: %s has no effect (see --help)\n", program.flags.command,
+                useless);
+        return STATUS_FAILED;
+    }
     log_flags_apply(&program.flags.log);
     signal(SIGPIPE, SIG_IGN);
     loop = loop_new();

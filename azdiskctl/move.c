@@ -1,0 +1,293 @@
+#include "azdiskctl/move.h"
+
+#include <string.h>
+
+#include "azdiskctl/document.h"
+#include "azdiskctl/pod_owner.h"
+#include "azdiskctl/successor.h"
+#include "lib/api/names.h"
+#include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
+#include "lib/base/text.h"
+#include "lib/kube/pages.h"
+#include "lib/rt/wait.h"
+#include "provisioner-lib/records/names.h"
+
+/* Between two looks at the pods: of one owner, or of the whole namespace. */
+enum { LOOK_MS = 250, LOOK_AT_ALL_MS = 1000, PAGE = 500, MS_IN_S = 1000 };
+
+static const char *const phase_names[MOVE_PHASES] = {
+    [MOVE_ENDED] = "ended",
+    [MOVE_SCHEDULED] = "scheduled",
+    [MOVE_PRIMARY] = "primary",
+    [MOVE_READY] = "ready",
+};
+
+/* ---- lists, as they are now ---- */
+
+struct found {
+    struct object_list list;
+    struct kube_object **items;
+};
+
+static void found_fini(struct found *found)
+{
+    for (size_t i = 0; i < found->list.n; i++)
+        kube_object_unref(found->items[i]);
+    free(found->items);
+}
+
+static struct err *find(struct task *self, struct kube *kube, const struct api_resource *resource,
+                        const char *namespace_, const char *labels, struct found *ret)
+{
+    const struct kube_query query = {.limit = PAGE, .label_selector = labels};
+    CLEANUP(kube_pages_fini) struct kube_pages pages;
+
+    *ret = (struct found){0};
+    kube_pages_init(&pages, kube, resource, namespace_, &query);
+    for (;;) {
+        CLEANUP(json_decrefp) json_t *page = NULL;
+
+        TRY(kube_pages_next(self, &pages, &page));
+        if (!page)
+            return NULL;
+        const json_t *list = json_object_get(page, "items");
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            struct kube_object *object;
+
+            TRY(kube_object_decode(resource->type, json_array_get(list, i), &object));
+            ARRAY_ADD(ret->items, ret->list.n) = object;
+            ret->list.items = ret->items;
+        }
+    }
+}
+
+static struct err *find_pods(struct task *self, const struct move *move, struct found *ret)
+{
+    return find(self, move->kube, &PODS, move->pod->metadata->namespace_, move->selector, ret);
+}
+
+/* ---- the beginning ---- */
+
+static struct err *check_owner(struct task *self, struct move *move)
+{
+    const Api__OwnerReference *reference = pod_controller(KUBE_AS(Api__Pod, move->pod));
+    CLEANUP(json_decrefp) json_t *owner = NULL;
+    bool known;
+
+    TRY(pod_owner_read(self, move->kube, move->pod->metadata->namespace_, reference, &known,
+                       &owner));
+    if (!known) {
+        steps_say(move->steps,
+                  "pod %s is of %s %s: azdiskctl does not know this kind, and takes it that it "
+                  "makes the pod again",
+                  move->pod->key, reference->kind, reference->name);
+        return NULL;
+    }
+    CLEANUP(freep) char *refusal = pod_owner_refusal(reference, owner);
+    if (refusal)
+        return err_new(ERR_PRECONDITION, "pod %s would not be made again: %s", move->pod->key,
+                       refusal);
+    move->selector = pod_owner_selector(owner);
+    return NULL;
+}
+
+struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps,
+                       const char *object_namespace, const struct dependency_chains *chains,
+                       struct move *ret)
+{
+    CLEANUP(found_fini) struct found pods = {0};
+
+    *ret = (struct move){.kube = kube,
+                         .steps = steps,
+                         .object_namespace = object_namespace,
+                         .pod = chains->items[0].pod,
+                         .chains = chains};
+    for (int i = 0; i < MOVE_PHASES; i++)
+        ret->after[i] = MOVE_UNSEEN;
+    TRY(check_owner(self, ret));
+    TRY(find_pods(self, ret, &pods));
+    for (size_t i = 0; i < pods.list.n; i++)
+        if (pods.items[i]->metadata->uid)
+            string_set_add(&ret->known, pods.items[i]->metadata->uid);
+    return NULL;
+}
+
+void move_fini(struct move *move)
+{
+    string_set_clear(&move->known);
+    free(move->selector);
+    free(move->successor);
+    free(move->node);
+    *move = (struct move){0};
+}
+
+struct err *move_evict(struct task *self, struct move *move)
+{
+    const Api__ObjectMeta *pod = move->pod->metadata;
+    struct err *err = kube_evict(self, move->kube, pod->namespace_, pod->name, pod->uid);
+
+    if (err && err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_CONFLICT)
+        return err;
+    move->evicted = loop_now(loop_of(self));
+    steps_say(move->steps, err ? "pod %s was gone already" : "evicted pod %s", move->pod->key);
+    err_free(err);
+    return NULL;
+}
+
+/* ---- what follows ---- */
+
+static bool has(const struct move *move, enum move_phase phase)
+{
+    return move->after[phase] != MOVE_UNSEEN;
+}
+
+static void note(struct move *move, enum move_phase phase)
+{
+    move->after[phase] = loop_now(move->steps->loop) - move->evicted;
+}
+
+static bool is_primary_on(const struct object_list *attachments, const char *volume,
+                          const char *node)
+{
+    for (size_t i = 0; i < attachments->n; i++)
+        if (same_text(attachment_volume(attachments->items[i]), volume) &&
+            same_text(attachment_node(attachments->items[i]), node) &&
+            attachment_is(as_attachment(attachments->items[i]), ROLE_PRIMARY))
+            return true;
+    return false;
+}
+
+/* Of all the pod's volumes of ours. */
+static struct err *look_at_volumes(struct task *self, struct move *move)
+{
+    for (size_t i = 0; i < move->chains->n; i++) {
+        const struct kube_object *volume = move->chains->items[i].volume;
+        CLEANUP(found_fini) struct found attachments = {0};
+
+        if (!volume)
+            continue;
+        CLEANUP(freep) char *value = label_value_of(volume->metadata->name);
+        CLEANUP(freep) char *label = mem_printf(LABEL_VOLUME "=%s", value);
+        TRY(find(self, move->kube, &AZ_VOLUME_ATTACHMENTS, move->object_namespace, label,
+                 &attachments));
+        if (!is_primary_on(&attachments.list, volume->metadata->name, move->node))
+            return NULL;
+    }
+    note(move, MOVE_PRIMARY);
+    steps_say(move->steps, "its volumes are primary on node %s", move->node);
+    return NULL;
+}
+
+/* One that has failed there may be followed by another one. */
+static void look_at_node(struct move *move, const struct kube_object *successor)
+{
+    const Api__PodSpec *spec = KUBE_AS(Api__Pod, successor)->spec;
+    const char *node = spec ? spec->node_name : NULL;
+
+    if (!node || !*node ||
+        (same_text(move->successor, successor->key) && same_text(move->node, node)))
+        return;
+    free(move->successor);
+    free(move->node);
+    move->successor = mem_strdup(successor->key);
+    move->node = mem_strdup(node);
+    move->after[MOVE_PRIMARY] = MOVE_UNSEEN;
+    note(move, MOVE_SCHEDULED);
+    steps_say(move->steps, "pod %s is on node %s", successor->key, node);
+}
+
+static struct err *look(struct task *self, struct move *move)
+{
+    CLEANUP(found_fini) struct found pods = {0};
+
+    TRY(find_pods(self, move, &pods));
+    struct succession succession =
+        succession_of(&pods.list, KUBE_AS(Api__Pod, move->pod), &move->known);
+    if (!succession.former_is_there && !has(move, MOVE_ENDED)) {
+        note(move, MOVE_ENDED);
+        steps_say(move->steps, "pod %s has ended on node %s", move->pod->key,
+                  KUBE_AS(Api__Pod, move->pod)->spec->node_name);
+    }
+    if (!succession.successor)
+        return NULL;
+    look_at_node(move, succession.successor);
+    if (move->node && !has(move, MOVE_PRIMARY))
+        TRY(look_at_volumes(self, move));
+    if (!pod_is_ready(KUBE_AS(Api__Pod, succession.successor)))
+        return NULL;
+    note(move, MOVE_READY);
+    steps_say(move->steps, "pod %s is ready", move->successor);
+    return NULL;
+}
+
+static struct err *overdue(const struct move *move)
+{
+    if (!has(move, MOVE_ENDED) && !move->node)
+        return err_new(ERR_TIMEOUT, "pod %s has been evicted, and has not ended yet",
+                       move->pod->key);
+    if (!move->node)
+        return err_new(ERR_TIMEOUT,
+                       "pod %s has been evicted, and no pod in its place has come to a node yet: "
+                       "see kubectl describe of the pods of its owner",
+                       move->pod->key);
+    return err_new(ERR_TIMEOUT, "pod %s is on node %s and not ready yet: see azdiskctl why pod/%s",
+                   move->successor, move->node, strchr(move->successor, '/') + 1);
+}
+
+struct err *move_follow(struct task *self, struct move *move, uint64_t deadline)
+{
+    uint64_t pause = move->selector ? LOOK_MS : LOOK_AT_ALL_MS;
+
+    while (!has(move, MOVE_READY)) {
+        struct err *err = look(self, move);
+
+        if (err && !err_is_transient(err))
+            return err;
+        err_free(err); /* the API server may be away for a moment */
+        if (has(move, MOVE_READY))
+            break;
+        if (loop_now(loop_of(self)) >= deadline)
+            return overdue(move);
+        TRY(task_sleep(self, pause));
+    }
+    return NULL;
+}
+
+/* ---- what is told of it ---- */
+
+json_t *move_json(const struct move *move)
+{
+    json_t *seconds = json_object();
+
+    for (int i = 0; i < MOVE_PHASES; i++)
+        if (has(move, (enum move_phase)i))
+            json_object_set_new(seconds, phase_names[i],
+                                json_real((double)move->after[i] / MS_IN_S));
+    return json_pack("{s:s?, s:s?, s:o}", "successor", move->successor, "node", move->node,
+                     "seconds", seconds);
+}
+
+char *move_gap_text(const json_t *move)
+{
+    const json_t *seconds = json_object_get(move, "seconds");
+    const json_t *ready = json_object_get(seconds, phase_names[MOVE_READY]);
+    struct buffer text;
+
+    buffer_init(&text, 1 << 12);
+    if (ready)
+        buffer_printf(&text, "%.1f s from the eviction until the new pod was ready",
+                      json_real_value(ready));
+    else
+        buffer_printf(&text, "the new pod was not ready yet");
+    for (int i = 0, n = 0; i < MOVE_READY; i++) {
+        const json_t *after = json_object_get(seconds, phase_names[i]);
+
+        if (after)
+            buffer_printf(&text, "%s%s after %.1f s", n++ ? ", " : " (", phase_names[i],
+                          json_real_value(after));
+        if (i == MOVE_READY - 1 && n)
+            buffer_printf(&text, ")");
+    }
+    return buffer_take(&text);
+}
