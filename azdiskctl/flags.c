@@ -19,7 +19,8 @@ static const char commands[] =
     "  timeline VOLUME   Events of a PersistentVolume or AzVolume in chronological order\n"
     "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
     "                    if there are any\n"
-    "  failover CLAIM    Moves the pod that uses a PersistentVolumeClaim to a node with replicas\n";
+    "  failover CLAIM    Moves the pod that uses a PersistentVolumeClaim to a node with replicas\n"
+    "  drain NODE        Cordons a node and moves its pods with volumes of the driver\n";
 
 static const char *const outputs[] = {"text", "json", NULL};
 
@@ -57,13 +58,13 @@ static const struct option_row rows[] = {
         "to", flags.to,
         "For failover, the node that the pod is to move to; empty: the best one with replicas"),
     BOOL_FLAG("dry-run", flags.dry_run,
-              "For failover: only say what would be done; nothing is changed"),
+              "For failover and drain: only say what would be done; nothing is changed"),
     {.name = "timeout",
      .type = OPTION_DURATION,
      .target = &flags.timeout_ms,
      .least = 1000,
      .most = 24 * 60 * 60 * 1000,
-     .help = "For failover, how long all of it may take"},
+     .help = "For failover and drain, how long all of it may take"},
     OBJECT_NAMESPACE_FLAG(flags.object_namespace),
     DRIVER_NAME_FLAG(flags.driver_name),
     LOG_FLAGS(flags.log),

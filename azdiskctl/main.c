@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "azdiskctl/check.h"
+#include "azdiskctl/drain.h"
 #include "azdiskctl/failover.h"
 #include "azdiskctl/heartbeat_limit.h"
 #include "azdiskctl/map.h"
@@ -142,6 +143,24 @@ static struct err *run_failover(struct task *self, struct program *program, json
     return NULL;
 }
 
+static struct err *run_drain(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(steps_end) struct steps steps;
+    struct drain_config config = {.kube = program->session.connection.kube,
+                                  .query = query_for(program, CLUSTER_CLAIMS | CLUSTER_PODS),
+                                  .dry_run = program->flags.dry_run,
+                                  .timeout_ms = program->flags.timeout_ms,
+                                  .steps = &steps};
+
+    config.query.pod_namespace = NULL;
+    config.query.pod_node = program->flags.subject;
+    steps_begin(&steps, program->session.loop, step_output(program));
+    TRY(drain_json(self, &config, ret));
+    if (!drain_is_complete(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
 /* Flags that have an effect on some commands only. */
 enum { TAKES_NODE = 1 << 0, TAKES_CHANGES = 1 << 1 };
 
@@ -159,6 +178,7 @@ static const struct command commands[] = {
     {"timeline", "VOLUME", 0, run_timeline, timeline_text},
     {"check", NULL, 0, run_check, check_text},
     {"failover", "CLAIM", TAKES_NODE | TAKES_CHANGES, run_failover, failover_text},
+    {"drain", "NODE", TAKES_CHANGES, run_drain, drain_text},
 };
 
 /* A flag that was given and has no effect; NULL if there is none. */

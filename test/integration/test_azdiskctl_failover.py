@@ -192,6 +192,7 @@ def test_the_new_pod_does_not_come(db, ctl):
 
 def test_flags_that_have_no_effect_are_refused(ctl):
     assert "map: --to has no effect" in ctl.run("map", "--to", "b", status=2)
+    assert "drain: --to has no effect" in ctl.run("drain", "a", "--to", "b", status=2)
     assert "map: --dry-run has no effect" in ctl.run("--dry-run", "map", status=2)
     assert "check: --timeout has no effect" in ctl.run("check", "--timeout=1m", status=2)
     assert "missing CLAIM" in ctl.run("failover", "--dry-run", status=2)
