@@ -101,6 +101,12 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
     return NULL;
 }
 
+struct err *cluster_read_pods(struct task *self, struct kube *kube, const char *namespace_,
+                              struct cluster *cluster)
+{
+    return read_list(self, kube, &PODS, namespace_, NULL, cluster, &cluster->pods);
+}
+
 void cluster_fini(struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->n_owned; i++)

@@ -37,6 +37,9 @@ struct cluster_query {
 
 struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_query *query,
                          struct cluster *ret) __attribute__((warn_unused_result));
+/* The pods of a namespace, beside what was read; for who knows it only then. */
+struct err *cluster_read_pods(struct task *self, struct kube *kube, const char *namespace_,
+                              struct cluster *cluster) __attribute__((warn_unused_result));
 void cluster_fini(struct cluster *cluster);
 
 /* ---- what several commands say of objects ---- */

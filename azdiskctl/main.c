@@ -55,7 +55,14 @@ static struct err *run_timeline(struct task *self, struct program *program, json
     struct cluster_query query =
         query_for(program, CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_CLAIMS | CLUSTER_EVENTS);
 
-    TRY(cluster_read(self, program->session.connection.kube, &query, &cluster));
+    struct kube *kube = program->session.connection.kube;
+
+    TRY(cluster_read(self, kube, &query, &cluster));
+    const struct kube_object *claim = timeline_claim(&cluster, program->flags.subject);
+    /* Who may not read pods gets the rest. */
+    if (claim)
+        TRY(err_unless(cluster_read_pods(self, kube, claim->metadata->namespace_, &cluster),
+                       ERR_DENIED));
     return timeline_json(&cluster, program->flags.subject, ret);
 }
 

@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "azdiskctl/event.h"
+#include "azdiskctl/failover_phases.h"
 #include "azdiskctl/text_table.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
+#include "lib/kube/pod.h"
+#include "lib/kube/pod_claim.h"
 
 struct moment {
     int64_t us;
@@ -139,6 +142,43 @@ static void tell_persistent_volume(struct story *story, const struct kube_object
     }
 }
 
+/* ---- the pod, and how it came to where it is ---- */
+
+static bool uses(const Api__Pod *pod, const struct kube_object *claim)
+{
+    for (size_t i = 0; pod->spec && i < pod->spec->n_volumes; i++) {
+        CLEANUP(freep) char *key = pod_claim_key(pod, pod->spec->volumes[i]);
+
+        if (key && strcmp(key, claim->key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first that uses the claim and is not done; of one that several pods use, each is as good. */
+static const struct kube_object *pod_of(const struct cluster *cluster,
+                                        const struct kube_object *claim)
+{
+    for (size_t i = 0; claim && i < cluster->pods.n; i++) {
+        const Api__Pod *pod = KUBE_AS(Api__Pod, cluster->pods.items[i]);
+
+        if (pod_is_live(pod) && !kube_is_deleting(pod->metadata) && uses(pod, claim))
+            return cluster->pods.items[i];
+    }
+    return NULL;
+}
+
+static void tell_failovers(struct story *story, const struct kube_object *volume,
+                           const struct kube_object *pod)
+{
+    CLEANUP(failover_gaps_fini)
+    struct failover_gaps gaps = failover_gaps_of(story->cluster, volume, pod);
+
+    for (size_t i = 0; i < gaps.n; i++)
+        tell(story, gaps.items[i].end_us, AZ_VOLUMES.kind, volume, "Failover",
+             mem_strdup(gaps.items[i].text));
+}
+
 /* ---- the document ---- */
 
 static int compare(const void *a, const void *b)
@@ -150,24 +190,49 @@ static int compare(const void *a, const void *b)
     return one->order < other->order ? -1 : 1;
 }
 
-struct err *timeline_json(const struct cluster *cluster, const char *name, json_t **ret)
+/* Either may be NULL. */
+static void find_subject(const struct cluster *cluster, const char *name,
+                         const struct kube_object **ret_volume, const struct kube_object **ret_pv)
 {
-    CLEANUP(story_fini) struct story story = {.cluster = cluster};
     const struct cluster_view *view = &cluster->view;
     const struct kube_object *volume = find_by(&view->volumes, key_name, name);
     const struct kube_object *pv = find_by(&view->persistent_volumes, key_name, name);
 
+    if (pv && !volume)
+        volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));
+    if (volume && !pv)
+        pv = pv_of_disk(cluster, volume_disk_id(volume));
+    *ret_volume = volume;
+    *ret_pv = pv;
+}
+
+const struct kube_object *timeline_claim(const struct cluster *cluster, const char *name)
+{
+    const struct kube_object *volume, *pv;
+
+    find_subject(cluster, name, &volume, &pv);
+    CLEANUP(freep) char *claim = pv ? claim_of_disk(cluster, persistent_volume_handle(pv)) : NULL;
+    return find_object(&cluster->claims, claim);
+}
+
+struct err *timeline_json(const struct cluster *cluster, const char *name, json_t **ret)
+{
+    CLEANUP(story_fini) struct story story = {.cluster = cluster};
+    const struct kube_object *volume, *pv;
+
+    find_subject(cluster, name, &volume, &pv);
     if (!volume && !pv)
         return err_new(ERR_NOT_FOUND, "neither a PersistentVolume nor an AzVolume \"%s\" exists",
                        name);
-    if (!volume)
-        volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));
-    if (!pv)
-        pv = pv_of_disk(cluster, volume_disk_id(volume));
+    const struct kube_object *pod = pod_of(cluster, timeline_claim(cluster, name));
     if (pv)
         tell_persistent_volume(&story, pv);
     if (volume)
         tell_volume(&story, volume);
+    if (pod)
+        tell_object(&story, &PODS, pod);
+    if (volume)
+        tell_failovers(&story, volume, pod);
     qsort(story.moments, story.n, sizeof *story.moments, compare);
 
     *ret = json_array();

@@ -17,6 +17,7 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "lib/kube/node.h"
+#include "provisioner-lib/records/failover_note.h"
 #include "provisioner-lib/records/status_annotation.h"
 
 #define KUBELET_LEASES "kube-node-lease"
@@ -165,6 +166,31 @@ static struct err *patch_node(struct task *self, const struct failover_work *wor
     return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
 }
 
+/* For those who ask what has become of a volume, and of what the gap consisted (azdiskctl). */
+static void tell_volumes(const struct failover_work *work, int64_t fenced_us)
+{
+    struct controller *controller = work->controller;
+    uint64_t begun = failover_begun(controller, work->name);
+    const struct failover_times times = {
+        .silent_us = timestamp_noted(work->since),
+        .asked_us = loop_wall_us(controller->loop) -
+                    (int64_t)(loop_now(controller->loop) - begun) * US_IN_MS,
+        .fenced_us = fenced_us,
+    };
+    CLEANUP(freep) char *note = failover_note_text(work->name, &times);
+
+    /* Not of a node that was heard of in this moment. */
+    for (size_t i = 0; begun && i < work->in.n_volumes; i++) {
+        CLEANUP(freep)
+        char *key = kube_key(controller->settings.namespace_, volume_of(work, i));
+        const struct kube_object *volume = store_get(controller->volumes, key);
+
+        if (volume)
+            events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
+                          EVENT_FAILED_OVER, "Failover", "%s", note);
+    }
+}
+
 /* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
  * was decided holds only if it is decided again thereafter. */
 static struct err *taint(struct task *self, struct failover_work *work)
@@ -177,13 +203,15 @@ static struct err *taint(struct task *self, struct failover_work *work)
     if (!again.node || failover_next(&again.in).step != FAILOVER_TAINT)
         return NULL;
     CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(again.node);
+    int64_t fenced_us = loop_wall_us(controller->loop);
     TRY(patch_node(self, &again, patch));
     CLEANUP(freep)
     char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
                             "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
                             "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
                             again.since, again.in.n_volumes);
-    say(&again, "FailedOver", text);
+    say(&again, EVENT_FAILED_OVER, text);
+    tell_volumes(&again, fenced_us);
     metric_add(&METRIC_FAILOVERS, 1, "released");
     metric_observe(&METRIC_FAILOVER_SECONDS,
                    (double)(loop_now(controller->loop) - failover_begun(controller, work->name)) /

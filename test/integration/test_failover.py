@@ -1,5 +1,6 @@
 """Nodes of which nothing is heard are given up when their disks refuse their writes, and not before (docs/failover.md)."""
 
+import re
 import urllib.request
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ import pytest
 from cluster.waiting import until
 from kubernetes import client
 
+from .azdiskctl import Azdiskctl
 from .calls import SHARED, create, publish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
@@ -95,6 +97,14 @@ def test_a_silent_node_is_given_up_and_comes_back(world, controller, used):
     until(lambda: "with-volume" not in pods(world), "its pods are released")
     assert "without" in pods(world)
     assert notes(world, "Node", node.name, "FailedOver")
+    [volume] = until(lambda: notes(world, "AzVolume", "pvc-1", "FailedOver"), "its volume has the story")
+    assert f"of node {node.name} since {renewed} . Its disks were being fenced from" in volume
+    story = {moment["reason"]: moment["text"] for moment in Azdiskctl(world).ask("timeline", "pvc-1")}
+    assert story["FailedOver"] == volume
+    gap = re.fullmatch(rf"from node {node.name}: ([\d.]+) s \(detect ([\d.]+) s, fence ([\d.]+) s, taint ([\d.]+) s; "
+                       "the rest is not on record\\)", story["Failover"])
+    total, detect, fence, taint = map(float, gap.groups())
+    assert detect >= 4 and abs(total - detect - fence - taint) < 0.25
     assert world.attached("pvc-1", before) == []
     until(lambda: silent(controller) == 0, "it counts no more")
 

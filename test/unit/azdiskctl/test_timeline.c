@@ -19,13 +19,20 @@ static const char cluster_text[] =
                ",'error':{'message':'no place'}") ","
     ATTACHMENT("v", "b", "Replica", "Replica", "Attached", "1",
                ",'annotation':{'disk.csi.azure.com/replica-ready':'false " NOW " no disk at LUN 1'}") "],"
+    "'pods':[{'metadata':{'name':'other','namespace':'default'}},{'metadata':{'name':'pod',"
+    "'namespace':'default','creationTimestamp':'2026-01-01T00:50:09Z'},'spec':{'volumes':[{"
+    "'persistentVolumeClaim':{'claimName':'claim'}}]}}],"
     "'claims':[{'metadata':{'name':'claim','namespace':'default',"
     "'creationTimestamp':'2025-12-31T23:59:00Z'}}],"
     "'events':["
     EVENT("1", "AzVolume", "v", "'2026-01-01T00:10:00.000000Z'",
           ",'series':{'count':3,'lastObservedTime':'2026-01-01T00:40:00.000000Z'}") ","
     EVENT("2", "PersistentVolumeClaim", "claim", "null", "") ","
-    EVENT("3", "AzVolume", "other", "null", "") "]}";
+    EVENT("3", "AzVolume", "other", "null", "") ","
+    "{'metadata':{'name':'f'},'eventTime':'2026-01-01T00:50:08.400000Z','reason':'FailedOver','note':"
+    "'Nothing has been heard of node a since 2026-01-01T00:50:00.000000Z . Its disks were being "
+    "fenced from 2026-01-01T00:50:08.100000Z on, and all refused its writes at "
+    "2026-01-01T00:50:08.300000Z ; .','regarding':{'kind':'AzVolume','name':'v'}}]}";
 /* clang-format on */
 
 static const char expected[] =
@@ -37,6 +44,15 @@ static const char expected[] =
     "2026-01-01T00:00:03Z  VolumeAttachment/p           Created     object created\n"
     "2026-01-01T00:20:00Z  PersistentVolumeClaim/claim  R2          note 2\n"
     "2026-01-01T00:40:00Z  AzVolume/v                   R1          note 1 (3 times)\n"
+    "2026-01-01T00:50:08Z  AzVolume/v                   FailedOver  Nothing has been heard of node "
+    "a "
+    "since 2026-01-01T00:50:00.000000Z . Its disks were being fenced from "
+    "2026-01-01T00:50:08.100000Z on, and all refused its writes at 2026-01-01T00:50:08.300000Z ; "
+    ".\n"
+    "2026-01-01T00:50:08Z  AzVolume/v                   Failover    from node a: 8.4 s (detect 8.1 "
+    "s, "
+    "fence 0.2 s, taint 0.1 s; the rest is not on record)\n"
+    "2026-01-01T00:50:09Z  Pod/pod                      Created     object created\n"
     "2026-01-01T01:00:00Z  AzVolumeAttachment/v-a       Now         Primary, failed: no place\n"
     "2026-01-01T01:00:00Z  AzVolumeAttachment/v-b       Now         Replica, attached, not ready: "
     "no disk at LUN 1\n"
