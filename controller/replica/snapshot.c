@@ -226,6 +226,7 @@ static void gather_holds(struct placement_input *input, size_t v)
             .primary = primary,
             .leaving = leaving,
             .useful = !primary && !leaving && is_useful(input, row, volume->zone),
+            .asked = attachment_is_asked_for(attachment, loop_wall_us(controller->loop)),
         };
     }
 }

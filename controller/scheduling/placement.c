@@ -98,6 +98,7 @@ static void place(struct solver *solver, size_t volume, size_t node)
 
 /* A node, measured against those that have the volumes already. */
 struct rank {
+    bool asked;    /* for a replica of one of them there */
     unsigned here; /* volumes that are or will be there */
     unsigned slots;
     bool spot;
@@ -120,9 +121,12 @@ static struct rank rank_of(const struct solver *solver, size_t node, size_t lead
     const struct placement_node *n = &in->nodes[node];
     struct rank rank = {.spot = n->spot, .slots = solver->slots[node]};
 
-    for (size_t v = 0; v < in->n_volumes; v++)
-        rank.here += is_placed_on(solver, v, node) ||
-                     (is_open(solver, v) && is_useful(hold_on(&in->volumes[v], node)));
+    for (size_t v = 0; v < in->n_volumes; v++) {
+        const struct placement_hold *hold = hold_on(&in->volumes[v], node);
+
+        rank.asked |= is_useful(hold) && hold->asked;
+        rank.here += is_placed_on(solver, v, node) || (is_open(solver, v) && is_useful(hold));
+    }
     for (size_t i = 0; i < in->volumes[leader].n_holds; i++)
         if (in->volumes[leader].holds[i].primary)
             compare_with(n, &in->nodes[in->volumes[leader].holds[i].node], &rank);
@@ -134,6 +138,8 @@ static struct rank rank_of(const struct solver *solver, size_t node, size_t lead
 static bool is_better(const struct placement_node *a, const struct rank *ra,
                       const struct placement_node *b, const struct rank *rb)
 {
+    if (ra->asked != rb->asked)
+        return ra->asked;
     if (ra->here != rb->here)
         return ra->here > rb->here;
     if (ra->spot != rb->spot)

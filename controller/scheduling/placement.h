@@ -9,7 +9,8 @@
  *     to make room for another one of the same pod (volumes are assigned to slots by augmenting
  *     paths);
  *   - as many nodes as possible get a replica of every volume, as far as all volumes want one;
- *   - a useful replica stays where it is, unless it has to move for one of the two rules above;
+ *   - a useful replica stays where it is, unless it has to move for one of the two rules above, or
+ *     gives way to one that was asked for on another node;
  *   - a volume is never placed twice on a node, or on a node that has its primary, that it is
  *     leaving, that is unschedulable for it, or that has no slot for it;
  *   - equal snapshots give equal placements, whatever the order of nodes (ties are broken by name).
@@ -45,6 +46,7 @@ struct placement_hold {
     bool primary;
     bool leaving;
     bool useful; /* a replica that could be promoted, now or when its node is ready again */
+    bool asked;  /* somebody has asked for it to be there */
 };
 
 struct placement_volume {

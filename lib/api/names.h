@@ -55,6 +55,8 @@
 #define ANNOTATION_REPLICA_READY "disk.csi.azure.com/replica-ready" /* node/replica_check.h */
 /* Of a PersistentVolumeClaim, in metadata: provisioner-lib/records/switchover.h */
 #define ANNOTATION_SWITCHOVER "disk.csi.azure.com/switchover-to"
+#define ANNOTATION_ASKED_UNTIL                                                                     \
+    "disk.csi.azure.com/asked-until" /* of a replica, in metadata: until then it is to be there */
 #define ANNOTATION_FORGET_AFTER                                                                    \
     "disk.csi.azure.com/forget-after" /* time at which a failed one goes */
 #define ANNOTATION_COLLECT_AFTER                                                                   \

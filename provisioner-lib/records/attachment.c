@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
 #include "provisioner-lib/parameter_list.h"
 #include "provisioner-lib/records/names.h"
 
@@ -115,6 +116,11 @@ const char *attachment_unready_reason(const Api__AzVolumeAttachment *attachment)
     return note;
 }
 
+bool attachment_is_asked_for(const Api__AzVolumeAttachment *attachment, int64_t now_us)
+{
+    return timestamp_noted(kube_annotation(attachment->metadata, ANNOTATION_ASKED_UNTIL)) > now_us;
+}
+
 void attachment_index_by_disk(const struct kube_object *object,
                               void (*emit)(void *ctx, const char *value), void *ctx)
 {
@@ -158,6 +164,19 @@ json_t *attachment_json(const Api__AzVolume *volume, const char *node,
 
     if (purpose.read_only)
         json_object_set_new(json_object_get(json, "spec"), "readOnly", json_true());
+    return json;
+}
+
+json_t *attachment_asked_json(const Api__AzVolume *volume, const char *node, int64_t until_us)
+{
+    json_t *json = attachment_json(volume, node, for_replica());
+    json_t *metadata = json_object_get(json, "metadata");
+    CLEANUP(freep) char *name = attachment_name_of(volume->metadata->name, node);
+    char until[TIMESTAMP_SIZE];
+
+    timestamp_format(until_us, until);
+    json_object_set_new(metadata, "name", json_string(name));
+    json_object_set_new(metadata, "annotations", json_pack("{s:s}", ANNOTATION_ASKED_UNTIL, until));
     return json;
 }
 

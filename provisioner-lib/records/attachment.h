@@ -37,6 +37,9 @@ uint64_t attachment_disk_size(const Api__AzVolumeAttachment *attachment);
  * node says nothing of it: plug-ins of earlier releases do not. */
 const char *attachment_unready_reason(const Api__AzVolumeAttachment *attachment);
 
+/* Somebody has asked for a replica on this node, for which another one may give way. */
+bool attachment_is_asked_for(const Api__AzVolumeAttachment *attachment, int64_t now_us);
+
 /* A store_index_fn: by the disk's id in lower case, as Azure does not keep to one spelling. */
 void attachment_index_by_disk(const struct kube_object *object,
                               void (*emit)(void *ctx, const char *value), void *ctx);
@@ -56,6 +59,8 @@ struct attachment_purpose for_publish(bool read_only);
 /* A new attachment of the volume, without its name (controller/cache/node_attachment.h). */
 json_t *attachment_json(const Api__AzVolume *volume, const char *node,
                         struct attachment_purpose purpose);
+/* The same of a replica that is asked for until that time, with its name. */
+json_t *attachment_asked_json(const Api__AzVolume *volume, const char *node, int64_t until_us);
 /* The role on record, and where the disk is unless `lun` is NO_LUN: status.detail. `previous_role`
  * may be NULL. */
 json_t *attachment_detail_json(const char *role, const char *previous_role, int lun, int64_t size);

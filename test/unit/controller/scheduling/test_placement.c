@@ -17,7 +17,8 @@ enum { MAX_NODES = 6, MAX_VOLUMES = 3 };
 /* ---- one case ---- */
 
 struct volume {
-    /* One character for each node: P primary, R replica of use, U of none, - leaving, . nothing. */
+    /* One character for each node: P primary, R replica of use, A one that was asked for, U of
+     * none, - leaving, . nothing. */
     const char *there;
     unsigned wanted;
     const char *zone;
@@ -41,7 +42,9 @@ static void add_volume(struct scene *scene, const struct volume *volume)
             scene->holds[v][n++] = (struct placement_hold){.node = i,
                                                            .primary = volume->there[i] == 'P',
                                                            .leaving = volume->there[i] == '-',
-                                                           .useful = volume->there[i] == 'R'};
+                                                           .useful = volume->there[i] == 'R' ||
+                                                                     volume->there[i] == 'A',
+                                                           .asked = volume->there[i] == 'A'};
     scene->volumes[v] = (struct placement_volume){volume->zone ? volume->zone : "", volume->wanted,
                                                   scene->holds[v], n};
 }
@@ -123,6 +126,19 @@ static const struct row rows[] = {
       NODE(.name = "c", .free_slots = 9, .zone = "2")},
      {{"PR.", 1, ""}},
      "b"},
+    {"one that was asked for has another one's place",
+     {NODE(.name = "a"), NODE(.name = "b", .free_slots = 9), NODE(.name = "c"), NODE(.name = "d")},
+     {{"PRRA", 2, "1"}},
+     "db"},
+    {"and draws the pod's other volumes",
+     {NODE(.name = "a"), NODE(.name = "b", .free_slots = 9), NODE(.name = "c"),
+      NODE(.name = "d", .free_slots = 1, .spot = true)},
+     {{"PRRA", 2, "1"}, {"PRR.", 2, "1"}},
+     "db db"},
+    {"unless there is no slot for all of them",
+     {NODE(.name = "a"), NODE(.name = "b", .free_slots = 9), NODE(.name = "c"), NODE(.name = "d")},
+     {{"PRRA", 2, "1"}, {"PRR.", 2, "1"}},
+     "bc bc"},
     {"of two the better one stays",
      {NODE(.name = "a", .free_slots = 9), NODE(.name = "b", .free_slots = 3),
       NODE(.name = "c", .free_slots = 5)},

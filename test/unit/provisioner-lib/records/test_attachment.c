@@ -95,6 +95,30 @@ static void test_a_new_one(void **state)
     }
 }
 
+static void test_one_that_is_asked_for(void **state)
+{
+    int64_t until_us = INT64_C(1772366400000000); /* 2026-03-01T12:00:00Z */
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *volume =
+        object_of(&api__az_volume__descriptor,
+                  "{'metadata':{'name':'v'},'status':{'detail':{'volume_id':'/disks/v'}}}");
+    CLEANUP(json_decrefp)
+    json_t *json = attachment_asked_json(KUBE_AS(Api__AzVolume, volume), "node-1", until_us);
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *other =
+        object_of(&api__az_volume_attachment__descriptor,
+                  "{'metadata':{'name':'a','annotations':{'disk.csi.azure.com/asked-until':'x'}}}");
+
+    (void)state;
+    assert_ok(kube_object_decode(&api__az_volume_attachment__descriptor, json, &object));
+    assert_string_equal(object->metadata->name, "v-node-1-attachment");
+    assert_true(attachment_wants(as_attachment(object), ROLE_REPLICA));
+    assert_true(attachment_is_asked_for(as_attachment(object), until_us - 1));
+    assert_false(attachment_is_asked_for(as_attachment(object), until_us));
+    assert_false(attachment_is_asked_for(as_attachment(other), 0));
+}
+
 /* ---- by what it is found ---- */
 
 static void expect_disk(void *ctx, const char *value)
@@ -234,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_how_it_is_published),
         cmocka_unit_test(test_the_access_goes_with_the_publish),
         cmocka_unit_test(test_a_new_one),
+        cmocka_unit_test(test_one_that_is_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
