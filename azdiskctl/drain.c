@@ -155,7 +155,7 @@ static struct err *take_step(struct task *self, struct drain *drain, const struc
 
     switch (plan->step) {
     case DRAIN_EVICT_SLOW:
-        steps_say(drain->config->steps, "warning: pod %s has to wait for Azure: %s",
+        steps_say(drain->config->steps, "warning: pod %s has no ready replica to go to: %s",
                   candidate->pod->key, candidate->why);
         return evict(self, drain, pods, plan->pod);
     case DRAIN_EVICT:

@@ -8,6 +8,7 @@
 #include "azdiskctl/interrupt.h"
 #include "azdiskctl/landing.h"
 #include "azdiskctl/move.h"
+#include "azdiskctl/replica_request.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
@@ -32,7 +33,8 @@ struct failover {
     char *from, *to; /* nodes */
     char *wish;      /* what is noted on the claim; NULL: nothing */
     struct move move;
-    bool blocked; /* a PodDisruptionBudget has refused, which was said */
+    bool has_asked; /* for replicas */
+    bool blocked;   /* a PodDisruptionBudget has refused, which was said */
 };
 
 /* ---- which pod, and where to ---- */
@@ -53,47 +55,68 @@ static struct err *read_subject(struct task *self, struct failover *failover)
     return failover_subject(&failover->cluster, failover->claim, &failover->chains);
 }
 
-static struct err *no_node(const struct failover *failover, enum landing_state state,
-                           const char *why)
+/* Replicas on a node that has none, if somebody names it. Once: the controller takes away what does
+ * not belong there. */
+static struct err *ask_for_replicas(struct task *self, struct failover *failover, const char *why)
 {
+    const struct failover_config *config = failover->config;
     const char *pod = failover->chains.items[0].pod->key;
+    struct loop *loop = loop_of(self);
+    uint64_t now = loop_now(loop);
+    int64_t left_us = failover->deadline > now ? (int64_t)(failover->deadline - now) * US_IN_MS : 0;
 
-    if (state == LANDING_NO_REPLICA)
+    if (!config->to[0])
         return err_new(
             ERR_PRECONDITION,
-            "pod %s would wait for Azure to attach its disk: %s. Name one of these nodes "
-            "with --to, or none; where replicas are is decided by replicaNodeSelector "
-            "and maxMountReplicaCount in the spec of the AzVolume (docs/replicas.md)",
+            "pod %s would wait for Azure to attach its disk, for no node has replicas of "
+            "all of its volumes; for example, %s. Name the node with --to to have them "
+            "attached there first",
             pod, why);
-    return err_new(ERR_PRECONDITION, "pod %s cannot move there: %s", pod, why);
+    if (failover->has_asked)
+        return err_new(ERR_PRECONDITION,
+                       "the controller has taken a replica away again that was asked for: pod %s "
+                       "could not run there, replicaNodeSelector excludes the node, or the "
+                       "controller is of an earlier release (%s)",
+                       pod, why);
+    TRY(replica_request_check(&failover->cluster, &failover->chains, config->to));
+    if (config->dry_run)
+        return NULL;
+    TRY(replica_request_make(self, config->kube, config->steps, config->query.object_namespace,
+                             &failover->chains, config->to, loop_wall_us(loop) + left_us));
+    failover->has_asked = true;
+    return NULL;
 }
 
 /* `ret_why` NULL: it can move to `ret_to` now. Else what has to be waited for; free() both. */
-static struct err *choose(const struct failover *failover, char **ret_to, char **ret_why)
+static struct err *choose(struct task *self, struct failover *failover, char **ret_to,
+                          char **ret_why)
 {
     const struct cluster *cluster = &failover->cluster;
-    const char *wanted = failover->config->to;
+    const char *wanted = failover->config->to, *pod = failover->chains.items[0].pod->key;
     enum landing_state state;
     const char *node =
         *wanted ? wanted : landing_best(cluster, &failover->chains, failover->from, &state);
 
     if (!node)
         return err_new(ERR_PRECONDITION, "no other node would take pod %s: see kubectl get nodes",
-                       failover->chains.items[0].pod->key);
+                       pod);
     if (same_text(node, failover->from))
-        return err_new(ERR_PRECONDITION, "pod %s is on node %s already",
-                       failover->chains.items[0].pod->key, node);
+        return err_new(ERR_PRECONDITION, "pod %s is on node %s already", pod, node);
+    CLEANUP(freep) char *to = mem_strdup(node);
     struct landing landing = landing_on(cluster, &failover->chains, node);
     CLEANUP(freep) char *why = landing.why;
-    if (landing.state > LANDING_COMING)
-        return no_node(failover, landing.state, why);
-    *ret_to = mem_strdup(node);
+    if (landing.state == LANDING_UNFIT)
+        return err_new(ERR_PRECONDITION, "pod %s cannot move there: %s", pod, why);
+    if (landing.state == LANDING_NO_REPLICA)
+        TRY(ask_for_replicas(self, failover, why));
+    *ret_to = TAKE_PTR(to);
     *ret_why = TAKE_PTR(why);
     return NULL;
 }
 
-/* Until a replica is ready; the pod runs meanwhile. */
-static struct err *settle(struct task *self, struct failover *failover)
+/* Until a replica is ready; the pod runs meanwhile. `ret_ready` false in a dry run that would wait.
+ */
+static struct err *settle(struct task *self, struct failover *failover, bool *ret_ready)
 {
     CLEANUP(freep) char *said = NULL;
 
@@ -104,12 +127,18 @@ static struct err *settle(struct task *self, struct failover *failover)
         free(failover->from);
         failover->from =
             mem_strdup(KUBE_AS(Api__Pod, failover->chains.items[0].pod)->spec->node_name);
-        TRY(choose(failover, &to, &why));
+        TRY(choose(self, failover, &to, &why));
         free(failover->to);
         failover->to = TAKE_PTR(to);
+        *ret_ready = !why;
         if (!why)
             return NULL;
-        if (failover->config->dry_run || loop_now(loop_of(self)) >= failover->deadline)
+        if (failover->config->dry_run) {
+            steps_say(failover->config->steps, "replicas would have to become ready first: %s",
+                      why);
+            return NULL;
+        }
+        if (loop_now(loop_of(self)) >= failover->deadline)
             return err_new(ERR_PRECONDITION, "pod %s cannot move to node %s yet: %s",
                            failover->chains.items[0].pod->key, failover->to, why);
         if (!same_text(said, why))
@@ -144,7 +173,8 @@ static struct err *write_wish(struct task *self, struct failover *failover)
 {
     const Api__ObjectMeta *claim = claim_of(failover)->metadata;
     struct loop *loop = loop_of(self);
-    uint64_t left_ms = failover->deadline - loop_now(loop);
+    uint64_t now = loop_now(loop);
+    uint64_t left_ms = failover->deadline > now ? failover->deadline - now : 0;
     uint64_t ms = left_ms < SWITCHOVER_LONGEST_MS ? left_ms : SWITCHOVER_LONGEST_MS;
     char *wish = switchover_text(failover->to, loop_wall_us(loop) + (int64_t)ms * US_IN_MS);
     CLEANUP(json_decrefp)
@@ -193,10 +223,12 @@ static struct err *prepare(struct task *self, struct failover *failover)
 {
     const struct failover_config *config = failover->config;
 
-    move_fini(&failover->move);
-    TRY(settle(self, failover));
-    if (!failover->blocked)
+    bool ready;
+
+    TRY(settle(self, failover, &ready));
+    if (!failover->blocked && ready)
         say_plan(failover);
+    move_fini(&failover->move);
     return move_begin(self, config->kube, config->steps, config->query.object_namespace,
                       &failover->chains, &failover->move);
 }
@@ -235,6 +267,9 @@ static struct err *work(struct task *self, void *ctx)
 
     failover->heartbeat_limit_ms =
         heartbeat_limit_read(self, failover->config->kube, failover->config->query.driver_name);
+    /* Before a replica is asked for. */
+    TRY(read_subject(self, failover));
+    TRY(move_check(self, failover->config->kube, &failover->chains));
     TRY(prepare(self, failover));
     if (failover->config->dry_run) {
         steps_say(failover->config->steps, "dry run: nothing was changed");
@@ -267,6 +302,9 @@ struct err *failover_json(struct task *self, const struct failover_config *confi
                                 .claim = kube_key(config->query.pod_namespace, config->claim)};
     struct err *err = run_interruptible(self, work, &failover);
 
+    if (err && err_kind(err) == ERR_CANCELED)
+        err = err_wrap(err, "interrupted, and the pod was %s",
+                       failover.move.evicted ? "evicted before" : "not evicted");
     leave_wish(&failover, take_back_wish(self, &failover));
     if (!err)
         *ret = document_of(&failover);

@@ -62,6 +62,22 @@ static struct err *check_claim(const struct cluster *cluster, const struct kube_
     return NULL;
 }
 
+/* Nobody would say that the pod has ended, and until then no other one may have its volumes. */
+static struct err *check_node(const struct cluster *cluster, const struct kube_object *pod)
+{
+    const char *name = KUBE_AS(Api__Pod, pod)->spec->node_name;
+    const struct kube_object *node = find_by(&cluster->view.nodes, key_name, name);
+
+    if (node && node_is_ready(KUBE_AS(Api__Node, node)))
+        return NULL;
+    return err_new(
+        ERR_PRECONDITION,
+        "Node %s is not Ready, so that pod %s could not be ended in good order: this is "
+        "for automatic failover (docs/failover.md), or, once the machine is off, for the "
+        "taint " TAINT_OUT_OF_SERVICE,
+        name, pod->key);
+}
+
 static struct err *check_pod(const struct kube_object *object)
 {
     const Api__Pod *pod = KUBE_AS(Api__Pod, object);
@@ -123,6 +139,7 @@ struct err *failover_subject(const struct cluster *cluster, const char *claim,
         return err_new(ERR_PRECONDITION, "%zu pods use claim %s, and azdiskctl moves only one", n,
                        claim);
     TRY(check_pod(pod));
+    TRY(check_node(cluster, pod));
     dependency_chains_of_pod(cluster, pod, ret);
     return check_volumes(ret, claim);
 }

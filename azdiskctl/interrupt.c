@@ -5,7 +5,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/group.h"
 
-static const int signals[] = {SIGINT, SIGTERM};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 struct work {
     interruptible_fn *fn;

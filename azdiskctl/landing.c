@@ -64,8 +64,8 @@ static char *why_not_node(const struct cluster *cluster, const Api__Pod *pod, co
 
 /* ---- the node, for a volume ---- */
 
-static const struct kube_object *attachment_on(const struct cluster *cluster,
-                                               const struct kube_object *volume, const char *node)
+const struct kube_object *attachment_on(const struct cluster *cluster,
+                                        const struct kube_object *volume, const char *node)
 {
     const struct object_list *list = &cluster->view.attachments;
 

@@ -28,5 +28,9 @@ struct landing landing_on(const struct cluster *cluster, const struct dependency
 const char *landing_best(const struct cluster *cluster, const struct dependency_chains *chains,
                          const char *from, enum landing_state *ret_state);
 
+/* The attachment of a volume to a node that is not being deleted; NULL if there is none. */
+const struct kube_object *attachment_on(const struct cluster *cluster,
+                                        const struct kube_object *volume, const char *node);
+
 /* Whether a link of the pod's chains is to a volume of this driver. */
 bool chain_is_ours(const struct dependency_chain *chain);

@@ -69,27 +69,29 @@ static struct err *find_pods(struct task *self, const struct move *move, struct 
 
 /* ---- the beginning ---- */
 
-static struct err *check_owner(struct task *self, struct move *move)
+/* `ret_known` false of a kind that azdiskctl takes at its word; `ret_selector`: free() it. */
+static struct err *check_owner(struct task *self, struct kube *kube, const struct kube_object *pod,
+                               bool *ret_known, char **ret_selector)
 {
-    const Api__OwnerReference *reference = pod_controller(KUBE_AS(Api__Pod, move->pod));
+    const Api__OwnerReference *reference = pod_controller(KUBE_AS(Api__Pod, pod));
     CLEANUP(json_decrefp) json_t *owner = NULL;
-    bool known;
 
-    TRY(pod_owner_read(self, move->kube, move->pod->metadata->namespace_, reference, &known,
-                       &owner));
-    if (!known) {
-        steps_say(move->steps,
-                  "pod %s is of %s %s: azdiskctl does not know this kind, and takes it that it "
-                  "makes the pod again",
-                  move->pod->key, reference->kind, reference->name);
+    TRY(pod_owner_read(self, kube, pod->metadata->namespace_, reference, ret_known, &owner));
+    if (!*ret_known)
         return NULL;
-    }
     CLEANUP(freep) char *refusal = pod_owner_refusal(reference, owner);
     if (refusal)
-        return err_new(ERR_PRECONDITION, "pod %s would not be made again: %s", move->pod->key,
-                       refusal);
-    move->selector = pod_owner_selector(owner);
+        return err_new(ERR_PRECONDITION, "pod %s would not be made again: %s", pod->key, refusal);
+    *ret_selector = pod_owner_selector(owner);
     return NULL;
+}
+
+struct err *move_check(struct task *self, struct kube *kube, const struct dependency_chains *chains)
+{
+    CLEANUP(freep) char *selector = NULL;
+    bool known;
+
+    return check_owner(self, kube, chains->items[0].pod, &known, &selector);
 }
 
 struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps,
@@ -97,6 +99,7 @@ struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps
                        struct move *ret)
 {
     CLEANUP(found_fini) struct found pods = {0};
+    bool known;
 
     *ret = (struct move){.kube = kube,
                          .steps = steps,
@@ -105,7 +108,12 @@ struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps
                          .chains = chains};
     for (int i = 0; i < MOVE_PHASES; i++)
         ret->after[i] = MOVE_UNSEEN;
-    TRY(check_owner(self, ret));
+    TRY(check_owner(self, kube, ret->pod, &known, &ret->selector));
+    if (!known)
+        steps_say(steps,
+                  "the controller of pod %s is of a kind that azdiskctl does not know: it takes it "
+                  "that the pod is made again",
+                  ret->pod->key);
     TRY(find_pods(self, ret, &pods));
     for (size_t i = 0; i < pods.list.n; i++)
         if (pods.items[i]->metadata->uid)

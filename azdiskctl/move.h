@@ -32,8 +32,11 @@ struct move {
     char *successor, *node; /* its key, and where it is; NULL: it is nowhere */
 };
 
-/* `chains` and its cluster must outlive the move. PRECONDITION, with the reason, if nobody would
- * make the pod again. */
+/* PRECONDITION, with the reason, if nobody would make the pod of the chains again. */
+struct err *move_check(struct task *self, struct kube *kube, const struct dependency_chains *chains)
+    __attribute__((warn_unused_result));
+
+/* The same; `chains` and its cluster must outlive the move. */
 struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps,
                        const char *object_namespace, const struct dependency_chains *chains,
                        struct move *ret) __attribute__((warn_unused_result));

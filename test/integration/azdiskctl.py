@@ -21,14 +21,18 @@ class Azdiskctl:
             config.write_text(world.cloud_config())
             self._flags.append(f"--cloud-config={config}")
 
+    def start(self, *words: str) -> subprocess.Popen:
+        environment = {"SSL_CERT_FILE": self._world.azure.ca, "PATH": os.environ["PATH"],
+                       "ASAN_OPTIONS": "detect_stack_use_after_return=0"}
+        return subprocess.Popen([PROGRAM, *self._flags, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment)
+
     def run(self, *words: str, status: int = 0) -> str:
         """What it prints; its errors if the status says that there are some."""
-        done = subprocess.run(
-            [PROGRAM, *self._flags, *words], capture_output=True, text=True, timeout=120,
-            env={"SSL_CERT_FILE": self._world.azure.ca, "PATH": os.environ["PATH"],
-                 "ASAN_OPTIONS": "detect_stack_use_after_return=0"})
-        assert done.returncode == status, f"status {done.returncode}: {done.stdout}{done.stderr}"
-        return done.stderr if status == 2 else done.stdout
+        process = self.start(*words)
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode == status, f"status {process.returncode}: {output}{errors}"
+        return errors if status == 2 else output
 
     def ask(self, *words: str, status: int = 0):
         """The same as data."""

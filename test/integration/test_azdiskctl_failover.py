@@ -99,13 +99,13 @@ def test_the_wish_is_on_the_claim_meanwhile(db, ctl):
     assert WISH not in db.annotations()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_who_breaks_it_off_leaves_nothing_behind(db, ctl, number):
     process = ctl.start("failover", "db", "--to", "b")
     until(lambda: db.annotations().get(WISH), "the wish")
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2 and errors
+    assert process.returncode == 2 and "interrupted, and the pod was not evicted" in errors
     assert WISH not in db.annotations()
 
 
@@ -162,6 +162,11 @@ def test_a_replica_that_is_not_ready_is_waited_for(db, ctl):
     assert process.returncode == 0 and json.loads(output)["move"]["node"] == "b", errors
 
 
+def set_ready(objects, node: str, status: str) -> None:
+    ready = {"type": "Ready", "status": status, "reason": "x", "message": "x"}
+    objects.core.patch_node_status(node, {"status": {"conditions": [ready]}})
+
+
 def test_what_is_refused(db, ctl, objects):
     def refused(*words: str) -> str:
         return ctl.run("failover", *words, status=2)
@@ -170,11 +175,17 @@ def test_what_is_refused(db, ctl, objects):
     assert "is on node a already" in refused("db", "--to", "a")
     assert "there is no Node nowhere" in refused("db", "--to", "nowhere")
     objects.no_attachment("db", "b")
-    text = refused("db", "--to", "b")
-    assert "volume db has no replica on node b, but on c" in text and "replicaNodeSelector" in text
+    db.patch_volume({"maxMountReplicaCount": 0})
+    assert "volume db has no replicas: its disk has one share" in refused("db", "--to", "b")
+    objects.no_attachment("db", "c")
+    assert "no node has replicas of all of its volumes; for example, volume db has no replica." in refused("db")
+    db.attach("c", "Replica")
     objects.core.patch_node("c", {"spec": {"unschedulable": True}})
     assert "Node c is cordoned" in refused("db", "--to", "c")
     objects.core.patch_node("c", {"spec": {"unschedulable": None}})
+    set_ready(objects, "a", "Unknown")
+    assert "Node a is not Ready, so that pod default/db-0 could not be ended" in refused("db", "--to", "c")
+    set_ready(objects, "a", "True")
     db.apps.patch_namespaced_stateful_set_status("db", "default", {"status": {"replicas": 2}})
     assert "StatefulSet db is being scaled down from 2 to 1 pods" in refused("db", "--to", "c")
     db.apps.delete_namespaced_stateful_set("db", "default")

@@ -56,6 +56,10 @@ class Workload:
         status = {"state": state, "detail": {"role": role, "publish_context": {"LUN": "0"}}}
         self.objects.custom.patch_namespaced_custom_object_status(*place, name, {"status": status})
 
+    def patch_volume(self, spec: dict) -> None:
+        self.objects.custom.patch_namespaced_custom_object(
+            GROUP, VERSION, OBJECTS, "azvolumes", self.name, {"spec": spec})
+
     def say_ready(self, node: str, note: str | None) -> None:
         """What the plug-in notes of its replica."""
         annotation = {"status": {"annotation": {f"{DRIVER}/replica-ready": note}}}

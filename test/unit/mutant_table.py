@@ -4,6 +4,7 @@ The unit tests of its folder have to find it."""
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
 from .mutant import Mutant
+from .switchover_mutants import SWITCHOVER_MUTANTS
 
 AZURE = "provisioner-lib/azure/"
 AUDIT = "provisioner-lib/audit/"
@@ -15,6 +16,7 @@ LIST = "controller/csi/list_volumes.c"
 MUTANTS = [
     *HOST_MUTANTS,
     *FAILOVER_MUTANTS,
+    *SWITCHOVER_MUTANTS,
     # ---- Azure: the list of a VM's disks ----
     Mutant("a VM's list is written over what somebody else wrote meanwhile", AZURE + "vm_update.c",
            '    write.if_match = json_string_value(json_object_get(vm, "etag"));\n', ""),

@@ -46,8 +46,12 @@ static const struct {
     {OF(WITH(",'ownerReferences':[{'kind':'StatefulSet','name':'o','uid':'1'}]"), BOUND_CLAIM("")),
      ERR_PRECONDITION, "pod default/db has no controller that would make it again"},
     {"{'pods':[" DB "],'claims':[" BOUND_CLAIM("") "],'pvs':[" PV("pv", "v") "],'volumes':["
-     VOLUME("v", "5") "]}",
+     VOLUME("v", "5") "],'nodes':[" FIT("a") "]}",
      ERR_PRECONDITION, "volume v can be used on several nodes at once"},
+    {MOVING(DB, BOUND_CLAIM(""), NODE("a", "Unknown", ""), PRIMARY_ON_A), ERR_PRECONDITION,
+     "Node a is not Ready, so that pod default/db could not be ended in good order"},
+    {MOVING(DB, BOUND_CLAIM(""), FIT("b"), PRIMARY_ON_A), ERR_PRECONDITION,
+     "Node a is not Ready, so that pod default/db could not be ended in good order"},
 };
 /* clang-format on */
 
