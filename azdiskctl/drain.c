@@ -128,7 +128,8 @@ static struct err *evict(struct task *self, struct drain *drain, const struct dr
         err_free(err);
         return NULL;
     }
-    return give_up(drain, pod, err);
+    /* Whether it was evicted shows at the next look. */
+    return err_is_transient(err) ? err : give_up(drain, pod, err);
 }
 
 /* ---- all of them ---- */
@@ -202,6 +203,20 @@ static struct err *round_of(struct task *self, struct drain *drain, bool *ret_mo
     return NULL;
 }
 
+/* The API server may be away for a while; what is to be done is looked for anew each time. */
+static struct err *bear(struct task *self, struct drain *drain, struct err *err)
+{
+    struct loop *loop = loop_of(self);
+
+    if (!err)
+        return NULL;
+    if (!err_is_transient(err) || loop_now(loop) >= drain->deadline)
+        return err;
+    steps_say(drain->config->steps, "trying again: %s", err_message(err));
+    err_free(err);
+    return task_sleep(self, LOOK_MS);
+}
+
 static struct err *work(struct task *self, void *ctx)
 {
     struct drain *drain = ctx;
@@ -211,7 +226,7 @@ static struct err *work(struct task *self, void *ctx)
         heartbeat_limit_read(self, drain->config->kube, drain->config->query.driver_name);
     TRY(cordon(self, drain));
     while (more)
-        TRY(round_of(self, drain, &more));
+        TRY(bear(self, drain, round_of(self, drain, &more)));
     return NULL;
 }
 

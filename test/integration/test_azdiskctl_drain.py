@@ -157,6 +157,25 @@ def test_a_replica_on_its_way_is_waited_for(objects, make, ctl):
     assert "warning" not in steps
 
 
+def test_the_api_server_is_away_for_a_while(apiserver, objects, make, ctl):
+    db = make("db", "b")
+    db.budget(allowed=0)
+    process = ctl.start("drain", "a", "-o", "json")
+    until(lambda: is_cordoned(objects), "it begins")
+    apiserver.kill()
+    said = ""
+    while "trying again: " not in said:
+        said = process.stderr.readline()
+        assert said, process.communicate()
+    apiserver.restart()
+    db.budget(allowed=1)
+    db.places = ["b"]
+    with living(db):
+        output, steps = process.communicate(timeout=60)
+    assert process.returncode == 0, steps
+    assert outcomes(json.loads(output)) == [("default/db-0", "moved", "b")]
+
+
 def test_it_is_broken_off(objects, make, ctl):
     make("app", "b").budget(allowed=0)
     process = ctl.start("drain", "a", "-o", "json")
