@@ -14,7 +14,7 @@
 #include "lib/rt/wait.h"
 
 enum {
-    LOOK_MS = 2000,                   /* between two looks at what is not there yet */
+    LOOK_MS = 5000,                   /* between two looks at what is not there yet */
     BUDGET_RETRY_MS = 5000,           /* while PodDisruptionBudgets refuse */
     REPLICA_PATIENCE_MS = 120 * 1000, /* for replicas that are on their way, in all */
     READY_PATIENCE_MS = 180 * 1000,   /* for a pod's successor, before the next pod's turn */

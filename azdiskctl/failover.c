@@ -17,7 +17,7 @@
 
 enum {
     US_IN_MS = 1000,
-    LOOK_MS = 2000,         /* between two looks at what is not ready yet */
+    LOOK_MS = 5000,         /* between two looks at what is not ready yet */
     NOTICE_MS = 1000,       /* until all extenders have seen the wish */
     BUDGET_RETRY_MS = 5000, /* while a PodDisruptionBudget refuses */
 };
