@@ -74,7 +74,8 @@ char *pod_owner_selector(const json_t *owner)
         labels = selector;
     buffer_init(&text, LARGEST_OWNER);
     json_object_foreach((json_t *)(uintptr_t)labels, key, value)
-        buffer_printf(&text, "%s%s=%s", text.length ? "," : "", key, json_string_value(value));
+        if (json_is_string(value))
+            buffer_printf(&text, "%s%s=%s", text.length ? "," : "", key, json_string_value(value));
     CLEANUP(freep) char *whole = buffer_take(&text);
     return *whole && strlen(whole) <= LONGEST_SELECTOR ? TAKE_PTR(whole) : NULL;
 }

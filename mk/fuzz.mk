@@ -23,7 +23,7 @@ FUZZ_TARGETS := \
     extender_args:scheduler-extender \
     attachment:node csi_node:node \
     csi_controller:controller \
-    flags:azdiskctl
+    flags:azdiskctl switchover:azdiskctl
 
 # The disk of fuzz_signature is a file; what is logged is of no interest.
 LDFLAGS_fuzz_signature := -Wl,--wrap=block_size
