@@ -79,6 +79,18 @@ def test_without_a_node_it_takes_one_with_a_ready_replica(db, ctl):
     assert "The pod has moved from node a to node c, as planned.\nGap: " in text
 
 
+def test_a_controller_of_an_unknown_kind_is_taken_at_its_word(db, ctl):
+    db.core.delete_namespaced_pod("db-0", "default", grace_period_seconds=0)
+    db.owner = {"apiVersion": "apps.example/v1", "kind": "CloneSet", "name": "db", "uid": "7", "controller": True}
+    db.make_pod("a")
+    db.act()
+    db.places = ["b"]
+    with living(db):
+        text = ctl.run("failover", "db", "--to", "b")
+    assert "the controller of pod default/db-0 is of a kind that azdiskctl does not know" in text
+    assert "as planned" in text
+
+
 def test_it_says_where_the_pod_came_instead(db, ctl):
     db.places = ["c"]
     with living(db):
