@@ -10,4 +10,4 @@ NIGHTLY := sim sim-scale sim-mutants unit-mutants bench conformance fence fuzz
 # Other seeds every day, far from those of test/sim/test_sim.py.
 .PHONY: nightly
 nightly: setup
-	@$(MAKE) -k $(NIGHTLY) SEEDS=$(NIGHT_SEEDS) FIRST=$(shell date +%Y%m%d)00000 TIME=$(NIGHT_FUZZ)
+	@$(MAKE) -k $(NIGHTLY) SEEDS=$(NIGHT_SEEDS) FIRST=$(shell date +%Y%m%d)00000 TIME=$(NIGHT_FUZZ) DRAWS=3

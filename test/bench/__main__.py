@@ -12,9 +12,10 @@ from . import figures, scenarios
 
 
 def main() -> int:
-    chosen = set(os.environ.get("BENCH") or "abcdef")
-    if not chosen <= set("abcdef"):
-        print("BENCH names scenarios: some of abcdef", file=sys.stderr)
+    chosen = set(os.environ.get("BENCH") or scenarios.LETTERS)
+    draws = os.environ.get("DRAWS") or "1"
+    if not chosen <= set(scenarios.LETTERS) or not draws.isdigit() or int(draws) < 1:
+        print(f"BENCH names scenarios, some of {scenarios.LETTERS}; DRAWS is a number from 1 on", file=sys.stderr)
         return 2
     began = time.monotonic()
 
@@ -26,7 +27,7 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(1))
     folder = Path(tempfile.mkdtemp(prefix="bench-"))
     try:
-        found = scenarios.run(chosen, folder, say)
+        found = scenarios.run(chosen, int(draws), folder, say)
     except BaseException:
         print(f"The logs are in {folder}", file=sys.stderr)
         raise
