@@ -1,9 +1,9 @@
 /* preempt_request.h - the controller's request to a replica's node: the volume's primary is silent,
- * the disk is to refuse its writes (docs/failover.md).
+ * or its Node was deleted, and the disk is to refuse its writes (docs/failover.md).
  *
- * The request is the annotation ANNOTATION_PREEMPT_REQUEST, "<key> <time>", in the status of the
- * replica's AzVolumeAttachment. This node takes the fence from that key, and from no other, under
- * the key that it has as the primary, too. Only when the disk has confirmed that, it says so:
+ * The request is the annotation ANNOTATION_PREEMPT_REQUEST, "<key> <occasion>", in the status of
+ * the replica's AzVolumeAttachment. This node takes the fence from that key, and from no other,
+ * under the key that it has as the primary, too. Only when the disk has confirmed that, it says so:
  * ANNOTATION_PREEMPTED, with the request's text, and the fence that it holds. Until then it tries
  * again, as long as the request stands and the attachment is a replica's.
  */

@@ -41,6 +41,12 @@ uint64_t fence_note_key(const Api__AzVolumeAttachment *attachment)
     return begins(note, HELD) ? parse_key(note + strlen(HELD)) : 0;
 }
 
+uint64_t fence_note_last_key(const Api__AzVolumeAttachment *attachment)
+{
+    return fence_note_is_lost(attachment) ? parse_key(note_of(attachment) + strlen(LOST))
+                                          : fence_note_key(attachment);
+}
+
 uint64_t fence_note_former(const Api__AzVolumeAttachment *attachment)
 {
     const char *from = fence_note_key(attachment) ? strstr(note_of(attachment), FROM) : NULL;
@@ -71,14 +77,14 @@ char *fence_note_lost(uint64_t key)
 
 /* ---- requests ---- */
 
-char *preempt_request_text(uint64_t key, const char *renewed)
+char *preempt_request_text(uint64_t key, const char *occasion)
 {
-    return mem_printf(FENCE_KEY_FORMAT " %s", key, renewed);
+    return mem_printf(FENCE_KEY_FORMAT " %s", key, occasion);
 }
 
 uint64_t preempt_request_key(const char *request)
 {
-    const char *time = strchr(request, ' ');
+    const char *occasion = strchr(request, ' ');
 
-    return time && time[1] ? parse_key(request) : 0;
+    return occasion && occasion[1] ? parse_key(request) : 0;
 }

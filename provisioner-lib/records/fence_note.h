@@ -9,7 +9,7 @@
  *     lost <key>               it did until another node took the fence
  *     unsupported              the device can have none
  *
- * and ANNOTATION_PREEMPT_REQUEST is "<key> <time>". Pure; for all programs.
+ * and ANNOTATION_PREEMPT_REQUEST is "<key> <occasion>". Pure; for all programs.
  */
 #pragma once
 
@@ -25,6 +25,8 @@
 
 /* The key of a fence that is held, as far as is on record; 0: none is. */
 uint64_t fence_note_key(const Api__AzVolumeAttachment *attachment);
+/* Of one that is held, or was until it was lost; 0: neither. */
+uint64_t fence_note_last_key(const Api__AzVolumeAttachment *attachment);
 /* From whose key it was taken; 0: from nobody's. */
 uint64_t fence_note_former(const Api__AzVolumeAttachment *attachment);
 bool fence_note_is_lost(const Api__AzVolumeAttachment *attachment);
@@ -34,8 +36,9 @@ bool fence_note_is_unsupported(const Api__AzVolumeAttachment *attachment);
 char *fence_note_held(uint64_t key, uint64_t former);
 char *fence_note_lost(uint64_t key);
 
-/* That the key is to be preempted whose node is silent since it renewed its Lease at that time, in
- * the words of the Lease. free() it. */
-char *preempt_request_text(uint64_t key, const char *renewed);
+/* That the key is to be preempted. An answer is good for the occasion only: that nothing is heard
+ * of the key's node since it renewed its Lease at that time, in the words of the Lease, or that its
+ * Node of that UID was deleted. free() it. */
+char *preempt_request_text(uint64_t key, const char *occasion);
 /* The key that is named; 0 if it cannot be read. */
 uint64_t preempt_request_key(const char *request);

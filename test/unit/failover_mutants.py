@@ -60,6 +60,8 @@ FAILOVER_MUTANTS = [
            "attachment_is(attachment, ROLE_PRIMARY) && fence", "fence"),
     Mutant("a fence that is lost is held", "provisioner-lib/records/fence_note.c",
            "return begins(note, HELD) ?", "return begins(note, HELD) || begins(note, LOST) ?"),
+    Mutant("the key of a fence that is lost is forgotten", "provisioner-lib/records/fence_note.c",
+           "return fence_note_is_lost(attachment) ?", "return fence_note_is_lost(attachment) && !attachment ?"),
     Mutant("a part of a key is a key", "provisioner-lib/records/fence_note.c",
            " && end - text == strlen(\"0x0123456789abcdef\") ?", " ?"),
     Mutant("a fence that nobody has is another's", "node/fence_watch.c",
@@ -72,6 +74,6 @@ FAILOVER_MUTANTS = [
            " || strcmp(attachment_state(attachment), STATE_ATTACHED) != 0 ||\n", " ||\n"),
     Mutant("an answered request is carried out again", "node/preempt_request.c",
            "return same_text(request, answer) ? NULL : request;", "return answer ? request : request;"),
-    Mutant("a request need not say since when", "provisioner-lib/records/fence_note.c",
-           "return time && time[1] ?", "return time ?"),
+    Mutant("a request need not say on what occasion", "provisioner-lib/records/fence_note.c",
+           "return occasion && occasion[1] ?", "return occasion ?"),
 ]

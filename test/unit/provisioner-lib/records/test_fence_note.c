@@ -14,18 +14,19 @@
 
 static const struct {
     const char *note;
-    uint64_t key, former;
+    uint64_t key, former, last;
     bool lost;
 } notes[] = {
-    {"held 0x0a0a0a0a00000001", KEY, 0, false},
-    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", KEY, KEY + 1, false},
-    {"held 0x0a0a0a0a00000001 from nobody", KEY, 0, false},
-    {"lost 0x0a0a0a0a00000001", 0, 0, true},
-    {"unsupported", 0, 0, false},
-    {"held", 0, 0, false},
-    {"held ", 0, 0, false},
-    {"held 0x1", 0, 0, false},
-    {"", 0, 0, false},
+    {"held 0x0a0a0a0a00000001", KEY, 0, KEY, false},
+    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", KEY, KEY + 1, KEY, false},
+    {"held 0x0a0a0a0a00000001 from nobody", KEY, 0, KEY, false},
+    {"lost 0x0a0a0a0a00000001", 0, 0, KEY, true},
+    {"lost 0x1", 0, 0, 0, true},
+    {"unsupported", 0, 0, 0, false},
+    {"held", 0, 0, 0, false},
+    {"held ", 0, 0, 0, false},
+    {"held 0x1", 0, 0, 0, false},
+    {"", 0, 0, 0, false},
 };
 
 static void test_what_it_says(void **state)
@@ -41,6 +42,7 @@ static void test_what_it_says(void **state)
 
         assert_int_equal(fence_note_key(as_attachment(object)), notes[i].key);
         assert_int_equal(fence_note_former(as_attachment(object)), notes[i].former);
+        assert_int_equal(fence_note_last_key(as_attachment(object)), notes[i].last);
         assert_int_equal(fence_note_is_lost(as_attachment(object)), notes[i].lost);
         assert_int_equal(fence_note_is_unsupported(as_attachment(object)),
                          strcmp(notes[i].note, "unsupported") == 0);
