@@ -105,7 +105,8 @@ static void check_given_up(const struct invariants *invariants, const struct mac
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
 
-    coverage_count("failover", machine->up ? "alive" : "dead", "given up");
+    coverage_count("failover", machine->up ? "alive" : "dead",
+                   machine->registered ? "given up" : "deleted");
     check_writes(machine);
     HASH_FOREACH(invariants->records.volumes, volume) {
         const struct record *record = record_on(volume, machine->name);
@@ -139,11 +140,11 @@ void check_taint(struct invariants *invariants, const json_t *before, const json
                              json_string_value(json_object_get(metadata, "name")))
               : NULL;
 
-    if (!machine || !before)
+    if (!machine)
         return;
     if (given_up && !former)
         check_given_up(invariants, machine);
-    if (former && !given_up && strcmp(boot_of(after), former) == 0)
+    if (before && former && !given_up && strcmp(boot_of(after), former) == 0)
         verdict_violated(invariants->sim, STAYS_GIVEN_UP,
                          "%s was given up, and is taken back without having been started anew",
                          machine->name);

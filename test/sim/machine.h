@@ -37,6 +37,7 @@ struct machine {
     bool plugin_gone;
     bool ready, cordoned, out_of_service;
     char *given_up;            /* the boot that the driver has given up, by its taint; NULL: none */
+    bool stood_in_for;         /* by the same, on a Node that is the driver's, or was */
     uint64_t registered_since; /* loop_now time; meaningful while it is registered */
     uint64_t renewed;          /* the lease, loop_now time */
     uint64_t unready_since;    /* meaningful while not ready */

@@ -7,12 +7,15 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/node.h"
 #include "test/azsim/model/vm.h"
+#include "test/sim/coverage.h"
 #include "test/sim/kube/kinds.h"
 #include "test/sim/other_driver.h"
 #include "test/sim/world.h"
 
 #define LEASES_NAMESPACE "kube-node-lease"
-#define GIVEN_UP "azuredisk-" /* then a boot id: the driver's own taint */
+#define GIVEN_UP "azuredisk-"        /* then a boot id: the driver's own taint */
+#define STAND_IN GIVEN_UP "deleted-" /* likewise, in place of a Node that was deleted */
+#define REGISTERED "volumes.kubernetes.io/controller-managed-attach-detach"
 
 static void format_now(const struct machine *machine, char text[TIMESTAMP_SIZE])
 {
@@ -39,10 +42,11 @@ static void write_spec(struct machine *machine)
     if (machine->out_of_service)
         json_array_append_new(taints, taint(TAINT_OUT_OF_SERVICE, "NoExecute"));
     if (machine->given_up)
-        json_array_append_new(taints,
-                              json_pack("{s:s, s:o, s:s}", "key", TAINT_OUT_OF_SERVICE, "value",
-                                        json_sprintf(GIVEN_UP "%s", machine->given_up), "effect",
-                                        "NoExecute"));
+        json_array_append_new(
+            taints, json_pack("{s:s, s:o, s:s}", "key", TAINT_OUT_OF_SERVICE, "value",
+                              json_sprintf("%s%s", machine->stood_in_for ? STAND_IN : GIVEN_UP,
+                                           machine->given_up),
+                              "effect", "NoExecute"));
     world_patch(machine->world, &NODES, NULL, machine->name, NULL,
                 json_pack("{s:{s:b, s:o}}", "spec", "unschedulable", (int)machine->cordoned,
                           "taints", taints));
@@ -83,12 +87,28 @@ static json_t *csi_node_json(const struct machine *machine)
                      "allocatable", "count", MACHINE_SLOTS);
 }
 
+/* Kubelet finds the Node that the driver has made; the cloud's node manager sets what it lacks. */
+static void adopt_stand_in(struct machine *machine)
+{
+    CLEANUP(json_decrefp) json_t *own = node_json(machine);
+
+    sim_note(machine->world->sim, "%s registers with the Node that stands in for its own",
+             machine->name);
+    coverage_count("failover", "stand-in", "registered");
+    world_patch(machine->world, &NODES, NULL, machine->name, NULL,
+                json_pack("{s:{s:{s:s}}, s:O}", "metadata", "annotations", REGISTERED, "true",
+                          "spec", json_object_get(own, "spec")));
+}
+
 void node_register(struct machine *machine)
 {
     machine->registered = machine->ready = true;
     machine->registered_since = world_now(machine->world);
     machine->cordoned = machine->out_of_service = false;
-    world_create(machine->world, &NODES, NULL, node_json(machine));
+    if (kube_server_get(machine->world->sim->kube, &NODES, NULL, machine->name))
+        adopt_stand_in(machine);
+    else
+        world_create(machine->world, &NODES, NULL, node_json(machine));
     world_create(machine->world, &CSI_NODES, NULL, csi_node_json(machine));
     write_ready(machine);
     machine_report_in_use(machine);
@@ -152,7 +172,8 @@ bool machine_is_out_of_service(const struct machine *machine)
     return machine->out_of_service || machine->given_up;
 }
 
-const char *node_given_up(const json_t *node)
+/* The taint's value; NULL: it is not there. */
+static const char *value_of_taint(const json_t *node)
 {
     const json_t *taints = json_object_get(json_object_get(node, "spec"), "taints");
 
@@ -163,9 +184,23 @@ const char *node_given_up(const json_t *node)
 
         if (strcmp(key, TAINT_OUT_OF_SERVICE) == 0 && value &&
             strncmp(value, GIVEN_UP, strlen(GIVEN_UP)) == 0)
-            return value + strlen(GIVEN_UP);
+            return value;
     }
     return NULL;
+}
+
+bool node_is_stand_in(const json_t *node)
+{
+    const char *value = value_of_taint(node);
+
+    return value && strncmp(value, STAND_IN, strlen(STAND_IN)) == 0;
+}
+
+const char *node_given_up(const json_t *node)
+{
+    const char *value = value_of_taint(node);
+
+    return value ? value + strlen(node_is_stand_in(node) ? STAND_IN : GIVEN_UP) : NULL;
 }
 
 void machine_see_node(struct machine *machine, const json_t *node)
@@ -178,6 +213,7 @@ void machine_see_node(struct machine *machine, const json_t *node)
              boot ? "given up" : "taken back");
     free(machine->given_up);
     machine->given_up = mem_strdup(boot);
+    machine->stood_in_for = node_is_stand_in(node);
     machine->given_up_at = world_now(machine->world);
     waiters_wake(&machine->world->pods_changed);
     attach_detach_poke(machine->world);

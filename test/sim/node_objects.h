@@ -18,5 +18,7 @@ void node_beat(struct machine *machine);
 int node_count_free_slots(const struct machine *machine);
 /* The boot that the driver has given up, by the taint of a Node (NULL is fine); NULL: none. */
 const char *node_given_up(const json_t *node);
+/* Whether the Node stands in for one that was deleted, likewise. */
+bool node_is_stand_in(const json_t *node);
 /* node.status.volumesAttached, by the attach/detach controller. */
 void node_write_attached(struct machine *machine);

@@ -89,7 +89,7 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, {"silent-*", 2}, {"silent-dies", 4}, {"silent-cut", 6},
            {"pod-force-delete", 1}, {"leader-killed", 1}, {"leader-paused", 1}, {"api-away", 1},
            {"api-network-bad", 1}, {"api-errors", 1}, {"watches-uneven", 1}, {"node-reboot", 2},
-           {"attachment-record-deleted-by-hand", 1})},
+           {"silent-deleted", 4}, {"attachment-record-deleted-by-hand", 1})},
     {.name = NULL},
 };
 

@@ -11,6 +11,7 @@ enum {
     MINUTE_MS = 60 * SECOND_MS,
     LOOK_MS = 20,
     SOON_MS = 3000, /* after it was asked */
+    DELETED_MS = 20 * SECOND_MS,
 };
 
 /* ---- which ---- */
@@ -42,6 +43,8 @@ static struct machine *strike(struct sim *sim, const struct incident *incident,
 static void recover(struct machine *machine)
 {
     machine->struck = NULL;
+    if (machine->dismissed)
+        machine_readmit(machine);
     machine_heal(machine);
     if (machine->disks_cut)
         machine_cut_disks(machine, false);
@@ -134,6 +137,35 @@ static void delete_lease(struct sim *sim, const struct incident *incident)
     if (machine)
         world_delete(sim->world, &LEASES, WORLD_NAMESPACE, machine->name);
     recover_all(sim, incident);
+}
+
+/* ---- and their Nodes are deleted ---- */
+
+/* Of a machine that runs, or is about to be seen to be silent, or has been for a while. */
+static void forget_node(struct task *self, void *arg)
+{
+    struct machine *machine = arg;
+    const struct incident *incident = machine->struck;
+    struct err *err = task_sleep(self, world_draw(machine->world, 1, DELETED_MS));
+
+    if (!err && machine->struck == incident && machine->registered)
+        machine_dismiss(machine);
+    err_free(err);
+}
+
+static void delete_node(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    struct machine *machine = strike(sim, incident, &random);
+    uint64_t how = random_below(&random, 4);
+
+    if (!machine)
+        return;
+    if (how == 0)
+        machine_power_off(machine);
+    else if (how == 1)
+        machine_cut(machine, random_below(&random, 2));
+    group_spawn(&sim->tasks, incident->kind->name, forget_node, machine);
 }
 
 /* ---- and meanwhile ---- */
@@ -254,6 +286,7 @@ static const struct incident_kind silent_kinds[] = {
     {"silent-all-cut", cut_all, recover_all, 5 * SECOND_MS, 3 * MINUTE_MS, true},
     {"silent-plugin", lose_plugin, end_of_plugin, 2 * SECOND_MS, 3 * MINUTE_MS, true},
     {"silent-lease-deleted", delete_lease, NULL, 0, 0, true},
+    {"silent-deleted", delete_node, recover_all, 2 * SECOND_MS, 5 * MINUTE_MS, true},
     {"silent-leader-dies", ambush_leader, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
     {"silent-leader-pauses", ambush_pausing_leader, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
     {"silent-replica-too", ambush_replica, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
