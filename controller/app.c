@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "controller/cache/informers.h"
+#include "controller/failover/deleted_nodes.h"
 #include "controller/routing/object_events.h"
 #include "controller/routing/replica_events.h"
 #include "lib/base/alloc.h"
@@ -140,6 +141,7 @@ void app_close(struct task *self, struct app *app)
     azure_cloud_free(controller->cloud);
     events_free(controller->events);
     replica_events_stop(controller);
+    deleted_nodes_free(controller);
     informers_free(controller);
     kube_free(controller->leader_kube);
     free(app->identity);

@@ -61,6 +61,7 @@ struct controller {
     struct store_index *volume_attachments_by_inline_disk; /* of pods without one, likewise */
     struct store_index *volume_attachments_by_node;        /* by the Node's name */
     struct node_infos *node_infos;
+    struct deleted_node *deleted_nodes; /* failover/deleted_nodes.h */
 
     struct timer liveness;   /* of nodes (routing/replica_events.c) */
     struct leading *leading; /* NULL unless this process leads */

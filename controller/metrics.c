@@ -36,7 +36,8 @@ struct metric METRIC_AUDIT_SCANS = {
 
 struct metric METRIC_FAILOVERS = {
     .name = "azuredisk_failovers_total",
-    .help = "Silent nodes, by what came of it (docs/failover.md).",
+    .help =
+        "Nodes that were silent, or whose Node was deleted, by what came of it (docs/failover.md).",
     .type = METRIC_COUNTER,
     .labels = {"result"},
 };

@@ -87,6 +87,12 @@ void failover_begin(struct controller *controller, const char *node)
     leases->recent[leases->n_recent++ % MOST_FAILOVERS_A_MINUTE] = loop_now(controller->loop);
 }
 
+void failover_end(struct controller *controller, const char *node)
+{
+    if (of(controller))
+        forget(of(controller), node);
+}
+
 unsigned failovers_begun_recently(const struct controller *controller)
 {
     const struct node_leases *leases = of(controller);

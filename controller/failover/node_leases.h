@@ -32,6 +32,8 @@ unsigned node_leases_silent(const struct controller *controller);
 /* Since when the silent node is being given up; 0: it is not. Forgotten when it is heard of. */
 uint64_t failover_begun(const struct controller *controller, const char *node);
 void failover_begin(struct controller *controller, const char *node);
+/* It has ended, or is none any more. */
+void failover_end(struct controller *controller, const char *node);
 unsigned failovers_begun_recently(const struct controller *controller);
 /* True if this was not said of the node before: for what is to be said once. */
 bool failover_is_news(struct controller *controller, const char *node, const char *text);

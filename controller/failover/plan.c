@@ -24,9 +24,10 @@ static struct failover_plan obstacle_of_volume(const struct failover_volume *vol
     return plain(FAILOVER_NONE);
 }
 
+/* That many are silent may be the network; that one was deleted is somebody's word. */
 static struct failover_plan obstacle(const struct failover_facts *in)
 {
-    if (in->n_silent > in->n_silent_most)
+    if (!in->deleted && in->n_silent > in->n_silent_most)
         return hold(FAILOVER_MANY_SILENT, 0);
     if (!in->begun && in->n_recent >= in->n_recent_most)
         return hold(FAILOVER_MANY_RECENT, 0);
@@ -65,20 +66,37 @@ static struct failover_plan prove(const struct failover_facts *in)
     if (unproven < in->n_volumes)
         return in->impatient ? hold(FAILOVER_NO_ANSWER, unproven) : plain(FAILOVER_WAIT);
     /* An answer that comes late would take the disk away from whom it is promoted on. */
-    return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_TAINT);
+    if (in->n_unanswered > 0)
+        return plain(FAILOVER_WITHDRAW);
+    return plain(in->deleted ? FAILOVER_STAND_IN : FAILOVER_TAINT);
+}
+
+/* ---- given up ---- */
+
+static struct failover_plan next_of_given_up(const struct failover_facts *in)
+{
+    if (in->booted)
+        return plain(in->ready ? FAILOVER_RETURN : FAILOVER_NONE);
+    /* Their fence holds for as long as somebody else has the disk, and the node lives on. */
+    if (in->n_left > 0)
+        return plain(FAILOVER_DETACH);
+    if (in->stand_in && !in->registered && in->n_unreleased == 0 && in->n_leaving == 0)
+        return plain(FAILOVER_REMOVE);
+    return plain(in->silent || in->stand_in ? FAILOVER_RELEASE : FAILOVER_NONE);
+}
+
+static bool is_to_be_given_up(const struct failover_facts *in)
+{
+    if (in->deleted) /* what Kubernetes has not published there any more waits for nobody */
+        return in->n_unreleased > 0;
+    return in->has_node && in->silent && !in->out_of_service;
 }
 
 struct failover_plan failover_next(const struct failover_facts *in)
 {
-    if (in->has_node && in->out_of_service && in->ours) {
-        if (in->booted)
-            return plain(in->ready ? FAILOVER_RETURN : FAILOVER_NONE);
-        /* Their fence holds for as long as somebody else has the disk, and the node lives on. */
-        if (in->n_left > 0)
-            return plain(FAILOVER_DETACH);
-        return plain(in->silent ? FAILOVER_RELEASE : FAILOVER_NONE);
-    }
-    if (!in->has_node || !in->silent || in->out_of_service)
+    if (in->has_node && in->out_of_service && in->ours)
+        return next_of_given_up(in);
+    if (!is_to_be_given_up(in))
         return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);
     if (in->n_volumes == 0)
         return plain(FAILOVER_NONE);

@@ -1,8 +1,9 @@
-/* plan.h - what comes next for a node of which nothing is heard, or that was given up. Pure.
+/* plan.h - what comes next for a node of which nothing is heard, whose Node was deleted, or that
+ * was given up. Pure.
  *
  * The order is the safety of it: the taint, by which Kubernetes gives the node's volumes to others,
  * comes only after the disk of every volume in use there has confirmed that it refuses the node's
- * writes (docs/failover.md).
+ * writes (docs/failover.md). A Node that was deleted gets it on a stand-in (stand_in.h).
  */
 #pragma once
 
@@ -11,9 +12,10 @@
 
 /* A volume that is published to the node. */
 struct failover_volume {
-    bool wanted;       /* its parameters ask for automatic failover */
-    bool fenced;       /* its disk knows the node's key */
-    bool proven;       /* a replica's node has preempted that key since the node fell silent */
+    bool wanted; /* its parameters ask for automatic failover */
+    bool fenced; /* its disk knows the node's key */
+    bool proven; /* a replica's node has preempted that key since the node fell silent, or for its
+                  * deletion */
     size_t n_replicas; /* that may be asked to */
     size_t n_asked;    /* of these */
 };
@@ -21,8 +23,11 @@ struct failover_volume {
 struct failover_facts {
     bool has_node;       /* in the API server */
     bool silent;         /* the plug-in and kubelet are */
+    bool deleted;        /* there is none, and what it was is known */
     bool out_of_service; /* the taint is there */
     bool ours;           /* we set it */
+    bool stand_in;       /* and it is there for no other reason */
+    bool registered;     /* kubelet takes it for its own all the same */
     bool booted;         /* the node was started anew since */
     bool ready;          /* kubelet says so */
     bool has_boot_id;    /* without one nobody could tell that it was started anew */
@@ -35,6 +40,8 @@ struct failover_facts {
     size_t n_unanswered;              /* requests that stand and were not answered */
     size_t
         n_left; /* disks that are there for no pod any more, and may be written to all the same */
+    size_t n_leaving;    /* that may be as well, and are on their way from there */
+    size_t n_unreleased; /* volumes that Kubernetes, or the record, has on the node still */
 
     const struct failover_volume *volumes;
     size_t n_volumes;
@@ -47,9 +54,11 @@ enum failover_step {
     FAILOVER_WAIT,     /* for answers */
     FAILOVER_WITHDRAW, /* the requests that were not answered */
     FAILOVER_TAINT,
-    FAILOVER_RELEASE, /* the pods that use the volumes */
-    FAILOVER_DETACH,  /* the disks that were left */
-    FAILOVER_RETURN,  /* take the taint away */
+    FAILOVER_STAND_IN, /* make one */
+    FAILOVER_RELEASE,  /* the pods that use the volumes */
+    FAILOVER_DETACH,   /* the disks that were left */
+    FAILOVER_RETURN,   /* take the taint away */
+    FAILOVER_REMOVE,   /* the stand-in */
 };
 
 enum failover_obstacle {

@@ -1,13 +1,15 @@
-/* The failover reconciler: gives up nodes of which nothing is heard, once their disks refuse their
- * writes, and takes them back when they were started anew (docs/failover.md). The key is the
- * node's, as an AzDriverNode's. */
+/* The failover reconciler: gives up nodes of which nothing is heard, or whose Node was deleted,
+ * once their disks refuse their writes, and takes them back when they were started anew
+ * (docs/failover.md). The key is the node's, as an AzDriverNode's. */
 #include "controller/failover/reconcile.h"
 
 #include <string.h>
 
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
+#include "controller/failover/deleted_nodes.h"
 #include "controller/failover/node_leases.h"
+#include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
 #include "controller/failover/work.h"
 #include "controller/metrics.h"
@@ -22,9 +24,15 @@
 
 #define KUBELET_LEASES "kube-node-lease"
 
-enum { MOST_STEPS = 64, SLACK_MS = 1000, US_IN_MS = 1000, MS_IN_S = 1000 };
+enum {
+    MOST_STEPS = 64,
+    SLACK_MS = 1000,
+    US_IN_MS = 1000,
+    MS_IN_S = 1000,
+    LOOK_MS = 1000, /* at a Node that was deleted */
+};
 
-/* ---- kubelet ---- */
+/* ---- what the API server says ---- */
 
 /* Both Leases are renewed by the node's own clock. A kubelet that has renewed its own since the
  * plug-in must have renewed again is alive, and so is the node: also one that was started anew, and
@@ -55,6 +63,25 @@ static struct err *ask_kubelets_lease(struct task *self, struct controller *cont
     struct node_silence silence = node_silence_of(controller, node);
     *ret_silent = silence.since && !was_heard_since(KUBE_AS(Api__Lease, lease), &silence);
     return NULL;
+}
+
+/* The cache may be behind. */
+static struct err *ask_whether_deleted(struct task *self, struct controller *controller,
+                                       const char *node, bool *ret)
+{
+    *ret = false;
+    if (store_get(controller->nodes, node) || !deleted_node(controller, node))
+        return NULL;
+    struct err *err = kube_get(self, controller->leader_kube, &NODES, NULL, node, NULL);
+    *ret = err && err_kind(err) == ERR_NOT_FOUND;
+    return err_unless(err, ERR_NOT_FOUND);
+}
+
+static struct err *look(struct task *self, struct controller *controller, const char *node,
+                        struct failover_look *ret)
+{
+    TRY(ask_kubelets_lease(self, controller, node, &ret->kubelet_is_silent));
+    return ask_whether_deleted(self, controller, node, &ret->is_deleted);
 }
 
 /* ---- what is said ---- */
@@ -114,8 +141,11 @@ static struct err *hold(struct failover_work *work, const struct failover_plan *
 {
     CLEANUP(freep) char *obstacle = obstacle_of(work, plan);
     CLEANUP(freep)
-    char *text = mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s",
-                            work->since, obstacle);
+    char *text =
+        work->in.deleted
+            ? mem_printf("This Node was deleted, and its volumes wait for Kubernetes: %s", obstacle)
+            : mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s",
+                         work->since, obstacle);
 
     if (say(work, "FailoverHeldBack", text))
         metric_add(&METRIC_FAILOVERS, 1, "held back");
@@ -137,13 +167,13 @@ static struct err *ask(struct task *self, struct failover_work *work, size_t i)
 {
     const struct failover_disk *disk = &work->disks[i];
 
-    if (!work->in.begun)
+    if (!work->in.begun && !work->in.deleted)
         metric_observe(&METRIC_FAILOVER_SECONDS,
                        (double)node_silence_of(work->controller, work->name).ms / MS_IN_S,
                        "detect");
     failover_begin(work->controller, work->name);
-    log_info("node %s is silent: the node of %s is asked to preempt its key at the disk",
-             work->name, disk->to_ask->metadata->name);
+    log_info("node %s %s: the node of %s is asked to preempt its key at the disk", work->name,
+             work->in.deleted ? "was deleted" : "is silent", disk->to_ask->metadata->name);
     return write_request(self, work, disk->to_ask, disk->request);
 }
 
@@ -191,33 +221,64 @@ static void tell_volumes(const struct failover_work *work, int64_t fenced_us)
     }
 }
 
-/* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
- * was decided holds only if it is decided again thereafter. */
-static struct err *taint(struct task *self, struct failover_work *work)
+static void tell_given_up(struct failover_work *work, const char *text)
 {
     struct controller *controller = work->controller;
-    CLEANUP(failover_work_fini) struct failover_work again = {0};
 
-    TRY(informers_catch_up_volume_attachments(self, controller));
-    failover_work_gather(controller, work->name, work->in.silent, &again);
-    if (!again.node || failover_next(&again.in).step != FAILOVER_TAINT)
-        return NULL;
-    CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(again.node);
-    int64_t fenced_us = loop_wall_us(controller->loop);
-    TRY(patch_node(self, &again, patch));
-    CLEANUP(freep)
-    char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
-                            "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
-                            "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
-                            again.since, again.in.n_volumes);
-    say(&again, EVENT_FAILED_OVER, text);
-    tell_volumes(&again, fenced_us);
+    say(work, EVENT_FAILED_OVER, text);
     metric_add(&METRIC_FAILOVERS, 1, "released");
     metric_observe(&METRIC_FAILOVER_SECONDS,
                    (double)(loop_now(controller->loop) - failover_begun(controller, work->name)) /
                        MS_IN_S,
                    "fence");
+}
+
+static struct err *taint(struct task *self, struct failover_work *work)
+{
+    CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(work->node);
+    int64_t fenced_us = loop_wall_us(work->controller->loop);
+
+    TRY(patch_node(self, work, patch));
+    CLEANUP(freep)
+    char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
+                            "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
+                            "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
+                            work->since, work->in.n_volumes);
+    tell_volumes(work, fenced_us);
+    tell_given_up(work, text);
     return NULL;
+}
+
+/* A kubelet that is started may be faster; then it is a node like others. */
+static struct err *stand_in(struct task *self, struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(json_decrefp) json_t *node = stand_in_json(work->node);
+    struct err *err =
+        cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
+
+    if (err)
+        return err_unless(err, ERR_EXISTS);
+    CLEANUP(freep)
+    char *text = mem_printf("This Node was deleted. The disks of its volumes (%zu) refuse its "
+                            "writes now, and Kubernetes moves its pods. It is there again, with "
+                            "the taint " TAINT_OUT_OF_SERVICE ", until they are detached",
+                            work->in.n_volumes);
+    tell_given_up(work, text);
+    return NULL;
+}
+
+/* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
+ * was decided holds only if it is decided again thereafter. */
+static struct err *give_up(struct task *self, struct failover_work *work, enum failover_step step)
+{
+    CLEANUP(failover_work_fini) struct failover_work again = {0};
+
+    TRY(informers_catch_up_volume_attachments(self, work->controller));
+    failover_work_gather(work->controller, work->name, work->look, &again);
+    if (!again.node || failover_next(&again.in).step != step)
+        return NULL;
+    return step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
 }
 
 static void note_volume(void *ctx, const char *volume)
@@ -288,6 +349,15 @@ static struct err *take_back(struct task *self, struct failover_work *work)
     return NULL;
 }
 
+/* Who has written to it meanwhile may be a kubelet that makes it its own: it is looked at again. */
+static struct err *remove_stand_in(struct task *self, struct failover_work *work)
+{
+    TRY(err_unless(kube_delete_unchanged(self, work->controller->leader_kube, &NODES, work->node),
+                   ERR_CONFLICT));
+    failover_end(work->controller, work->name);
+    return NULL;
+}
+
 /* ---- the reconciler ---- */
 
 /* `ret_more`: the step has changed what the next one goes by. */
@@ -307,28 +377,47 @@ static struct err *take_step(struct task *self, struct failover_work *work,
     case FAILOVER_WITHDRAW:
         return withdraw(self, work);
     case FAILOVER_TAINT:
-        return taint(self, work);
+    case FAILOVER_STAND_IN:
+        return give_up(self, work, plan->step);
     case FAILOVER_RELEASE:
         return release(self, work);
     case FAILOVER_DETACH:
         return detach(self, work);
     case FAILOVER_RETURN:
         return take_back(self, work);
+    case FAILOVER_REMOVE:
+        return remove_stand_in(self, work);
     }
     abort();
+}
+
+/* Reads of Leases bring only silent nodes here. What began for a Node that is there again has
+ * ended. */
+static void come_again(const struct failover_work *work, const char *key)
+{
+    struct controller *controller = work->controller;
+    bool is_stand_in = work->in.stand_in && !work->in.registered;
+
+    if (work->in.deleted ? work->in.n_unreleased > 0 : is_stand_in)
+        workqueue_add_at(controller->leading->queues[FAILOVER_QUEUE], key,
+                         loop_now(controller->loop) + LOOK_MS);
+    else if (work->in.has_node && !work->in.ours && !work->since)
+        failover_end(controller, work->name);
 }
 
 struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
     const char *name = strchr(key, '/') + 1;
-    bool kubelet_is_silent, more = true;
+    struct failover_look found;
+    bool more = true;
 
-    TRY(ask_kubelets_lease(self, controller, name, &kubelet_is_silent));
+    TRY(look(self, controller, name, &found));
     for (int i = 0; more && i < MOST_STEPS; i++) {
         CLEANUP(failover_work_fini) struct failover_work work = {0};
 
-        failover_work_gather(controller, name, kubelet_is_silent, &work);
+        failover_work_gather(controller, name, found, &work);
+        come_again(&work, key);
         struct failover_plan plan = failover_next(&work.in);
         TRY(take_step(self, &work, &plan, &more));
     }

@@ -5,14 +5,20 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 
-#define VALUE_PREFIX "azuredisk-"
+/* What stands behind the prefix in the value of the taint; NULL: it is another one. */
+static const char *after(const Api__Taint *taint, const char *prefix)
+{
+    if (!taint->key || strcmp(taint->key, TAINT_OUT_OF_SERVICE) != 0 || !taint->value ||
+        strncmp(taint->value, prefix, strlen(prefix)) != 0)
+        return NULL;
+    return taint->value + strlen(prefix);
+}
 
 static const char *boot_id_of(const Api__Taint *taint)
 {
-    if (!taint->key || strcmp(taint->key, TAINT_OUT_OF_SERVICE) != 0 || !taint->value ||
-        strncmp(taint->value, VALUE_PREFIX, strlen(VALUE_PREFIX)) != 0)
-        return NULL;
-    return taint->value + strlen(VALUE_PREFIX);
+    const char *deleted = after(taint, FAILOVER_TAINT_STAND_IN_VALUE);
+
+    return deleted ? deleted : after(taint, FAILOVER_TAINT_VALUE);
 }
 
 const char *failover_taint_boot_id(const Api__Node *node)
@@ -21,6 +27,14 @@ const char *failover_taint_boot_id(const Api__Node *node)
         if (boot_id_of(node->spec->taints[i]))
             return boot_id_of(node->spec->taints[i]);
     return NULL;
+}
+
+bool failover_taint_is_stand_in(const Api__Node *node)
+{
+    for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
+        if (after(node->spec->taints[i], FAILOVER_TAINT_STAND_IN_VALUE))
+            return true;
+    return false;
 }
 
 static json_t *if_version(const struct kube_object *node)
@@ -32,7 +46,7 @@ static json_t *if_version(const struct kube_object *node)
 json_t *failover_taint_patch(const struct kube_object *object)
 {
     const Api__Node *node = KUBE_AS(Api__Node, object);
-    CLEANUP(freep) char *value = mem_printf(VALUE_PREFIX "%s", node_boot_id(node));
+    CLEANUP(freep) char *value = mem_printf(FAILOVER_TAINT_VALUE "%s", node_boot_id(node));
     json_t *taint = json_pack("{s:s, s:s, s:s}", "key", TAINT_OUT_OF_SERVICE, "value", value,
                               "effect", "NoExecute");
 

@@ -7,7 +7,9 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
+#include "controller/failover/deleted_nodes.h"
 #include "controller/failover/node_leases.h"
+#include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
@@ -30,11 +32,24 @@ static bool is_primary(const Api__AzVolumeAttachment *attachment)
     return attachment_wants(attachment, ROLE_PRIMARY) || attachment_is(attachment, ROLE_PRIMARY);
 }
 
-static char *request_of(const Api__AzVolumeAttachment *attachment, const char *since)
+/* An answer is good for this silence only, or for this deletion. */
+static const char *occasion_of(const struct failover_work *work)
 {
-    uint64_t key = fence_note_key(attachment);
+    return work->in.deleted ? work->node->metadata->uid : work->since;
+}
 
-    return since && key ? preempt_request_text(key, since) : NULL;
+/* The plug-in of a deleted Node may live, and say that its fence is lost as soon as it is. */
+static uint64_t key_of(const struct failover_work *work, const Api__AzVolumeAttachment *attachment)
+{
+    return work->in.deleted ? fence_note_last_key(attachment) : fence_note_key(attachment);
+}
+
+static char *request_of(const struct failover_work *work, const Api__AzVolumeAttachment *attachment)
+{
+    const char *occasion = occasion_of(work);
+    uint64_t key = key_of(work, attachment);
+
+    return occasion && key ? preempt_request_text(key, occasion) : NULL;
 }
 
 static const char *request_on_record(const struct kube_object *object)
@@ -97,7 +112,7 @@ static void add_volume(struct failover_work *work, struct kube_object *object)
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
     size_t n_disks = work->in.n_volumes, n;
     struct failover_disk disk = {.attachment = kube_object_ref(object),
-                                 .request = request_of(attachment, work->since)};
+                                 .request = request_of(work, attachment)};
     struct failover_volume volume = {.wanted = attachment_wants_automatic_failover(attachment),
                                      .fenced = disk.request != NULL};
     struct kube_object *const *siblings =
@@ -125,6 +140,24 @@ static void add_volumes(struct failover_work *work)
     work->in.volumes = work->volumes;
 }
 
+/* While one of them is the primary on record, it would stay so until it is detached. */
+static bool is_demoting(const Api__AzVolumeAttachment *attachment)
+{
+    return !attachment_wants(attachment, ROLE_PRIMARY) && attachment_is(attachment, ROLE_PRIMARY);
+}
+
+static void add_unreleased(struct failover_work *work)
+{
+    size_t n;
+    struct kube_object *const *objects =
+        store_find(work->controller->volume_attachments_by_node, work->name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        work->in.n_unreleased += volume_attachment_is_ours(work->controller, objects[i]);
+    for (size_t i = 0; i < work->in.n_volumes; i++)
+        work->in.n_unreleased += is_demoting(as_attachment(work->disks[i].attachment));
+}
+
 /* What was unpublished as if the node did not write to it. While it is the primary on record still,
  * it would stay so until it is detached, and hold up the one that follows. */
 static void add_left(struct failover_work *work)
@@ -134,8 +167,10 @@ static void add_left(struct failover_work *work)
         store_find(work->controller->attachments_by_node, work->name, &n);
 
     for (size_t i = 0; i < n; i++) {
-        if (!attachment_annotation(as_attachment(objects[i]), ANNOTATION_FENCE) ||
-            attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)
+        if (!attachment_annotation(as_attachment(objects[i]), ANNOTATION_FENCE))
+            continue;
+        work->in.n_leaving += kube_is_deleting(objects[i]->metadata);
+        if (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)
             continue;
         if (work->in.n_left++ == 0)
             work->left = kube_object_ref(objects[i]);
@@ -231,11 +266,15 @@ static void add_node(struct failover_work *work)
     const Api__Node *node = KUBE_AS(Api__Node, work->node);
     const char *boot_id = node_boot_id(node), *given_up = failover_taint_boot_id(node);
 
+    work->in.has_boot_id = boot_id != NULL;
+    if (work->in.deleted)
+        return;
     work->in.has_node = true;
     work->in.ready = node_is_ready(node);
-    work->in.has_boot_id = boot_id != NULL;
     work->in.out_of_service = node_is_out_of_service(node);
     work->in.ours = given_up != NULL;
+    work->in.stand_in = failover_taint_is_stand_in(node);
+    work->in.registered = stand_in_is_registered(work->node);
     work->in.booted = given_up && boot_id && strcmp(given_up, boot_id) != 0;
 }
 
@@ -260,23 +299,37 @@ static void add_limits(struct failover_work *work)
     work->in.n_recent_most = MOST_FAILOVERS_A_MINUTE;
 }
 
-void failover_work_gather(struct controller *controller, const char *name, bool kubelet_is_silent,
-                          struct failover_work *ret)
+/* One that has come back meanwhile, or was never known, was not deleted. */
+static struct kube_object *find_node(struct failover_work *work)
 {
-    struct kube_object *node = store_get(controller->nodes, name);
-    struct node_silence silence = node_silence_of(controller, name);
+    struct kube_object *node = store_get(work->controller->nodes, work->name);
 
-    *ret = (struct failover_work){.controller = controller,
-                                  .name = name,
-                                  .node = node ? kube_object_ref(node) : NULL,
-                                  .since = mem_strdup(silence.since)};
-    ret->in.silent = silence.since && kubelet_is_silent;
-    if (node)
+    if (node || !work->look.is_deleted)
+        return node;
+    node = deleted_node(work->controller, work->name);
+    work->in.deleted = node != NULL;
+    return node;
+}
+
+void failover_work_gather(struct controller *controller, const char *name,
+                          struct failover_look look, struct failover_work *ret)
+{
+    struct node_silence silence = node_silence_of(controller, name);
+    struct kube_object *node;
+
+    *ret = (struct failover_work){
+        .controller = controller, .name = name, .look = look, .since = mem_strdup(silence.since)};
+    ret->in.silent = silence.since && look.kubelet_is_silent;
+    node = find_node(ret);
+    if (node) {
+        ret->node = kube_object_ref(node);
         add_node(ret);
+    }
     add_volumes(ret);
+    add_unreleased(ret);
     if (ret->in.ours && !ret->in.booted)
         add_left(ret);
-    if (node && ret->in.silent)
+    if (node && (ret->in.silent || ret->in.deleted))
         add_all_foreign(ret);
     add_limits(ret);
 }

@@ -8,6 +8,12 @@
 #include "controller/controller.h"
 #include "controller/failover/plan.h"
 
+/* What the API server itself says just now. */
+struct failover_look {
+    bool kubelet_is_silent; /* by kubelet's own Lease */
+    bool is_deleted;        /* there is no Node */
+};
+
 /* A volume that is published to the node. */
 struct failover_disk {
     struct kube_object *attachment; /* the node's; referenced */
@@ -18,7 +24,8 @@ struct failover_disk {
 struct failover_work {
     struct controller *controller;
     const char *name;
-    struct kube_object *node; /* referenced; NULL: there is none */
+    struct failover_look look;
+    struct kube_object *node; /* referenced; the one that was deleted; NULL: nothing is known */
     char *since;              /* the last renewal of its Lease; NULL: it is not silent */
     struct failover_disk *disks;
     struct failover_volume *volumes; /* of the same index */
@@ -31,7 +38,6 @@ struct failover_work {
 /* How many nodes may be silent at once. */
 unsigned failover_most_silent(const struct controller *controller);
 
-/* `kubelet_is_silent`: what its own Lease says. */
-void failover_work_gather(struct controller *controller, const char *name, bool kubelet_is_silent,
-                          struct failover_work *ret);
+void failover_work_gather(struct controller *controller, const char *name,
+                          struct failover_look look, struct failover_work *ret);
 void failover_work_fini(struct failover_work *work);

@@ -9,6 +9,7 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_name.h"
+#include "controller/failover/deleted_nodes.h"
 #include "controller/failover/reconcile.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
@@ -78,7 +79,10 @@ static void volume_attachment_changed(void *ctx, struct kube_object *before,
         attacher_calls_changed(controller, node);
     if (!after && source && source->persistent_volume_name)
         volumes_of_pv_changed(controller, source->persistent_volume_name);
-    if (!after && node && !store_get(controller->nodes, node)) /* what it held back may go */
+    if (after || !node)
+        return;
+    failover_of_node(controller, node);
+    if (!store_get(controller->nodes, node)) /* what it held back may go */
         enqueue(controller, NODE_QUEUE, node);
 }
 
@@ -224,6 +228,7 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     size_t n;
     struct kube_object *const *attachments = store_find(controller->attachments_by_node, name, &n);
 
+    deleted_nodes_note(controller, before, after);
     bool booted = node_booted(before, after);
     if (!booted && !node_facts_changed(controller, before, after))
         return;
@@ -289,13 +294,15 @@ void object_events_of_all(struct controller *controller)
         const Api__AzVolumeAttachmentSpec *spec = as_attachment(object)->spec;
 
         enqueue_attachment(controller, object);
-        if (spec && spec->node_name) /* which may be gone since */
-            enqueue(controller, NODE_QUEUE, spec->node_name);
+        if (!spec || !spec->node_name)
+            continue;
+        enqueue(controller, NODE_QUEUE, spec->node_name); /* which may be gone since */
+        failover_of_node(controller, spec->node_name);
     }
-    STORE_FOREACH(controller->driver_nodes, object) {
+    STORE_FOREACH(controller->driver_nodes, object)
         enqueue(controller, NODE_QUEUE, object->metadata->name);
+    STORE_FOREACH(controller->nodes, object)
         failover_of_node(controller, object->metadata->name);
-    }
     STORE_FOREACH(controller->snapshots, object) {
         enqueue(controller, SNAPSHOT_QUEUE, object->metadata->name);
         snapshot_progress_enqueue(controller, object);

@@ -464,6 +464,15 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
     assert len(node_policies(objects, "azuredisk-node-taint")) == (2 if removes else 0)
 
 
+@pytest.mark.parametrize("fails_over", [True, False])
+def test_the_controller_may_make_nodes_only_to_stand_in_for_others(fails_over):
+    objects = render(FAILOVER if fails_over else {})
+    rules = [rule for role in of_kind(objects, "ClusterRole") for rule in role["rules"]]
+    verbs = {verb for rule in rules if rule["resources"] == ["nodes"] for verb in rule["verbs"]}
+    assert ({"create", "delete"} <= verbs) == fails_over
+    assert len(node_policies(objects, "azuredisk-stand-in")) == (2 if fails_over else 0)
+
+
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():
     known = dict(re.findall(r'#define (ANNOTATION_\w+) "([^"]+)"', (TREE / "lib/api/names.h").read_text()))
     named = {known[name] for source in (TREE / "node").glob("*.c")

@@ -53,9 +53,20 @@ def volume_attachment(world: World, pv: str, node: str) -> Iterator[str]:
     try:
         yield name
     finally:
+        unpublished(world, name)
+
+
+def unpublished(world: World, name: str) -> None:
+    """It is gone, if it was there: the attacher has had its answer."""
+    storage = client.StorageV1Api(world.client)
+
+    def is_there() -> bool:
+        return name in [item.metadata.name for item in storage.list_volume_attachment().items]
+
+    if is_there():
         unpublishing(world, name)
-        if [a for a in storage.list_volume_attachment().items if a.metadata.name == name]:
-            storage.patch_volume_attachment(name, NO_FINALIZERS)
+    if is_there():
+        storage.patch_volume_attachment(name, NO_FINALIZERS)
 
 
 def unpublishing(world: World, name: str) -> None:

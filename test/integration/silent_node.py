@@ -44,9 +44,19 @@ class SilentNode:
         self._write(KUBELET, {"holderIdentity": self.name, "leaseDurationSeconds": 40, "renewTime": moment})
 
     def taint(self) -> str | None:
-        """Its value."""
-        found = [taint.value for taint in self.world.core.read_node(self.name).spec.taints or [] if taint.key == TAINT]
+        """Its value; also None if there is no Node."""
+        nodes = self.world.core.list_node(field_selector=f"metadata.name={self.name}").items
+        found = [taint.value for node in nodes for taint in node.spec.taints or [] if taint.key == TAINT]
         return found[0] if found else None
+
+    def is_there(self) -> bool:
+        """Its Node."""
+        return bool(self.world.core.list_node(field_selector=f"metadata.name={self.name}").items)
+
+    def restarts_its_kubelet(self) -> None:
+        """Which finds a Node of its name, and registers with it."""
+        annotation = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+        self.world.core.patch_node_status(self.name, {"metadata": {"annotations": annotation}})
 
     # ---- the plug-in ----
 

@@ -10,9 +10,9 @@ from cluster.waiting import until
 from kubernetes import client
 
 from .azdiskctl import Azdiskctl
-from .calls import SHARED, create, publish
+from .calls import SHARED, create, publish, unpublish
 from .driver_world import Controller, World
-from .kubernetes_side import persistent_volume, volume_attachment
+from .kubernetes_side import persistent_volume, unpublished, volume_attachment
 from .silent_node import ANSWER, FENCE, KUBELET, SilentNode, now
 from .test_unreachable_node import notes
 
@@ -262,3 +262,148 @@ def test_many_silent_nodes_are_the_network(world, controller, used):
     assert node.taint() is None and not asked(neighbours)
     neighbours[0].renews()
     until(lambda: asked(neighbours), "two are few enough")
+
+
+# ---- its Node is deleted ----
+
+def stands_in(node: SilentNode) -> Callable[[], bool]:
+    return lambda: node.taint() == f"azuredisk-deleted-{node.boot_id}"
+
+
+def the_attacher_unpublishes(world: World, controller: Controller, node: SilentNode, volume: str = "pvc-1") -> None:
+    """As Kubernetes has it do when the Node has the taint."""
+    unpublish(controller, world.find("azvolumes", volume)["status"]["detail"]["volume_id"], node.name)
+    unpublished(world, f"{world.namespace}-{volume}-{node.name}")
+
+
+def test_a_deleted_node_gives_its_volumes_away_although_it_lives(world, controller, used):
+    """Its plug-in is heard of all the time, and notices what is done to its disks."""
+    node, neighbours = used(controller), others(world)
+    pod(world, "with-volume", node.name, "claim")
+    pod(world, "without", node.name, None)
+    before, uid = world.last_call(), world.core.read_node(node.name).metadata.uid
+    node.renews()
+    world.core.delete_node(node.name)
+    [replica] = until(lambda: asked(neighbours), "a replica is asked")
+    assert replica.request("pvc-1") == f"{KEY} {uid}"
+    node.renews()
+    assert not node.is_there() and "with-volume" in pods(world)
+
+    node.note("pvc-1", FENCE, f"lost {KEY}")
+    replica.answers("pvc-1")
+    until(stands_in(node), "another Node stands in for it")
+    until(lambda: "with-volume" not in pods(world), "its pods are released")
+    assert "without" in pods(world)
+    assert any("was deleted" in text for text in notes(world, "Node", node.name, "FailedOver"))
+    the_attacher_unpublishes(world, controller, node)
+    publish(controller, world.find("azvolumes", "pvc-1")["status"]["detail"]["volume_id"], replica.name)
+    until(lambda: world.roles("pvc-1")[replica.name.removeprefix(world.prefix)] == "Primary Attached", "it is promoted")
+    until(lambda: not node.is_there(), "nothing needs the Node any more")
+    until(lambda: "a" not in world.roles("pvc-1"), "the disk is detached from it")
+    assert "with-volume" not in pods(world) and world.attached("pvc-1", before) == []
+
+
+def test_a_silent_node_that_is_deleted_is_proven_anew(world, controller, used):
+    """What was answered while it was silent is no answer to its deletion."""
+    node, neighbours = used(controller), others(world)
+    node.renews()
+    [replica] = until(lambda: asked(neighbours), "a replica is asked")
+    old = replica.request("pvc-1")
+    world.core.delete_node(node.name)
+    until(lambda: replica.request("pvc-1") != old, "it is asked for another reason")
+    replica.note("pvc-1", ANSWER, old)
+    replica.fences("pvc-1", "0x1234567800000000")
+    until(lambda: len(asked(neighbours)) == 2, "it is not content")
+    assert not node.is_there()
+    replica.answers("pvc-1")
+    until(stands_in(node), "another Node stands in for it")
+
+
+def test_every_volume_of_a_deleted_node_has_to_be_proven(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    used(controller, "pvc-2")
+    world.core.delete_node(node.name)
+    for volume in ("pvc-1", "pvc-2"):
+        assert not node.is_there()
+        until(lambda volume=volume: asked(neighbours, volume), f"a replica of {volume} is asked")[0].answers(volume)
+    until(node.taint, "another Node stands in for it")
+    the_attacher_unpublishes(world, controller, node)
+    until(lambda: not world.roles("pvc-1").get("a", "").startswith("Primary"), "the first is unpublished")
+    assert node.is_there()
+    the_attacher_unpublishes(world, controller, node, "pvc-2")
+    until(lambda: not node.is_there(), "nothing needs the Node any more")
+
+
+def test_what_was_mounted_on_a_deleted_node_is_remembered(world, controller, used):
+    """A volume of another driver, of which only the Node has told."""
+    node, neighbours = used(controller), others(world)
+    in_use = "kubernetes.io/csi/other.example.com^x"
+    world.core.patch_node_status(node.name, {"status": {"volumesInUse": [in_use]}})
+    world.core.delete_node(node.name)
+    until(held_back(world, "was deleted", in_use, "another driver's"), "that is told")
+    assert not asked(neighbours) and not node.is_there()
+
+
+def test_a_standby_remembers_a_deleted_node(world, used):
+    election = ("--lease-duration=2s", "--lease-renew-deadline=1s")
+    with Controller(world, "one", GRACE, *election) as one, Controller(world, "two", GRACE, *election) as two:
+        until(one.leads, "it leads")
+        node, neighbours = used(one), others(world)
+        world.core.delete_node(node.name)
+        [first] = until(lambda: asked(neighbours), "a replica is asked")
+        one.kill()
+        until(two.leads, "the other one leads")
+        first.answers("pvc-1")
+        until(stands_in(node), "another Node stands in for it")
+        one.start()
+
+
+def test_a_node_that_was_deleted_before_anybody_looked_is_left_to_kubernetes(world, used):
+    """Nobody knows what it had mounted."""
+    with Controller(world, "one", GRACE) as one:
+        node, neighbours = used(one), others(world)
+        one.kill()
+        world.core.delete_node(node.name)
+        one.start()
+        until(lambda: not world.find("azdrivernodes", node.name), "the deletion is seen")
+        assert not asked(neighbours) and not node.is_there()
+
+
+def test_a_deleted_node_that_is_back_keeps_its_volumes(world, controller, used):
+    node, neighbours = used(controller), others(world)
+    world.core.delete_node(node.name)
+    until(lambda: asked(neighbours), "a replica is asked")
+    world.core.create_node({"metadata": {"name": node.name}})
+    until(lambda: not asked(neighbours), "the requests are withdrawn")
+    assert node.taint() is None
+
+
+def test_a_kubelet_that_registers_meanwhile_keeps_the_node(world, controller, used):
+    """It would make no other. As of any node that was given up, only another boot takes the taint away."""
+    node, neighbours = used(controller), others(world)
+    world.core.patch_node(node.name, {"metadata": {"labels": {"pool": "databases"}}})
+    world.core.delete_node(node.name)
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
+    until(node.taint, "another Node stands in for it")
+    assert world.core.read_node(node.name).metadata.labels["pool"] == "databases"
+    node.restarts_its_kubelet()
+    world.set_ready(node.name, True)
+    the_attacher_unpublishes(world, controller, node)
+    until(lambda: "a" not in world.roles("pvc-1"), "the disk is detached from it")
+    assert node.taint() == f"azuredisk-deleted-{node.boot_id}"
+    node.boot()
+    until(lambda: node.is_there() and node.taint() is None, "it was started anew")
+
+
+def test_a_stand_in_that_somebody_deletes_is_made_again(world, controller, used):
+    """As the cloud's node controller does where the VM is gone; and only until the volumes are unpublished."""
+    node, neighbours = used(controller), others(world)
+    world.core.delete_node(node.name)
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
+    until(stands_in(node), "another Node stands in for it")
+    first = world.core.read_node(node.name).metadata.uid
+    world.core.delete_node(node.name)
+    until(stands_in(node), "and another one")
+    assert world.core.read_node(node.name).metadata.uid != first
+    the_attacher_unpublishes(world, controller, node)
+    until(lambda: not node.is_there(), "nothing needs the Node any more")

@@ -1,10 +1,13 @@
 """The programs may do what they do, and no more: they run with the accounts of the chart, and what they ask the API
 server for, by its audit log, is compared with what the roles allow."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
 from chart.chart import FAILOVER, SNAPSHOTS, containers, every_value_changed, render
+from cluster import tools
 from cluster.waiting import until
 from kubernetes import client
 
@@ -121,8 +124,14 @@ def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
         until(lambda: "released" not in pods(world), "its pod is released")
         node.boot()
         until(lambda: node.taint() is None, "it is taken back")
+        world.core.delete_node(node.name)
+        until(lambda: asked(neighbours, "automatic"), "a replica is asked")[0].answers("automatic")
+        until(lambda: node.taint() == f"azuredisk-deleted-{node.boot_id}", "another Node stands in for it")
+        unpublish(controller, volume, world.nodes[0])
+    until(lambda: not node.is_there(), "it goes")
+    until(lambda: not world.find("azdrivernodes", node.name), "its AzDriverNode goes")
+    world.add_node(node.name)
     node.leases.delete_namespaced_lease(node.name, world.namespace)  # the plug-in makes its own
-    unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
 
 
@@ -329,6 +338,27 @@ def test_nothing_is_allowed_that_nobody_does(release, used):
     expected = {f"{account}: {what}" for account, rows in BEYOND.items() for what in rows}
     assert not unused - expected, "\n".join(sorted(unused - expected))
     assert expected <= set(map(str, release.permissions())), "BEYOND says more than is allowed"
+
+
+OF_NODES = [
+    ("a Node goes", ["delete", "node", "{there}"], None),
+    ("all Nodes go", ["delete", "nodes", "--all"], None),
+    ("a Node", ["create", "--validate=false", "--filename=-"], {}),
+    ("a Node that was given up", ["create", "--validate=false", "--filename=-"],
+     {"taints": [{"key": "node.kubernetes.io/out-of-service", "value": "azuredisk-x", "effect": "NoExecute"}]}),
+    ("a Node that pods may go to", ["create", "--validate=false", "--filename=-"],
+     {"taints": [{"key": "example.com/x", "value": "azuredisk-deleted-x", "effect": "NoExecute"}]}),
+]
+
+
+@pytest.mark.parametrize(("what", "words", "spec"), OF_NODES, ids=[row[0] for row in OF_NODES])
+def test_the_controller_makes_and_deletes_no_node_but_a_stand_in(world, release, what, words, spec):
+    """Its role alone would allow it."""
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{world.prefix}new"}, "spec": spec}
+    kubectl = [tools.folder() / "kubectl", "--kubeconfig", release.kubeconfig(CONTROLLER)]
+    done = subprocess.run([*kubectl, *(word.format(there=world.nodes[1]) for word in words)], input=json.dumps(node),
+                          capture_output=True, text=True)
+    assert "ValidatingAdmissionPolicy 'azuredisk-stand-in'" in done.stderr, done.stderr or "it was done"
 
 
 def leases(release: Release, account: str) -> set[str]:

@@ -279,6 +279,25 @@ static void check_silent(const struct invariants *invariants, struct machine *ma
                      machine->name, (double)machine->silent_since / 1000);
 }
 
+/* Its Node is gone, whether or not it lives on. */
+static void check_deleted(const struct invariants *invariants, struct machine *machine)
+{
+    uint64_t now = loop_now(invariants->sim->loop), deleted = machine->unready_since;
+
+    if (machine->registered || machine->given_up || other_driver_is_on(machine) ||
+        deleted < 2 * MINUTE_MS)
+        return;
+    uint64_t since = deleted - MINUTE_MS;
+    if (!all_are_provable(invariants, machine, since))
+        machine->unprovable_at = now;
+    if (now < deleted + DECISION_MS || now < machine->unprovable_at + DECISION_MS ||
+        !servers_were_well(invariants, since))
+        return;
+    verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
+                     "the Node of %s was deleted at %.3f s, and all of its volumes are provable",
+                     machine->name, (double)deleted / 1000);
+}
+
 static void check_taken_back(const struct invariants *invariants, const struct machine *machine)
 {
     struct sim *sim = invariants->sim;
@@ -327,6 +346,7 @@ void check_failovers(struct invariants *invariants)
         invariants->many_silent = now;
     LIST_FOREACH(&sim->world->machines, link) {
         check_silent(invariants, MACHINE_OF(link));
+        check_deleted(invariants, MACHINE_OF(link));
         check_taken_back(invariants, MACHINE_OF(link));
     }
     LIST_FOREACH(&sim->world->publications, link)

@@ -10,6 +10,8 @@
 #define NODE LIMITS, .has_node = true, .has_boot_id = true
 #define SILENT NODE, .silent = true
 #define GIVEN_UP NODE, .out_of_service = true, .ours = true
+#define DELETED LIMITS, .deleted = true, .has_boot_id = true, .n_unreleased = 1
+#define STAND_IN GIVEN_UP, .stand_in = true
 #define VOLUMES(...)                                                                               \
     .volumes = (const struct failover_volume[]){__VA_ARGS__},                                      \
     .n_volumes =                                                                                   \
@@ -104,7 +106,9 @@ static const struct {
      {NODE, .n_unanswered = 1, VOLUMES(ASKED)},
      {.step = FAILOVER_WITHDRAW}},
     {"it is heard of again, after the proof", {NODE, VOLUMES(PROVEN)}, {.step = FAILOVER_NONE}},
-    {"it is deleted", {.n_unanswered = 1, VOLUMES(ASKED)}, {.step = FAILOVER_WITHDRAW}},
+    {"it is deleted, and nothing is known of it",
+     {.n_unanswered = 1, VOLUMES(ASKED)},
+     {.step = FAILOVER_WITHDRAW}},
 
     /* ---- held back ---- */
     {"many are silent",
@@ -154,6 +158,67 @@ static const struct {
      {GIVEN_UP, .booted = true, .ready = true, .silent = true},
      {.step = FAILOVER_RETURN}},
     {"it has started", {GIVEN_UP, .booted = true, .ready = true}, {.step = FAILOVER_RETURN}},
+
+    /* ---- deleted ---- */
+    {"it was deleted", {DELETED, VOLUMES(NEW)}, {.step = FAILOVER_ASK}},
+    {"it was, and one was asked",
+     {DELETED, .begun = true, VOLUMES(ASKED)},
+     {.step = FAILOVER_WAIT}},
+    {"it was, and one of two is proven",
+     {DELETED, .begun = true, VOLUMES(PROVEN, ASKED)},
+     {.step = FAILOVER_WAIT}},
+    {"it was, and all are proven",
+     {DELETED, .begun = true, VOLUMES(PROVEN, PROVEN)},
+     {.step = FAILOVER_STAND_IN}},
+    {"it was, all are proven, and somebody may still answer",
+     {DELETED, .begun = true, .n_unanswered = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"it was silent before",
+     {DELETED, .silent = true, .begun = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_STAND_IN}},
+    {"it was deleted while many are silent",
+     {DELETED, .silent = true, .n_silent = 9, VOLUMES(NEW)},
+     {.step = FAILOVER_ASK}},
+    {"nothing was published there", {DELETED}, {.step = FAILOVER_NONE}},
+    {"Kubernetes has nothing there any more",
+     {LIMITS, .deleted = true, .has_boot_id = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_NONE}},
+    {"the same, and somebody may still answer",
+     {LIMITS, .deleted = true, .has_boot_id = true, .n_unanswered = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"many were given up before it was deleted",
+     {DELETED, .n_recent = 10, VOLUMES(NEW)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_RECENT}},
+    {"it was deleted with somebody else's volume",
+     {DELETED, .n_foreign = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_FOREIGN}},
+    {"it was deleted with a volume that has no fence",
+     {DELETED, VOLUMES(PROVEN, UNFENCED)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_FENCED, .volume = 1}},
+    {"it was deleted before its boot id was known",
+     {LIMITS, .deleted = true, .n_unreleased = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NO_BOOT_ID}},
+
+    /* ---- a stand-in ---- */
+    {"volumes are to be released",
+     {STAND_IN, .n_unreleased = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_RELEASE}},
+    {"a volume is released, and its disk is there",
+     {STAND_IN, .n_unreleased = 1, .n_left = 1},
+     {.step = FAILOVER_DETACH}},
+    {"all are released, and a disk is on its way",
+     {STAND_IN, .n_leaving = 1},
+     {.step = FAILOVER_RELEASE}},
+    {"all are released", {STAND_IN}, {.step = FAILOVER_REMOVE}},
+    {"all are released, and kubelet has registered",
+     {STAND_IN, .registered = true},
+     {.step = FAILOVER_RELEASE}},
+    {"kubelet has registered after a start",
+     {STAND_IN, .registered = true, .booted = true},
+     {.step = FAILOVER_NONE}},
+    {"it is ready after a start",
+     {STAND_IN, .registered = true, .booted = true, .ready = true},
+     {.step = FAILOVER_RETURN}},
 };
 
 static void test_next(void **state)

@@ -8,6 +8,7 @@
 
 #define OUT_OF_SERVICE "'key':'node.kubernetes.io/out-of-service'"
 #define OURS "{" OUT_OF_SERVICE ",'value':'azuredisk-b','effect':'NoExecute'}"
+#define STAND_IN "{" OUT_OF_SERVICE ",'value':'azuredisk-deleted-b','effect':'NoExecute'}"
 #define OTHER "{'key':'other','effect':'NoSchedule'}"
 #define NODE(spec)                                                                                 \
     "{'metadata':{'name':'n','resourceVersion':'7'},'spec':{" spec                                 \
@@ -30,17 +31,21 @@ static const struct {
     {"somebody else's stays",
      NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}," OURS "]"),
      failover_untaint_patch, "[" TEST ",{'op':'remove','path':'/spec/taints/1'}]"},
+    {"a stand-in's goes", NODE("'taints':[" STAND_IN "]"), failover_untaint_patch,
+     "[" TEST ",{'op':'remove','path':'/spec/taints/0'}]"},
 };
 
 static const struct {
     const char *spec, *boot_id;
+    bool stand_in;
 } owners[] = {
-    {NODE(""), NULL},
-    {NODE("'taints':[" OTHER "]"), NULL},
-    {NODE("'taints':[{" OUT_OF_SERVICE "}]"), NULL},
-    {NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}]"), NULL},
-    {NODE("'taints':[{'key':'other','value':'azuredisk-b'}]"), NULL},
-    {NODE("'taints':[" OTHER "," OURS "]"), "b"},
+    {NODE(""), NULL, false},
+    {NODE("'taints':[" OTHER "]"), NULL, false},
+    {NODE("'taints':[{" OUT_OF_SERVICE "}]"), NULL, false},
+    {NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}]"), NULL, false},
+    {NODE("'taints':[{'key':'other','value':'azuredisk-b'}]"), NULL, false},
+    {NODE("'taints':[" OTHER "," OURS "]"), "b", false},
+    {NODE("'taints':[" OTHER "," STAND_IN "]"), "b", true},
 };
 
 static void test_patches(void **state)
@@ -65,6 +70,8 @@ static void test_owner(void **state)
         struct kube_object *node = object_of(&api__node__descriptor, owners[i].spec);
         const char *boot_id = failover_taint_boot_id(KUBE_AS(Api__Node, node));
 
+        if (failover_taint_is_stand_in(KUBE_AS(Api__Node, node)) != owners[i].stand_in)
+            fail_msg("%s: %s", owners[i].spec, owners[i].stand_in ? "no stand-in" : "a stand-in");
         if (!same_text(boot_id, owners[i].boot_id))
             fail_msg("%s: %s", owners[i].spec, boot_id ? boot_id : "nobody's");
     }
