@@ -35,29 +35,18 @@ class Failover:
         return self.attached - self.volume_attachment + self.staged - max(self.attached, self.kubelet_began)
 
 
-class PowerCut:
-    """The node is dead from the construction on, for Kubernetes (which has to find out) and Azure."""
+class Loss:
+    """A node is no place for pods any more, from the construction on."""
 
     def __init__(self, driver: Driver, node: str):
         self.driver, self.node = driver, node
         self.cluster, self.azure = driver.cluster, driver.azure
-        self.marked = False
         self.requests = self.azure.last_request()
         self.at = time.time()
-        self.cluster.power_off(node)
-        self.azure.control("POST", f"vms/{node}/powerOff")
 
-    def mark(self) -> None:
-        """What an operator does who knows that the node is off."""
-        self.cluster.kubectl("taint", "node", self.node, OUT_OF_SERVICE)
-        self.marked = True
-
-    def end(self) -> None:
-        """Back when the node is Ready."""
-        self.azure.control("POST", f"vms/{self.node}/start")
-        self.cluster.power_on(self.node)
-        if self.marked:
-            self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
+    def ends_writing(self, ledger: Ledger) -> None:
+        """Back when the client has had the last acknowledgement."""
+        ledger.stop_writing()
 
     def follow(self, timeline: Timeline, ledger: Ledger, seconds: float = 300) -> Failover:
         """Until the database is ready on another node. The timeline is older than the power cut."""
@@ -95,3 +84,49 @@ class PowerCut:
 
     def runs_elsewhere(self, ledger: Ledger) -> bool:
         return ledger.node() not in (None, self.node) and bool(ledger.address())
+
+
+class PowerCut(Loss):
+    """The node is dead, for Kubernetes (which has to find out) and Azure."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.marked = False
+        self.cluster.power_off(node)
+        self.azure.control("POST", f"vms/{node}/powerOff")
+
+    def mark(self) -> None:
+        """What an operator does who knows that the node is off."""
+        self.cluster.kubectl("taint", "node", self.node, OUT_OF_SERVICE)
+        self.marked = True
+
+    def end(self) -> None:
+        """Back when the node is Ready."""
+        self.azure.control("POST", f"vms/{self.node}/start")
+        self.cluster.power_on(self.node)
+        if self.marked:
+            self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
+
+
+class DeletionOfTheDead(PowerCut):
+    """And its Node is deleted right after that."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.cluster.kubectl("delete", "node", node)
+
+
+class Deletion(Loss):
+    """The Node is deleted, and the machine lives on with all its pods; its kubelet makes no other Node."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.cluster.kubectl("delete", "node", node)
+
+    def ends_writing(self, ledger: Ledger) -> None:
+        """The database there writes until it is refused."""
+        ledger.write_until_refused()
+
+    def end(self) -> None:
+        self.cluster.process(f"{self.node}/kubelet").restart()
+        self.cluster.wait_ready(self.node)

@@ -157,6 +157,9 @@ class Ledger:
     def stop_writing(self) -> None:
         self.client.stop()
 
+    def write_until_refused(self) -> None:
+        self.client.wait()
+
     def missing(self) -> int:
         """How many acknowledged records the database no longer has."""
         count, last = (int(n) for n in self.client.ask(self.address(), "count").split())
@@ -192,6 +195,10 @@ class Client:
 
     def stop(self) -> None:
         self._stopping = True
+        self._thread.join()
+
+    def wait(self) -> None:
+        """Until the database goes away by itself."""
         self._thread.join()
 
     def _write(self, address: str) -> None:

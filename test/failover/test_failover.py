@@ -3,7 +3,7 @@
 import pytest
 from cluster.waiting import until
 from deployment.driver import OBJECTS, Driver
-from deployment.failover import PowerCut
+from deployment.failover import Deletion, DeletionOfTheDead, Loss, PowerCut
 from deployment.ledger import Ledger, only_on
 from deployment.timeline import Timeline
 
@@ -53,13 +53,13 @@ class Database:
 
 
 class Gap:
-    """What lies between the last record that was acknowledged on the dead node and the first one on the next."""
+    """What lies between the last record that was acknowledged on the lost node and the first one on the next."""
 
-    def __init__(self, database: Database, timeline: Timeline, cut: PowerCut):
-        self.cut, client = cut, database.ledger.client
-        database.ledger.stop_writing()
+    def __init__(self, database: Database, timeline: Timeline, loss: Loss):
+        self.loss, client = loss, database.ledger.client
+        loss.ends_writing(database.ledger)
         self.last = client.last_time
-        self.failover = cut.follow(timeline, database.ledger)
+        self.failover = loss.follow(timeline, database.ledger)
         self.missing = database.ledger.missing()
         before = database.ledger.go_on()
         until(lambda: client.acknowledged > before, "a record is acknowledged again", 60, interval=0.01)
@@ -69,14 +69,14 @@ class Gap:
 
     def _phases(self, timeline: Timeline, database: Database) -> dict[str, float]:
         def of_attachments(note: str) -> float:
-            times = [timeline.first("AzVolumeAttachment", name, self.cut.at, lambda change: NOTE + note in notes(change))
+            times = [timeline.first("AzVolumeAttachment", name, self.loss.at, lambda change: NOTE + note in notes(change))
                      for name in {c.object["metadata"]["name"] for c in timeline.changes if c.kind == "AzVolumeAttachment"}]
-            return min(moment for moment in times if moment) - self.cut.at
+            return min(moment for moment in times if moment) - self.loss.at
 
-        tainted = timeline.first("Node", database.node, self.cut.at, lambda change: TAINT in taints(change.object))
+        tainted = timeline.first("Node", database.node, self.loss.at, lambda change: TAINT in taints(change.object))
         events = self.failover.events
         ends = {"detect": of_attachments("preempt-request"), "fence": of_attachments("preempted"),
-                "taint": tainted - self.cut.at, "release": events["pod is deleted"], "schedule": events["pod has a new node"],
+                "taint": tainted - self.loss.at, "release": events["pod is deleted"], "schedule": events["pod has a new node"],
                 "promote": events["VolumeAttachment is attached"], "kubelet": events["kubelet looks for the volume"],
                 "mount": events["volume is staged"], "start": events["pod is ready"]}
         began, phases = 0.0, {}
@@ -104,3 +104,22 @@ def test_the_node_loses_its_power(driver, timeline, measured, times):
         cut.end()
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
               "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+
+
+@pytest.mark.parametrize("kind", (Deletion, DeletionOfTheDead))
+def test_the_node_is_deleted(driver, timeline, measured, kind):
+    what = {Deletion: "deleted alive", DeletionOfTheDead: "deleted dead"}[kind]
+
+    def is_there() -> bool:
+        return database.node in [node["metadata"]["name"] for node in driver.cluster.get("nodes")["items"]]
+
+    with Database(driver, what.replace(" ", "-")) as database:
+        database.write()
+        deletion = kind(driver, database.node)
+        gap = Gap(database, timeline, deletion)
+        measured[what] = gap.report()
+        assert gap.missing == 0
+        assert gap.failover.attach_calls == 0
+        until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
+        until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", 120, interval=0.5)
+        deletion.end()
