@@ -223,14 +223,13 @@ static void tell_volumes(const struct failover_work *work, int64_t fenced_us)
 
 static void tell_given_up(struct failover_work *work, const char *text)
 {
-    struct controller *controller = work->controller;
+    uint64_t begun = failover_begun(work->controller, work->name);
 
     say(work, EVENT_FAILED_OVER, text);
     metric_add(&METRIC_FAILOVERS, 1, "released");
-    metric_observe(&METRIC_FAILOVER_SECONDS,
-                   (double)(loop_now(controller->loop) - failover_begun(controller, work->name)) /
-                       MS_IN_S,
-                   "fence");
+    if (begun) /* else by another leader */
+        metric_observe(&METRIC_FAILOVER_SECONDS,
+                       (double)(loop_now(work->controller->loop) - begun) / MS_IN_S, "fence");
 }
 
 static struct err *taint(struct task *self, struct failover_work *work)
