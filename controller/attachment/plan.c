@@ -209,7 +209,7 @@ static struct attachment_plan next_of_deleting(const struct attachment_snapshot 
     if (!in->vm_read)
         return step(STEP_READ_VM);
     if (in->vm_guessed && (!in->instance || !slot_of(in, in->disk_id)))
-        return next_of_guessed(in);
+        return in->instance && !in->vm_refreshed ? step(STEP_REFRESH_VM) : next_of_guessed(in);
     if (!in->instance)
         return step(STEP_REMOVE_FINALIZER);
     if (!slot_of(in, in->disk_id)) /* by a model in which somebody else's attach may be missing? */

@@ -14,7 +14,8 @@ struct disk_keys {
     char disk[UUID_SIZE]; /* its unique id */
     struct registration registrations[RESERVATION_KEYS];
     size_t n;
-    uint64_t holder; /* sequence; 0: there is no reservation */
+    uint64_t holder;           /* sequence; 0: there is no reservation */
+    char holder_vm[UUID_SIZE]; /* of the last one that did not give it back; "" if there is none */
     UT_hash_handle hh;
 };
 
@@ -63,6 +64,12 @@ static struct disk_keys *keys_of(struct all_disk_keys *all, const struct disk *d
     return keys;
 }
 
+static void hold(struct disk_keys *keys, const struct attachment *device)
+{
+    keys->holder = device->sequence;
+    memcpy(keys->holder_vm, device->vm->vm_id, sizeof keys->holder_vm);
+}
+
 static struct registration *find(struct disk_keys *keys, uint64_t sequence)
 {
     for (size_t i = 0; i < keys->n; i++)
@@ -107,7 +114,7 @@ void disk_keys_take(struct all_disk_keys *all, const struct attachment *device)
 
     all->changes++;
     if (!keys->holder && find(keys, device->sequence))
-        keys->holder = device->sequence;
+        hold(keys, device);
 }
 
 void disk_keys_release(struct all_disk_keys *all, const struct attachment *device)
@@ -115,8 +122,10 @@ void disk_keys_release(struct all_disk_keys *all, const struct attachment *devic
     struct disk_keys *keys = keys_of(all, device->disk);
 
     all->changes++;
-    if (keys->holder == device->sequence)
-        keys->holder = 0;
+    if (keys->holder != device->sequence)
+        return;
+    keys->holder = 0;
+    keys->holder_vm[0] = 0;
 }
 
 void disk_keys_preempt(struct all_disk_keys *all, const struct attachment *device, uint64_t other)
@@ -133,7 +142,7 @@ void disk_keys_preempt(struct all_disk_keys *all, const struct attachment *devic
             keys->registrations[i].sequence != device->sequence)
             forget(keys, i);
     if (takes_over)
-        keys->holder = device->sequence;
+        hold(keys, device);
 }
 
 bool disk_keys_accept(struct all_disk_keys *all, const struct attachment *device)
@@ -141,4 +150,17 @@ bool disk_keys_accept(struct all_disk_keys *all, const struct attachment *device
     const struct disk_keys *keys = keys_of(all, device->disk);
 
     return !keys->holder || keys->holder == device->sequence;
+}
+
+bool disk_keys_went_with_vm(struct all_disk_keys *all, const struct disk *disk)
+{
+    const struct disk_keys *keys = keys_of(all, disk);
+
+    if (keys->holder || !keys->holder_vm[0])
+        return false;
+    HASH_FOREACH(disk->model->vms, vm) {
+        if (strcmp(vm->vm_id, keys->holder_vm) == 0)
+            return false;
+    }
+    return true;
 }

@@ -201,6 +201,17 @@ static void check_mount(struct invariants *invariants, const struct mount *mount
                                             : "is a replica");
 }
 
+/* It was mounted elsewhere since, and the fence that was there should keep this one out. */
+static bool is_behind(const struct mount *mount)
+{
+    const struct volume *volume = mount->volume;
+    const struct attachment *device = mount_attachment(mount);
+
+    return mount->stage != volume->stages && volume_is_fenced(volume) && !volume->delete_wanted &&
+           device->sequence == mount->device &&
+           !disk_keys_went_with_vm(&mount->machine->world->disk_keys, device->disk);
+}
+
 static void check_writers(struct sim *sim, const struct volume *volume)
 {
     const struct machine *first = NULL;
@@ -213,8 +224,7 @@ static void check_writers(struct sim *sim, const struct volume *volume)
 
         if (!mount || !mount->staged || !mount_can_write(mount))
             continue;
-        if (mount->stage != volume->stages && volume_is_fenced(volume) && !volume->delete_wanted &&
-            mount_attachment(mount)->sequence == mount->device)
+        if (is_behind(mount))
             verdict_violated(sim, NOT_BEHIND, "%s can write to volume %s, mounted elsewhere since",
                              machine->name, volume->disk);
         if (first)
