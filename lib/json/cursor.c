@@ -1,5 +1,6 @@
 #include "lib/json/cursor.h"
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -62,22 +63,45 @@ static const char *skip_escape(const char *at, const char *end)
     return at < end && *at && strchr("\"\\/bfnrt", *at) ? at + 1 : NULL;
 }
 
+/* Of eight characters, the first in the lowest byte: the high bit of those that do not stand for
+ * themselves in a string (a quote, a backslash, a control character). Bits above the lowest one
+ * that is set may be wrong. */
+static uint64_t find_special(uint64_t word)
+{
+    const uint64_t each = 0x0101010101010101u, high = each * 0x80;
+    uint64_t quote = word ^ each * '"', backslash = word ^ each * '\\';
+
+    return (((quote - each) & ~quote) | ((backslash - each) & ~backslash) |
+            ((word - each * 0x20) & ~word)) &
+           high;
+}
+
+/* To the next character that does not stand for itself, or to the end. */
+static const char *skip_plain(const char *at, const char *end)
+{
+    uint64_t word;
+
+    for (; (size_t)(end - at) >= sizeof word; at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        uint64_t special = find_special(le64toh(word));
+        if (special)
+            return at + __builtin_ctzll(special) / 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
+        at++;
+    return at;
+}
+
 static const char *skip_string(const char *at, const char *end)
 {
     if (at >= end || *at != '"')
         return NULL;
-    at++;
-    while (at && at < end) {
-        unsigned char c = (unsigned char)*at++;
-
-        if (c == '"')
-            return at;
-        if (c < 0x20)
-            return NULL;
-        if (c == '\\')
-            at = skip_escape(at, end);
+    at = skip_plain(at + 1, end);
+    while (at && at < end && *at == '\\') {
+        at = skip_escape(at + 1, end);
+        at = at ? skip_plain(at, end) : NULL;
     }
-    return NULL;
+    return at && at < end && *at == '"' ? at + 1 : NULL;
 }
 
 static const char *skip_word(const char *at, const char *end, const char *word)
@@ -161,8 +185,9 @@ static const char *leave(struct nest *nest, const char *at, const char *end)
  * still be read. */
 static bool skip_value(const char **at, const char *end)
 {
-    struct nest nest = {.depth = 0};
+    struct nest nest;
 
+    nest.depth = 0; /* and nothing of the rest, which is many times larger than most values */
     do {
         bool complete;
         const char *next = *at < end ? enter(&nest, *at, end, &complete) : NULL;
@@ -176,17 +201,62 @@ static bool skip_value(const char **at, const char *end)
     return true;
 }
 
+static struct err *fault_after(size_t place)
+{
+    return err_new(ERR_INVALID, "not JSON: invalid, truncated or nested too deeply after byte %zu",
+                   place);
+}
+
 struct err *json_validate(const char *text, size_t length, struct json_piece *ret)
 {
     const char *end = text + length, *start = skip_space(text, end), *at = start;
     bool valid = skip_value(&at, end);
 
     if (!valid || skip_space(at, end) != end)
-        return err_new(ERR_INVALID,
-                       "not JSON: invalid, truncated or nested too deeply after byte %zu",
-                       (size_t)(at - text));
+        return fault_after((size_t)(at - text));
     *ret = (struct json_piece){start, (size_t)(at - start)};
     return NULL;
+}
+
+/* `*at` is behind the opening bracket of an object, and at its end behind the closing one. */
+static bool skip_members(const char **at, const char *end, json_member_fn *fn, void *ctx)
+{
+    const char *start = skip_space(*at, end), *next;
+
+    if (start < end && *start == '}') {
+        *at = start + 1;
+        return true;
+    }
+    for (;; start = next + 1) {
+        struct json_piece key = {skip_space(start, end), 0}, value;
+        const char *colon = skip_string(key.text, end);
+
+        if (!colon || !(value.text = skip_key(start, end)))
+            return false;
+        *at = value.text;
+        if (!skip_value(at, end))
+            return false;
+        key.length = (size_t)(colon - key.text);
+        value.length = (size_t)(*at - value.text);
+        fn(ctx, &key, &value);
+        next = skip_space(*at, end);
+        if (next < end && *next == '}') {
+            *at = next + 1;
+            return true;
+        }
+        if (next >= end || *next != ',')
+            return false;
+    }
+}
+
+struct err *json_validate_members(const char *text, size_t length, json_member_fn *fn, void *ctx)
+{
+    const char *end = text + length, *start = skip_space(text, end), *at = start;
+    bool object = at < end && *at == '{';
+
+    at += object;
+    bool valid = object ? skip_members(&at, end, fn, ctx) : skip_value(&at, end);
+    return valid && skip_space(at, end) == end ? NULL : fault_after((size_t)(at - text));
 }
 
 /* ---- pieces and cursors: the text is known to be right ---- */

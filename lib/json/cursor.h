@@ -27,6 +27,14 @@ struct json_piece {
 struct err *json_validate(const char *text, size_t length, struct json_piece *ret)
     __attribute__((warn_unused_result));
 
+/* The same, and hands out the members of the outermost object, if the text is one, on the way:
+ * those of a long document without going through it again. What was handed out counts only if the
+ * text turns out to be right. */
+typedef void json_member_fn(void *ctx, const struct json_piece *key,
+                            const struct json_piece *value);
+struct err *json_validate_members(const char *text, size_t length, json_member_fn *fn, void *ctx)
+    __attribute__((warn_unused_result));
+
 bool json_piece_is_object(const struct json_piece *piece);
 bool json_piece_is_array(const struct json_piece *piece);
 bool json_piece_is_string(const struct json_piece *piece);

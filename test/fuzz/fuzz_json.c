@@ -46,6 +46,32 @@ static void walk_through(const struct json_piece *piece)
             walk_through(&value);
 }
 
+static void count_member(void *ctx, const struct json_piece *key, const struct json_piece *value)
+{
+    size_t *n = ctx;
+
+    MUST(json_piece_is_string(key) && value->length > 0);
+    ++*n;
+}
+
+/* Both ways to validate agree, and so do both ways to the outermost members. */
+static void compare_members(const uint8_t *data, size_t size, const struct json_piece *validated)
+{
+    size_t n = 0;
+    bool taken = input_taken(json_validate_members((const char *)data, size, count_member, &n));
+    struct json_piece key, value;
+
+    if (!validated || !json_piece_is_object(validated)) {
+        MUST(!validated || (taken && n == 0));
+        return;
+    }
+    MUST(taken);
+    for (struct json_cursor cursor = json_cursor_into(validated);
+         json_next_member(&cursor, &key, &value);)
+        n--;
+    MUST(n == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(json_decrefp) json_t *json = NULL, *again = NULL;
@@ -53,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool parsed = input_taken(json_parse_here((const char *)data, size, &json));
     bool validated = input_taken(json_validate((const char *)data, size, &piece));
 
+    compare_members(data, size, validated ? &piece : NULL);
     if (validated)
         walk_through(&piece);
     if (!parsed)

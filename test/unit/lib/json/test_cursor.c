@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
 #include "test/unit/expect.h"
 
 static const char nested[] = "{\"a\":{\"b\":[1,2 , 3],\"c\":null}\n,\t\"d\":\"}]\"}";
@@ -88,6 +89,85 @@ static void test_depth_is_bounded(void **state)
     memset(text, '[', half + 1);
     assert_fails(json_validate(text, 2 * half + 1, &piece), ERR_INVALID,
                  "not JSON: invalid, truncated or nested too deeply after byte 64");
+}
+
+/* Characters are looked at by eights: wherever in a string one of them has a meaning, it is seen.
+ */
+static void test_every_place_of_a_string(void **state)
+{
+    static const struct {
+        char c;
+        bool good; /* before another one of it */
+    } rows[] = {{'"', false}, {'\\', true},   {'\0', false},  {'\x1f', false}, {' ', true},
+                {'!', true},  {'\x7f', true}, {'\x80', true}, {'\xff', true}};
+    char text[40];
+    struct json_piece piece;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (size_t length = 4; length < sizeof text; length++)
+            for (size_t place = 1; place + 2 < length; place++) {
+                memset(text, 'x', length);
+                text[0] = text[length - 1] = '"';
+                text[place] = text[place + 1] = rows[i].c;
+                CLEANUP(freep) char *exactly = mem_copy(text, length);
+                CLEANUP(err_freep) struct err *err = json_validate(exactly, length, &piece);
+                if (!err != rows[i].good)
+                    fail_msg("0x%02x at %zu of %zu: %s", (unsigned char)rows[i].c, place, length,
+                             err ? err_message(err) : "is taken");
+            }
+}
+
+/* ---- members on the way ---- */
+
+static void write_member(void *ctx, const struct json_piece *key, const struct json_piece *value)
+{
+    struct buffer *text = ctx;
+
+    buffer_printf(text, "%.*s=%.*s;", (int)key->length, key->text, (int)value->length, value->text);
+}
+
+static void test_members_are_handed_out(void **state)
+{
+    static const struct {
+        const char *text, *members;
+    } rows[] = {
+        {"{}", ""},
+        {" { } ", ""},
+        {"{\"a\":1}", "\"a\"=1;"},
+        {" { \"a\" : [ 1 , {\"b\":2} ] , \"\":\"}\",\"a\": 2e1 } ",
+         "\"a\"=[ 1 , {\"b\":2} ];\"\"=\"}\";\"a\"=2e1;"},
+        {"[{\"a\":1}]", ""},
+        {"7", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(buffer_fini) struct buffer members = {.limit = 200};
+
+        assert_ok(
+            json_validate_members(rows[i].text, strlen(rows[i].text), write_member, &members));
+        assert_string_equal(members.data ? members.data : "", rows[i].members);
+    }
+}
+
+static void pass_over(void *ctx, const struct json_piece *key, const struct json_piece *value)
+{
+    (void)ctx, (void)key, (void)value;
+}
+
+static void test_members_of_what_is_wrong(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        CLEANUP(err_freep)
+        struct err *err = json_validate_members(bad[i].text, strlen(bad[i].text), pass_over, NULL);
+
+        if (!err || err_kind(err) != ERR_INVALID)
+            fail_msg("%s is taken", bad[i].text);
+    }
+    assert_fails(json_validate_members("{\"a\":1,\"b\":[1,x]}", 17, pass_over, NULL), ERR_INVALID,
+                 "not JSON: invalid, truncated or nested too deeply after byte 14");
 }
 
 /* ---- cursors ---- */
@@ -175,6 +255,10 @@ static void test_agrees_with_jansson_on_damaged_documents(void **state)
         CLEANUP(json_decrefp)
         json_t *json =
             json_loadb(text, sizeof original - 1, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+        CLEANUP(err_freep)
+        struct err *other = json_validate_members(text, sizeof original - 1, pass_over, NULL);
+        if (!err != !other)
+            fail_msg("%s: only one way is valid", text);
         if (!json != !!err)
             fail_msg("%s: %s", text, err ? err_message(err) : "jansson refuses it");
         *(err ? &n_bad : &n_good) += 1;
@@ -188,6 +272,9 @@ int main(void)
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_the_text_ends_where_its_length_says),
         cmocka_unit_test(test_depth_is_bounded),
+        cmocka_unit_test(test_every_place_of_a_string),
+        cmocka_unit_test(test_members_are_handed_out),
+        cmocka_unit_test(test_members_of_what_is_wrong),
         cmocka_unit_test(test_members_and_elements_in_order),
         cmocka_unit_test(test_nothing_is_inside_of_a_scalar),
         cmocka_unit_test(test_agrees_with_jansson_on_damaged_documents),
