@@ -45,6 +45,21 @@ struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const jso
     return NULL;
 }
 
+struct kube_object *kube_digest_new(const struct kube_object *of, size_t size)
+{
+    static const Api__ObjectMeta no_metadata = API__OBJECT_META__INIT;
+    size_t key_size = strlen(of->key) + 1;
+    struct kube_object *object = mem_alloc(sizeof *object + size + key_size);
+
+    *object = (struct kube_object){
+        .references = 1,
+        .metadata = &no_metadata,
+        .key = memcpy(object->digest + size, of->key, key_size),
+        .version = of->version,
+    };
+    return object;
+}
+
 struct kube_object *kube_object_ref(struct kube_object *object)
 {
     object->references++;
@@ -53,8 +68,12 @@ struct kube_object *kube_object_ref(struct kube_object *object)
 
 void kube_object_unref(struct kube_object *object)
 {
-    if (object && --object->references == 0)
+    if (!object || --object->references > 0)
+        return;
+    if (object->arena)
         arena_free(object->arena);
+    else
+        free(object);
 }
 
 const char *kube_label(const Api__ObjectMeta *metadata, const char *key)

@@ -15,11 +15,12 @@
 
 struct kube_object {
     unsigned references;
-    struct arena *arena; /* holds everything below, and the object itself */
-    const ProtobufCMessage *message;
-    const Api__ObjectMeta *metadata;
-    const char *key;  /* "namespace/name", or "name" without a namespace */
-    uint64_t version; /* resourceVersion as a number, to tell older from newer */
+    struct arena *arena; /* holds everything below, and the object itself; NULL of a digest */
+    const ProtobufCMessage *message; /* NULL of a digest */
+    const Api__ObjectMeta *metadata; /* a digest's is empty */
+    const char *key;                 /* "namespace/name", or "name" without a namespace */
+    uint64_t version;                /* resourceVersion as a number, to tell older from newer */
+    _Alignas(uint64_t) char digest[];
 };
 
 /* One reference, the caller's. INVALID if it is not of the type or lacks its name. */
@@ -29,6 +30,14 @@ struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const jso
 struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object); /* NULL is fine */
 DEFINE_CLEANUP(struct kube_object, kube_object_unref)
+
+/* What a program keeps of an object in its stead, where it has very many and asks each for little:
+ * one block of memory with key, version and `size` bytes of the program's own, `digest`, zeroed.
+ * One reference, the caller's. */
+struct kube_object *kube_digest_new(const struct kube_object *of, size_t size)
+    __attribute__((warn_unused_result));
+/* The program's bytes as their own type. */
+#define KUBE_DIGEST(type, object) ((const type *)(const void *)(object)->digest)
 
 /* The message as its own type: KUBE_AS(Api__Node, object)->spec */
 #define KUBE_AS(type, object) ((const type *)(const void *)(object)->message)

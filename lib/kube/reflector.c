@@ -64,6 +64,15 @@ static struct err *decode(const struct reflector *reflector, const json_t *json,
     return kube_object_decode(store_resource(config->store)->type, kept, ret);
 }
 
+/* What the store is to have of it. */
+static struct kube_object *digest_of(const struct reflector *reflector, struct kube_object *object)
+{
+    const struct reflector_config *config = &reflector->config;
+    CLEANUP(kube_object_unrefp) struct kube_object *whole = object;
+
+    return config->digest ? config->digest(config->ctx, whole) : TAKE_PTR(whole);
+}
+
 /* The object; of one that makes no sense, which is told, its name and version only; NULL if it has
  * not even these. One such object must not keep all others from us. */
 static struct kube_object *read_object(const struct reflector *reflector, const json_t *json,
@@ -78,7 +87,7 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
 
     *ret_whole = !err;
     if (!err)
-        return object;
+        return digest_of(reflector, object);
     err_free(kube_object_decode(store_resource(config->store)->type, named, &object));
     if (object)
         err = err_wrap(err, "%s", object->key);
@@ -228,6 +237,7 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
 {
     const char *type = json_string_value(json_object_get(event, "type"));
     const json_t *json = json_object_get(event, "object");
+    const json_t *metadata = json_object_get(json, "metadata");
     struct store *store = reflector->config.store;
     bool whole;
 
@@ -236,8 +246,6 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
     if (strcmp(type, "ERROR") == 0)
         return take_error(reflector, json);
     if (strcmp(type, "BOOKMARK") == 0) {
-        const json_t *metadata = json_object_get(json, "metadata");
-
         set_version(reflector, json_string_value(json_object_get(metadata, "resourceVersion")));
         return NULL;
     }
@@ -252,7 +260,7 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
         store_put(store, object);
     else
         store_keep(store, object);
-    set_version(reflector, object->metadata->resource_version);
+    set_version(reflector, json_string_value(json_object_get(metadata, "resourceVersion")));
     return NULL;
 }
 

@@ -25,6 +25,9 @@ struct reflector_config {
     /* Paths of the members that the store keeps, as for json_pick, with at least the metadata's
      * name, namespace and resourceVersion; the rest takes no memory. NULL: all. */
     const char *const *keep;
+    /* Makes a digest (object.h) of each object, for the store to have in its stead. NULL: the store
+     * has the objects. */
+    struct kube_object *(*digest)(void *ctx, const struct kube_object *object);
     struct store *store;
     unsigned page_size; /* at most; 0: 500 */
 

@@ -64,6 +64,25 @@ static void test_references(void **state)
     kube_object_unref(NULL);
 }
 
+static void test_digest(void **state)
+{
+    struct kube_object *object =
+        object_of(&api__pod__descriptor,
+                  "{'metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion':'12'}}");
+    struct kube_object *digest = kube_digest_new(object, 3);
+
+    (void)state;
+    kube_object_unref(object);
+    assert_string_equal(digest->key, "n/a");
+    assert_int_equal(digest->version, 12);
+    assert_memory_equal(KUBE_DIGEST(char, digest), "\0\0", 3);
+    assert_null(digest->metadata->uid);
+    kube_object_ref(digest);
+    kube_object_unref(digest);
+    assert_string_equal(digest->key, "n/a");
+    kube_object_unref(digest);
+}
+
 static void test_metadata(void **state)
 {
     CLEANUP(kube_object_unrefp)
@@ -95,11 +114,9 @@ static void test_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_and_versions),
-        cmocka_unit_test(test_what_is_no_object),
-        cmocka_unit_test(test_references),
-        cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_key),
+        cmocka_unit_test(test_keys_and_versions), cmocka_unit_test(test_what_is_no_object),
+        cmocka_unit_test(test_references),        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_metadata),          cmocka_unit_test(test_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

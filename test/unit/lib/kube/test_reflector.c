@@ -2,6 +2,7 @@
  * and when, what the store then holds, and what is reported. */
 #include "lib/kube/reflector.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lib/api/resources.h"
@@ -64,7 +65,8 @@ static void count_change(void *ctx, struct kube_object *before, struct kube_obje
 
     (void)before;
     scene->changes++;
-    scene->full += after && (KUBE_AS(Api__Node, after)->spec || after->metadata->uid);
+    scene->full +=
+        after && after->message && (KUBE_AS(Api__Node, after)->spec || after->metadata->uid);
 }
 
 static void close_group(struct task *self, void *arg)
@@ -79,7 +81,7 @@ static void write_content(struct scene *scene)
     scene->content[0] = '\0';
     STORE_FOREACH(scene->store, object)
         length += (size_t)snprintf(scene->content + length, sizeof scene->content - length,
-                                   "%s=%s ", object->key, object->metadata->resource_version);
+                                   "%s=%" PRIu64 " ", object->key, object->version);
 }
 
 static void catch_up(struct task *self, void *arg)
@@ -289,6 +291,28 @@ static void test_only_what_is_kept_takes_memory(void **state)
     play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 0, 1000);
     assert_string_equal(scene.content, "a=1 b=11 ");
     assert_int_equal(scene.full, 0);
+}
+
+static struct kube_object *digest_nothing(void *ctx, const struct kube_object *object)
+{
+    assert_non_null(ctx);
+    return kube_digest_new(object, 0);
+}
+
+/* A digest has no metadata, and the watch goes on all the same from where it was. */
+static void test_digests_take_the_place_of_objects(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1"))),
+        SCRIPT_STREAM(WATCH("10"), {1, EVENT("MODIFIED", "a", "12")}, {MINUTE, ""}),
+        SCRIPT_STREAM(WATCH("12"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.digest = digest_nothing}, steps, COUNT_OF(steps),
+              0, 3 * MINUTE);
+    assert_string_equal(scene.content, "a=12 ");
 }
 
 /* The server ends each watch after a while; the next one begins where it was, at once. */
@@ -747,6 +771,7 @@ int main(void)
         cmocka_unit_test(test_metadata_alone),
         cmocka_unit_test(test_where_lists_come_from),
         cmocka_unit_test(test_only_what_is_kept_takes_memory),
+        cmocka_unit_test(test_digests_take_the_place_of_objects),
         cmocka_unit_test(test_a_watch_that_ends_goes_on),
         cmocka_unit_test(test_a_silent_watch_is_begun_anew),
         cmocka_unit_test(test_catching_up_beside_a_watch_that_is_late),
