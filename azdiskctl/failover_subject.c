@@ -41,7 +41,9 @@ static const struct kube_object *user_of(const struct cluster *cluster, const ch
 
 static struct err *check_claim(const struct cluster *cluster, const struct kube_object *claim)
 {
-    CLEANUP(freep) char *wanted = switchover_node(claim->metadata, cluster->now_us);
+    CLEANUP(freep)
+    char *wanted =
+        switchover_node(kube_annotation(claim->metadata, ANNOTATION_SWITCHOVER), cluster->now_us);
     const char *volume = KUBE_AS(Api__PersistentVolumeClaim, claim)->spec
                              ? KUBE_AS(Api__PersistentVolumeClaim, claim)->spec->volume_name
                              : NULL;

@@ -8,6 +8,8 @@
 
 #include "lib/kube/client.h"
 #include "lib/kube/store.h"
+#include "scheduler-extender/name_table.h"
+#include "scheduler-extender/node_health.h"
 
 struct settings {
     const char *driver_name;
@@ -20,8 +22,11 @@ struct extender {
     struct settings settings;
     struct kube *kube;
 
+    /* Of digests (digest.h). */
     struct store *claims, *volumes;           /* PersistentVolumeClaims, PersistentVolumes */
     struct store *attachments, *driver_nodes; /* custom resources */
     struct store_index *attachments_by_disk;  /* by the disk's id in lower case */
     struct store_index *driver_nodes_by_node; /* by the node's name */
+    /* When nodes that were healthy, or not ready, by their last word said so (node_health.h). */
+    struct name_table heard_us[N_NODE_HEALTHS];
 };

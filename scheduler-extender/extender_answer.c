@@ -3,95 +3,167 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/buffer.h"
+#include "lib/base/alloc.h"
 
 /* A node is in an answer by its own text once, or by its name twice, with a few words around it. */
 enum { AROUND = 256, AROUND_NODE = 64 };
 
+/* ---- writing into memory that was made large enough for all ---- */
+
+struct writer {
+    char *text;
+    size_t length, size;
+};
+
+static inline void put(struct writer *to, const char *data, size_t length)
+{
+    if (length > to->size - to->length)
+        abort(); /* more than was asked */
+    memcpy(to->text + to->length, data, length);
+    to->length += length;
+}
+
+#define PUT(to, literal) put((to), (literal), sizeof(literal) - 1)
+
+static inline void put_name(struct writer *to, const struct named *name)
+{
+    put(to, name->text, name->length);
+}
+
+static void put_number(struct writer *to, unsigned number)
+{
+    char digits[12], *at = digits + sizeof digits;
+
+    do {
+        *--at = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    put(to, at, (size_t)(digits + sizeof digits - at));
+}
+
 static size_t largest_answer(const struct extender_args *asked)
 {
-    size_t bytes = AROUND;
+    size_t bytes = AROUND + asked->nodes.length;
 
     for (size_t i = 0; i < asked->n_nodes; i++)
-        bytes += AROUND_NODE + 2 * strlen(asked->names[i]) +
-                 (asked->form == NODES_WHOLE ? asked->objects[i].length : 0);
+        bytes += AROUND_NODE + 2 * (size_t)asked->names[i].length;
     return bytes;
 }
 
+static struct writer start(const struct extender_args *asked)
+{
+    size_t size = largest_answer(asked);
+
+    return (struct writer){.text = mem_grow(NULL, size + 1), .size = size};
+}
+
+static char *finish(struct writer *writer)
+{
+    writer->text[writer->length] = '\0';
+    return writer->text;
+}
+
+/* ---- scores ---- */
+
 char *answer_scores(const struct extender_args *asked, const unsigned *scores)
 {
-    struct buffer text;
+    struct writer text = start(asked);
 
-    buffer_init(&text, largest_answer(asked));
-    buffer_printf(&text, "[");
-    for (size_t i = 0; i < asked->n_nodes; i++)
-        buffer_printf(&text, "%s{\"Host\":\"%s\",\"Score\":%u}", i ? "," : "", asked->names[i],
-                      scores[i]);
-    buffer_printf(&text, "]");
-    return buffer_take(&text);
+    PUT(&text, "[");
+    for (size_t i = 0; scores && i < asked->n_nodes; i++) {
+        if (i)
+            PUT(&text, ",");
+        PUT(&text, "{\"Host\":\"");
+        put_name(&text, &asked->names[i]);
+        PUT(&text, "\",\"Score\":");
+        put_number(&text, scores[i]);
+        PUT(&text, "}");
+    }
+    PUT(&text, "]");
+    return finish(&text);
 }
 
-static void append(struct buffer *text, const char *data, size_t length)
-{
-    if (!buffer_append(text, data, length))
-        abort(); /* more than was asked */
-}
+/* ---- filter ---- */
 
 /* The allowed nodes, as a list in the form in which they came. */
-static void write_allowed(struct buffer *text, const struct extender_args *asked,
+static void write_allowed(struct writer *text, const struct extender_args *asked,
                           const bool *allowed)
 {
-    const char *separator = "[";
+    bool first = true;
 
+    PUT(text, "[");
     for (size_t i = 0; i < asked->n_nodes; i++) {
         if (!allowed[i])
             continue;
-        buffer_printf(text, "%s", separator);
-        if (asked->form == NODES_WHOLE)
-            append(text, asked->objects[i].text, asked->objects[i].length);
-        else
-            buffer_printf(text, "\"%s\"", asked->names[i]);
-        separator = ",";
+        if (!first)
+            PUT(text, ",");
+        first = false;
+        if (asked->form == NODES_WHOLE) {
+            put(text, asked->objects[i].text, asked->objects[i].length);
+            continue;
+        }
+        PUT(text, "\"");
+        put_name(text, &asked->names[i]);
+        PUT(text, "\"");
     }
-    buffer_printf(text, separator[0] == '[' ? "[]" : "]");
+    PUT(text, "]");
 }
 
-static void write_failed(struct buffer *text, const struct extender_args *asked,
+static void write_failed(struct writer *text, const struct extender_args *asked,
                          const bool *allowed)
 {
-    const char *separator = "";
+    bool first = true;
 
     for (size_t i = 0; i < asked->n_nodes; i++) {
-        const char *name = asked->names[i];
-
         if (allowed[i])
             continue;
-        buffer_printf(text, "%s\"%s\":\"AzDriverNode for %s is not ready.\"", separator, name,
-                      name);
-        separator = ",";
+        if (!first)
+            PUT(text, ",");
+        first = false;
+        PUT(text, "\"");
+        put_name(text, &asked->names[i]);
+        PUT(text, "\":\"AzDriverNode for ");
+        put_name(text, &asked->names[i]);
+        PUT(text, " is not ready.\"");
     }
+}
+
+static void write_nodes(struct writer *text, const struct extender_args *asked, const bool *allowed)
+{
+    if (asked->form != NODES_WHOLE) {
+        PUT(text, "null");
+        return;
+    }
+    if (!allowed) {
+        put(text, asked->nodes.text, asked->nodes.length);
+        return;
+    }
+    PUT(text, "{\"items\":");
+    write_allowed(text, asked, allowed);
+    PUT(text, "}");
+}
+
+static void write_names(struct writer *text, const struct extender_args *asked, const bool *allowed)
+{
+    if (asked->form != NODES_BY_NAME)
+        PUT(text, "null");
+    else if (!allowed)
+        put(text, asked->nodes.text, asked->nodes.length);
+    else
+        write_allowed(text, asked, allowed);
 }
 
 char *answer_filter(const struct extender_args *asked, const bool *allowed)
 {
-    struct buffer text;
+    struct writer text = start(asked);
 
-    buffer_init(&text, largest_answer(asked));
-    buffer_printf(&text, "{\"Nodes\":");
-    if (asked->form == NODES_WHOLE) {
-        buffer_printf(&text, "{\"items\":");
-        write_allowed(&text, asked, allowed);
-        buffer_printf(&text, "}");
-    } else {
-        buffer_printf(&text, "null");
-    }
-    buffer_printf(&text, ",\"NodeNames\":");
-    if (asked->form == NODES_BY_NAME)
-        write_allowed(&text, asked, allowed);
-    else
-        buffer_printf(&text, "null");
-    buffer_printf(&text, ",\"FailedNodes\":{");
-    write_failed(&text, asked, allowed);
-    buffer_printf(&text, "},\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}");
-    return buffer_take(&text);
+    PUT(&text, "{\"Nodes\":");
+    write_nodes(&text, asked, allowed);
+    PUT(&text, ",\"NodeNames\":");
+    write_names(&text, asked, allowed);
+    PUT(&text, ",\"FailedNodes\":{");
+    if (allowed)
+        write_failed(&text, asked, allowed);
+    PUT(&text, "},\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}");
+    return finish(&text);
 }

@@ -11,7 +11,9 @@
 
 #include "scheduler-extender/extender_args.h"
 
-/* JSON text; free() it. `scores` and `allowed` have an entry for each node of the question. */
+/* JSON text; free() it. `scores` and `allowed` have an entry for each node of the question, whose
+ * names have been read; NULL: none has a score, or all are allowed, whatever they are called. A
+ * node that is not in the list of scores has none to kube-scheduler, which is as good as 0. */
 char *answer_scores(const struct extender_args *asked, const unsigned *scores)
     __attribute__((warn_unused_result));
 char *answer_filter(const struct extender_args *asked, const bool *allowed)

@@ -11,23 +11,20 @@ struct members {
     struct json_piece pod, nodes, node_names;
 };
 
-static struct err *find_members(const char *text, size_t length, struct members *ret)
+static void take_member(void *ctx, const struct json_piece *key, const struct json_piece *value)
 {
+    struct members *members = ctx;
     const struct {
         const char *name;
         struct json_piece *target;
-    } known[] = {{"Pod", &ret->pod}, {"Nodes", &ret->nodes}, {"NodeNames", &ret->node_names}};
-    struct json_piece whole, key, value;
+    } known[] = {
+        {"Pod", &members->pod}, {"Nodes", &members->nodes}, {"NodeNames", &members->node_names}};
 
-    TRY(json_validate(text, length, &whole));
-    struct json_cursor cursor = json_cursor_into(&whole);
-    while (json_piece_is_object(&whole) && json_next_member(&cursor, &key, &value))
-        for (size_t i = 0; i < COUNT_OF(known); i++)
-            if (key.length == strlen(known[i].name) + 2 &&
-                strncasecmp(key.text + 1, known[i].name, key.length - 2) == 0 &&
-                value.text[0] != 'n')
-                *known[i].target = value;
-    return NULL;
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (key->length == strlen(known[i].name) + 2 &&
+            strncasecmp(key->text + 1, known[i].name, key->length - 2) == 0 &&
+            value->text[0] != 'n')
+            *known[i].target = *value;
 }
 
 /* ---- the pod ---- */
@@ -121,25 +118,36 @@ static struct err *read_pod(const struct json_piece *pod, struct extender_args *
 
 /* ---- nodes ---- */
 
-static struct err *add_name(struct extender_args *args, const struct json_piece *quoted)
+static struct err *find_nodes(const struct members *members, struct extender_args *args)
 {
-    size_t length = quoted->length - 2;
-    char *name = arena_alloc(args->arena, length + 1);
-
-    if (args->n_nodes == EXTENDER_MAX_NODES)
-        return err_new(ERR_EXHAUSTED, "more than %d nodes", EXTENDER_MAX_NODES);
-    memcpy(name, quoted->text + 1, length);
-    ARRAY_ADD(args->names, args->n_nodes) = name;
+    if (members->node_names.length) {
+        args->form = NODES_BY_NAME;
+        args->nodes = members->node_names;
+        return json_piece_is_array(&args->nodes) ? NULL
+                                                 : err_new(ERR_INVALID, "NodeNames is not a list");
+    }
+    if (members->nodes.length) {
+        args->form = NODES_WHOLE;
+        args->nodes = members->nodes;
+        return json_piece_is_object(&args->nodes) ? NULL
+                                                  : err_new(ERR_INVALID, "Nodes is not an object");
+    }
     return NULL;
 }
 
-static struct err *read_names(const struct json_piece *list, struct extender_args *args)
+static struct err *add_name(struct extender_args *args, const struct json_piece *quoted)
 {
-    struct json_cursor cursor = json_cursor_into(list);
+    if (args->n_nodes == EXTENDER_MAX_NODES)
+        return err_new(ERR_EXHAUSTED, "more than %d nodes", EXTENDER_MAX_NODES);
+    ARRAY_ADD(args->names, args->n_nodes) = named_of(quoted->text + 1, quoted->length - 2);
+    return NULL;
+}
+
+static struct err *read_names(struct extender_args *args)
+{
+    struct json_cursor cursor = json_cursor_into(&args->nodes);
     struct json_piece name;
 
-    if (!json_piece_is_array(list))
-        return err_new(ERR_INVALID, "NodeNames is not a list");
     while (json_next_element(&cursor, &name)) {
         if (!json_piece_is_string(&name))
             return err_new(ERR_INVALID, "NodeNames[%zu] is not a string", args->n_nodes);
@@ -148,12 +156,12 @@ static struct err *read_names(const struct json_piece *list, struct extender_arg
     return NULL;
 }
 
-static struct err *read_objects(const struct json_piece *nodes, struct extender_args *args)
+static struct err *read_objects(struct extender_args *args)
 {
     struct json_piece items, item, metadata, name;
     size_t n = 0;
 
-    if (!json_find_member(nodes, "items", &items))
+    if (!json_find_member(&args->nodes, "items", &items))
         return NULL;
     struct json_cursor cursor = json_cursor_into(&items);
     while (json_next_element(&cursor, &item)) {
@@ -166,15 +174,15 @@ static struct err *read_objects(const struct json_piece *nodes, struct extender_
     return NULL;
 }
 
-static struct err *read_nodes(const struct members *members, struct extender_args *args)
+struct err *extender_args_read_nodes(struct extender_args *args)
 {
-    if (members->node_names.length) {
-        args->form = NODES_BY_NAME;
-        return read_names(&members->node_names, args);
-    }
-    if (members->nodes.length) {
-        args->form = NODES_WHOLE;
-        return read_objects(&members->nodes, args);
+    switch (args->form) {
+    case NODES_BY_NAME:
+        return read_names(args);
+    case NODES_WHOLE:
+        return read_objects(args);
+    case NODES_NONE:
+        break;
     }
     return NULL;
 }
@@ -193,9 +201,9 @@ struct err *extender_args_parse(const char *text, size_t length, struct extender
     CLEANUP(extender_args_fini) struct extender_args args = {.arena = arena_new()};
     struct members members = {0};
 
-    TRY(find_members(text, length, &members));
+    TRY(json_validate_members(text, length, take_member, &members));
     TRY(read_pod(&members.pod, &args));
-    TRY(read_nodes(&members, &args));
+    TRY(find_nodes(&members, &args));
     *ret = args;
     args = (struct extender_args){0};
     return NULL;

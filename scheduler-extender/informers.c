@@ -1,26 +1,26 @@
 #include "scheduler-extender/informers.h"
 
-#include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
 #include "lib/program/shared_metrics.h"
 #include "provisioner-lib/records/attachment.h"
+#include "scheduler-extender/digest.h"
 
-/* ---- what is kept of each object: there are many, and most of them say much ---- */
+/* ---- what is read of each object: there are many, and most of them say much ---- */
 
 #define IDENTITY "metadata.name", "metadata.namespace", "metadata.resourceVersion"
 
-static const char *const kept_of_claims[] = {
+static const char *const read_of_claims[] = {
     IDENTITY, "metadata.annotations." ANNOTATION_SWITCHOVER, "spec.volumeName", "spec.accessModes",
     NULL,
 };
-static const char *const kept_of_volumes[] = {
+static const char *const read_of_volumes[] = {
     IDENTITY,
     PV_SOURCE_MEMBERS,
     NULL,
 };
-static const char *const kept_of_attachments[] = {
+static const char *const read_of_attachments[] = {
     IDENTITY,
     "metadata.deletionTimestamp",
     "spec.volume_id",
@@ -31,19 +31,54 @@ static const char *const kept_of_attachments[] = {
     "status.annotation." ANNOTATION_REPLICA_READY,
     NULL,
 };
-static const char *const kept_of_driver_nodes[] = {
+static const char *const read_of_driver_nodes[] = {
     IDENTITY, "spec.nodeName", "status.lastHeartbeatTime", "status.readyForVolumeAllocation", NULL,
 };
 
-/* ---- indexes ---- */
+/* ---- indexes: of what counts ---- */
+
+static void index_by_disk(const struct kube_object *object,
+                          void (*emit)(void *ctx, const char *value), void *ctx)
+{
+    const struct attachment_digest *attachment = KUBE_DIGEST(struct attachment_digest, object);
+
+    if (attachment->presence != PRESENCE_NONE)
+        emit(ctx, attachment->disk);
+}
 
 static void index_by_node(const struct kube_object *object,
                           void (*emit)(void *ctx, const char *value), void *ctx)
 {
-    const Api__AzDriverNodeSpec *spec = KUBE_AS(Api__AzDriverNode, object)->spec;
+    const struct node_digest *node = KUBE_DIGEST(struct node_digest, object);
 
-    if (spec && spec->node_name)
-        emit(ctx, spec->node_name);
+    if (node->name[0])
+        emit(ctx, node->name);
+}
+
+/* ---- the tables of nodes: of several AzDriverNodes of one node the first ---- */
+
+static void renew_node(struct extender *extender, const struct kube_object *of)
+{
+    const struct node_digest *node = KUBE_DIGEST(struct node_digest, of);
+    size_t n;
+    struct kube_object *const *found = store_find(extender->driver_nodes_by_node, node->name, &n);
+    const struct node_report report =
+        n ? KUBE_DIGEST(struct node_digest, found[0])->report : (struct node_report){0};
+
+    for (enum node_health health = NODE_NOT_READY; health < N_NODE_HEALTHS; health++)
+        if (health == report.health)
+            name_table_put(&extender->heard_us[health], node->node, report.heard_us);
+        else
+            name_table_remove(&extender->heard_us[health], node->node);
+}
+
+/* The index knows the one before no more. */
+static void on_driver_node(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    if (before)
+        renew_node(ctx, before);
+    if (after)
+        renew_node(ctx, after);
 }
 
 /* ---- the stores ---- */
@@ -59,27 +94,32 @@ void informers_start(struct extender *extender, struct task_group *group)
     const struct {
         const struct api_resource *resource;
         const char *namespace_;
-        const char *const *keep;
+        const char *const *read;
+        struct kube_object *(*digest)(void *ctx, const struct kube_object *object);
         struct store **store;
     } kinds[] = {
-        {&PERSISTENT_VOLUME_CLAIMS, NULL, kept_of_claims, &extender->claims},
-        {&PERSISTENT_VOLUMES, NULL, kept_of_volumes, &extender->volumes},
-        {&AZ_VOLUME_ATTACHMENTS, namespace_, kept_of_attachments, &extender->attachments},
-        {&AZ_DRIVER_NODES, namespace_, kept_of_driver_nodes, &extender->driver_nodes},
+        {&PERSISTENT_VOLUME_CLAIMS, NULL, read_of_claims, digest_claim, &extender->claims},
+        {&PERSISTENT_VOLUMES, NULL, read_of_volumes, digest_volume, &extender->volumes},
+        {&AZ_VOLUME_ATTACHMENTS, namespace_, read_of_attachments, digest_attachment,
+         &extender->attachments},
+        {&AZ_DRIVER_NODES, namespace_, read_of_driver_nodes, digest_driver_node,
+         &extender->driver_nodes},
     };
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         *kinds[i].store = store_new(kinds[i].resource);
-    extender->attachments_by_disk =
-        store_add_index(extender->attachments, attachment_index_by_disk);
+    extender->attachments_by_disk = store_add_index(extender->attachments, index_by_disk);
     extender->driver_nodes_by_node = store_add_index(extender->driver_nodes, index_by_node);
+    store_observe(extender->driver_nodes, on_driver_node, extender);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         reflector_start(group, &(struct reflector_config){
                                    .kube = extender->kube,
                                    .namespace_ = kinds[i].namespace_,
-                                   .keep = kinds[i].keep,
+                                   .keep = kinds[i].read,
+                                   .digest = kinds[i].digest,
                                    .store = *kinds[i].store,
                                    .failed = metrics_watch_failed,
+                                   .ctx = extender,
                                });
 }
 
@@ -99,4 +139,6 @@ void informers_free(struct extender *extender)
 
     for (size_t i = 0; i < COUNT_OF(stores); i++)
         store_free(stores[i]);
+    for (size_t i = 0; i < N_NODE_HEALTHS; i++)
+        name_table_fini(&extender->heard_us[i]);
 }

@@ -9,6 +9,7 @@
 #include "scheduler-extender/extender_answer.h"
 #include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/metrics.h"
+#include "scheduler-extender/pod_disks.h"
 #include "scheduler-extender/verbs.h"
 
 enum {
@@ -18,7 +19,9 @@ enum {
     REQUEST_MS = 10 * 1000,
     REPLY_MS = 10 * 1000,
     LEAST_BODIES = 16 * 1024 * 1024, /* together, or two of the largest if that is more */
-    LARGE = 64 * 1024,               /* bytes; more is read by a thread, not by the loop */
+    /* More bytes are read by a thread, not by the loop, which the names of all nodes of a cluster
+     * hold for less time than it takes to change threads and back. */
+    LARGE = 512 * 1024,
     READERS = 2,
     COMPLAINT_MS = 10 * 1000, /* between two lines of the log about requests that are no good */
 };
@@ -59,10 +62,18 @@ static void read_question(void *arg)
     q->err = extender_args_parse(q->call->body, q->call->body_length, &q->args);
 }
 
-static void find_scores(const struct extender *extender, struct question *q)
+static void read_nodes(void *arg)
+{
+    struct question *q = arg;
+
+    q->err = extender_args_read_nodes(&q->args);
+}
+
+static void find_scores(const struct extender *extender, const struct pod_disks *disks,
+                        struct question *q)
 {
     q->scores = mem_alloc(q->args.n_nodes * sizeof *q->scores);
-    extender_prioritize(extender, q->args.pod, q->args.names, q->args.n_nodes, q->scores);
+    extender_prioritize(extender, disks, q->args.names, q->args.n_nodes, q->scores);
 }
 
 static void write_scores(void *arg)
@@ -72,10 +83,11 @@ static void write_scores(void *arg)
     q->answer = answer_scores(&q->args, q->scores);
 }
 
-static void find_allowed(const struct extender *extender, struct question *q)
+static void find_allowed(const struct extender *extender, const struct pod_disks *disks,
+                         struct question *q)
 {
     q->allowed = mem_alloc(q->args.n_nodes * sizeof *q->allowed);
-    extender_filter(extender, q->args.pod, q->args.names, q->args.n_nodes, q->allowed);
+    extender_filter(extender, disks, q->args.names, q->args.n_nodes, q->allowed);
 }
 
 static void write_allowed(void *arg)
@@ -87,11 +99,13 @@ static void write_allowed(void *arg)
 
 static const struct {
     const char *name;
-    void (*decide)(const struct extender *extender, struct question *q);
+    bool (*may_differ)(const struct extender *extender, const struct pod_disks *disks);
+    void (*decide)(const struct extender *extender, const struct pod_disks *disks,
+                   struct question *q);
     void (*write)(void *arg);
 } verbs[] = {
-    [VERB_FILTER] = {"filter", find_allowed, write_allowed},
-    [VERB_PRIORITIZE] = {"prioritize", find_scores, write_scores},
+    [VERB_FILTER] = {"filter", extender_may_refuse, find_allowed, write_allowed},
+    [VERB_PRIORITIZE] = {"prioritize", extender_may_prefer, find_scores, write_scores},
 };
 
 static struct err *run(struct task *self, struct service *service, void (*fn)(void *arg),
@@ -103,12 +117,36 @@ static struct err *run(struct task *self, struct service *service, void (*fn)(vo
     return NULL;
 }
 
+static bool may_differ(const struct extender *extender, enum verb verb, const struct question *q)
+{
+    CLEANUP(pod_disks_fini) struct pod_disks disks = {0};
+
+    pod_disks_find(extender, q->args.pod, &disks);
+    return verbs[verb].may_differ(extender, &disks);
+}
+
+/* Most pods have no volume of ours: all nodes are alike to them, whatever they are called. */
+static struct err *decide(struct task *self, struct service *service, enum verb verb,
+                          struct question *q)
+{
+    const struct extender *extender = service->config.extender;
+    CLEANUP(pod_disks_fini) struct pod_disks disks = {0};
+
+    if (!may_differ(extender, verb, q))
+        return NULL;
+    TRY(run(self, service, read_nodes, q));
+    TRY(TAKE_PTR(q->err));
+    pod_disks_find(extender, q->args.pod, &disks); /* anew: they may have changed meanwhile */
+    verbs[verb].decide(extender, &disks, q);
+    return NULL;
+}
+
 static struct err *answer(struct task *self, struct service *service, enum verb verb,
                           struct question *q)
 {
     TRY(run(self, service, read_question, q));
     TRY(TAKE_PTR(q->err));
-    verbs[verb].decide(service->config.extender, q);
+    TRY(decide(self, service, verb, q));
     return run(self, service, verbs[verb].write, q);
 }
 

@@ -1,209 +1,129 @@
 #include "scheduler-extender/verbs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/hash.h"
-#include "lib/base/text.h"
-#include "lib/kube/pod_claim.h"
-#include "lib/kube/pv_source.h"
-#include "provisioner-lib/records/attachment.h"
-#include "provisioner-lib/records/switchover.h"
-#include "scheduler-extender/informers.h"
-#include "scheduler-extender/node_health.h"
+#include "scheduler-extender/digest.h"
 #include "scheduler-extender/score.h"
 
-/* ---- from a pod to the disks of its volumes ---- */
+/* ---- what nodes have of the disks ---- */
 
-struct disk {
-    char *id;    /* in lower case */
-    bool shared; /* several nodes may use it at once */
-};
-
-struct disks {
-    struct disk *items;
+/* A disk's attachments, if it counts. */
+struct attachments {
+    struct kube_object *const *items;
     size_t n;
-    char *asked_for; /* a node, by a claim of a switchover; NULL: none */
 };
 
-static void disks_fini(struct disks *disks)
+static struct attachments attachments_of(const struct extender *extender,
+                                         const struct pod_disk *disk)
 {
-    for (size_t i = 0; i < disks->n; i++)
-        free(disks->items[i].id);
-    free(disks->items);
-    free(disks->asked_for);
+    struct attachments found = {0};
+
+    if (!disk->shared)
+        found.items = store_find(extender->attachments_by_disk, disk->id, &found.n);
+    return found;
 }
 
-static bool is_shared(const Api__PersistentVolumeClaimSpec *claim)
-{
-    for (size_t i = 0; i < claim->n_access_modes; i++)
-        if (strcmp(claim->access_modes[i], "ReadWriteMany") == 0 ||
-            strcmp(claim->access_modes[i], "ReadOnlyMany") == 0)
-            return true;
-    return false;
-}
-
-/* The disk of a claim's volume, if it is bound and the volume is ours. */
-static const char *disk_of(const struct extender *extender,
-                           const Api__PersistentVolumeClaimSpec *claim)
-{
-    const struct kube_object *object =
-        claim->volume_name ? store_get(extender->volumes, claim->volume_name) : NULL;
-    const Api__PersistentVolumeSpec *volume =
-        object ? KUBE_AS(Api__PersistentVolume, object)->spec : NULL;
-
-    return pv_is_of_driver(volume, extender->settings.driver_name) ? pv_handle(volume) : NULL;
-}
-
-static void add_disk(const struct extender *extender, const char *claim_key, struct disks *disks)
-{
-    const struct kube_object *object = store_get(extender->claims, claim_key);
-    const Api__PersistentVolumeClaimSpec *claim =
-        object ? KUBE_AS(Api__PersistentVolumeClaim, object)->spec : NULL;
-    const char *disk = claim ? disk_of(extender, claim) : NULL;
-
-    if (!disk)
-        return;
-    CLEANUP(freep) char *id = mem_lower(disk);
-    for (size_t i = 0; i < disks->n; i++)
-        if (strcmp(disks->items[i].id, id) == 0)
-            return; /* a pod may name a claim twice */
-    ARRAY_ADD(disks->items, disks->n) = (struct disk){TAKE_PTR(id), is_shared(claim)};
-    if (!disks->asked_for && !is_shared(claim))
-        disks->asked_for = switchover_node(object->metadata, loop_wall_us(extender->loop));
-}
-
-static void find_disks(const struct extender *extender, const Api__Pod *pod, struct disks *ret)
-{
-    if (!informers_is_synced(extender) || !pod->metadata || !pod->spec)
-        return;
-    for (size_t i = 0; i < pod->spec->n_volumes; i++) {
-        CLEANUP(freep) char *key = pod_claim_key(pod, pod->spec->volumes[i]);
-
-        if (key)
-            add_disk(extender, key, ret);
-    }
-}
-
-/* ---- what nodes have of them ---- */
-
-enum presence attachment_presence(const Api__AzVolumeAttachment *attachment)
-{
-    const char *state = attachment_state(attachment);
-
-    if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))
-        return PRESENCE_NONE;
-    if (strcmp(state, STATE_ATTACHED) == 0)
-        return PRESENCE_ATTACHED;
-    if (strcmp(state, STATE_ATTACHING) == 0)
-        return PRESENCE_ATTACHING;
-    bool waiting = !state[0] || strcmp(state, "Pending") == 0;
-    return waiting && attachment_lun(attachment) != NO_LUN ? PRESENCE_ATTACHING : PRESENCE_NONE;
-}
-
-/* A node that has some of the disks. */
-struct holder {
-    const char *node;
-    unsigned attached, attaching;
-    UT_hash_handle hh; /* by `node` */
+/* Nodes that have some of the disks. */
+struct holders {
+    struct name_table by_node; /* the numbers of the items */
+    struct score_node *items;
+    size_t n;
 };
 
-static struct holder *find_holder(struct holder *holders, const char *node)
+static void holders_fini(struct holders *holders)
 {
-    struct holder *holder;
-
-    HASH_FIND_STR(holders, node, holder);
-    return holder;
+    name_table_fini(&holders->by_node);
+    free(holders->items);
 }
 
-static void free_holders(struct holder **holders)
+static struct score_node *find_holder(const struct holders *holders, uint64_t node)
 {
-    HASH_FOREACH(*holders, holder) {
-        HASH_DEL(*holders, holder);
-        free(holder);
-    }
+    const int64_t *number = name_table_find(&holders->by_node, node);
+
+    return number ? &holders->items[*number] : NULL;
 }
 
-static void add_holder(struct holder **holders, const struct kube_object *object)
+static void add_holder(struct holders *holders, const struct attachment_digest *attachment)
 {
-    const Api__AzVolumeAttachment *attachment = as_attachment(object);
-    const char *node = attachment->spec->node_name;
-    enum presence presence = attachment_presence(attachment);
+    struct score_node *holder = find_holder(holders, attachment->node);
 
-    if (!node || presence == PRESENCE_NONE)
-        return;
-    struct holder *holder = find_holder(*holders, node);
     if (!holder) {
-        holder = mem_alloc(sizeof *holder);
-        holder->node = node;
-        HASH_ADD_KEYPTR(hh, *holders, node, strlen(node), holder);
+        name_table_put(&holders->by_node, attachment->node, (int64_t)holders->n);
+        holder = &ARRAY_ADD(holders->items, holders->n);
+        *holder = (struct score_node){0};
     }
-    if (presence == PRESENCE_ATTACHED)
+    if (attachment->presence == PRESENCE_ATTACHED)
         holder->attached++;
     else
         holder->attaching++;
 }
 
-static enum node_health health_of(const struct extender *extender, const char *node, int64_t now_us)
-{
-    size_t n;
-    struct kube_object *const *found = store_find(extender->driver_nodes_by_node, node, &n);
-
-    return node_health_of(n ? KUBE_AS(Api__AzDriverNode, found[0]) : NULL, now_us,
-                          extender->settings.heartbeat_limit_ms);
-}
-
 /* Returns how many of the disks count. */
-static unsigned find_holders(const struct extender *extender, const struct disks *disks,
-                             struct holder **holders)
+static unsigned find_holders(const struct extender *extender, const struct pod_disks *disks,
+                             struct holders *ret)
 {
     unsigned n_counted = 0;
 
     for (size_t i = 0; i < disks->n; i++) {
-        size_t n;
-        struct kube_object *const *attachments =
-            store_find(extender->attachments_by_disk, disks->items[i].id, &n);
+        const struct attachments found = attachments_of(extender, &disks->items[i]);
 
-        if (disks->items[i].shared)
-            continue;
-        n_counted++;
-        for (size_t k = 0; k < n; k++)
-            add_holder(holders, attachments[k]);
+        n_counted += !disks->items[i].shared;
+        for (size_t k = 0; k < found.n; k++)
+            add_holder(ret, KUBE_DIGEST(struct attachment_digest, found.items[k]));
     }
     return n_counted;
 }
 
 /* ---- the answers ---- */
 
-void extender_prioritize(const struct extender *extender, const Api__Pod *pod,
-                         const char *const *nodes, size_t n_nodes, unsigned *ret_scores)
+static bool has_health(const struct extender *extender, enum node_health health,
+                       const struct named *node, int64_t now_us)
 {
-    CLEANUP(disks_fini) struct disks disks = {0};
-    CLEANUP(free_holders) struct holder *holders = NULL;
+    const int64_t *heard_us = name_table_find(&extender->heard_us[health], node->hash);
+
+    return heard_us &&
+           node_report_is_current(*heard_us, now_us, extender->settings.heartbeat_limit_ms);
+}
+
+bool extender_may_prefer(const struct extender *extender, const struct pod_disks *disks)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < disks->n; i++)
+        n += attachments_of(extender, &disks->items[i]).n;
+    return n > 0;
+}
+
+void extender_prioritize(const struct extender *extender, const struct pod_disks *disks,
+                         const struct named *nodes, size_t n_nodes, unsigned *ret_scores)
+{
+    CLEANUP(holders_fini) struct holders holders = {0};
     CLEANUP(freep) struct score_node *facts = mem_alloc(n_nodes * sizeof *facts);
     int64_t now_us = loop_wall_us(extender->loop);
+    unsigned n_disks = find_holders(extender, disks, &holders);
 
-    find_disks(extender, pod, &disks);
-    unsigned n_disks = find_holders(extender, &disks, &holders);
-    for (size_t i = 0; holders && i < n_nodes; i++) {
-        const struct holder *holder = find_holder(holders, nodes[i]);
+    for (size_t i = 0; i < n_nodes; i++) {
+        const struct score_node *holder = find_holder(&holders, nodes[i].hash);
 
-        facts[i].healthy = health_of(extender, nodes[i], now_us) == NODE_HEALTHY;
-        facts[i].attached = holder ? holder->attached : 0;
-        facts[i].attaching = holder ? holder->attaching : 0;
-        facts[i].asked_for = same_text(disks.asked_for, nodes[i]);
+        if (holder)
+            facts[i] = *holder;
+        facts[i].healthy = has_health(extender, NODE_HEALTHY, &nodes[i], now_us);
+        facts[i].asked_for = disks->asked_for && nodes[i].hash == disks->asked_for;
     }
     score_nodes(facts, n_nodes, n_disks, ret_scores);
 }
 
-void extender_filter(const struct extender *extender, const Api__Pod *pod, const char *const *nodes,
-                     size_t n_nodes, bool *ret_allowed)
+bool extender_may_refuse(const struct extender *extender, const struct pod_disks *disks)
 {
-    CLEANUP(disks_fini) struct disks disks = {0};
+    return disks->n > 0 && extender->heard_us[NODE_NOT_READY].n > 0;
+}
+
+void extender_filter(const struct extender *extender, const struct pod_disks *disks,
+                     const struct named *nodes, size_t n_nodes, bool *ret_allowed)
+{
     int64_t now_us = loop_wall_us(extender->loop);
 
-    find_disks(extender, pod, &disks);
     for (size_t i = 0; i < n_nodes; i++)
-        ret_allowed[i] = disks.n == 0 || health_of(extender, nodes[i], now_us) != NODE_NOT_READY;
+        ret_allowed[i] = disks->n == 0 || !has_health(extender, NODE_NOT_READY, &nodes[i], now_us);
 }

@@ -17,9 +17,8 @@ char *switchover_text(const char *node, int64_t until_us)
     return mem_printf("%s %s", node, until);
 }
 
-char *switchover_node(const Api__ObjectMeta *claim, int64_t now_us)
+char *switchover_node(const char *text, int64_t now_us)
 {
-    const char *text = kube_annotation(claim, ANNOTATION_SWITCHOVER);
     const char *space = text ? strchr(text, ' ') : NULL;
     int64_t until_us = space ? timestamp_noted(space + 1) : 0;
 

@@ -16,6 +16,6 @@ enum { SWITCHOVER_LONGEST_MS = 60 * 60 * 1000 };
 /* free() it. */
 char *switchover_text(const char *node, int64_t until_us) __attribute__((warn_unused_result));
 
-/* The node that is wished for; NULL if none is, or the time is over. free() it. */
-char *switchover_node(const Api__ObjectMeta *claim, int64_t now_us)
-    __attribute__((warn_unused_result));
+/* The node that is wished for by the annotation's text, or NULL if there is none, or its time is
+ * over. free() it. */
+char *switchover_node(const char *text, int64_t now_us) __attribute__((warn_unused_result));

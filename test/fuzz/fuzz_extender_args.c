@@ -17,6 +17,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!input_taken(extender_args_parse((const char *)data, size, &args)))
         return 0;
+    check_json(answer_scores(&args, NULL));
+    check_json(answer_filter(&args, NULL));
+    if (!input_taken(extender_args_read_nodes(&args)))
+        return 0;
     MUST(args.pod && args.n_nodes <= EXTENDER_MAX_NODES);
     MUST(args.form != NODES_NONE || args.n_nodes == 0);
 

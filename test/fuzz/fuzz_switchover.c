@@ -16,7 +16,8 @@ static void check_wish(const json_t *claim)
     if (!claim ||
         !input_taken(kube_object_decode(&api__persistent_volume_claim__descriptor, claim, &object)))
         return;
-    CLEANUP(freep) char *node = switchover_node(object->metadata, NOW_US);
+    CLEANUP(freep)
+    char *node = switchover_node(kube_annotation(object->metadata, ANNOTATION_SWITCHOVER), NOW_US);
     MUST(!node || (*node && !strchr(node, ' ')));
     kube_object_unref(object);
 }

@@ -102,9 +102,12 @@ class Extender:
         return json.loads(answer)
 
     def scores(self, claims: list[str], nodes: list[str]) -> list[int]:
-        """In the order of the nodes; that all are answered in that order is checked."""
+        """In the order of the nodes; that all are answered in that order, or none, is checked. One
+        that is not in the answer gets nothing from kube-scheduler."""
         arguments = {"Pod": pod("asking", claims), "Nodes": None, "NodeNames": nodes}
         answer = self.ask("prioritize", arguments)
+        if answer == []:
+            return [0] * len(nodes)
         assert [entry["Host"] for entry in answer] == nodes
         return [entry["Score"] for entry in answer]
 

@@ -183,6 +183,26 @@ def test_both_generations_of_schedulers(extender, objects, form, prefix):
     }
 
 
+ALIKE = {
+    "names": ({"Pod": pod("p", []), "Nodes": None, "NodeNames": NODES}, None, NODES),
+    "nodes": ({"Pod": pod("p", []), "Nodes": WHOLE, "NodeNames": None}, WHOLE, None),
+    "no nodes": ({"Pod": pod("p", []), "Nodes": None, "NodeNames": None}, None, None),
+}
+
+
+@pytest.mark.parametrize(("form", "whole", "names"), ALIKE.values(), ids=ALIKE.keys())
+def test_pods_to_which_all_nodes_are_alike(extender, objects, form, whole, names):
+    """They get their nodes back as they came, and an empty list of scores: both say to
+    kube-scheduler that there is nothing to say."""
+    objects.plugin("c", ready=False)
+    objects.attachment("one", "b", "Attached")
+    expect(extender, ["one"], [1, 10, 0])
+    assert extender.ask("prioritize", form) == []
+    answer = extender.ask("filter", form)
+    assert answer == {"Nodes": whole, "NodeNames": names, "FailedNodes": {}, "FailedAndUnresolvableNodes": {},
+                      "Error": ""}
+
+
 def large(size: int) -> bytes:
     """A request with whole nodes of 100 kB each, of `size` bytes in all."""
     image = {"names": ["x" * 200], "sizeBytes": 1}
@@ -201,6 +221,8 @@ def test_large_requests(apiserver, objects, tmp_path):
         status, answer = extender.request("POST", "/filter", body)
         assert status == 200
         assert json.loads(answer)["Nodes"]["items"] == json.loads(body)["Nodes"]["items"]
+        objects.attachment("one", "n0", "Attached")
+        until(lambda: extender.ask("prioritize", FORMS["names"]), "news of the attachment")
         status, answer = extender.request("POST", "/prioritize", large(64 << 20))
         assert status == 200
         assert len(json.loads(answer)) == (64 << 20) // 100_000
@@ -218,9 +240,12 @@ def peak_mib(extender: Extender) -> float:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
 
 
-def test_names_of_15000_nodes_are_no_large_request(extender):
+def test_names_of_15000_nodes_are_no_large_request(extender, objects):
     nodes = [f"aks-nodepool1-12345678-vmss{i:06}.{'x' * 60}.internal.cloudapp.net" for i in range(15_000)]
     assert extender.scores(["one"], nodes) == [0] * len(nodes)
+    objects.attachment("one", "a", "Attached")
+    expect(extender, ["one"], [10, 0, 0])
+    assert extender.scores(["one"], [*nodes, "a"]) == [0] * len(nodes) + [10]
 
 
 def crowded(size: int) -> bytes:

@@ -1,6 +1,7 @@
 """The mutants: each is a text of the product, what takes its place, and the guard that is broken.
 The unit tests of its folder have to find it."""
 
+from .extender_mutants import EXTENDER_MUTANTS
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
 from .mutant import Mutant
@@ -11,7 +12,6 @@ AZURE = "provisioner-lib/azure/"
 AUDIT = "provisioner-lib/audit/"
 KUBE = "lib/kube/"
 HTTP = "lib/http/"
-EXTENDER = "scheduler-extender/"
 LIST = "controller/csi/list_volumes.c"
 
 MUTANTS = [
@@ -19,6 +19,7 @@ MUTANTS = [
     *FAILOVER_MUTANTS,
     *SWITCHOVER_MUTANTS,
     *VM_CHANGE_MUTANTS,
+    *EXTENDER_MUTANTS,
     # ---- attachments ----
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
@@ -568,41 +569,6 @@ MUTANTS = [
     Mutant("another cloud's zone is the node's", "node/zone.c",
            "if (zone && length && strncmp(zone, region, length) == 0 && zone[length] == '-')",
            "if (zone && length)"),
-    # ---- scheduler extender ----
-    Mutant("a node that a disk is leaving has it", EXTENDER + "verbs.c",
-           "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
-           "if (attachment_unready_reason(attachment))"),
-    Mutant("pods are drawn to replicas that are not ready", EXTENDER + "verbs.c",
-           "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
-           "if (kube_is_deleting(attachment->metadata))"),
-    Mutant("what nodes say of their replicas is not kept", EXTENDER + "informers.c",
-           '    "status.annotation." ANNOTATION_REPLICA_READY,\n', "", "verbs"),
-    Mutant("pods are drawn to nodes that have a disk for many", EXTENDER + "verbs.c",
-           "        if (disks->items[i].shared)\n            continue;\n", ""),
-    Mutant("half of what there is decides", EXTENDER + "verbs.c",
-           "if (!informers_is_synced(extender) || !pod->metadata || !pod->spec)",
-           "if (!pod->metadata || !pod->spec)"),
-    Mutant("silence of all nodes leaves no place for a pod", EXTENDER + "verbs.c",
-           "!= NODE_NOT_READY;", "== NODE_HEALTHY;"),
-    Mutant("another driver's volume is ours", EXTENDER + "verbs.c",
-           "return pv_is_of_driver(volume, extender->settings.driver_name) ? pv_handle(volume) : NULL;",
-           "return volume ? pv_handle(volume) : NULL;"),
-    Mutant("a plug-in whose heartbeat has stopped is well", "provisioner-lib/records/driver_node.c",
-           "now_us - heard_us >= (int64_t)limit_ms * 1000;",
-           "now_us - heard_us >= (int64_t)limit_ms * 1000 * 1000;"),
-    Mutant("a node whose heartbeat has stopped is well", EXTENDER + "node_health.c",
-           "(heartbeat && heartbeat_is_stale(",
-           "(heartbeat && !node && heartbeat_is_stale("),
-    Mutant("a node that is not well gets points", EXTENDER + "score.c",
-           "unsigned score = nodes[i].healthy ? share(&nodes[i], n_disks) : 0;",
-           "unsigned score = share(&nodes[i], n_disks);"),
-    Mutant("a request names any number of nodes", EXTENDER + "extender_args.c",
-           "if (args->n_nodes == EXTENDER_MAX_NODES)", "if (args->n_nodes == ~(size_t)0)"),
-    Mutant("a request names any number of claims", EXTENDER + "extender_args.c",
-           "if (volume && spec->n_volumes == EXTENDER_MAX_CLAIMS)",
-           "if (volume && spec->n_volumes == ~(size_t)0)"),
-    Mutant("a name has no end", EXTENDER + "extender_args.c",
-           "||\n        value.length > LONGEST_NAME + 2)", "||\n        value.length > SIZE_MAX / 2)"),
     # ---- controller: what the simulation draws too seldom ----
     Mutant("a new volume takes the disk of somebody's PersistentVolume", "controller/cache/disk_pv.c",
            ": pv_is_provisioned(controller, pv));", ": *disk);", "published"),

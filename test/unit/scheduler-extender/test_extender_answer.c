@@ -9,7 +9,12 @@
         (text), sizeof(text) - 1                                                                   \
     }
 
-static const char *names[] = {"a", "b\\u0062", "c"};
+#define NAME(name)                                                                                 \
+    {                                                                                              \
+        .text = name "and more", .length = sizeof(name) - 1                                        \
+    }
+
+static struct named names[] = {NAME("a"), NAME("b\\u0062"), NAME("c")};
 static struct json_piece objects[] = {OBJECT("{\"metadata\": {\"name\":\"a\"}}"),
                                       OBJECT("{\"metadata\":{\"name\":\"b\\u0062\"},\"x\":1}"),
                                       OBJECT("{\"metadata\":{\"name\":\"c\"}}")};
@@ -27,6 +32,34 @@ static void test_scores(void **state)
     asked.n_nodes = 0;
     CLEANUP(freep) char *nothing = answer_scores(&asked, scores);
     assert_string_equal(nothing, "[]");
+}
+
+/* Neither answer looks at the names, which nobody has read. */
+static void test_when_all_are_alike(void **state)
+{
+    static const struct {
+        struct extender_args asked;
+        const char *answer;
+    } alike[] = {
+        {{.form = NODES_BY_NAME, .nodes = OBJECT("[ \"a\",\"b\" ]")},
+         "{\"Nodes\":null,\"NodeNames\":[ \"a\",\"b\" ],\"FailedNodes\":{},"
+         "\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}"},
+        {{.form = NODES_WHOLE, .nodes = OBJECT("{\"metadata\":{},\"items\":null}")},
+         "{\"Nodes\":{\"metadata\":{},\"items\":null},\"NodeNames\":null,\"FailedNodes\":{},"
+         "\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}"},
+        {{.form = NODES_NONE},
+         "{\"Nodes\":null,\"NodeNames\":null,\"FailedNodes\":{},"
+         "\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(alike); i++) {
+        CLEANUP(freep) char *allowed = answer_filter(&alike[i].asked, NULL);
+        CLEANUP(freep) char *scores = answer_scores(&alike[i].asked, NULL);
+
+        assert_string_equal(allowed, alike[i].answer);
+        assert_string_equal(scores, "[]");
+    }
 }
 
 static const struct {
@@ -68,22 +101,15 @@ static void test_filter(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct extender_args asked = {
-            .form = rows[i].form, .names = names, .objects = objects, .n_nodes = 3};
+        const struct extender_args asked = {.form = rows[i].form,
+                                            .nodes = {NULL, 256}, /* how much room they take */
+                                            .names = names,
+                                            .objects = objects,
+                                            .n_nodes = 3};
         CLEANUP(freep) char *answer = answer_filter(&asked, rows[i].allowed);
 
         assert_string_equal(answer, rows[i].answer);
     }
-}
-
-static void test_filter_without_nodes(void **state)
-{
-    const struct extender_args asked = {.form = NODES_NONE};
-
-    (void)state;
-    CLEANUP(freep) char *answer = answer_filter(&asked, NULL);
-    assert_string_equal(answer, "{\"Nodes\":null,\"NodeNames\":null,\"FailedNodes\":{},"
-                                "\"FailedAndUnresolvableNodes\":{},\"Error\":\"\"}");
 }
 
 int main(void)
@@ -91,7 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_filter_without_nodes),
+        cmocka_unit_test(test_when_all_are_alike),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

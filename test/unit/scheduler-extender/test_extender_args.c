@@ -55,6 +55,7 @@ static const struct {
     {"{\"Pod\":7,\"NodeNames\":[\"a\"]}", "Pod is not an object"},
     {"{\"Pod\":{\"spec\":{\"volumes\":{}}}}", "Pod.spec.volumes is not a list"},
     {"{\"Pod\":{},\"NodeNames\":\"a\"}", "NodeNames is not a list"},
+    {"{\"Pod\":{},\"Nodes\":[]}", "Nodes is not an object"},
     {"{\"Pod\":{},\"NodeNames\":[\"a\",2]}", "NodeNames[1] is not a string"},
     {"{\"Pod\":{},\"Nodes\":{\"items\":[" NODE("a") ",{}]}}",
      "Nodes.items[1] has no metadata.name"},
@@ -69,7 +70,7 @@ static char *describe(const struct extender_args *args)
 
     buffer_printf(&text, "%s:", forms[args->form]);
     for (size_t i = 0; i < args->n_nodes; i++) {
-        buffer_printf(&text, " %s", args->names[i]);
+        buffer_printf(&text, " %.*s", (int)args->names[i].length, args->names[i].text);
         if (args->form == NODES_WHOLE)
             buffer_printf(&text, "/%zu", args->objects[i].length);
     }
@@ -83,6 +84,8 @@ static void test_forms(void **state)
         CLEANUP(extender_args_fini) struct extender_args args = {0};
 
         assert_ok(extender_args_parse(good[i].request, strlen(good[i].request), &args));
+        assert_int_equal(args.n_nodes, 0); /* nobody has asked for them yet */
+        assert_ok(extender_args_read_nodes(&args));
         CLEANUP(freep) char *read = describe(&args);
         assert_string_equal(read, good[i].read);
         assert_string_equal(args.pod->metadata->namespace_, "shop");
@@ -91,15 +94,32 @@ static void test_forms(void **state)
     }
 }
 
+static struct err *read_all(const char *request, size_t length)
+{
+    CLEANUP(extender_args_fini) struct extender_args args = {0};
+
+    TRY(extender_args_parse(request, length, &args));
+    return extender_args_read_nodes(&args);
+}
+
 static void test_faults(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct extender_args args;
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_fails(read_all(bad[i].request, strlen(bad[i].request)), ERR_INVALID, bad[i].fault);
+}
 
-        assert_fails(extender_args_parse(bad[i].request, strlen(bad[i].request), &args),
-                     ERR_INVALID, bad[i].fault);
-    }
+/* The member as it came, which answers a pod that may go anywhere. */
+static void test_the_member_is_known_before_its_nodes(void **state)
+{
+    static const char request[] = "{\"Pod\":{},\"NodeNames\": [ \"a\" , 7 ] }";
+    CLEANUP(extender_args_fini) struct extender_args args = {0};
+
+    (void)state;
+    assert_ok(extender_args_parse(request, strlen(request), &args));
+    assert_int_equal(args.form, NODES_BY_NAME);
+    assert_int_equal(args.nodes.length, strlen("[ \"a\" , 7 ]"));
+    assert_memory_equal(args.nodes.text, "[ \"a\" , 7 ]", args.nodes.length);
 }
 
 /* ---- what is built of a pod ---- */
@@ -161,13 +181,12 @@ static void refuse_many(const char *begin, const char *item, unsigned n, const c
                         const char *fault)
 {
     CLEANUP(buffer_fini) struct buffer text = {.limit = 1 << 20};
-    struct extender_args args;
 
     buffer_printf(&text, "%s%s", begin, item);
     for (unsigned i = 0; i < n; i++)
         buffer_printf(&text, ",%s", item);
     buffer_printf(&text, "%s", end);
-    assert_fails(extender_args_parse(text.data, text.length, &args), ERR_EXHAUSTED, fault);
+    assert_fails(read_all(text.data, text.length), ERR_EXHAUSTED, fault);
 }
 
 static void test_nodes_and_claims_are_bounded(void **state)
@@ -203,6 +222,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_the_member_is_known_before_its_nodes),
         cmocka_unit_test(test_claims),
         cmocka_unit_test(test_nodes_and_claims_are_bounded),
         cmocka_unit_test(test_only_what_is_wanted_is_built),

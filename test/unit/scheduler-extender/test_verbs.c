@@ -5,7 +5,7 @@
 #include "lib/base/alloc.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
-#include "provisioner-lib/records/attachment.h"
+#include "scheduler-extender/digest.h"
 #include "test/unit/expect.h"
 #include "test/unit/scheduler-extender/cluster.h"
 
@@ -187,15 +187,34 @@ static const Api__Pod *read_pod(const char *namespace_, const char *list, struct
     return (const Api__Pod *)(const void *)pod;
 }
 
+/* What is said without a look at the nodes must be true of all of them. */
+static void check_alike(const char *why, const struct extender *extender,
+                        const struct pod_disks *disks, const unsigned *scores, const bool *allowed)
+{
+    for (size_t i = 0; i < N_ASKED; i++) {
+        if (scores[i] && !extender_may_prefer(extender, disks))
+            fail_msg("%s: node %s has score %u, and none is said to have any", why, asked[i],
+                     scores[i]);
+        if (!allowed[i] && !extender_may_refuse(extender, disks))
+            fail_msg("%s: node %s is refused, and all are said to be allowed", why, asked[i]);
+    }
+}
+
 static void check(const char *why, const struct cluster *cluster, const Api__Pod *pod,
                   const unsigned *scores, const char *allowed)
 {
     const struct extender *extender = cluster_extender(cluster);
+    CLEANUP(pod_disks_fini) struct pod_disks disks = {0};
     unsigned got_scores[N_ASKED];
     bool got_allowed[N_ASKED];
+    struct named nodes[N_ASKED];
 
-    extender_prioritize(extender, pod, asked, N_ASKED, got_scores);
-    extender_filter(extender, pod, asked, N_ASKED, got_allowed);
+    for (size_t i = 0; i < N_ASKED; i++)
+        nodes[i] = named_of(asked[i], strlen(asked[i]));
+    pod_disks_find(extender, pod, &disks);
+    extender_prioritize(extender, &disks, nodes, N_ASKED, got_scores);
+    extender_filter(extender, &disks, nodes, N_ASKED, got_allowed);
+    check_alike(why, extender, &disks, got_scores, got_allowed);
     for (size_t i = 0; i < N_ASKED; i++) {
         if (got_scores[i] != scores[i])
             fail_msg("%s: node %s: expected score %u, got %u", why, asked[i], scores[i],
@@ -223,27 +242,120 @@ static const unsigned nothing[N_ASKED];
 static void test_only_what_is_needed_is_kept(void **state)
 {
     CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
-    const struct kube_object *claim = store_get(cluster_extender(cluster)->claims, "shop/one");
+    const struct extender *extender = cluster_extender(cluster);
+    struct store *const stores[] = {extender->claims, extender->volumes, extender->attachments,
+                                    extender->driver_nodes};
 
     (void)state;
-    assert_string_equal(claim->metadata->name, "one");
-    assert_null(claim->metadata->uid);
-    assert_int_equal(claim->metadata->n_labels, 0);
-    claim = store_get(cluster_extender(cluster)->claims, "shop/to-b");
-    assert_int_equal(claim->metadata->n_annotations, 1);
+    for (size_t i = 0; i < COUNT_OF(stores); i++)
+        STORE_FOREACH(stores[i], object)
+            assert_null(object->message);
+    const struct kube_object *claim = store_get(extender->claims, "shop/one");
+    assert_string_equal(KUBE_DIGEST(struct claim_digest, claim)->texts, "pv1");
+    const struct kube_object *volume = store_get(extender->volumes, "pv1");
+    assert_string_equal(KUBE_DIGEST(char, volume), "/disks/one");
+    const struct kube_object *foreign = store_get(extender->volumes, "pv6");
+    assert_string_equal(KUBE_DIGEST(char, foreign), "");
 }
 
-static void test_a_node_may_say_that_its_replica_is_not_ready(void **state)
+/* Pods that may go anywhere are answered before anybody reads what the nodes are called. */
+static void test_who_is_answered_without_a_look_at_the_nodes(void **state)
 {
+    static const struct {
+        const char *volumes;
+        bool may_prefer, may_refuse;
+    } pods[] = {
+        {"", false, false},
+        {PVC("foreign"), false, false},
+        {PVC("unbound"), false, false},
+        {PVC("lonely"), false, true},
+        {PVC("shared"), false, true},
+        {PVC("dead"), false, true},
+        {PVC("one"), true, true},
+        {PVC("on-d"), true, true},
+    };
     CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
-    const struct kube_object *object =
-        store_get(cluster_extender(cluster)->attachments, "azure-disk-csi/dead-a-attachment");
-    const Api__AzVolumeAttachment *attachment = as_attachment(object);
+    const struct extender *extender = cluster_extender(cluster);
 
     (void)state;
-    assert_int_equal(attachment_presence(attachment), PRESENCE_NONE);
-    assert_string_equal(attachment_unready_reason(attachment), "no disk at LUN 3");
-    assert_int_equal(attachment->status->n_annotation, 1); /* of those that it has */
+    for (size_t i = 0; i < COUNT_OF(pods); i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        CLEANUP(pod_disks_fini) struct pod_disks disks = {0};
+
+        pod_disks_find(extender, read_pod("shop", pods[i].volumes, arena), &disks);
+        if (extender_may_prefer(extender, &disks) != pods[i].may_prefer ||
+            extender_may_refuse(extender, &disks) != pods[i].may_refuse)
+            fail_msg("a pod with [%s]", pods[i].volumes);
+    }
+}
+
+/* ---- nodes that come, change and go ---- */
+
+static struct kube_object *plugin(const struct extender *extender, const char *name,
+                                  const char *node, uint64_t version, bool ready)
+{
+    CLEANUP(freep)
+    char *text = mem_printf(
+        "{\"metadata\":{\"name\":\"%s\",\"resourceVersion\":\"%d\"},\"spec\":{\"nodeName\":"
+        "\"%s\"},\"status\":{\"lastHeartbeatTime\":\"2026-01-01T00:00:00Z\","
+        "\"readyForVolumeAllocation\":%s}}",
+        name, (int)version, node, ready ? "true" : "false");
+    CLEANUP(json_decrefp) json_t *json = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    assert_ok(json_parse_here(text, strlen(text), &json));
+    assert_ok(kube_object_decode(&api__az_driver_node__descriptor, json, &object));
+    return digest_driver_node((void *)(uintptr_t)extender, object);
+}
+
+static void put(const struct extender *extender, const char *name, const char *node,
+                uint64_t version, bool ready)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = plugin(extender, name, node, version, ready);
+
+    store_put(extender->driver_nodes, object);
+}
+
+static void drop(const struct extender *extender, const char *name, uint64_t version)
+{
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *object = plugin(extender, name, "", version, true);
+
+    store_remove(extender->driver_nodes, object);
+}
+
+/* "+" healthy, "-" not ready, "." neither. */
+static char word_of(const struct extender *extender, const char *node)
+{
+    uint64_t hash = named_of(node, strlen(node)).hash;
+    bool healthy = name_table_find(&extender->heard_us[NODE_HEALTHY], hash);
+    bool not_ready = name_table_find(&extender->heard_us[NODE_NOT_READY], hash);
+
+    assert_false(healthy && not_ready);
+    return healthy ? '+' : not_ready ? '-' : '.';
+}
+
+static void test_nodes_come_change_and_go(void **state)
+{
+    CLEANUP(cluster_freep) struct cluster *cluster = cluster_new(&objects);
+    const struct extender *extender = cluster_extender(cluster);
+
+    (void)state;
+    assert_int_equal(word_of(extender, "n"), '.');
+    put(extender, "x", "n", 20, true);
+    assert_int_equal(word_of(extender, "n"), '+');
+    put(extender, "x", "n", 21, false);
+    assert_int_equal(word_of(extender, "n"), '-');
+    put(extender, "y", "n", 22, true); /* a second one of the node: the first one's word counts */
+    assert_int_equal(word_of(extender, "n"), '-');
+    put(extender, "x", "m", 23, true); /* it is about another node now */
+    assert_int_equal(word_of(extender, "n"), '+');
+    assert_int_equal(word_of(extender, "m"), '+');
+    drop(extender, "y", 24);
+    assert_int_equal(word_of(extender, "n"), '.');
+    drop(extender, "x", 25);
+    assert_int_equal(word_of(extender, "m"), '.');
 }
 
 static void test_claims_are_those_of_the_pods_namespace(void **state)
@@ -338,7 +450,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_only_what_is_needed_is_kept),
-        cmocka_unit_test(test_a_node_may_say_that_its_replica_is_not_ready),
+        cmocka_unit_test(test_who_is_answered_without_a_look_at_the_nodes),
+        cmocka_unit_test(test_nodes_come_change_and_go),
         cmocka_unit_test(test_claims_are_those_of_the_pods_namespace),
         cmocka_unit_test(test_neutral_until_all_is_read),
         cmocka_unit_test(test_neutral_when_all_fall_silent),

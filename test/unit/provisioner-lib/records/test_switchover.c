@@ -29,7 +29,7 @@ static char *wished(const char *annotations)
         object_taken(&api__persistent_volume_claim__descriptor,
                      mem_printf("{'metadata':{'name':'c'%s}}", annotations));
 
-    return switchover_node(claim->metadata, NOON);
+    return switchover_node(kube_annotation(claim->metadata, ANNOTATION_SWITCHOVER), NOON);
 }
 
 static void test_wishes(void **state)

@@ -1,0 +1,44 @@
+/* digest.h - what the extender keeps of each object: of many objects, the few words that are asked
+ * for, as digests of lib/kube/object.h.
+ *
+ * Each function makes a digest of an object for a reflector. Loop's thread.
+ */
+#pragma once
+
+#include "lib/api/azdisk.pb-c.h"
+#include "scheduler-extender/extender.h"
+
+/* Of a PersistentVolumeClaim. */
+struct claim_digest {
+    bool shared;       /* several nodes may use the volume at once */
+    size_t switchover; /* where the wish for a node begins in `texts`: switchover.h; "": there is
+                          none */
+    char texts[];      /* the volume's name first; "": not bound yet */
+};
+
+/* Of a PersistentVolume there is a text: its disk's id in lower case; "" if it is not ours. */
+
+/* How much of a disk is on the node of an attachment. A replica that its node reports as not ready
+ * is as good as none: a pod would have to wait there until somebody has found out why. */
+enum presence { PRESENCE_NONE, PRESENCE_ATTACHING, PRESENCE_ATTACHED };
+enum presence attachment_presence(const Api__AzVolumeAttachment *attachment);
+
+/* Of an AzVolumeAttachment. */
+struct attachment_digest {
+    enum presence presence; /* of anything but NONE, node and disk are known */
+    uint64_t node;          /* the hash of its name */
+    char disk[];            /* its id in lower case */
+};
+
+/* Of an AzDriverNode. */
+struct node_digest {
+    struct node_report report;
+    uint64_t node; /* the hash of its name */
+    char name[];   /* "": it is about no node */
+};
+
+/* `ctx` is the extender. */
+struct kube_object *digest_claim(void *ctx, const struct kube_object *object);
+struct kube_object *digest_volume(void *ctx, const struct kube_object *object);
+struct kube_object *digest_attachment(void *ctx, const struct kube_object *object);
+struct kube_object *digest_driver_node(void *ctx, const struct kube_object *object);
