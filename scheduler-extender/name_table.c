@@ -74,9 +74,15 @@ const int64_t *name_table_find(const struct name_table *table, uint64_t hash)
     return slot && slot->hash ? &slot->number : NULL;
 }
 
+void name_table_expect(const struct name_table *table, uint64_t hash)
+{
+    if (table->n)
+        __builtin_prefetch(&table->slots[hash & (table->n_slots - 1)]);
+}
+
 void name_table_put(struct name_table *table, uint64_t hash, int64_t number)
 {
-    if (2 * (table->n + 1) > table->n_slots)
+    if (4 * (table->n + 1) > 3 * table->n_slots)
         grow(table);
     struct name_slot *slot = &table->slots[find_slot(table, hash)];
     if (!slot->hash)

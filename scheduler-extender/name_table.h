@@ -23,12 +23,14 @@ struct named {
 struct named named_of(const char *text, size_t length);
 
 struct name_table {
-    struct name_slot *slots; /* a power of two of them, half of which are empty at least */
+    struct name_slot *slots; /* a power of two of them, a quarter of which are empty at least */
     size_t n_slots, n;
 };
 
 /* The number of the name with this hash, good until the next change; NULL if it is not there. */
 const int64_t *name_table_find(const struct name_table *table, uint64_t hash);
+/* That it will be asked for soon: fetched from memory while others are looked at. */
+void name_table_expect(const struct name_table *table, uint64_t hash);
 /* Takes the place of a number that is there. */
 void name_table_put(struct name_table *table, uint64_t hash, int64_t number);
 void name_table_remove(struct name_table *table, uint64_t hash); /* if it is there */

@@ -77,6 +77,8 @@ static unsigned find_holders(const struct extender *extender, const struct pod_d
 
 /* ---- the answers ---- */
 
+enum { AHEAD = 8 }; /* nodes, which takes about as long as memory does */
+
 static bool has_health(const struct extender *extender, enum node_health health,
                        const struct named *node, int64_t now_us)
 {
@@ -104,6 +106,8 @@ void extender_prioritize(const struct extender *extender, const struct pod_disks
     unsigned n_disks = find_holders(extender, disks, &holders);
 
     for (size_t i = 0; i < n_nodes; i++) {
+        if (i + AHEAD < n_nodes)
+            name_table_expect(&extender->heard_us[NODE_HEALTHY], nodes[i + AHEAD].hash);
         const struct score_node *holder = find_holder(&holders, nodes[i].hash);
 
         if (holder)

@@ -62,6 +62,19 @@ static void test_when_all_are_alike(void **state)
     }
 }
 
+/* However many there are. */
+static void test_when_many_are_alike(void **state)
+{
+    char nodes[5000];
+    const struct extender_args asked = {.form = NODES_BY_NAME, .nodes = {nodes, sizeof nodes}};
+
+    (void)state;
+    memset(nodes, ' ', sizeof nodes);
+    nodes[0] = '[', nodes[sizeof nodes - 1] = ']';
+    CLEANUP(freep) char *answer = answer_filter(&asked, NULL);
+    assert_memory_equal(answer + strlen("{\"Nodes\":null,\"NodeNames\":"), nodes, sizeof nodes);
+}
+
 static const struct {
     enum nodes_form form;
     bool allowed[3];
@@ -118,6 +131,7 @@ int main(void)
         cmocka_unit_test(test_scores),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_when_all_are_alike),
+        cmocka_unit_test(test_when_many_are_alike),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void check(const struct name_table *table, const int64_t *numbers)
                      number ? (int)*number : 0);
     }
     assert_int_equal(table->n, n);
-    assert_true(2 * n <= table->n_slots);
+    assert_true(4 * n <= 3 * table->n_slots);
 }
 
 static void test_against_an_array(void **state)
