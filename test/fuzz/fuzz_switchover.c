@@ -1,6 +1,7 @@
 /* What others have written that a switchover goes by: {"claim": ..., "owner": ..., "note": "..."},
  * a PersistentVolumeClaim with a wish, the controller of a pod, and the note of an Event. */
 #include "azdiskctl/pod_owner.h"
+#include "lib/api/names.h"
 #include "lib/json/parse.h"
 #include "lib/kube/object.h"
 #include "provisioner-lib/records/failover_note.h"

@@ -1,6 +1,7 @@
 /* A wish on a claim counts until its time, if that is not far away. */
 #include "provisioner-lib/records/switchover.h"
 
+#include "lib/api/names.h"
 #include "lib/base/text.h"
 #include "test/unit/object.h"
 
