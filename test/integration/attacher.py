@@ -12,6 +12,7 @@ from cluster.waiting import until
 from kubernetes import client
 
 from .driver_world import GROUP, Controller, World
+from .kubernetes_side import remove
 from .sidecars import Sidecars
 
 NAME = "csi-attacher"
@@ -22,6 +23,7 @@ class Attacher:
     def __init__(self, world: World, controller: Controller):
         self.world, self.controller = world, controller
         self.storage = client.StorageV1Api(world.client)
+        self.bound: list[str] = []  # PersistentVolumes
 
     @contextmanager
     def running(self, *flags: str) -> Iterator["Attacher"]:
@@ -36,6 +38,8 @@ class Attacher:
             yield self
         for node in self.world.nodes:
             self.storage.delete_csi_node(node)
+        for volume in self.bound:
+            remove(self.world, volume)
 
     @contextmanager
     def unaware(self) -> Iterator[None]:
@@ -57,6 +61,7 @@ class Attacher:
             self.world.core.patch_persistent_volume_status(_name(volume), {"status": {"phase": "Bound"}})
 
         _each(one, volumes)
+        self.bound += map(_name, volumes)
 
     def attach(self, nodes: dict[str, str]) -> None:
         """Each volume to its node."""
