@@ -10,7 +10,7 @@ from kubernetes import client
 from .azdiskctl import Azdiskctl
 from .calls import SHARED, create, publish
 from .driver_world import Controller, World
-from .kubernetes_side import persistent_volume
+from .kubernetes_side import NO_FINALIZERS, persistent_volume
 
 EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
 
@@ -49,6 +49,8 @@ def db(world):
                          "resources": {"requests": {"storage": "1Gi"}}}})
             yield pod
     world.core.delete_namespaced_pod("db-0", world.namespace, grace_period_seconds=0)
+    world.core.delete_namespaced_persistent_volume_claim("claim", world.namespace)
+    world.core.patch_namespaced_persistent_volume_claim("claim", world.namespace, NO_FINALIZERS)
 
 
 def failover(world, *words: str):

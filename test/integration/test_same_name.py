@@ -120,6 +120,7 @@ def test_what_is_left_of_a_lost_record_is_not_taken_for_the_others(world, contro
     """The AzVolume of the first one is gone, its AzVolumeAttachment is there."""
     first, second = disks
     publish(controller, first, world.nodes[0])
+    await_whereabouts(world, {first: world.nodes[0]})
     controller.end()
     forget(world, "azvolumes")
     controller.start()

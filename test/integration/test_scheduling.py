@@ -105,7 +105,9 @@ def test_pods_land_on_their_replicas(apiserver, objects, extender, tmp_path, nod
     for name, node in wanted.items():
         objects.bound(name)
         objects.attachment(name, node, "Attached")
-    everything = {"AzVolumeAttachment": 20, "PersistentVolumeClaim": 20, "PersistentVolume": 20}
+    everything = {"AzVolumeAttachment": 20,  # and what other suites have left
+                  "PersistentVolumeClaim": len(objects.core.list_persistent_volume_claim_for_all_namespaces().items),
+                  "PersistentVolume": len(objects.core.list_persistent_volume().items)}
     until(lambda: has_read(extender, everything), "reading of the objects")
     with scheduler(tmp_path, extender, apiserver.kubeconfig, node_cache_capable):
         schedule(objects, list(wanted))
