@@ -29,16 +29,16 @@ AT_ONCE = max(2, len(os.sched_getaffinity(0)))
 LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
-# Suites that wait most of the time, the longest first, and after all of them those that bring up a
-# cluster whose times are looked at. Beside both, and only as far as these leave the processors idle,
-# runs what computes most of the time.
-WAITING = ("integration", "node", "guest", "sanity", "azsim", "conformance")
+# Suites that wait most of the time, the longest first. Beside them runs, at a lower priority, what
+# computes most of the time. Suites that bring up a cluster have the machine for themselves after all
+# others, the longest beside those that are shorter.
+WAITING = ("integration", "node", "azsim", "guest", "sanity")
 COMPUTING_FIRST = ("sim",)
-CLUSTERS = ("e2e", "failover", "cluster")
+CLUSTERS = ("e2e", "conformance", "failover", "cluster")
 CLUSTERS_AT_ONCE = 2
-PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 3}  # in which a suite's files run
+PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a suite's files run
 WAITING_AT_ONCE = 3
-PRIORITY = 19  # of nice(1)
+PRIORITY = 5  # of nice(1)
 
 # How long a file of tests takes, where the last run's report does not say.
 LONG = {
@@ -355,23 +355,19 @@ def timed(report, name, job, *arguments):
 
 
 def run_side_by_side(report, *lanes):
-    """Each lane is what comes one after the other: how many jobs run at once, and the jobs, which
-    begin in their order."""
-    whole, pools = ThreadPoolExecutor(len(lanes)), []
-
-    def run_lane(lane):
-        for at_once, jobs in lane:
-            pool = ThreadPoolExecutor(at_once)
-            pools.append(pool)
-            for job in [pool.submit(timed, report, *job) for job in jobs]:
-                job.result()
-
+    """Each lane is how many of its jobs run at once, and its jobs, which begin in their order."""
+    pools = [ThreadPoolExecutor(at_once) for at_once, _ in lanes]
     try:
-        for lane in [whole.submit(run_lane, lane) for lane in lanes]:
-            lane.result()
+        begun = [
+            pool.submit(timed, report, *job)
+            for pool, (_, jobs) in zip(pools, lanes, strict=True)
+            for job in jobs
+        ]
+        for job in begun:
+            job.result()
     except BaseException:
         stopping.set()
-        for pool in [whole, *pools]:
+        for pool in pools:
             pool.shutdown(wait=False, cancel_futures=True)
         for process in list(running):
             process.interrupt()
@@ -392,10 +388,9 @@ def run_all(report, last_run, arguments):
         if Path(ROOT, program).exists():
             computed.append((re.sub(r".*/test/unit/", "unit ", program), unit, program))
     run_side_by_side(
-        report,
-        ((WAITING_AT_ONCE, jobs(waiting)), (CLUSTERS_AT_ONCE, jobs(clusters))),
-        ((AT_ONCE, computed + jobs(computing)),),
+        report, (WAITING_AT_ONCE, jobs(waiting)), (AT_ONCE, computed + jobs(computing))
     )
+    run_side_by_side(report, (CLUSTERS_AT_ONCE, jobs(clusters)))
 
 
 def main():

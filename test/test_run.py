@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -113,38 +112,17 @@ def test_a_suite_that_cannot_run_is_a_failure(tmp_path, monkeypatch, content):
     assert [r.outcome for r in run.suite(tmp_path)] == ["failed"]
 
 
-def test_which_suites_wait_and_which_compute_and_which_bring_up_a_cluster(tmp_path, monkeypatch):
+def test_suites_that_wait_run_beside_those_that_compute_and_clusters_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "ROOT", tmp_path)
     for name in ("cluster", "azsim", "integration", "lint", "sim", "chart"):
         (tmp_path / "test" / name).mkdir(parents=True)
         (tmp_path / "test" / name / "test_s.py").touch()
     (tmp_path / "test/azsim/no_test.py").touch()
     (tmp_path / "test/test_run.py").touch()
-    waiting, computing, clusters = ([run.name_of(folder) for folder in lane] for lane in run.suites())
+    waiting, computing, alone = ([run.name_of(folder) for folder in lane] for lane in run.suites())
     assert waiting == ["test/integration", "test/azsim"]
     assert computing == ["test/sim", "test", "test/chart", "test/lint"]
-    assert clusters == ["test/cluster"]
-
-
-def test_what_comes_after_waits_for_all_of_its_own_lane_only(tmp_path):
-    ended, other = [], threading.Event()
-
-    def job(name):
-        if name == "other":
-            assert other.wait(60)
-        if name == "after":
-            assert {"long", "short"} <= set(ended)
-            other.set()
-        time.sleep(0.1 if name == "long" else 0)
-        ended.append(name)
-        return []
-
-    def jobs(*names):
-        return [(name, job, name) for name in names]
-
-    report = run.Report(tmp_path / "report.json")
-    run.run_side_by_side(report, ((2, jobs("long", "short")), (2, jobs("after"))), ((1, jobs("other")),))
-    assert ended == ["short", "long", "after", "other"]
+    assert alone == ["test/cluster"]
 
 
 def test_what_computes_yields_to_what_waits(tmp_path):
