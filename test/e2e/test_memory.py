@@ -128,4 +128,4 @@ def test_the_node_plugin_takes_no_note_of_volumes_elsewhere(objects, cluster, dr
     of_plugins, of_extenders = growth(plugins), growth(extenders)
     measured[f"growth by {OTHERS} volumes elsewhere, KiB"] = {"node": of_plugins, "extender": of_extenders}
     assert of_plugins < 1024
-    assert of_extenders > 1024, "the scheduler extender has to know of them"
+    assert of_extenders > 256, "the scheduler extender has to know of them"
