@@ -6,57 +6,20 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cluster_id.h"
-#include "lib/kube/pages.h"
-
-enum { PAGE = 500 };
 
 /* ---- reading ---- */
-
-static struct err *take_page(struct cluster *cluster, const struct api_resource *resource,
-                             const json_t *page, struct object_list *ret,
-                             struct kube_object ***items)
-{
-    const json_t *list = json_object_get(page, "items");
-
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        struct kube_object *object;
-
-        TRY(kube_object_decode(resource->type, json_array_get(list, i), &object));
-        ARRAY_ADD(cluster->owned, cluster->n_owned) = object;
-        ARRAY_ADD(*items, ret->n) = object;
-    }
-    return NULL;
-}
-
-static struct err *read_pages(struct task *self, struct kube *kube,
-                              const struct api_resource *resource, const char *namespace_,
-                              const char *fields, struct cluster *cluster, struct object_list *ret,
-                              struct kube_object ***items)
-{
-    const struct kube_query query = {.limit = PAGE, .field_selector = fields};
-    CLEANUP(kube_pages_fini) struct kube_pages pages;
-
-    kube_pages_init(&pages, kube, resource, namespace_, &query);
-    for (;;) {
-        CLEANUP(json_decrefp) json_t *page = NULL;
-
-        TRY(kube_pages_next(self, &pages, &page));
-        if (!page)
-            return NULL;
-        TRY(take_page(cluster, resource, page, ret, items));
-    }
-}
 
 /* An installation from before snapshots has no definition of them. */
 static struct err *read_list(struct task *self, struct kube *kube,
                              const struct api_resource *resource, const char *namespace_,
                              const char *fields, struct cluster *cluster, struct object_list *ret)
 {
-    struct kube_object **items = NULL;
-    struct err *err = read_pages(self, kube, resource, namespace_, fields, cluster, ret, &items);
+    const struct kube_query query = {.field_selector = fields};
+    struct listed listed;
+    struct err *err = listed_read(self, kube, resource, namespace_, &query, &listed);
 
-    ret->items = items;
-    ARRAY_ADD(cluster->arrays, cluster->n_arrays) = items;
+    ARRAY_ADD(cluster->owned, cluster->n_owned) = listed;
+    *ret = listed.list;
     if (err && resource == &AZ_SNAPSHOTS && kube_is_no_such_kind(err)) {
         err_free(err);
         return NULL;
@@ -110,11 +73,8 @@ struct err *cluster_read_pods(struct task *self, struct kube *kube, const char *
 void cluster_fini(struct cluster *cluster)
 {
     for (size_t i = 0; i < cluster->n_owned; i++)
-        kube_object_unref(cluster->owned[i]);
-    for (size_t i = 0; i < cluster->n_arrays; i++)
-        free(cluster->arrays[i]);
+        listed_fini(&cluster->owned[i]);
     free(cluster->owned);
-    free(cluster->arrays);
     free(cluster->cluster_id);
     *cluster = (struct cluster){0};
 }

@@ -2,8 +2,7 @@
  */
 #pragma once
 
-#include "lib/kube/client.h"
-#include "provisioner-lib/audit/cluster_view.h"
+#include "azdiskctl/listed.h"
 
 struct cluster {
     struct cluster_view view;
@@ -12,10 +11,8 @@ struct cluster {
     int64_t now_us;              /* when it was read */
     uint64_t heartbeat_limit_ms; /* heartbeat_limit.h; set by who looks at heartbeats */
 
-    struct kube_object **owned; /* all of them, referenced */
+    struct listed *owned; /* what the other lists point into */
     size_t n_owned;
-    struct kube_object ***arrays;
-    size_t n_arrays;
 };
 
 /* What a command looks at beside the custom resources, nodes and PersistentVolumes. */

@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/listed.h"
 #include "azdiskctl/pod_owner.h"
 #include "azdiskctl/successor.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/base/text.h"
-#include "lib/kube/pages.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/records/names.h"
 
 /* Between two looks at the pods: of one owner, or of the whole namespace. */
-enum { LOOK_MS = 250, LOOK_AT_ALL_MS = 1000, PAGE = 500, MS_IN_S = 1000 };
+enum { LOOK_MS = 250, LOOK_AT_ALL_MS = 1000, MS_IN_S = 1000 };
 
 static const char *const phase_names[MOVE_PHASES] = {
     [MOVE_ENDED] = "ended",
@@ -23,48 +23,11 @@ static const char *const phase_names[MOVE_PHASES] = {
     [MOVE_READY] = "ready",
 };
 
-/* ---- lists, as they are now ---- */
-
-struct found {
-    struct object_list list;
-    struct kube_object **items;
-};
-
-static void found_fini(struct found *found)
+static struct err *find_pods(struct task *self, const struct move *move, struct listed *ret)
 {
-    for (size_t i = 0; i < found->list.n; i++)
-        kube_object_unref(found->items[i]);
-    free(found->items);
-}
+    const struct kube_query query = {.label_selector = move->selector};
 
-static struct err *find(struct task *self, struct kube *kube, const struct api_resource *resource,
-                        const char *namespace_, const char *labels, struct found *ret)
-{
-    const struct kube_query query = {.limit = PAGE, .label_selector = labels};
-    CLEANUP(kube_pages_fini) struct kube_pages pages;
-
-    *ret = (struct found){0};
-    kube_pages_init(&pages, kube, resource, namespace_, &query);
-    for (;;) {
-        CLEANUP(json_decrefp) json_t *page = NULL;
-
-        TRY(kube_pages_next(self, &pages, &page));
-        if (!page)
-            return NULL;
-        const json_t *list = json_object_get(page, "items");
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            struct kube_object *object;
-
-            TRY(kube_object_decode(resource->type, json_array_get(list, i), &object));
-            ARRAY_ADD(ret->items, ret->list.n) = object;
-            ret->list.items = ret->items;
-        }
-    }
-}
-
-static struct err *find_pods(struct task *self, const struct move *move, struct found *ret)
-{
-    return find(self, move->kube, &PODS, move->pod->metadata->namespace_, move->selector, ret);
+    return listed_read(self, move->kube, &PODS, move->pod->metadata->namespace_, &query, ret);
 }
 
 /* ---- the beginning ---- */
@@ -98,7 +61,7 @@ struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps
                        const char *object_namespace, const struct dependency_chains *chains,
                        struct move *ret)
 {
-    CLEANUP(found_fini) struct found pods = {0};
+    CLEANUP(listed_fini) struct listed pods = {0};
     bool known;
 
     *ret = (struct move){.kube = kube,
@@ -171,14 +134,15 @@ static struct err *look_at_volumes(struct task *self, struct move *move)
 {
     for (size_t i = 0; i < move->chains->n; i++) {
         const struct kube_object *volume = move->chains->items[i].volume;
-        CLEANUP(found_fini) struct found attachments = {0};
+        CLEANUP(listed_fini) struct listed attachments = {0};
 
         if (!volume)
             continue;
         CLEANUP(freep) char *value = label_value_of(volume->metadata->name);
         CLEANUP(freep) char *label = mem_printf(LABEL_VOLUME "=%s", value);
-        TRY(find(self, move->kube, &AZ_VOLUME_ATTACHMENTS, move->object_namespace, label,
-                 &attachments));
+        const struct kube_query query = {.label_selector = label};
+        TRY(listed_read(self, move->kube, &AZ_VOLUME_ATTACHMENTS, move->object_namespace, &query,
+                        &attachments));
         if (!is_primary_on(&attachments.list, volume->metadata->name, move->node))
             return NULL;
     }
@@ -207,7 +171,7 @@ static void look_at_node(struct move *move, const struct kube_object *successor)
 
 static struct err *look(struct task *self, struct move *move)
 {
-    CLEANUP(found_fini) struct found pods = {0};
+    CLEANUP(listed_fini) struct listed pods = {0};
 
     TRY(find_pods(self, move, &pods));
     struct succession succession =
