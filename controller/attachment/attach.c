@@ -96,7 +96,8 @@ static void accepted(void *ctx)
     attachment_set_accepted(controller, object->key, true);
     enqueue(controller, REPLICA_QUEUE, volume);
     for (size_t i = 0; i < n; i++)
-        enqueue(controller, ATTACHMENT_QUEUE, objects[i]->metadata->name);
+        if (strcmp(objects[i]->key, object->key) != 0)
+            enqueue(controller, ATTACHMENT_QUEUE, objects[i]->metadata->name);
 }
 
 static struct err *attach(struct task *self, struct attachment_work *work,

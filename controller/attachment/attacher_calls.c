@@ -43,14 +43,17 @@ void attacher_calls_free(struct attacher_calls *calls)
 
 /* ---- which are to come ---- */
 
-/* Its publish: not one that has failed, which is tried again nobody knows when. */
-static bool is_to_be_published(const struct kube_object *object,
-                               const struct kube_object *attachment)
+/* For now: published already, or that has failed, and it is tried again nobody knows when. */
+static bool is_settled(const struct kube_object *object)
 {
     const Api__VolumeAttachmentStatus *status = as_volume_attachment(object)->status;
 
-    if (status && (status->attached || status->attach_error))
-        return false;
+    return !kube_is_deleting(object->metadata) && status &&
+           (status->attached || status->attach_error);
+}
+
+static bool is_to_be_published(const struct kube_object *attachment)
+{
     return !attachment || attachment_lun(as_attachment(attachment)) == NO_LUN;
 }
 
@@ -70,17 +73,15 @@ static bool is_to_be_detached(const struct controller *controller,
 
 static bool is_to_come(const struct controller *controller, const struct kube_object *object)
 {
-    CLEANUP(freep)
-    char *volume = volume_attachment_is_ours(controller, object)
-                       ? volume_of_volume_attachment(controller, object)
-                       : NULL;
-
+    if (is_settled(object) || !volume_attachment_is_ours(controller, object))
+        return false;
+    CLEANUP(freep) char *volume = volume_of_volume_attachment(controller, object);
     if (!volume)
         return false;
     const struct kube_object *attachment =
         node_attachment(controller, volume, as_volume_attachment(object)->spec->node_name);
     return kube_is_deleting(object->metadata) ? is_to_be_detached(controller, attachment)
-                                              : is_to_be_published(object, attachment);
+                                              : is_to_be_published(attachment);
 }
 
 size_t attacher_calls_to_come(const struct controller *controller, const char *node)
