@@ -13,6 +13,7 @@ REPORT = TREE / "build" / "reports" / "bench.json"
 class Figures:
     title: str
     updates: int
+    disks: int  # in all updates together
     calls: dict[str, int]
     refused: int
     seconds: float
@@ -53,17 +54,12 @@ def median(draws: list[Figures]) -> Figures:
 class AttacherFigures(Figures):
     """Through csi-attacher; `seconds` are until the replicas are attached."""
 
-    disks: int = 0
     told_s: float = 0
     primaries_s: float = 0
 
-    @property
-    def disks_per_update(self) -> float:
-        return self.disks / self.updates
-
     def as_json(self) -> dict:
         return super().as_json() | {
-            "disks_per_update": round(self.disks_per_update, 1),
+            "disks_per_update": round(self.disks / self.updates, 1),
             "told_s": round(self.told_s, 1),
             "primaries_s": round(self.primaries_s, 1),
             "replicas_s": round(self.seconds, 1),

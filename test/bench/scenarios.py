@@ -20,6 +20,14 @@ WITH_REPLICA = {"skuName": "Premium_LRS", "maxShares": "2"}
 PATIENCE_S = 1500
 
 
+class Start(NamedTuple):
+    """Of a scenario."""
+
+    last_call: int  # that was made before
+    cpu_seconds: float
+    at: float  # time.time()
+
+
 class Bench:
     """An installation at rest, and one scenario after the other in it."""
 
@@ -52,30 +60,41 @@ class Bench:
         """Carries out the calls, and waits until so many primaries and replicas are attached. `rounds`: the
         changes of a VM, and of a disk, that this cannot do without.
         """
-        self.say(title)
-        first, cpu, began = self.world.last_call(), self.driver.cpu_seconds(), time.time()
+        start = self._begin(title)
         carry_out(self.driver, calls, ATTACHER_WORKERS)
         self.until_attached(*attached)
-        seconds, cpu = time.time() - began, self.driver.cpu_seconds() - cpu
-        journal = self.world.azure.journal(first)
+        seconds, journal = time.time() - start.at, self.world.azure.journal(start.last_call)
+        return Figures(title, seconds=seconds, **self._figures(start, journal, rounds)), journal
+
+    def _begin(self, title: str) -> Start:
+        self.say(title)
+        return Start(self.world.last_call(), self.driver.cpu_seconds(), time.time())
+
+    def _figures(self, start: Start, journal: list[dict], rounds: int) -> dict:
+        """All but how long it took."""
+        cpu = self.driver.cpu_seconds() - start.cpu_seconds
         made = changes.read(self.world.azure.state, journal)
-        least = max(bound.calls_seconds(len({change.vm for change in made}), rounds),
-                    bound.operations_seconds(made, rounds))
-        return Figures(title, len(made), calls_by_kind(journal),
-                       sum(entry["status"] == 429 for entry in journal), seconds, least,
-                       self.driver.peak_mib(), cpu), journal
+        return {
+            "updates": len(made),
+            "disks": sum(len(change.disks) for change in made),
+            "calls": calls_by_kind(journal),
+            "refused": sum(entry["status"] == 429 for entry in journal),
+            "bound_seconds": max(bound.calls_seconds(len({change.vm for change in made}), rounds),
+                                 bound.operations_seconds(made, rounds)),
+            "controller_rss_mib": self.driver.peak_mib(),
+            "controller_cpu_seconds": cpu,
+        }
 
     def measure_attacher(self, title: str, attacher: Attacher, ask: Callable[[], None], count: int) -> AttacherFigures:
         """What Kubernetes asks of csi-attacher, until it was told, and until primaries and replicas are attached."""
-        self.say(title)
-        first, cpu, began = self.world.last_call(), self.driver.cpu_seconds(), time.time()
+        start = self._begin(title)
         asking = threading.Thread(target=ask)
         asking.start()
         ends: dict[str, float] = {}
 
         def has_come(what: str, yes: Callable[[], bool]) -> bool:
             if what not in ends and yes():
-                ends[what] = time.time() - began
+                ends[what] = time.time() - start.at
             return what in ends
 
         def is_done() -> bool:
@@ -88,13 +107,8 @@ class Bench:
 
         until(is_done, f"{count} primaries and {count} replicas", PATIENCE_S, interval=0.25)
         asking.join()
-        journal = self.world.azure.journal(first)
-        made = changes.read(self.world.azure.state, journal)
-        least = max(bound.calls_seconds(len({change.vm for change in made}), 2), bound.operations_seconds(made, 2))
-        return AttacherFigures(title, len(made), calls_by_kind(journal), sum(entry["status"] == 429 for entry in journal),
-                               ends["replicas"], least, self.driver.peak_mib(), self.driver.cpu_seconds() - cpu,
-                               disks=sum(len(change.disks) for change in made), told_s=ends["told"],
-                               primaries_s=ends["primaries"])
+        return AttacherFigures(title, seconds=ends["replicas"], told_s=ends["told"], primaries_s=ends["primaries"],
+                               **self._figures(start, self.world.azure.journal(start.last_call), 2))
 
 
 def _published(bench: Bench, volumes: list[str]) -> list[Call]:
