@@ -7,6 +7,8 @@ from azsim import simulator
 
 from .apiserver import ApiServer
 from .driver_world import Controller, World
+from .placement import Placement
+from .workload import Ctl
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +44,27 @@ def azure_sdk(world):
     return ComputeManagementClient(
         credential, simulator.SUBSCRIPTION, base_url=world.azure.url,
         credential_scopes=[f"{world.azure.url}/.default"], **verify)
+
+
+@pytest.fixture(scope="module")
+def placement(apiserver):
+    """What placement is decided from; nothing of it is there yet."""
+    placement = Placement(apiserver.client())
+    placement.install()
+    return placement
+
+
+@pytest.fixture
+def objects(placement, request):
+    """The nodes that the file names NODES, with ready plug-ins. Files that need others have a fixture of this name."""
+    for node in request.module.NODES:
+        placement.node(node)
+        placement.plugin(node)
+    yield placement
+    placement.clear()
+
+
+@pytest.fixture
+def ctl(apiserver):
+    """azdiskctl, by an administrator."""
+    return Ctl(apiserver.kubeconfig)

@@ -9,27 +9,11 @@ import yaml
 from cluster.waiting import until
 from kubernetes import client
 
-from .placement import Placement, pod
+from .placement import pod
 from .workload import Ctl, Workload, living
 
 NODES = ("a", "b", "c")
 PAGE = Path(__file__).parents[2] / "docs/azdiskctl.md"
-
-
-@pytest.fixture(scope="module")
-def placement(apiserver):
-    placement = Placement(apiserver.client())
-    placement.install()
-    return placement
-
-
-@pytest.fixture
-def objects(placement):
-    for node in NODES:
-        placement.node(node)
-        placement.plugin(node)
-    yield placement
-    placement.clear()
 
 
 @pytest.fixture
@@ -45,11 +29,6 @@ def make(objects):
     yield workload
     for each in made:
         each.close()
-
-
-@pytest.fixture
-def ctl(apiserver):
-    return Ctl(apiserver.kubeconfig)
 
 
 def outcomes(drained: dict) -> list[tuple]:

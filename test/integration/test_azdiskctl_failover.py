@@ -5,33 +5,14 @@ import json
 import signal
 
 import pytest
-from cluster import tools
 from cluster.waiting import until
 
 from .extender import Extender
-from .placement import Placement
 from .test_scheduling import SCHEDULER, scheduler
-from .workload import Ctl, Workload, living
+from .workload import Workload, living
 
 NODES = ("a", "b", "c")
 WISH = "disk.csi.azure.com/switchover-to"
-
-
-@pytest.fixture(scope="module")
-def placement(apiserver):
-    tools.build()
-    placement = Placement(apiserver.client())
-    placement.install()
-    return placement
-
-
-@pytest.fixture
-def objects(placement):
-    for node in NODES:
-        placement.node(node)
-        placement.plugin(node)
-    yield placement
-    placement.clear()
 
 
 @pytest.fixture
@@ -41,11 +22,6 @@ def db(objects):
     workload.act()
     yield workload
     workload.close()
-
-
-@pytest.fixture
-def ctl(apiserver):
-    return Ctl(apiserver.kubeconfig)
 
 
 # ---- the real scheduler ----

@@ -13,17 +13,10 @@ import pytest
 from cluster.waiting import until
 
 from .extender import CHECKED, SHIPPED, Extender
-from .placement import Placement, pod
+from .placement import pod
 
 NODES = ["a", "b", "c"]
 NEUTRAL = [0, 0, 0]
-
-
-@pytest.fixture(scope="module")
-def placement(apiserver):
-    placement = Placement(apiserver.client())
-    placement.install()
-    return placement
 
 
 @pytest.fixture

@@ -56,23 +56,6 @@ def scheduler(folder, extender: Extender, kubeconfig, node_cache_capable: bool =
         process.wait()
 
 
-@pytest.fixture(scope="module")
-def placement(apiserver):
-    tools.build()
-    placement = Placement(apiserver.client())
-    placement.install()
-    return placement
-
-
-@pytest.fixture
-def objects(placement):
-    for node in NODES:
-        placement.node(node)
-        placement.plugin(node)
-    yield placement
-    placement.clear()
-
-
 @pytest.fixture
 def extender(apiserver, objects, tmp_path):
     with Extender(tmp_path / "log", kubeconfig=apiserver.kubeconfig) as extender:

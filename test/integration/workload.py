@@ -1,16 +1,13 @@
 """Pods with volumes on nodes that are objects only: the controller that makes them again, kubelet and the driver are a
 thread; kube-scheduler, too, unless a real one runs."""
 
-import json
-import os
-import subprocess
 import threading
 from contextlib import contextmanager
 
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
-from .azdiskctl import PROGRAM
+from .azdiskctl import Calls
 from .placement import DRIVER, GROUP, OBJECTS, VERSION, Placement, disk_id
 
 ZONE = f"topology.{DRIVER}/zone"
@@ -174,27 +171,12 @@ def living(*workloads: Workload):
         assert not failures, failures
 
 
-class Ctl:
+class Ctl(Calls):
     """azdiskctl as a person runs it, sanitized, against these objects."""
 
     def __init__(self, kubeconfig):
-        self.kubeconfig = kubeconfig
-
-    def start(self, *words: str) -> subprocess.Popen:
-        environment = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_stack_use_after_return=0"}
-        flags = [f"--kubeconfig={self.kubeconfig}", f"--object-namespace={OBJECTS}"]
-        return subprocess.Popen([PROGRAM, *flags, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=environment)
+        super().__init__(kubeconfig, OBJECTS)
 
     def run(self, *words: str, status: int = 0) -> str:
         """Both outputs."""
-        process = self.start(*words)
-        output, errors = process.communicate(timeout=120)
-        assert process.returncode == status, f"status {process.returncode}: {output}{errors}"
-        return output + errors
-
-    def ask(self, *words: str, status: int = 0) -> dict:
-        process = self.start(*words, "-o", "json")
-        output, errors = process.communicate(timeout=120)
-        assert process.returncode == status, f"status {process.returncode}: {output}{errors}"
-        return json.loads(output)
+        return "".join(self.outputs(*words, status=status))
