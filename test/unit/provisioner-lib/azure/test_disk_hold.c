@@ -140,6 +140,55 @@ static void test_a_cloud_that_refuses_gets_one_after_the_other(void **state)
     world_free(world);
 }
 
+/* Azure accepts both, and one of them fails by the other. */
+static void test_a_cloud_that_refuses_too_late_gets_it_again(void **state)
+{
+    struct world *world = world_with_shared_disks(2);
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
+        {.kind = ATTACH, .vm = VM("vm2"), .disk = "a", .lun = 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        begin(world, &wishes[i]);
+    loop_advance(world->azure->loop, 1000);
+    assert_int_equal(calls(world, CHANGES), 2);
+    world->network.stand_in = (struct stand_in){
+        .text = "/operations/",
+        .method = "GET",
+        .times = 1,
+        .status = 200,
+        .body = "{'status': 'Failed', 'error': {'code': 'ConflictingUserInput', 'message': 'm'}}"};
+    finish(world, wishes, COUNT_OF(wishes));
+    assert_int_equal(world->network.stand_in.times, 0);
+    for (size_t i = 0; i < COUNT_OF(wishes); i++)
+        assert_ok(wishes[i].err);
+    world_free(world);
+}
+
+static void test_a_vm_that_is_deleted_meanwhile_is_not_waited_for(void **state)
+{
+    struct world *world = world_with_shared_disks(2);
+    struct wish wishes[] = {
+        {.kind = ATTACH, .vm = VM("vm1"), .disk = "a", .lun = 0},
+        {.kind = ATTACH, .vm = VM("vm2"), .disk = "a", .lun = 3},
+    };
+    uint64_t start = now_of(world);
+
+    (void)state;
+    begin(world, &wishes[0]);
+    loop_advance(world->azure->loop, 1000);
+    vm_delete(vm_find_by_name(world->azure->model, "vm1"));
+    begin(world, &wishes[1]);
+    finish(world, wishes, COUNT_OF(wishes));
+    assert_non_null(wishes[0].err);
+    err_free(wishes[0].err);
+    assert_ok(wishes[1].err);
+    assert_in_range(wishes[1].ended_at - start, 10 * 1000, 16 * 1000);
+    world_free(world);
+}
+
 static void test_it_is_tried_again_later(void **state)
 {
     struct world *world = world_with_shared_disks(2);
@@ -172,6 +221,8 @@ int main(void)
         cmocka_unit_test(test_it_leaves_two_vms_at_once),
         cmocka_unit_test(test_it_leaves_when_nobody_attaches_it),
         cmocka_unit_test(test_a_cloud_that_refuses_gets_one_after_the_other),
+        cmocka_unit_test(test_a_cloud_that_refuses_too_late_gets_it_again),
+        cmocka_unit_test(test_a_vm_that_is_deleted_meanwhile_is_not_waited_for),
         cmocka_unit_test(test_it_is_tried_again_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
