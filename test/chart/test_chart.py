@@ -235,13 +235,17 @@ def test_a_drain_leaves_one_pod_of_each_deployment_if_asked(values):
         assert selected and selected.items() <= pod["metadata"]["labels"].items()
 
 
-def test_pods_of_a_deployment_are_spread_over_nodes():
-    for deployment in of_kind(render(), "Deployment"):
+@pytest.mark.parametrize(("version", "keys"), [("1.30.0", None), ("1.31.0", ["pod-template-hash"])])
+def test_pods_of_a_deployment_are_spread_over_nodes(version, keys):
+    """Those of one update: pods that it ends count where Kubernetes cannot tell them apart."""
+    done = helm("template", "release", str(CHART), version=version)
+    for deployment in of_kind(yaml.safe_load_all(done.stdout), "Deployment"):
         pod = deployment["spec"]["template"]
         [spread] = pod["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
         term = spread["podAffinityTerm"]
         assert term["topologyKey"] == "kubernetes.io/hostname"
         assert term["labelSelector"]["matchLabels"].items() <= pod["metadata"]["labels"].items()
+        assert term.get("matchLabelKeys") == keys
 
 
 # ---- snapshots ----

@@ -2,7 +2,11 @@
 Where pods run.
 */}}
 
-{{/* (name) -> pods of one Deployment on different nodes: losing a node then costs one replica. Applied when no affinity is given. */}}
+{{/*
+(dict "root" $ "name" ...) -> pods of one Deployment on different nodes: losing a node then costs one replica. Applied when no
+affinity is given. Where Kubernetes can tell (since 1.31, unasked), an update's pods keep away from each other only: one that
+the update ends would otherwise drive the last of them to a node that has one.
+*/}}
 {{- define "azuredisk.spread" -}}
 podAntiAffinity:
   preferredDuringSchedulingIgnoredDuringExecution:
@@ -11,7 +15,10 @@ podAntiAffinity:
         topologyKey: kubernetes.io/hostname
         labelSelector:
           matchLabels:
-            app: {{ . }}
+            app: {{ .name }}
+        {{- if semverCompare ">=1.31.0-0" .root.Capabilities.KubeVersion.Version }}
+        matchLabelKeys: [pod-template-hash]
+        {{- end }}
 {{- end }}
 
 {{/* (dict "name" ... "constraints" list) -> over zones, if none are given. Each is about the pods of this name, unless it says otherwise. */}}
@@ -59,5 +66,5 @@ the terms of each has to be true: so each of the one is combined with each of th
 {{- if $c.runOnControlPlane }}{{ $labels = append $labels (dict "key" "node-role.kubernetes.io/control-plane" "operator" "Exists") }}{{ end -}}
 {{- $node := dict -}}
 {{- with $labels }}{{ $node = dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" (list (dict "matchExpressions" .))) }}{{ end -}}
-{{- include "azuredisk.affinity" (dict "affinity" (default (include "azuredisk.spread" .name | fromYaml) .affinity) "nodeAffinity" $node) -}}
+{{- include "azuredisk.affinity" (dict "affinity" (default (include "azuredisk.spread" (dict "root" .root "name" .name) | fromYaml) .affinity) "nodeAffinity" $node) -}}
 {{- end }}
