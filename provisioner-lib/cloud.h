@@ -158,9 +158,9 @@ struct cloud_attach {
      * and CONFLICT says so. `instance` is the machine's model as far as it is known, or NULL. Must
      * not yield; NULL: it is wanted in any case. */
     bool (*precondition)(void *ctx, const struct cloud_instance *instance);
-    /* Told when the cloud has begun with it; from now on it does not wait for others. NULL: it is
-     * no matter. */
-    void (*accepted)(void *ctx);
+    /* Told when the cloud has begun with it: from now on it does not wait for others. With `yes`
+     * false, that has come to nothing, and the cloud is asked again. NULL: it is no matter. */
+    void (*accepted)(void *ctx, bool yes);
     void *ctx;
     struct cloud_instance *seen; /* the model that has it, for cloud_instance_fini; or NULL */
 };

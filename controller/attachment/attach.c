@@ -81,8 +81,8 @@ static bool precondition(void *ctx, const struct cloud_instance *instance)
 
 /* ---- asking ---- */
 
-/* Its replicas need wait no longer. */
-static void accepted(void *ctx)
+/* Its replicas need wait no longer; or they must again. */
+static void accepted(void *ctx, bool yes)
 {
     const struct attach_intent *intent = ctx;
     struct controller *controller = intent->work->controller;
@@ -93,7 +93,7 @@ static void accepted(void *ctx)
 
     if (intent->work->in.wanted != ROLE_IS_PRIMARY)
         return;
-    attachment_set_accepted(controller, object->key, true);
+    attachment_set_accepted(controller, object->key, yes);
     enqueue(controller, REPLICA_QUEUE, volume);
     for (size_t i = 0; i < n; i++)
         if (strcmp(objects[i]->key, object->key) != 0)

@@ -58,15 +58,26 @@ bool vm_batch_overlaps(const struct vm *vm, const struct vm_batch *batch)
     return false;
 }
 
+static void tell_accepted(const struct vm_batch *batch, bool yes)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        struct vm_request *request = batch->requests[i];
+
+        if (request->change->accepted && request->accepted != yes)
+            request->change->accepted(request->change->ctx, yes);
+        request->accepted = yes;
+    }
+}
+
 void vm_batch_accepted(struct vm *vm, const struct vm_batch *batch)
 {
     disk_hold_open_all(vm);
-    for (size_t i = 0; i < batch->n; i++) {
-        const struct vm_change *change = batch->requests[i]->change;
+    tell_accepted(batch, true);
+}
 
-        if (change->accepted)
-            change->accepted(change->ctx);
-    }
+void vm_batch_failed(const struct vm_batch *batch)
+{
+    tell_accepted(batch, false);
 }
 
 /* ---- places ---- */

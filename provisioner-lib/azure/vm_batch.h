@@ -20,6 +20,7 @@ struct vm_request {
     size_t n_disks;
     size_t max_batch; /* goes with so many others at most, all of whom have the same number: there
                        may be one among them that spoils it for all */
+    bool accepted;    /* as who asked was told */
     bool retried;     /* was sent and refused; what the model says now is wanted first */
     uint64_t since;
     bool done;
@@ -56,6 +57,8 @@ bool vm_lacks_room(const struct vm *vm);
 void vm_batch_take(struct vm *vm, struct vm_batch *batch);
 /* Azure has begun with it. */
 void vm_batch_accepted(struct vm *vm, const struct vm_batch *batch);
+/* Nothing has come of that. */
+void vm_batch_failed(const struct vm_batch *batch);
 /* Another VM's change concerns one of its disks, too. */
 bool vm_batch_overlaps(const struct vm *vm, const struct vm_batch *batch);
 

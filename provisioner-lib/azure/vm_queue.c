@@ -275,6 +275,7 @@ static void requeue(struct vm *vm, const struct vm_batch *batch, size_t max_batc
                     const char *reason)
 {
     metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(update_kind(vm)), reason);
+    vm_batch_failed(batch);
     for (size_t i = 0; i < batch->n; i++) {
         batch->requests[i]->max_batch = max_batch;
         batch->requests[i]->retried = true;

@@ -32,7 +32,7 @@ struct vm_change {
     const char *const *swap_out; /* disks that go in the same change, if they are there */
     size_t n_swap_out;
     bool (*precondition)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
-    void (*accepted)(void *ctx);                                            /* likewise */
+    void (*accepted)(void *ctx, bool yes);                                  /* likewise */
     void *ctx;
     struct cloud_instance *seen; /* likewise */
 };

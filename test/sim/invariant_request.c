@@ -13,6 +13,7 @@
 
 enum {
     SETTLING_MS = 30 * 1000,
+    US_IN_MS = 1000,
 };
 
 /* ---- I3, I5: what is taken away ---- */
@@ -121,6 +122,15 @@ static void check_place(struct invariants *invariants, const struct arm_record *
     }
 }
 
+/* Azure has, or will have, forgotten what it has begun with, and nobody can have learned of it. */
+static bool may_come(const struct sim *sim, const struct record *record)
+{
+    const struct operation *operation = operation_find(sim->azure, record->attaching);
+
+    return operation && (operation->status == OPERATION_IN_PROGRESS ||
+                         model_now_us(sim->azure) - operation->end_us < SETTLING_MS * US_IN_MS);
+}
+
 /* A replica takes a share, and its volume's primary waits for one. */
 static void check_share(struct invariants *invariants, const struct arm_record *request,
                         const struct record *replica)
@@ -131,7 +141,8 @@ static void check_share(struct invariants *invariants, const struct arm_record *
         const struct record *other = RECORD_OF(link);
         const struct vm *vm = vm_find_by_name(sim->azure, other->node);
 
-        if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->disk))
+        if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->disk) &&
+            !may_come(sim, other))
             verdict_violated(sim, PRIMARY_FIRST,
                              "volume %s gets a replica on %s, and its primary on %s waits",
                              replica->volume->name, replica->node, other->node);
@@ -142,7 +153,10 @@ static void check_attach(struct invariants *invariants, const struct arm_record 
                          const char *disk)
 {
     const struct record *record = record_find(invariants->sim, disk, request->vm);
+    const struct vm *vm = vm_find_by_name(invariants->sim->azure, request->vm);
 
+    if (vm && vm->operation)
+        records_see_operation(&invariants->records, disk, request->vm, vm->operation->id);
     if (other_cluster_has(invariants->sim->world, disk))
         verdict_violated(invariants->sim, NOT_OURS, "disk %s of another cluster is attached to %s",
                          disk, request->vm);

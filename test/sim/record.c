@@ -288,6 +288,16 @@ void records_see_volume(struct records *records, const json_t *before, const jso
     volume->ready = (unsigned)json_integer_value(member(json, "status", "readyReplicas"));
 }
 
+void records_see_operation(const struct records *records, const char *disk, const char *node,
+                           const char *operation)
+{
+    const struct volume_record *volume = find_by_disk(records, disk);
+    struct record *record = volume ? find(volume, node) : NULL;
+
+    if (record)
+        snprintf(record->attaching, sizeof record->attaching, "%s", operation);
+}
+
 /* ---- asking ---- */
 
 const struct volume_record *record_volume(const struct sim *sim, const char *disk)

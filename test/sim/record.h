@@ -13,6 +13,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/list.h"
+#include "test/azsim/model/operation.h"
 
 struct sim;
 
@@ -45,6 +46,7 @@ struct record {
     int lun;           /* -1: none */
     int64_t bytes;     /* of the disk, by its publish context; 0: none */
     bool deleting, detach_requested;
+    char attaching[UUID_SIZE]; /* Azure's operation that was to bring the disk last; "": none */
     uint64_t promoted;  /* loop_now of the world when it came to be so, by the first of these */
     uint64_t deleted;   /* loop_now of the world when somebody did; 0: nobody has */
     uint64_t created;   /* likewise */
@@ -61,6 +63,9 @@ struct records {
 };
 
 void records_fini(struct records *records);
+/* Azure has begun with an operation that is to bring the disk there. */
+void records_see_operation(const struct records *records, const char *disk, const char *node,
+                           const char *operation);
 /* What the API server has changed; NULL for what was not there, or is gone. The record or volume
  * that is different, or was. */
 void records_see_attachment(struct records *records, const json_t *before, const json_t *after);

@@ -33,6 +33,8 @@ VM_CHANGE_MUTANTS = [
     Mutant("what was refused for an overlap has failed", AZURE + "vm_queue.c",
            "if (err && is_for_overlap(vm, batch, err)) {", "if (err && is_for_overlap(vm, batch, err) && !vm) {",
            "disk_hold"),
+    Mutant("what has come to nothing is under way still", AZURE + "vm_batch.c",
+           "    tell_accepted(batch, false);", "    tell_accepted(batch, true);", "disk_hold"),
     Mutant("a VM waits for a call that has come", "controller/attachment/attacher_calls.c",
            "return !attachment || attachment_lun(as_attachment(attachment)) == NO_LUN;",
            "return !attachment || as_attachment(attachment);"),

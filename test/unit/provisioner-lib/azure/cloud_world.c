@@ -132,11 +132,12 @@ static bool is_wanted(void *ctx, const struct cloud_instance *instance)
     return *wish->wanted;
 }
 
-static void note_accepted(void *ctx)
+static void note_accepted(void *ctx, bool yes)
 {
     struct wish *wish = ctx;
 
-    wish->accepted = true;
+    wish->accepted = yes;
+    wish->came_to_nothing += !yes;
 }
 
 static struct err *attach(struct task *self, struct wish *wish, const char *disk)

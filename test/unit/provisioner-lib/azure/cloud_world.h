@@ -74,7 +74,8 @@ struct wish {
     const char *swap_out; /* a disk */
     const bool *wanted;   /* of ATTACH: whether it still is; NULL: in any case */
     struct err *err;
-    bool accepted; /* of ATTACH */
+    bool accepted;       /* of ATTACH */
+    int came_to_nothing; /* so often, after it had been */
     bool ended;
     uint64_t ended_at;
     struct cloud_instance instance; /* of LOOK */

@@ -164,6 +164,9 @@ static void test_a_cloud_that_refuses_too_late_gets_it_again(void **state)
     assert_int_equal(world->network.stand_in.times, 0);
     for (size_t i = 0; i < COUNT_OF(wishes); i++)
         assert_ok(wishes[i].err);
+    /* Who asked for it was told that it had to be asked for again. */
+    assert_int_equal(wishes[0].came_to_nothing + wishes[1].came_to_nothing, 1);
+    assert_true(wishes[0].accepted && wishes[1].accepted);
     world_free(world);
 }
 
