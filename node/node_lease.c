@@ -21,7 +21,7 @@ uint64_t node_lease_period_ms(const struct settings *settings)
 
 bool node_lease_is_for(const Api__AzVolumeAttachment *attachment)
 {
-    return attachment_is(attachment, ROLE_PRIMARY) && fence_note_key(attachment) &&
+    return attachment_is(attachment, ROLE_PRIMARY) && !fence_note_is_lost(attachment) &&
            attachment_wants_automatic_failover(attachment);
 }
 

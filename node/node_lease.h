@@ -1,10 +1,10 @@
 /* node_lease.h - the Lease by which the controller hears of this node (docs/failover.md).
  *
  * It is named as the node, in the namespace of the custom resources, and is held while the node is
- * the primary of a volume that wants automatic failover and has its fence. When there is none any
- * more, and when the plug-in ends in an orderly way, it is given up: held by nobody, so that nobody
- * expects to hear of the node. A plug-in that died has not given it up, and its next life goes on
- * renewing it as soon as it has read the node's attachments.
+ * the primary of a volume that wants automatic failover, and has not lost its fence. When there is
+ * none any more, and when the plug-in ends in an orderly way, it is given up: held by nobody, so
+ * that nobody expects to hear of the node. A plug-in that died has not given it up, and its next
+ * life goes on renewing it as soon as it has read the node's attachments.
  *
  * One task does that and nothing else, and no call of it takes longer than a renewal period, so
  * that a disk or an API server that is slow does not make the node look silent.

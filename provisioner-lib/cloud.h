@@ -134,6 +134,12 @@ struct cloud_instance {
                               have a device there */
 };
 
+enum cloud_power {
+    CLOUD_MAY_RUN, /* or is about to, or is to go on */
+    CLOUD_IS_OFF,  /* surely: what it had in memory is gone */
+    CLOUD_IS_GONE, /* there is no machine of that id */
+};
+
 /* In which order requests are sent when they cannot all go at once. */
 enum cloud_urgency {
     CLOUD_FOR_PRIMARY, /* somebody waits to use the disk */
@@ -243,6 +249,10 @@ struct cloud_ops {
     /* The machine's model as it is now; a look of CLOUD_AUDIT, which others do not wait for. */
     struct err *(*instance_look)(struct task *self, struct cloud *cloud, const char *instance_id,
                                  struct cloud_instance *ret);
+
+    /* Whether the machine runs, asked anew each time. */
+    struct err *(*instance_power)(struct task *self, struct cloud *cloud, const char *instance_id,
+                                  enum cloud_power *ret);
 
     /* An attach or detach of the machine is on its way; with `coming` false, it is about to be
      * asked for, or is not asked for after all. What is asked for already waits for it, for a

@@ -90,16 +90,10 @@ static struct err *check_fencing(const struct volume_parameters *p, bool multi_n
 
 static struct err *check_automatic_failover(const struct volume_parameters *p, bool multi_node)
 {
-    bool fenced = strcmp(p->fencing, "none") != 0 && strcmp(p->fencing, "guest") != 0;
-
-    if (!p->automatic_failover || (p->max_mount_replica_count > 0 && !multi_node && fenced))
-        return NULL;
-    return err_new(ERR_INVALID, "parameter automaticFailover is not possible with %s",
-                   !fenced      ? "fencing: none or guest: without a fence nobody knows that a "
-                                  "silent node does not write"
-                   : multi_node ? "volumes that several nodes write to (ReadWriteMany)"
-                                : "volumes without replicas; it needs maxShares and "
-                                  "maxMountReplicaCount");
+    return p->automatic_failover && multi_node
+               ? err_new(ERR_INVALID, "parameter automaticFailover is not possible with volumes "
+                                      "that several nodes write to (ReadWriteMany)")
+               : NULL;
 }
 
 static struct err *check_performance(const struct volume_parameters *p)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/failover/machine_look.h"
 #include "controller/failover/silence.h"
 #include "controller/metrics.h"
 #include "lib/api/names.h"
@@ -25,6 +26,7 @@ struct node_leases {
     struct kube *kube; /* whose calls are of no use for longer than some reads take */
     struct silence silence;
     struct failover *failovers;
+    struct machine_looks *looks;
     uint64_t recent[MOST_FAILOVERS_A_MINUTE]; /* when the last ones were begun; 0: not yet */
     unsigned n_recent;                        /* how many ever were */
     unsigned n_silent;                        /* of the last read */
@@ -62,6 +64,7 @@ static void forget(struct node_leases *leases, const char *node)
 {
     struct failover *failover = find(leases, node);
 
+    machine_look_forget(leases->looks, node);
     if (!failover)
         return;
     HASH_DEL(leases->failovers, failover);
@@ -116,6 +119,11 @@ bool failover_is_news(struct controller *controller, const char *node, const cha
     free(failover->said);
     failover->said = mem_strdup(text);
     return true;
+}
+
+struct machine_looks *failover_machine_looks(const struct controller *controller)
+{
+    return of(controller) ? of(controller)->looks : NULL;
 }
 
 /* ---- silence ---- */
@@ -239,6 +247,7 @@ struct node_leases *node_leases_start(struct controller *controller, struct task
     struct node_leases *leases = mem_alloc(sizeof *leases);
     leases->controller = controller;
     leases->kube = kube_urgent(controller->leader_kube, grace_ms);
+    leases->looks = machine_looks_new(controller, group);
     leases->silence =
         (struct silence){.grace_ms = grace_ms, .period_ms = grace_ms / READS_IN_GRACE};
     group_spawn(group, "node leases", run, leases);
@@ -251,6 +260,7 @@ void node_leases_free(struct node_leases *leases)
         return;
     HASH_FOREACH(leases->failovers, failover)
         forget(leases, failover->node);
+    machine_looks_free(leases->looks);
     silence_clear(&leases->silence);
     kube_free(leases->kube);
     free(leases);

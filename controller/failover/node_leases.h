@@ -35,5 +35,7 @@ void failover_begin(struct controller *controller, const char *node);
 /* It has ended, or is none any more. */
 void failover_end(struct controller *controller, const char *node);
 unsigned failovers_begun_recently(const struct controller *controller);
+/* NULL while this process does not lead, or gives up no nodes. */
+struct machine_looks *failover_machine_looks(const struct controller *controller);
 /* True if this was not said of the node before: for what is to be said once. */
 bool failover_is_news(struct controller *controller, const char *node, const char *text);

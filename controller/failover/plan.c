@@ -12,11 +12,20 @@ static struct failover_plan hold(enum failover_obstacle why, size_t volume)
 
 /* ---- what keeps a silent node from being given up ---- */
 
-/* FAILOVER_NONE if nothing does. */
-static struct failover_plan obstacle_of_volume(const struct failover_volume *volume, size_t i)
+static bool is_off(const struct failover_facts *in)
 {
+    return in->machine == MACHINE_IS_OFF;
+}
+
+/* FAILOVER_NONE if nothing does. */
+static struct failover_plan obstacle_of_volume(const struct failover_facts *in, size_t i)
+{
+    const struct failover_volume *volume = &in->volumes[i];
+
     if (!volume->wanted)
         return hold(FAILOVER_NOT_WANTED, i);
+    if (is_off(in))
+        return plain(FAILOVER_NONE);
     if (!volume->fenced)
         return hold(FAILOVER_NOT_FENCED, i);
     if (!volume->proven && volume->n_replicas == 0)
@@ -33,15 +42,33 @@ static struct failover_plan obstacle(const struct failover_facts *in)
         return hold(FAILOVER_MANY_RECENT, 0);
     if (!in->has_boot_id)
         return hold(FAILOVER_NO_BOOT_ID, 0);
-    if (in->n_foreign > 0)
+    if (in->n_foreign > 0 && !is_off(in))
         return hold(FAILOVER_FOREIGN, 0);
     for (size_t i = 0; i < in->n_volumes; i++) {
-        struct failover_plan found = obstacle_of_volume(&in->volumes[i], i);
+        struct failover_plan found = obstacle_of_volume(in, i);
 
         if (found.step == FAILOVER_HOLD)
             return found;
     }
     return plain(FAILOVER_NONE);
+}
+
+/* What is off writes to no disk, whoever's it is and whatever the disk says. */
+static bool would_be_lifted(enum failover_obstacle why)
+{
+    switch (why) {
+    case FAILOVER_MANY_SILENT:
+    case FAILOVER_MANY_RECENT:
+    case FAILOVER_NO_BOOT_ID:
+    case FAILOVER_NOT_WANTED:
+        return false;
+    case FAILOVER_FOREIGN:
+    case FAILOVER_NOT_FENCED:
+    case FAILOVER_NO_REPLICA:
+    case FAILOVER_NO_ANSWER:
+        return true;
+    }
+    return false;
 }
 
 /* ---- the proof ---- */
@@ -57,7 +84,7 @@ static struct failover_plan prove(const struct failover_facts *in)
 {
     size_t unproven = in->n_volumes;
 
-    for (size_t i = 0; i < in->n_volumes; i++) {
+    for (size_t i = 0; i < in->n_volumes && !is_off(in); i++) {
         if (is_to_ask(in, &in->volumes[i]))
             return (struct failover_plan){.step = FAILOVER_ASK, .volume = i};
         if (!in->volumes[i].proven)
@@ -101,5 +128,11 @@ struct failover_plan failover_next(const struct failover_facts *in)
     if (in->n_volumes == 0)
         return plain(FAILOVER_NONE);
     struct failover_plan found = obstacle(in);
-    return found.step == FAILOVER_HOLD ? found : prove(in);
+    if (found.step != FAILOVER_HOLD)
+        found = prove(in);
+    if (found.step != FAILOVER_HOLD || !would_be_lifted(found.why))
+        return found;
+    return in->machine == MACHINE_TO_ASK  ? plain(FAILOVER_LOOK)
+           : in->machine == MACHINE_ASKED ? plain(FAILOVER_WAIT)
+                                          : found;
 }

@@ -3,12 +3,15 @@
  *
  * The order is the safety of it: the taint, by which Kubernetes gives the node's volumes to others,
  * comes only after the disk of every volume in use there has confirmed that it refuses the node's
- * writes (docs/failover.md). A Node that was deleted gets it on a stand-in (stand_in.h).
+ * writes, or the cloud that the machine is off (docs/failover.md). A Node that was deleted gets it
+ * on a stand-in (stand_in.h).
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "controller/failover/machine_look.h"
 
 /* A volume that is published to the node. */
 struct failover_volume {
@@ -21,18 +24,19 @@ struct failover_volume {
 };
 
 struct failover_facts {
-    bool has_node;       /* in the API server */
-    bool silent;         /* the plug-in and kubelet are */
-    bool deleted;        /* there is none, and what it was is known */
-    bool out_of_service; /* the taint is there */
-    bool ours;           /* we set it */
-    bool stand_in;       /* and it is there for no other reason */
-    bool registered;     /* kubelet takes it for its own all the same */
-    bool booted;         /* the node was started anew since */
-    bool ready;          /* kubelet says so */
-    bool has_boot_id;    /* without one nobody could tell that it was started anew */
-    bool begun;          /* this leader has decided before that the node is to be given up */
-    bool impatient;      /* the first replica that was asked has had its time */
+    bool has_node;             /* in the API server */
+    bool silent;               /* the plug-in and kubelet are */
+    bool deleted;              /* there is none, and what it was is known */
+    bool out_of_service;       /* the taint is there */
+    bool ours;                 /* we set it */
+    bool stand_in;             /* and it is there for no other reason */
+    bool registered;           /* kubelet takes it for its own all the same */
+    bool booted;               /* the node was started anew since */
+    bool ready;                /* kubelet says so */
+    bool has_boot_id;          /* without one nobody could tell that it was started anew */
+    bool begun;                /* this leader has decided before that the node is to be given up */
+    bool impatient;            /* the first replica that was asked has had its time */
+    enum machine_look machine; /* whether it is off */
 
     unsigned n_silent, n_silent_most; /* nodes at once */
     unsigned n_recent, n_recent_most; /* failovers begun within a minute */
@@ -51,6 +55,7 @@ enum failover_step {
     FAILOVER_NONE,
     FAILOVER_HOLD,     /* `why`: to be told */
     FAILOVER_ASK,      /* a further replica of `volume` to preempt the node's key */
+    FAILOVER_LOOK,     /* whether the machine is off */
     FAILOVER_WAIT,     /* for answers */
     FAILOVER_WITHDRAW, /* the requests that were not answered */
     FAILOVER_TAINT,

@@ -8,6 +8,7 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
 #include "controller/failover/deleted_nodes.h"
+#include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
@@ -140,12 +141,16 @@ static char *obstacle_of(const struct failover_work *work, const struct failover
 static struct err *hold(struct failover_work *work, const struct failover_plan *plan)
 {
     CLEANUP(freep) char *obstacle = obstacle_of(work, plan);
+    const char *machine = work->in.machine == MACHINE_MAY_RUN
+                              ? "; and the cloud does not say that its machine is off"
+                              : "";
     CLEANUP(freep)
     char *text =
         work->in.deleted
-            ? mem_printf("This Node was deleted, and its volumes wait for Kubernetes: %s", obstacle)
-            : mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s",
-                         work->since, obstacle);
+            ? mem_printf("This Node was deleted, and its volumes wait for Kubernetes: %s%s",
+                         obstacle, machine)
+            : mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s%s",
+                         work->since, obstacle, machine);
 
     if (say(work, "FailoverHeldBack", text))
         metric_add(&METRIC_FAILOVERS, 1, "held back");
@@ -163,15 +168,21 @@ static struct err *write_request(struct task *self, struct failover_work *work,
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
-static struct err *ask(struct task *self, struct failover_work *work, size_t i)
+/* Unless it has begun before. */
+static void begin(const struct failover_work *work)
 {
-    const struct failover_disk *disk = &work->disks[i];
-
     if (!work->in.begun && !work->in.deleted)
         metric_observe(&METRIC_FAILOVER_SECONDS,
                        (double)node_silence_of(work->controller, work->name).ms / MS_IN_S,
                        "detect");
     failover_begin(work->controller, work->name);
+}
+
+static struct err *ask(struct task *self, struct failover_work *work, size_t i)
+{
+    const struct failover_disk *disk = &work->disks[i];
+
+    begin(work);
     log_info("node %s %s: the node of %s is asked to preempt its key at the disk", work->name,
              work->in.deleted ? "was deleted" : "is silent", disk->to_ask->metadata->name);
     return write_request(self, work, disk->to_ask, disk->request);
@@ -185,6 +196,14 @@ static struct err *withdraw(struct task *self, struct failover_work *work)
 }
 
 /* ---- giving it up ---- */
+
+/* In words; free() it. */
+static char *proof_of(const struct failover_work *work)
+{
+    if (work->in.machine == MACHINE_IS_OFF)
+        return mem_strdup("Its machine is off");
+    return mem_printf("The disks of its volumes (%zu) refuse its writes now", work->in.n_volumes);
+}
 
 /* What does not apply was about a Node that has changed since. */
 static struct err *patch_node(struct task *self, const struct failover_work *work,
@@ -238,11 +257,12 @@ static struct err *taint(struct task *self, struct failover_work *work)
     int64_t fenced_us = loop_wall_us(work->controller->loop);
 
     TRY(patch_node(self, work, patch));
+    CLEANUP(freep) char *proof = proof_of(work);
     CLEANUP(freep)
-    char *text = mem_printf("Nothing has been heard of this node since %s. The disks of its "
-                            "volumes (%zu) refuse its writes now, and Kubernetes moves its pods. "
-                            "The taint " TAINT_OUT_OF_SERVICE " goes when it is started anew",
-                            work->since, work->in.n_volumes);
+    char *text = mem_printf("Nothing has been heard of this node since %s. %s, and Kubernetes "
+                            "moves its pods. The taint " TAINT_OUT_OF_SERVICE
+                            " goes when it is started anew",
+                            work->since, proof);
     tell_volumes(work, fenced_us);
     tell_given_up(work, text);
     return NULL;
@@ -258,11 +278,12 @@ static struct err *stand_in(struct task *self, struct failover_work *work)
 
     if (err)
         return err_unless(err, ERR_EXISTS);
+    CLEANUP(freep) char *proof = proof_of(work);
     CLEANUP(freep)
-    char *text = mem_printf("This Node was deleted. The disks of its volumes (%zu) refuse its "
-                            "writes now, and Kubernetes moves its pods. It is there again, with "
-                            "the taint " TAINT_OUT_OF_SERVICE ", until they are detached",
-                            work->in.n_volumes);
+    char *text = mem_printf("This Node was deleted. %s, and Kubernetes moves its pods. It is there "
+                            "again, with the taint " TAINT_OUT_OF_SERVICE
+                            ", until their volumes are detached",
+                            proof);
     tell_given_up(work, text);
     return NULL;
 }
@@ -277,6 +298,7 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     failover_work_gather(work->controller, work->name, work->look, &again);
     if (!again.node || failover_next(&again.in).step != step)
         return NULL;
+    begin(&again);
     return step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
 }
 
@@ -364,7 +386,7 @@ static struct err *take_step(struct task *self, struct failover_work *work,
                              const struct failover_plan *plan, bool *ret_more)
 {
     *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW ||
-                plan->step == FAILOVER_DETACH;
+                plan->step == FAILOVER_DETACH || plan->step == FAILOVER_LOOK;
     switch (plan->step) {
     case FAILOVER_NONE:
     case FAILOVER_WAIT: /* an answer, or the next read of the Leases, brings it here again */
@@ -373,6 +395,9 @@ static struct err *take_step(struct task *self, struct failover_work *work,
         return hold(work, plan);
     case FAILOVER_ASK:
         return ask(self, work, plan->volume);
+    case FAILOVER_LOOK:
+        machine_look_begin(failover_machine_looks(work->controller), work->node);
+        return NULL;
     case FAILOVER_WITHDRAW:
         return withdraw(self, work);
     case FAILOVER_TAINT:

@@ -8,6 +8,7 @@
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
 #include "controller/failover/deleted_nodes.h"
+#include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
@@ -299,6 +300,14 @@ static void add_limits(struct failover_work *work)
     work->in.n_recent_most = MOST_FAILOVERS_A_MINUTE;
 }
 
+static void add_machine(struct failover_work *work)
+{
+    const struct machine_looks *looks = failover_machine_looks(work->controller);
+
+    work->in.machine =
+        looks && work->node ? machine_look_of(looks, work->node) : MACHINE_IS_UNKNOWN;
+}
+
 /* One that has come back meanwhile, or was never known, was not deleted. */
 static struct kube_object *find_node(struct failover_work *work)
 {
@@ -332,6 +341,7 @@ void failover_work_gather(struct controller *controller, const char *name,
     if (node && (ret->in.silent || ret->in.deleted))
         add_all_foreign(ret);
     add_limits(ret);
+    add_machine(ret);
 }
 
 void failover_work_fini(struct failover_work *work)

@@ -15,6 +15,7 @@
 #include "provisioner-lib/azure/skus.h"
 #include "provisioner-lib/azure/vm_cache.h"
 #include "provisioner-lib/azure/vm_model.h"
+#include "provisioner-lib/azure/vm_power.h"
 #include "provisioner-lib/azure/vm_queue.h"
 #include "provisioner-lib/region.h"
 
@@ -199,6 +200,12 @@ static struct err *instance_look(struct task *self, struct cloud *cloud, const c
     return vm_model_read(self, azure->arm, azure->skus, &request, ret);
 }
 
+static struct err *instance_power(struct task *self, struct cloud *cloud, const char *id,
+                                  enum cloud_power *ret)
+{
+    return vm_power(self, azure_of(cloud)->arm, id, ret);
+}
+
 /* Azure refuses that too, after all that an attach costs. */
 static struct err *check_subscriptions(const struct cloud_attach *attach)
 {
@@ -275,6 +282,7 @@ static const struct cloud_ops ops = {
     .instance_get = instance_get,
     .instance_forget = instance_forget,
     .instance_look = instance_look,
+    .instance_power = instance_power,
     .instance_announce = instance_announce,
     .disk_attach = attach,
     .reconsider = reconsider,

@@ -108,6 +108,22 @@ class PowerCut(Loss):
             self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
 
 
+class HostLoss(Loss):
+    """The node is dead, and Azure says that its VM runs, until it has found out."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.cluster.power_off(node)
+
+    def is_found_out(self) -> None:
+        self.azure.control("POST", f"vms/{self.node}/powerOff")
+
+    def end(self) -> None:
+        """Back when the node is Ready."""
+        self.azure.control("POST", f"vms/{self.node}/start")
+        self.cluster.power_on(self.node)
+
+
 class DeletionOfTheDead(PowerCut):
     """And its Node is deleted right after that."""
 

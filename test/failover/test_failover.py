@@ -1,9 +1,11 @@
 """A node dies, and its pod runs elsewhere, without a taint of anybody's and long before Kubernetes notices (docs/failover.md)."""
 
+import time
+
 import pytest
 from cluster.waiting import until
 from deployment.driver import OBJECTS, Driver
-from deployment.failover import Deletion, DeletionOfTheDead, Loss, PowerCut
+from deployment.failover import Deletion, DeletionOfTheDead, HostLoss, Loss, PowerCut
 from deployment.ledger import Ledger, only_on
 from deployment.timeline import Timeline
 
@@ -21,11 +23,12 @@ def taints(node: dict) -> dict[str, str]:
 
 
 class Database:
-    """On a node with a fence and a Lease, and with replicas on all others."""
+    """On a node with a Lease, and with a fence and replicas on all others, unless it is to have none."""
 
-    def __init__(self, driver: Driver, name: str):
+    def __init__(self, driver: Driver, name: str, max_shares: int | None = None):
         self.driver, self.cluster = driver, driver.cluster
-        self.ledger = Ledger(self.cluster, name, max_shares=len(self.cluster.nodes), automaticFailover="true")
+        self.max_shares = max_shares or len(self.cluster.nodes)
+        self.ledger = Ledger(self.cluster, name, max_shares=self.max_shares, automaticFailover="true")
         self.node = driver.quiet_node()
 
     def __enter__(self) -> "Database":
@@ -33,7 +36,7 @@ class Database:
             self.ledger.apply()
             self.volume = self.ledger.volume()
             self.ledger.wait_ready(120)
-        until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == len(self.cluster.nodes) - 1,
+        until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == self.max_shares - 1,
               "the replicas", 120, interval=0.5)
         until(lambda: self.node in self.leases(), "the node's Lease", 60, interval=0.5)
         return self
@@ -104,6 +107,33 @@ def test_the_node_loses_its_power(driver, timeline, measured, times):
         cut.end()
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
               "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+
+
+def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, measured):
+    def taint() -> str | None:
+        return taints(driver.cluster.get("node", database.node)).get(TAINT)
+
+    def is_held_back() -> bool:
+        events = driver.cluster.get("events", "--field-selector", f"involvedObject.name={database.node}")["items"]
+        return any(event["reason"] == "FailoverHeldBack" and "the cloud does not say that its machine is off" in event["message"]
+                   for event in events)
+
+    with Database(driver, "alone", max_shares=1) as database:
+        database.write()
+        loss = HostLoss(driver, database.node)
+        loss.ends_writing(database.ledger)
+        until(is_held_back, "an event says why it is not given up", 60, interval=0.2)
+        assert taint() is None
+        loss.is_found_out()
+        known = time.time()
+        until(taint, "the node is given up", 90, interval=0.1)
+        given_up = time.time()
+        until(lambda: loss.runs_elsewhere(database.ledger), "it runs elsewhere", 120, interval=0.2)
+        assert database.ledger.missing() == 0
+        measured["without a replica"] = {"given_up_seconds": round(given_up - known, 2),
+                                         "runs_seconds": round(time.time() - known, 2)}
+        loss.end()
+        until(lambda: taint() is None, "it was started anew, and the driver takes the taint away", 120, interval=0.5)
 
 
 @pytest.mark.parametrize("kind", (Deletion, DeletionOfTheDead))

@@ -20,8 +20,9 @@
 enum {
     LOOK_MS = 1000,
     MINUTE_MS = 60 * 1000,
-    SETTLED_MS = 30 * 1000,  /* what has been so for as long is known to all */
-    DECISION_MS = 15 * 1000, /* from the end of the grace period to the taint */
+    SETTLED_MS = 30 * 1000,    /* what has been so for as long is known to all */
+    DECISION_MS = 15 * 1000,   /* from the end of the grace period to the taint */
+    MOST_PAUSE_MS = 61 * 1000, /* between two questions whether a machine is off */
     TAKE_BACK_MS = 30 * 1000,
     PUBLISH_MS = 15 * 1000, /* where a replica is: no call to Azure takes as little */
     MOST_SILENT = 2,
@@ -80,8 +81,17 @@ static uint64_t key_on_record(const struct sim *sim, const struct record *record
                : 0;
 }
 
+/* The boot that is given up: it may have been started anew since Azure has said that it is off. */
+static bool has_ended(const struct machine *machine, const char *given_up)
+{
+    CLEANUP(freep) char *boot = mem_printf("%s-%u", machine->name, machine->boots);
+
+    return !machine->up || strcmp(given_up, boot) != 0;
+}
+
 static void check_given_up_volume(const struct invariants *invariants,
-                                  const struct machine *machine, const struct record *record)
+                                  const struct machine *machine, const struct record *record,
+                                  bool ended)
 {
     struct sim *sim = invariants->sim;
     struct volume *volume = volume_of_disk(sim, record->volume->disk);
@@ -94,16 +104,18 @@ static void check_given_up_volume(const struct invariants *invariants,
     if (!volume->wish.failover)
         verdict_violated(sim, NO_PROOF, "%s is given up, and volume %s of it did not ask for it",
                          machine->name, record->volume->name);
-    if (disk && key && is_registered(sim, disk, key))
+    if (disk && key && !ended && is_registered(sim, disk, key))
         verdict_violated(sim, NO_PROOF,
                          "%s is given up, and the disk of volume %s knows %#" PRIx64 " still",
                          machine->name, record->volume->name, key);
 }
 
-static void check_given_up(const struct invariants *invariants, const struct machine *machine)
+static void check_given_up(const struct invariants *invariants, const struct machine *machine,
+                           const char *given_up)
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
+    bool ended = has_ended(machine, given_up);
 
     coverage_count("failover", machine->up ? "alive" : "dead",
                    machine->registered ? "given up" : "deleted");
@@ -112,9 +124,9 @@ static void check_given_up(const struct invariants *invariants, const struct mac
         const struct record *record = record_on(volume, machine->name);
 
         if (record && (record->primary || record->is_primary))
-            check_given_up_volume(invariants, machine, record);
+            check_given_up_volume(invariants, machine, record, ended);
     }
-    if (other_driver_is_on(machine))
+    if (other_driver_is_on(machine) && !ended)
         verdict_violated(sim, NO_PROOF, "%s is given up, and has a volume of another driver",
                          machine->name);
     if (machine_is_connected(machine) && !machine->dismissed &&
@@ -143,7 +155,7 @@ void check_taint(struct invariants *invariants, const json_t *before, const json
     if (!machine)
         return;
     if (given_up && !former)
-        check_given_up(invariants, machine);
+        check_given_up(invariants, machine, given_up);
     if (before && former && !given_up && strcmp(boot_of(after), former) == 0)
         verdict_violated(invariants->sim, STAYS_GIVEN_UP,
                          "%s was given up, and is taken back without having been started anew",
@@ -189,14 +201,22 @@ void invariants_preempted(struct sim *sim, const char *by, uint64_t key)
 
 /* ---- in time ---- */
 
+static bool is_wanted(const struct invariants *invariants, const struct machine *machine,
+                      const struct record *record, uint64_t since)
+{
+    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->disk);
+
+    (void)machine;
+    return volume && volume->wish.failover && !record->deleting && record->promoted <= since &&
+           record->is_primary && record->primary;
+}
+
 static bool is_provable(const struct invariants *invariants, const struct machine *machine,
                         const struct record *record, uint64_t since)
 {
     const struct sim *sim = invariants->sim;
-    const struct volume *volume = volume_of_disk(sim, record->volume->disk);
 
-    if (!volume || !volume->wish.failover || !key_on_record(sim, record) || record->deleting ||
-        record->promoted > since || !record->is_primary || !record->primary)
+    if (!is_wanted(invariants, machine, record, since) || !key_on_record(sim, record))
         return false;
     LIST_FOREACH(&record->volume->attachments, link) {
         const struct record *other = RECORD_OF(link);
@@ -210,13 +230,15 @@ static bool is_provable(const struct invariants *invariants, const struct machin
             !helper->ready || !was_heard_since(helper, since))
             return false;
     }
-    return volume->wish.max_shares > 1 &&
+    return volume_of_disk(sim, record->volume->disk)->wish.max_shares > 1 &&
            record->volume->attachments.next->next != &record->volume->attachments;
 }
 
 /* Its volumes, all of them published and mounted before. */
-static bool all_are_provable(const struct invariants *invariants, const struct machine *machine,
-                             uint64_t since)
+static bool all_are(const struct invariants *invariants, const struct machine *machine,
+                    uint64_t since,
+                    bool (*is_it)(const struct invariants *, const struct machine *,
+                                  const struct record *, uint64_t))
 {
     size_t primaries = 0, published = 0;
 
@@ -226,7 +248,7 @@ static bool all_are_provable(const struct invariants *invariants, const struct m
         if (!record || !(record->primary || record->is_primary))
             continue;
         primaries++;
-        if (!is_provable(invariants, machine, record, since))
+        if (!is_it(invariants, machine, record, since))
             return false;
     }
     LIST_FOREACH(&machine->publications, link) {
@@ -258,6 +280,28 @@ static bool may_be_late(const struct invariants *invariants, const struct machin
            machine->lease_renewed + MINUTE_MS / 4 < machine->silent_since;
 }
 
+/* Either by the disks of its volumes or by Azure's word, for which it is asked again and again. */
+static void note_provable(const struct invariants *invariants, struct machine *machine,
+                          uint64_t since)
+{
+    const struct sim *sim = invariants->sim;
+
+    if (other_driver_is_on(machine) || !all_are(invariants, machine, since, is_provable))
+        machine->unprovable_at = loop_now(sim->loop);
+    if (!machine_is_off(machine) || sim->landscape.no_provider_ids ||
+        !all_are(invariants, machine, since, is_wanted))
+        machine->may_run_at = loop_now(sim->loop);
+}
+
+/* `began`: since then somebody asks. */
+static bool was_provable(const struct machine *machine, uint64_t began, uint64_t now)
+{
+    uint64_t off_since = machine->may_run_at > began ? machine->may_run_at : began;
+
+    return now >= machine->unprovable_at + DECISION_MS ||
+           now >= off_since + MOST_PAUSE_MS + DECISION_MS;
+}
+
 static void check_silent(const struct invariants *invariants, struct machine *machine)
 {
     struct sim *sim = invariants->sim;
@@ -265,13 +309,11 @@ static void check_silent(const struct invariants *invariants, struct machine *ma
     uint64_t due = machine->silent_since + sim->node_grace_ms + DECISION_MS;
 
     if (machine_is_connected(machine) || machine_is_out_of_service(machine) ||
-        !machine->registered || machine->dismissed || other_driver_is_on(machine) ||
-        machine->silent_since < 2 * MINUTE_MS)
+        !machine->registered || machine->dismissed || machine->silent_since < 2 * MINUTE_MS)
         return;
     uint64_t since = machine->silent_since - MINUTE_MS;
-    if (!all_are_provable(invariants, machine, since))
-        machine->unprovable_at = now;
-    if (now < due || now < machine->unprovable_at + DECISION_MS ||
+    note_provable(invariants, machine, since);
+    if (now < due || !was_provable(machine, due, now) ||
         now < invariants->many_silent + DECISION_MS || may_be_late(invariants, machine, since))
         return;
     verdict_violated(sim, GIVEN_UP_IN_TIME,
@@ -284,13 +326,11 @@ static void check_deleted(const struct invariants *invariants, struct machine *m
 {
     uint64_t now = loop_now(invariants->sim->loop), deleted = machine->unready_since;
 
-    if (machine->registered || machine->given_up || other_driver_is_on(machine) ||
-        deleted < 2 * MINUTE_MS)
+    if (machine->registered || machine->given_up || deleted < 2 * MINUTE_MS)
         return;
     uint64_t since = deleted - MINUTE_MS;
-    if (!all_are_provable(invariants, machine, since))
-        machine->unprovable_at = now;
-    if (now < deleted + DECISION_MS || now < machine->unprovable_at + DECISION_MS ||
+    note_provable(invariants, machine, since);
+    if (now < deleted + DECISION_MS || !was_provable(machine, deleted, now) ||
         !servers_were_well(invariants, since))
         return;
     verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,

@@ -248,6 +248,22 @@ void machine_power_off(struct machine *machine)
         vm_set_power(vm, POWER_STOPPED);
 }
 
+void machine_lose_host(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    machine_power_off(machine);
+    if (vm)
+        vm_set_power(vm, POWER_RUNNING);
+}
+
+bool machine_is_off(const struct machine *machine)
+{
+    const struct vm *vm = machine_vm(machine);
+
+    return !machine->up && (!vm || vm->power != POWER_RUNNING);
+}
+
 void machine_power_on(struct machine *machine)
 {
     struct vm *vm = machine_vm(machine);

@@ -59,6 +59,7 @@ struct machine {
     uint64_t lease_renewed;   /* loop_now time */
     uint64_t connected_since; /* likewise: it has run and reached the API server since then */
     uint64_t unprovable_at;   /* likewise: it last had a volume that keeps it from being given up */
+    uint64_t may_run_at;      /* likewise, even if Azure says that it is off */
     uint64_t silent_since;    /* likewise: it does not */
     uint64_t cut_disks_until; /* likewise: the last time that it was cut off from them */
     uint64_t given_up_at;     /* likewise */
@@ -85,8 +86,13 @@ bool machine_is_out_of_service(const struct machine *machine);
 /* Its Node has changed, or is gone (NULL). Must not write. */
 void machine_see_node(struct machine *machine, const json_t *node);
 
-/* What it was running and had mounted is lost. The VM stays, with its disks. */
+/* What it was running and had mounted is lost. The VM stays, with its disks, and Azure says that it
+ * is stopped. */
 void machine_power_off(struct machine *machine);
+/* The same by its host, of which Azure does not know. */
+void machine_lose_host(struct machine *machine);
+/* Azure says that it does not run, or there is none. */
+bool machine_is_off(const struct machine *machine);
 void machine_power_on(struct machine *machine); /* with a new boot id */
 /* Its connection to the API server; `frozen` if it also stands still. */
 void machine_cut(struct machine *machine, bool frozen);

@@ -71,6 +71,15 @@ static void die(struct sim *sim, const struct incident *incident)
         machine_power_off(machine);
 }
 
+static void lose_host(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    struct machine *machine = strike(sim, incident, &random);
+
+    if (machine)
+        machine_lose_host(machine);
+}
+
 static void cut(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -279,6 +288,7 @@ static void ambush_replica(struct sim *sim, const struct incident *incident)
 /* clang-format off */
 static const struct incident_kind silent_kinds[] = {
     {"silent-dies", die, recover_all, 1 * SECOND_MS, 15 * MINUTE_MS, true},
+    {"silent-host-dies", lose_host, recover_all, 1 * SECOND_MS, 15 * MINUTE_MS, true},
     {"silent-cut", cut, recover_all, 5 * SECOND_MS, 60 * SECOND_MS, true},
     {"silent-cut-long", cut, recover_all, 1 * MINUTE_MS, 10 * MINUTE_MS, true},
     {"silent-frozen", freeze, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},

@@ -113,8 +113,7 @@ static void draw_failover(struct workload *workload)
         wish->max_shares = 2 + (unsigned)random_below(&random, 2);
         wish->replicas = wish->max_shares - 1;
     }
-    wish->failover = wish->replicas > 0 && wish->origin == VOLUME_DYNAMIC &&
-                     random_below(&random, RARELY_NOT) > 0;
+    wish->failover = wish->origin == VOLUME_DYNAMIC && random_below(&random, RARELY_NOT) > 0;
     wish->unfenced = random_below(&random, RARELY_UNFENCED) == 0;
 }
 

@@ -20,10 +20,11 @@ static const struct {
     {ATTACHMENT("'AUTOMATICFAILOVER':'True'", "Primary", FENCE("held " KEY)), true},
     {ATTACHMENT("'automaticFailover':'false'", "Primary", FENCE("held " KEY)), false},
     {ATTACHMENT("", "Primary", FENCE("held " KEY)), false},
-    /* It has no fence, or none any more: its node may not be given up for it. */
+    /* Without one only a machine that is off is given up. */
+    {ATTACHMENT(WISH, "Primary", FENCE("unsupported")), true},
+    {ATTACHMENT(WISH, "Primary", ""), true},
+    /* Another node has it. */
     {ATTACHMENT(WISH, "Primary", FENCE("lost " KEY)), false},
-    {ATTACHMENT(WISH, "Primary", FENCE("unsupported")), false},
-    {ATTACHMENT(WISH, "Primary", ""), false},
     /* One that has preempted a former primary and is not the primary yet. */
     {ATTACHMENT(WISH, "Replica", FENCE("held " KEY)), false},
     {"{'metadata':{'name':'a'}}", false},

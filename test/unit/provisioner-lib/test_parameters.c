@@ -156,20 +156,13 @@ static const struct {
      "(ReadWriteMany)"},
     {"automaticFailover=true;maxShares=2;skuName=Premium_LRS", false, "Premium_LRS 2/1 None ext4"},
     {"automaticFailover=false;fencing=none", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
-    {"automaticFailover=true", false,
-     "parameter automaticFailover is not possible with volumes without replicas; it needs "
-     "maxShares "
-     "and maxMountReplicaCount"},
-    {"automaticFailover=true;maxShares=2;maxMountReplicaCount=0;skuName=Premium_LRS", false,
-     "parameter automaticFailover is not possible with volumes without replicas; it needs "
-     "maxShares "
-     "and maxMountReplicaCount"},
+    /* Azure's word that the VM is off needs neither replicas nor a fence. */
+    {"automaticFailover=true", false, "StandardSSD_LRS 1/0 ReadOnly ext4"},
+    {"automaticFailover=true;maxShares=2;fencing=guest;skuName=Premium_LRS", false,
+     "Premium_LRS 2/1 None ext4"},
     {"automaticFailover=true;maxShares=2;skuName=Premium_LRS", true,
      "parameter automaticFailover is not possible with volumes that several nodes write to "
      "(ReadWriteMany)"},
-    {"automaticFailover=true;maxShares=2;fencing=guest;skuName=Premium_LRS", false,
-     "parameter automaticFailover is not possible with fencing: none or guest: without a fence "
-     "nobody knows that a silent node does not write"},
     {"fencing=always", false,
      "parameter fencing: \"always\" is not one of preferred, required, none, guest"},
     {"perfProfile=fast", false,

@@ -7,10 +7,15 @@
 /* ---- nodes ---- */
 
 #define LIMITS .n_silent_most = 2, .n_recent_most = 10
-#define NODE LIMITS, .has_node = true, .has_boot_id = true
-#define SILENT NODE, .silent = true
+#define NODE_IN(cloud) LIMITS, cloud, .has_node = true, .has_boot_id = true
+#define NODE NODE_IN(.machine = MACHINE_MAY_RUN)
+#define SILENT_IN(cloud) NODE_IN(cloud), .silent = true
+#define SILENT SILENT_IN(.machine = MACHINE_MAY_RUN)
 #define GIVEN_UP NODE, .out_of_service = true, .ours = true
-#define DELETED LIMITS, .deleted = true, .has_boot_id = true, .n_unreleased = 1
+#define DELETED_IN(cloud) LIMITS, cloud, .deleted = true, .has_boot_id = true, .n_unreleased = 1
+#define DELETED DELETED_IN(.machine = MACHINE_MAY_RUN)
+#define ASK_CLOUD .machine = MACHINE_TO_ASK
+#define OFF .machine = MACHINE_IS_OFF
 #define STAND_IN GIVEN_UP, .stand_in = true
 #define VOLUMES(...)                                                                               \
     .volumes = (const struct failover_volume[]){__VA_ARGS__},                                      \
@@ -136,6 +141,58 @@ static const struct {
     {"one has no replica",
      {SILENT, VOLUMES(NEW, ALONE)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_NO_REPLICA, .volume = 1}},
+
+    /* ---- whether the machine is off ---- */
+    {"is not asked while a replica can be",
+     {SILENT_IN(ASK_CLOUD), VOLUMES(NEW)},
+     {.step = FAILOVER_ASK}},
+    {"nor while one may answer",
+     {SILENT_IN(ASK_CLOUD), .begun = true, VOLUMES(ASKED)},
+     {.step = FAILOVER_WAIT}},
+    {"is asked where none has answered",
+     {SILENT_IN(ASK_CLOUD), .begun = true, .impatient = true, VOLUMES(ALL_ASKED)},
+     {.step = FAILOVER_LOOK}},
+    {"is asked without a replica", {SILENT_IN(ASK_CLOUD), VOLUMES(ALONE)}, {.step = FAILOVER_LOOK}},
+    {"is asked without a fence",
+     {SILENT_IN(ASK_CLOUD), VOLUMES(UNFENCED)},
+     {.step = FAILOVER_LOOK}},
+    {"is asked for somebody else's volume",
+     {SILENT_IN(ASK_CLOUD), .n_foreign = 1, VOLUMES(PROVEN)},
+     {.step = FAILOVER_LOOK}},
+    {"is no matter where many are silent",
+     {SILENT_IN(ASK_CLOUD), .n_silent = 3, VOLUMES(ALONE)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
+    {"is no matter where one does not want it",
+     {SILENT_IN(ASK_CLOUD), VOLUMES(UNWANTED)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_WANTED}},
+    {"was asked just now",
+     {SILENT_IN(.machine = MACHINE_ASKED), VOLUMES(ALONE)},
+     {.step = FAILOVER_WAIT}},
+    {"cannot be asked",
+     {SILENT_IN(.machine = MACHINE_IS_UNKNOWN), VOLUMES(ALONE)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NO_REPLICA}},
+    {"it is, and that is as good as any fence",
+     {SILENT_IN(OFF), .n_foreign = 1, VOLUMES(UNFENCED, ALONE, NEW)},
+     {.step = FAILOVER_TAINT}},
+    {"it is, and a replica may still answer",
+     {SILENT_IN(OFF), .n_unanswered = 1, VOLUMES(ASKED)},
+     {.step = FAILOVER_WITHDRAW}},
+    {"it is, and one does not want it",
+     {SILENT_IN(OFF), VOLUMES(ALONE, UNWANTED)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_WANTED, .volume = 1}},
+    {"it is, and many are silent",
+     {SILENT_IN(OFF), .n_silent = 3, VOLUMES(ALONE)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
+    {"it is, and many were given up",
+     {SILENT_IN(OFF), .n_recent = 10, VOLUMES(ALONE)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_RECENT}},
+    {"it is, and heard of again", {NODE_IN(OFF), VOLUMES(ALONE)}, {.step = FAILOVER_NONE}},
+    {"its Node was deleted, and nobody can fence it",
+     {DELETED_IN(ASK_CLOUD), VOLUMES(ALONE)},
+     {.step = FAILOVER_LOOK}},
+    {"its Node was deleted, and it is off",
+     {DELETED_IN(OFF), VOLUMES(ALONE)},
+     {.step = FAILOVER_STAND_IN}},
 
     /* ---- given up ---- */
     {"by somebody else", {SILENT, .out_of_service = true, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
