@@ -9,12 +9,13 @@
 #include "lib/base/text.h"
 #include "provisioner-lib/records/failover_note.h"
 
-/* Each ends with what is named; the first begins when the node fell silent. */
+/* Each ends with what is named; the first begins when the node fell silent, or its Node was
+ * deleted. */
 enum phase { DETECT, FENCE, TAINT, SCHEDULE, PROMOTE, MOUNT, PHASES };
 
 static const char *const names[PHASES] = {
     [DETECT] = "detect",         /* a replica's node was asked */
-    [FENCE] = "fence",           /* the disks refused the node's writes */
+    [FENCE] = "fence",           /* the disks refused the node's writes, or its VM was off */
     [TAINT] = "taint",           /* the node had the taint: the Event */
     [SCHEDULE] = "schedule",     /* the pod had a node */
     [PROMOTE] = "promote",       /* the replica was primary */
@@ -82,9 +83,9 @@ static bool read_failover(const struct kube_object *object, const struct kube_ob
         !event_is_about(object, AZ_VOLUMES.kind, volume) ||
         !failover_note_parse(event->note, &ret->node, &times))
         return false;
-    ret->begin_us = times.silent_us;
+    ret->begin_us = times.lost_us;
     ret->ends_us[DETECT] = times.asked_us;
-    ret->ends_us[FENCE] = times.fenced_us;
+    ret->ends_us[FENCE] = times.proven_us;
     ret->ends_us[TAINT] = event_time_us(object);
     return true;
 }

@@ -1,6 +1,6 @@
 /* The failover reconciler: gives up nodes of which nothing is heard, or whose Node was deleted,
- * once their disks refuse their writes, and takes them back when they were started anew
- * (docs/failover.md). The key is the node's, as an AzDriverNode's. */
+ * once their disks refuse their writes, or their machines are off, and takes them back when they
+ * were started anew (docs/failover.md). The key is the node's, as an AzDriverNode's. */
 #include "controller/failover/reconcile.h"
 
 #include <string.h>
@@ -10,17 +10,15 @@
 #include "controller/failover/deleted_nodes.h"
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
+#include "controller/failover/notices.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
 #include "controller/failover/work.h"
-#include "controller/metrics.h"
-#include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "lib/kube/node.h"
-#include "provisioner-lib/records/failover_note.h"
 #include "provisioner-lib/records/status_annotation.h"
 
 #define KUBELET_LEASES "kube-node-lease"
@@ -29,7 +27,6 @@ enum {
     MOST_STEPS = 64,
     SLACK_MS = 1000,
     US_IN_MS = 1000,
-    MS_IN_S = 1000,
     LOOK_MS = 1000, /* at a Node that was deleted */
 };
 
@@ -85,78 +82,6 @@ static struct err *look(struct task *self, struct controller *controller, const 
     return ask_whether_deleted(self, controller, node, &ret->is_deleted);
 }
 
-/* ---- what is said ---- */
-
-/* False if it was said before. */
-static bool say(struct failover_work *work, const char *reason, const char *text)
-{
-    if (!failover_is_news(work->controller, work->name, text))
-        return false;
-    log_warning("node %s: %s", work->name, text);
-    events_record(work->controller->events, &NODES, work->node->metadata, EVENT_WARNING, reason,
-                  "Failover", "%s", text);
-    return true;
-}
-
-static const char *volume_of(const struct failover_work *work, size_t i)
-{
-    return i < work->in.n_volumes ? as_attachment(work->disks[i].attachment)->spec->volume_name
-                                  : "";
-}
-
-static char *obstacle_of(const struct failover_work *work, const struct failover_plan *plan)
-{
-    const char *volume = volume_of(work, plan->volume);
-
-    switch (plan->why) {
-    case FAILOVER_MANY_SILENT:
-        return mem_printf("%u nodes are silent at once, and at most %u are given up: it may be the "
-                          "network (--failover-max-silent)",
-                          work->in.n_silent, work->in.n_silent_most);
-    case FAILOVER_MANY_RECENT:
-        return mem_printf("%u nodes have been given up within a minute", work->in.n_recent);
-    case FAILOVER_NO_BOOT_ID:
-        return mem_strdup("it has no status.nodeInfo.bootID, by which it could be taken back");
-    case FAILOVER_FOREIGN:
-        return mem_printf("nobody can prove that it does not write to all of its volumes: %s",
-                          work->foreign);
-    case FAILOVER_NOT_WANTED:
-        return mem_printf("volume %s, which is published there, does not ask for automatic "
-                          "failover (automaticFailover)",
-                          volume);
-    case FAILOVER_NOT_FENCED:
-        return mem_printf("volume %s, which is published there, has no fence", volume);
-    case FAILOVER_NO_REPLICA:
-        return mem_printf("volume %s has no replica that is attached to another node that is "
-                          "heard of",
-                          volume);
-    case FAILOVER_NO_ANSWER:
-        return mem_printf("the nodes of the replicas of volume %s have been asked to preempt its "
-                          "key at the disk, and none has said yet that the disk has confirmed it",
-                          volume);
-    }
-    abort();
-}
-
-static struct err *hold(struct failover_work *work, const struct failover_plan *plan)
-{
-    CLEANUP(freep) char *obstacle = obstacle_of(work, plan);
-    const char *machine = work->in.machine == MACHINE_MAY_RUN
-                              ? "; and the cloud does not say that its machine is off"
-                              : "";
-    CLEANUP(freep)
-    char *text =
-        work->in.deleted
-            ? mem_printf("This Node was deleted, and its volumes wait for Kubernetes: %s%s",
-                         obstacle, machine)
-            : mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s%s",
-                         work->since, obstacle, machine);
-
-    if (say(work, "FailoverHeldBack", text))
-        metric_add(&METRIC_FAILOVERS, 1, "held back");
-    return NULL;
-}
-
 /* ---- the proof ---- */
 
 static struct err *write_request(struct task *self, struct failover_work *work,
@@ -168,21 +93,11 @@ static struct err *write_request(struct task *self, struct failover_work *work,
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
-/* Unless it has begun before. */
-static void begin(const struct failover_work *work)
-{
-    if (!work->in.begun && !work->in.deleted)
-        metric_observe(&METRIC_FAILOVER_SECONDS,
-                       (double)node_silence_of(work->controller, work->name).ms / MS_IN_S,
-                       "detect");
-    failover_begin(work->controller, work->name);
-}
-
 static struct err *ask(struct task *self, struct failover_work *work, size_t i)
 {
     const struct failover_disk *disk = &work->disks[i];
 
-    begin(work);
+    failover_tell_begun(work);
     log_info("node %s %s: the node of %s is asked to preempt its key at the disk", work->name,
              work->in.deleted ? "was deleted" : "is silent", disk->to_ask->metadata->name);
     return write_request(self, work, disk->to_ask, disk->request);
@@ -197,14 +112,6 @@ static struct err *withdraw(struct task *self, struct failover_work *work)
 
 /* ---- giving it up ---- */
 
-/* In words; free() it. */
-static char *proof_of(const struct failover_work *work)
-{
-    if (work->in.machine == MACHINE_IS_OFF)
-        return mem_strdup("Its machine is off");
-    return mem_printf("The disks of its volumes (%zu) refuse its writes now", work->in.n_volumes);
-}
-
 /* What does not apply was about a Node that has changed since. */
 static struct err *patch_node(struct task *self, const struct failover_work *work,
                               const json_t *patch)
@@ -215,77 +122,20 @@ static struct err *patch_node(struct task *self, const struct failover_work *wor
     return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
 }
 
-/* For those who ask what has become of a volume, and of what the gap consisted (azdiskctl). */
-static void tell_volumes(const struct failover_work *work, int64_t fenced_us)
-{
-    struct controller *controller = work->controller;
-    uint64_t begun = failover_begun(controller, work->name);
-    const struct failover_times times = {
-        .silent_us = timestamp_noted(work->since),
-        .asked_us = loop_wall_us(controller->loop) -
-                    (int64_t)(loop_now(controller->loop) - begun) * US_IN_MS,
-        .fenced_us = fenced_us,
-    };
-    CLEANUP(freep) char *note = failover_note_text(work->name, &times);
-
-    /* Not of a node that was heard of in this moment. */
-    for (size_t i = 0; begun && i < work->in.n_volumes; i++) {
-        CLEANUP(freep)
-        char *key = kube_key(controller->settings.namespace_, volume_of(work, i));
-        const struct kube_object *volume = store_get(controller->volumes, key);
-
-        if (volume)
-            events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
-                          EVENT_FAILED_OVER, "Failover", "%s", note);
-    }
-}
-
-static void tell_given_up(struct failover_work *work, const char *text)
-{
-    uint64_t begun = failover_begun(work->controller, work->name);
-
-    say(work, EVENT_FAILED_OVER, text);
-    metric_add(&METRIC_FAILOVERS, 1, "released");
-    if (begun) /* else by another leader */
-        metric_observe(&METRIC_FAILOVER_SECONDS,
-                       (double)(loop_now(work->controller->loop) - begun) / MS_IN_S, "fence");
-}
-
-static struct err *taint(struct task *self, struct failover_work *work)
+static struct err *taint(struct task *self, const struct failover_work *work)
 {
     CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(work->node);
-    int64_t fenced_us = loop_wall_us(work->controller->loop);
 
-    TRY(patch_node(self, work, patch));
-    CLEANUP(freep) char *proof = proof_of(work);
-    CLEANUP(freep)
-    char *text = mem_printf("Nothing has been heard of this node since %s. %s, and Kubernetes "
-                            "moves its pods. The taint " TAINT_OUT_OF_SERVICE
-                            " goes when it is started anew",
-                            work->since, proof);
-    tell_volumes(work, fenced_us);
-    tell_given_up(work, text);
-    return NULL;
+    return patch_node(self, work, patch);
 }
 
 /* A kubelet that is started may be faster; then it is a node like others. */
-static struct err *stand_in(struct task *self, struct failover_work *work)
+static struct err *stand_in(struct task *self, const struct failover_work *work)
 {
     struct controller *controller = work->controller;
     CLEANUP(json_decrefp) json_t *node = stand_in_json(work->node);
-    struct err *err =
-        cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
 
-    if (err)
-        return err_unless(err, ERR_EXISTS);
-    CLEANUP(freep) char *proof = proof_of(work);
-    CLEANUP(freep)
-    char *text = mem_printf("This Node was deleted. %s, and Kubernetes moves its pods. It is there "
-                            "again, with the taint " TAINT_OUT_OF_SERVICE
-                            ", until their volumes are detached",
-                            proof);
-    tell_given_up(work, text);
-    return NULL;
+    return cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
 }
 
 /* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
@@ -298,8 +148,13 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     failover_work_gather(work->controller, work->name, work->look, &again);
     if (!again.node || failover_next(&again.in).step != step)
         return NULL;
-    begin(&again);
-    return step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
+    int64_t proven_us = loop_wall_us(work->controller->loop);
+    failover_tell_begun(&again);
+    struct err *err = step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
+    if (err)
+        return err_unless(err, ERR_EXISTS);
+    failover_tell_given_up(&again, proven_us);
+    return NULL;
 }
 
 static void note_volume(void *ctx, const char *volume)
@@ -392,7 +247,8 @@ static struct err *take_step(struct task *self, struct failover_work *work,
     case FAILOVER_WAIT: /* an answer, or the next read of the Leases, brings it here again */
         return NULL;
     case FAILOVER_HOLD:
-        return hold(work, plan);
+        failover_tell_held_back(work, plan);
+        return NULL;
     case FAILOVER_ASK:
         return ask(self, work, plan->volume);
     case FAILOVER_LOOK:

@@ -6,18 +6,25 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/timestamp.h"
 
+#define SILENT_NODE "Nothing has been heard of node "
+#define SILENT_SINCE " since "
+#define DELETED_NODE "The Node of node "
+#define DELETED_AT " was deleted at "
+#define ASKED_FROM " asked from "
+#define PROVEN_AT " proven at "
+
 char *failover_note_text(const char *node, const struct failover_times *times)
 {
-    char silent[TIMESTAMP_SIZE], asked[TIMESTAMP_SIZE], fenced[TIMESTAMP_SIZE];
+    char lost[TIMESTAMP_SIZE], asked[TIMESTAMP_SIZE], proven[TIMESTAMP_SIZE];
 
-    timestamp_format_micro(times->silent_us, silent);
+    timestamp_format_micro(times->lost_us, lost);
     timestamp_format_micro(times->asked_us, asked);
-    timestamp_format_micro(times->fenced_us, fenced);
-    return mem_printf(
-        "Nothing has been heard of node %s since %s . Its disks were being fenced from "
-        "%s on, and all refused its writes at %s ; then it was given up, and "
-        "Kubernetes moves its pods",
-        node, silent, asked, fenced);
+    timestamp_format_micro(times->proven_us, proven);
+    return mem_printf("%s%s%s%s . Whether it still writes was" ASKED_FROM
+                      "%s on, and that it does not was" PROVEN_AT
+                      "%s ; then it was given up, and Kubernetes moves its pods",
+                      times->deleted ? DELETED_NODE : SILENT_NODE, node,
+                      times->deleted ? DELETED_AT : SILENT_SINCE, lost, asked, proven);
 }
 
 /* The word after a phrase; NULL if there is none. free() it. */
@@ -41,12 +48,16 @@ static int64_t time_after(const char *note, const char *phrase)
 
 bool failover_note_parse(const char *note, char **ret_node, struct failover_times *ret)
 {
-    const struct failover_times times = {.silent_us = time_after(note, " since "),
-                                         .asked_us = time_after(note, " being fenced from "),
-                                         .fenced_us = time_after(note, " its writes at ")};
-    char *node = word_after(note, "heard of node ");
+    bool deleted = strncmp(note, DELETED_NODE, strlen(DELETED_NODE)) == 0;
+    const struct failover_times times = {
+        .deleted = deleted,
+        .lost_us = time_after(note, deleted ? DELETED_AT : SILENT_SINCE),
+        .asked_us = time_after(note, ASKED_FROM),
+        .proven_us = time_after(note, PROVEN_AT),
+    };
+    char *node = word_after(note, deleted ? DELETED_NODE : SILENT_NODE);
 
-    if (!node || !times.silent_us || !times.asked_us || !times.fenced_us) {
+    if (!node || !times.lost_us || !times.asked_us || !times.proven_us) {
         free(node);
         return false;
     }

@@ -1,5 +1,6 @@
-/* failover_note.h - the note of the Event FailedOver on an AzVolume: when its node fell silent, and
- * when the controller took each step until the node was given up (docs/failover.md).
+/* failover_note.h - the note of the Event FailedOver on an AzVolume: when its node fell silent, or
+ * its Node was deleted, and when the controller took each step until the node was given up
+ * (docs/failover.md).
  *
  * Written by the controller, read by azdiskctl. It is a sentence for people, in which the times
  * have fixed places. Pure; for all programs.
@@ -14,9 +15,10 @@
 /* Microseconds since 1970. What comes after them, that the node was given up, is the time of the
  * Event. */
 struct failover_times {
-    int64_t silent_us; /* the plug-in's last renewal, by the node's clock */
+    bool deleted;      /* its Node was */
+    int64_t lost_us;   /* the plug-in's last renewal, by the node's clock; or the deletion */
     int64_t asked_us;  /* the first replica's node was asked to fence the disk */
-    int64_t fenced_us; /* all disks of the node's volumes refused its writes */
+    int64_t proven_us; /* all disks of the node's volumes refused its writes, or its VM was off */
 };
 
 /* free() it. */
