@@ -4,6 +4,7 @@
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
 #include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/records/driver_node.h"
 
 struct metric METRIC_RECONCILES = {
     .name = "azuredisk_reconcile_total",
@@ -91,6 +92,21 @@ static struct metric attachments_gauge = {
     .labels = {"role", "state"},
 };
 
+static struct metric driver_nodes_gauge = {
+    .name = "azuredisk_driver_nodes",
+    .help = "AzDriverNodes: alive, or silent, those whose last heartbeat is older than "
+            "--heartbeat-limit.",
+    .type = METRIC_GAUGE,
+    .labels = {"state"},
+};
+
+struct metric METRIC_LACKING_REPLICAS = {
+    .name = "azuredisk_volumes_lacking_replicas",
+    .help = "Published volumes that have fewer replicas than wanted, since there is no place for "
+            "more, or Azure still copies their data.",
+    .type = METRIC_GAUGE,
+};
+
 struct metric METRIC_SILENT_NODES = {
     .name = "azuredisk_silent_nodes",
     .help = "Nodes whose plug-in has not renewed its Lease for the grace period and that have not "
@@ -113,6 +129,8 @@ struct metric *const CONTROLLER_METRICS[] = {
     &leader_gauge,
     &volumes_gauge,
     &attachments_gauge,
+    &driver_nodes_gauge,
+    &METRIC_LACKING_REPLICAS,
     &METRIC_SILENT_NODES,
     &METRIC_BUILD_INFO,
     &METRIC_AZURE_REQUESTS,
@@ -151,6 +169,29 @@ static void count_objects(const struct controller *controller)
     }
 }
 
+static void count_driver_nodes(const struct controller *controller)
+{
+    double silent = 0;
+
+    STORE_FOREACH(controller->driver_nodes, object) {
+        int64_t heard_us = driver_node_heard_us(KUBE_AS(Api__AzDriverNode, object));
+
+        silent += heartbeat_is_stale(heard_us, loop_wall_us(controller->loop),
+                                     controller->settings.heartbeat_limit_ms);
+    }
+    metric_set(&driver_nodes_gauge, silent, "silent");
+    metric_set(&driver_nodes_gauge, (double)store_count(controller->driver_nodes) - silent,
+               "alive");
+}
+
+/* Who watches whether a counter grows does not see its first value. */
+static void begin_at_zero(void)
+{
+    metric_add(&METRIC_FAILOVERS, 0, "held back");
+    metric_add(&METRIC_FAILOVERS, 0, "released");
+    metric_add(&METRIC_AUDIT_SCANS, 0, "ok");
+}
+
 void metrics_refresh(const struct controller *controller, bool leads)
 {
     for (size_t i = 0; controller->leading && i < N_QUEUES; i++) {
@@ -161,4 +202,6 @@ void metrics_refresh(const struct controller *controller, bool leads)
     metric_set(&leader_gauge, leads ? 1 : 0, NULL);
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     count_objects(controller);
+    count_driver_nodes(controller);
+    begin_at_zero();
 }

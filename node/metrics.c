@@ -106,10 +106,21 @@ struct metric *const NODE_METRICS[] = {
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
+/* Who watches whether a counter grows does not see its first value. */
+static void begin_at_zero(void)
+{
+    metric_add(&METRIC_PROOFS, 0, "refused");
+    metric_add(&METRIC_FENCES, 0, "refused");
+    metric_add(&METRIC_FENCES, 0, "lost");
+    metric_add(&METRIC_HEARTBEATS, 0, "failed");
+    metric_add(&METRIC_NODE_LEASE, 0, "failed");
+}
+
 void metrics_refresh(const struct node *node)
 {
     int limit = informers_slot_limit(node), taken = informers_slots_taken(node);
 
+    begin_at_zero();
     metric_set(&METRIC_BUILD_INFO, 1, VERSION);
     metric_set(&busy_workers, host_busy_workers(node->host));
     metric_set(&hung_disks, volume_looks_hung(node->looks));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/metrics.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 
@@ -22,12 +23,18 @@ static struct unschedulable *find(const struct controller *controller, const cha
     return entry;
 }
 
+static void count(const struct controller *controller)
+{
+    metric_set(&METRIC_LACKING_REPLICAS, HASH_COUNT(controller->leading->unschedulable), NULL);
+}
+
 static void drop(struct controller *controller, struct unschedulable *entry)
 {
     HASH_DEL(controller->leading->unschedulable, entry);
     free(entry->key);
     free(entry->why);
     free(entry);
+    count(controller);
 }
 
 bool unschedulable_add(struct controller *controller, const struct kube_object *volume,
@@ -42,6 +49,7 @@ bool unschedulable_add(struct controller *controller, const struct kube_object *
         entry->key = mem_strdup(volume->key);
         HASH_ADD_KEYPTR(hh, controller->leading->unschedulable, entry->key, strlen(entry->key),
                         entry);
+        count(controller);
     }
     free(entry->why);
     entry->why = mem_strdup(why);
