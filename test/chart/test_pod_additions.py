@@ -162,3 +162,16 @@ def test_monitors_find_their_services():
     without = values | {"schedulerExtender.enabled": False}
     assert len(of_kind(render(without), "ServiceMonitor")) == 1
     assert not of_kind(render({"controller.metrics.service.monitor.enabled": True}), "ServiceMonitor"), "without a Service"
+
+
+def test_a_monitor_finds_the_node_plug_ins():
+    assert not of_kind(render(), "PodMonitor")
+    objects = render({"node.metrics.monitor.enabled": True, "node.metrics.port": 1111})
+    [monitor], [pods] = of_kind(objects, "PodMonitor"), of_kind(objects, "DaemonSet")
+    spec, template = monitor["spec"], pods["spec"]["template"]
+    assert spec["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    assert spec["namespaceSelector"]["matchNames"] == [pods["metadata"]["namespace"]]
+    [endpoint], [container] = spec["podMetricsEndpoints"], template["spec"]["containers"]
+    assert {"name": endpoint["port"], "containerPort": 1111} in container["ports"]
+    assert endpoint["interval"] == "15s" and endpoint["relabelings"][0]["targetLabel"] == "node"
+    assert not of_kind(render({"node.metrics.monitor.enabled": True, "linux.enabled": False}), "PodMonitor")

@@ -15,6 +15,8 @@ NEEDS = {
        for part in ("controller", "schedulerExtender") for name in ("interval", "labels")},
     **{f"{part}.metrics.service.monitor.enabled": {f"{part}.metrics.service.enabled": True}
        for part in ("controller", "schedulerExtender")},
+    **{f"node.metrics.monitor.{name}": {"node.metrics.monitor.enabled": True} for name in ("interval", "labels")},
+    **{f"metrics.rules.{name}": {"metrics.rules.enabled": True} for name in ("labels", "runbooks", "disabled")},
     "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
     "networkPolicy.enabled": SCHEDULERS,
     "networkPolicy.metrics": POLICY,

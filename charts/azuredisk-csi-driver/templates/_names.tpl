@@ -34,6 +34,7 @@ name appended, so that both can be in one cluster.
   "snapshotController" (list $v.snapshot.snapshotController.name "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
+  "alerts"            (list "" "csi-azuredisk-alerts")
   "roles"             (list $v.rbac.name "azuredisk")
   "objects"           (list $v.driver.objectNamespace "azure-disk-csi")
   "standardLRS"       (list $classes.standardLRS "azuredisk-standard-hdd-lrs")

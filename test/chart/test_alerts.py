@@ -1,0 +1,170 @@
+"""The alerts of the chart: what they look at exists, each fires when it should and is silent when it should not, and each
+has its section in docs/alerts.md."""
+
+import json
+import re
+
+import pytest
+from docs import findings, metrics
+
+from .alert_cases import CASES, Case, Series
+from .chart import NAMESPACE, TREE, of_kind, render, template
+from . import promtool
+
+PAGE = TREE / "docs/alerts.md"
+ON = {"metrics.rules.enabled": True}
+TARGET = {"namespace": NAMESPACE, "job": "j", "pod": "a", "node": "n"}  # labels by which a scrape is told from others
+FROM_TARGETS = {*TARGET, "le", "alertname"}
+
+
+def groups(values: dict | None = None) -> list[dict]:
+    [rule] = of_kind(render(ON | (values or {})), "PrometheusRule")
+    return rule["spec"]["groups"]
+
+
+def rules(values: dict | None = None) -> dict[str, dict]:
+    return {rule["alert"]: rule for group in groups(values) for rule in group["rules"]}
+
+
+def test_there_are_none_unless_asked():
+    assert not of_kind(render(), "PrometheusRule")
+    [rule] = of_kind(render(ON | {"metrics.rules.labels": {"release": "mine"}}), "PrometheusRule")
+    assert rule["metadata"]["labels"]["release"] == "mine" and rule["metadata"]["namespace"] == NAMESPACE
+
+
+def test_promtool_has_nothing_against_them():
+    promtool.check_rules(groups())
+
+
+def test_every_alert_says_what_it_is():
+    for name, rule in rules().items():
+        assert re.fullmatch(r"AzureDisk[A-Z]\w+", name)
+        assert rule["labels"].keys() == {"severity"} and rule["labels"]["severity"] in ("critical", "warning", "info")
+        assert rule["annotations"].keys() == {"summary", "description", "runbook_url"}
+        assert all(text for text in rule["annotations"].values())
+        assert rule["annotations"]["summary"].endswith((".", "{{ $labels.state }}."))
+
+
+# ---- which ones ----
+
+def test_alerts_of_what_is_not_installed_are_left_out():
+    alike = rules().keys()
+    assert alike - rules({"schedulerExtender.enabled": False}).keys() == {"AzureDiskExtenderGone", "AzureDiskExtenderFails"}
+    without_nodes = alike - rules({"linux.enabled": False}).keys()
+    assert "AzureDiskWrongDisk" in without_nodes and "AzureDiskNodePluginSilent" not in without_nodes
+
+
+def test_alerts_can_be_left_out_by_name():
+    assert rules().keys() - rules({"metrics.rules.disabled": ["AzureDiskOrphans"]}).keys() == {"AzureDiskOrphans"}
+    done = template({"metrics.rules.disabled": ["AzureDiskOrphans", "AzureDiskOrphan"]})
+    assert done.returncode != 0
+    assert "metrics.rules.disabled: there is no alert AzureDiskOrphan; docs/alerts.md" in done.stderr
+
+
+# ---- their pages ----
+
+def sections() -> list[str]:
+    return re.findall(r"^### (\w+)$", PAGE.read_text(), re.MULTILINE)
+
+
+def test_every_alert_has_its_section_and_every_section_its_alert():
+    assert sections() == sorted(sections(), key=list(rules()).index), "in the order of the rules"
+    assert set(sections()) == rules().keys()
+
+
+def test_a_section_says_what_it_means_how_to_look_and_what_to_do():
+    for text in PAGE.read_text().split("\n### ")[1:]:
+        name = text.split("\n")[0]
+        found = re.findall(r"^\*\*(\w+)\.\*\* \S", text, re.MULTILINE)
+        assert found == ["Means", "Look", "Do"], name
+
+
+def test_runbooks_lead_to_the_sections():
+    for values, where in (({}, "docs/alerts.md"), ({"metrics.rules.runbooks": "https://h/alerts"}, "https://h/alerts")):
+        for name, rule in rules(values).items():
+            assert rule["annotations"]["runbook_url"] == f"{where}#{name.lower()}"
+
+
+def test_pages_name_commands_that_exist():
+    """Of azdiskctl."""
+    said = {words.split()[0] for words in re.findall(r"azdiskctl ([a-z]+)", PAGE.read_text())}
+    assert said <= {"map", "why", "timeline", "check", "failover", "drain"}
+
+
+# ---- what they look at ----
+
+def declared() -> dict[str, dict]:
+    return {metric["name"]: metric for program in metrics.PROGRAMS for metric in metrics.metrics(program)}
+
+
+def looked_at(expression: str) -> set[tuple[str, str]]:
+    """The metrics of an expression, each with the labels that are compared there."""
+    return {(name, matchers or "") for name, matchers in re.findall(r"\b(azuredisk_\w+)(?:\{(.*?)\})?", expression)}
+
+
+def metric_of(series: str) -> dict:
+    known = declared()
+    name = series if series in known else re.sub(r"_(bucket|sum|count)$", "", series)
+    assert name == series or known[name]["type"] == "METRIC_HISTOGRAM", series
+    return known[name]
+
+
+@pytest.mark.parametrize("name", rules())
+def test_labels_are_those_of_the_metric(name):
+    for series, matchers in looked_at(rules()[name]["expr"]):
+        for label in re.findall(r"(\w+)(?:=~|!~|!=|=)\"", matchers):
+            assert label in metric_of(series)["labels"], f"{series}{{{label}}}"
+
+
+def test_every_finding_has_one_alert_and_a_danger_none_that_waits_for_ever():
+    severity = {kind.name: kind.severity for kind in findings.kinds()}
+    alerts = {}
+    for name, rule in rules().items():
+        for kinds in re.findall(r'azuredisk_audit_findings\{kind=~"([\w|]+)"\}', rule["expr"]):
+            for kind in kinds.split("|"):
+                assert kind not in alerts, f"{kind} is in two alerts"
+                alerts[kind] = rule
+    assert alerts.keys() == severity.keys() - {"ForeignDisk"}  # which is as it should be
+    provable = {kind.name for kind in findings.kinds() if kind.provable == "true"}
+    for kind, rule in alerts.items():
+        critical = severity[kind] == "SEVERITY_DANGER" and kind not in provable
+        assert (rule["labels"]["severity"] == "critical") == critical, kind
+        assert ("for" in rule) != critical, kind
+
+
+# ---- whether they fire ----
+
+def written(series: Series) -> dict:
+    labels = {**TARGET, **series.labels}
+    return {"series": f"{series.name}{{{','.join(f'{key}={json.dumps(text)}' for key, text in labels.items())}}}",
+            "values": series.values}
+
+
+def expected(case: Case) -> dict:
+    rule = rules()[case.alert]
+    kept = re.findall(r"\w+", re.search(r"by \(([^)]*)\)", rule["expr"])[1]) if case.of_target else []
+    labels = {name: TARGET[name] for name in kept if name in TARGET} | case.labels
+    texts = {key: re.sub(r"\{\{ \$value.*?\}\}", case.value, re.sub(r"\{\{ \$labels\.(\w+) \}\}",
+                                                                  lambda found: labels[found[1]], text))
+             for key, text in rule["annotations"].items()}
+    return {"exp_labels": labels | rule["labels"], "exp_annotations": texts}
+
+
+def at(case: Case, given: list[Series], alerts: list[dict]) -> dict:
+    return {"interval": "1m", "input_series": [written(series) for series in given],
+            "alert_rule_test": [{"eval_time": f"{case.minute}m", "alertname": case.alert, "exp_alerts": alerts}]}
+
+
+def test_every_alert_has_a_case():
+    assert {case.alert for case in CASES} == rules().keys()
+
+
+def test_an_alert_fires_when_it_should_and_only_then():
+    promtool.unit_test(groups(), [at(case, case.fires, [expected(case)]) for case in CASES]
+                       + [at(case, case.silent, []) for case in CASES])
+
+
+def test_a_case_that_is_wrong_is_seen():
+    case = next(case for case in CASES if case.alert == "AzureDiskHangs")
+    with pytest.raises(AssertionError, match="AzureDiskHangs"):
+        promtool.unit_test(groups(), [at(case, case.silent, [expected(case)])])
