@@ -12,14 +12,17 @@ from pathlib import Path
 from cluster import debian
 
 PROGRAM = "./usr/bin/promtool"
+LINT = 3  # its exit status if it is only names that it dislikes
 
 
-def promtool(*words: str | Path, text: str | None = None) -> str:
-    """What it says, and an error if it has anything against its input; `text`: what it reads."""
+def _run(*words: str | Path, text: str | None = None) -> subprocess.CompletedProcess:
     program = debian.unpacked("promtool", ("prometheus",), (PROGRAM,)) / PROGRAM
-    done = subprocess.run([program, *words], input=text, capture_output=True, text=True)
+    return subprocess.run([program, *words], input=text, capture_output=True, text=True)
+
+
+def promtool(*words: str | Path) -> None:
+    done = _run(*words)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def check_rules(groups: list[dict]) -> None:
@@ -29,10 +32,11 @@ def check_rules(groups: list[dict]) -> None:
         promtool("check", "rules", "--lint=all", "--lint-fatal", file.name)
 
 
-def check_metrics(scrape: str) -> None:
-    """What is served, and whether it is named as Prometheus' conventions have it."""
-    said = promtool("check", "metrics", text=scrape)
-    assert not said, said
+def complaints(scrape: str) -> str:
+    """A line for each metric that is not as Prometheus' conventions have it. It must be readable."""
+    done = _run("check", "metrics", text=scrape)
+    assert done.returncode in (0, LINT) and not done.stdout, done.stdout + done.stderr
+    return done.stderr
 
 
 def unit_test(groups: list[dict], tests: list[dict]) -> None:

@@ -3,27 +3,22 @@ has its section in docs/alerts.md."""
 
 import json
 import re
+from functools import cache
 
 import pytest
 from docs import findings, metrics
 
 from .alert_cases import CASES, Case, Series
 from .chart import NAMESPACE, TREE, of_kind, render, template
-from . import promtool
+from . import promtool, queries
 
 PAGE = TREE / "docs/alerts.md"
 ON = {"metrics.rules.enabled": True}
 TARGET = {"namespace": NAMESPACE, "job": "j", "pod": "a", "node": "n"}  # labels by which a scrape is told from others
-FROM_TARGETS = {*TARGET, "le", "alertname"}
-
-
-def groups(values: dict | None = None) -> list[dict]:
-    [rule] = of_kind(render(ON | (values or {})), "PrometheusRule")
-    return rule["spec"]["groups"]
 
 
 def rules(values: dict | None = None) -> dict[str, dict]:
-    return {rule["alert"]: rule for group in groups(values) for rule in group["rules"]}
+    return {rule["alert"]: rule for group in queries.alerts(values) for rule in group["rules"]}
 
 
 def test_there_are_none_unless_asked():
@@ -33,7 +28,7 @@ def test_there_are_none_unless_asked():
 
 
 def test_promtool_has_nothing_against_them():
-    promtool.check_rules(groups())
+    promtool.check_rules(queries.alerts())
 
 
 def test_every_alert_says_what_it_is():
@@ -97,9 +92,9 @@ def declared() -> dict[str, dict]:
     return {metric["name"]: metric for program in metrics.PROGRAMS for metric in metrics.metrics(program)}
 
 
-def looked_at(expression: str) -> set[tuple[str, str]]:
+def selectors(expression: str) -> set[tuple[str, str]]:
     """The metrics of an expression, each with the labels that are compared there."""
-    return {(name, matchers or "") for name, matchers in re.findall(r"\b(azuredisk_\w+)(?:\{(.*?)\})?", expression)}
+    return set(re.findall(r"\b(azuredisk_\w+)(?:\{(.*?)\})?", expression))
 
 
 def metric_of(series: str) -> dict:
@@ -111,9 +106,18 @@ def metric_of(series: str) -> dict:
 
 @pytest.mark.parametrize("name", rules())
 def test_labels_are_those_of_the_metric(name):
-    for series, matchers in looked_at(rules()[name]["expr"]):
-        for label in re.findall(r"(\w+)(?:=~|!~|!=|=)\"", matchers):
+    for series, matchers in selectors(rules()[name]["expr"]):
+        for label, text in re.findall(r'(\w+)(?:=~|!~|!=|=)"(.*?)"', matchers):
             assert label in metric_of(series)["labels"], f"{series}{{{label}}}"
+            if label != "grpc_status_code" and re.fullmatch(r"[\w |]+", text):
+                assert not [word for word in text.split("|") if word not in words_of_programs()], f"{series}{{{label}}}"
+
+
+@cache
+def words_of_programs() -> set[str]:
+    folders = ("controller", "node", "scheduler-extender", "provisioner-lib", "lib")
+    files = (path for folder in folders for path in (TREE / folder).rglob("*.[ch]"))
+    return {word for path in files for word in re.findall(r'"([\w -]+)"', path.read_text())}
 
 
 def test_every_finding_has_one_alert_and_a_danger_none_that_waits_for_ever():
@@ -160,11 +164,11 @@ def test_every_alert_has_a_case():
 
 
 def test_an_alert_fires_when_it_should_and_only_then():
-    promtool.unit_test(groups(), [at(case, case.fires, [expected(case)]) for case in CASES]
+    promtool.unit_test(queries.alerts(), [at(case, case.fires, [expected(case)]) for case in CASES]
                        + [at(case, case.silent, []) for case in CASES])
 
 
 def test_a_case_that_is_wrong_is_seen():
     case = next(case for case in CASES if case.alert == "AzureDiskHangs")
     with pytest.raises(AssertionError, match="AzureDiskHangs"):
-        promtool.unit_test(groups(), [at(case, case.silent, [expected(case)])])
+        promtool.unit_test(queries.alerts(), [at(case, case.silent, [expected(case)])])

@@ -1,0 +1,118 @@
+"""What the programs serve at /metrics: as Prometheus' conventions have it, and all that alerts and dashboards look at."""
+
+import re
+import urllib.request
+from pathlib import Path
+
+import pytest
+from chart import promtool, queries
+from cluster.waiting import until
+
+from .calls import create, publish
+from .driver_world import Controller, World
+from .extender import Extender
+from .node.machine import Machine
+from .node.plugin import NodePlugin
+
+OF_ANOTHER_DRIVER = "schedulerExtender_"  # named as that one names them
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, apiserver):
+    with World(tmp_path_factory.mktemp("metrics"), apiserver, attach="50ms", detach="50ms") as world:
+        yield world
+
+
+def of_controller(world: World) -> str:
+    with Controller(world, "one", "--audit-interval=1s", "--heartbeat-limit=10m") as controller:
+        def text() -> str:
+            with urllib.request.urlopen(f"http://127.0.0.1:{controller.metrics}/metrics", timeout=30) as answer:
+                assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+                return answer.read().decode()
+
+        publish(controller, create(controller).volume_id, world.nodes[0])
+        until(lambda: value(text(), 'azuredisk_audit_scans_total{result="ok"}'), "a scan of the audit")
+        until(lambda: value(text(), 'azuredisk_attachments{role="Replica",state="Attached"}') == 2, "the replicas")
+        forget(world, world.nodes[2])
+        until(lambda: value(text(), 'azuredisk_driver_nodes{state="silent"}') == 1, "a plug-in is silent")
+        return text()
+
+
+def forget(world: World, node: str) -> None:
+    """Nothing has been heard of its plug-in for long."""
+    world.patch("azdrivernodes", node, {"status": {"lastHeartbeatTime": "2026-01-01T00:00:00Z"}}, status=True)
+
+
+def of_node(world: World, folder: Path) -> str:
+    node = world.nodes[0]
+    machine = Machine()
+    machine.reach(world.apiserver.port)
+    plugin = NodePlugin(machine, folder, world.apiserver.kubeconfig, node)
+    try:
+        plugin.run(f"--object-namespace={world.namespace}")
+        return plugin.get("/metrics")[1]
+    finally:
+        plugin.close()
+        machine.close()
+
+
+def of_extender(world: World) -> str:
+    log = world.folder / "extender.log"
+    with Extender(log, f"--object-namespace={world.namespace}", kubeconfig=world.apiserver.kubeconfig) as extender:
+        extender.until_ready()
+        extender.scores([], world.nodes)
+        return extender.request("GET", "/metrics", port=extender.metrics_port)[1].decode()
+
+
+@pytest.fixture(scope="module")
+def scrapes(world, tmp_path_factory):
+    return {"azdisk-controller": of_controller(world), "azdisk-node": of_node(world, tmp_path_factory.mktemp("node")),
+            "azdisk-scheduler-extender": of_extender(world)}
+
+
+def value(scrape: str, series: str) -> float:
+    return next((float(line.rpartition(" ")[2]) for line in scrape.splitlines() if line.startswith(series + " ")), 0)
+
+
+def series_of(scrape: str) -> set[str]:
+    """All that can be asked for, whether it has a value by now or not."""
+    endings = {"counter": [""], "gauge": [""], "histogram": ["_bucket", "_sum", "_count"]}
+    types = re.findall(r"^# TYPE (\w+) (\w+)$", scrape, re.MULTILINE)
+    return {name + ending for name, kind in types for ending in endings[kind]}
+
+
+@pytest.mark.parametrize("program", ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender"))
+def test_promtool_has_nothing_against_them(scrapes, program):
+    scrape = scrapes[program]
+    assert promtool.complaints(scrape.replace("azuredisk_build_info", "azuredisk_buildInfo")), "it sees what is wrong"
+    ours = [line for line in scrape.splitlines(keepends=True) if OF_ANOTHER_DRIVER not in line]
+    assert not promtool.complaints("".join(ours))
+    assert all(OF_ANOTHER_DRIVER in line for line in promtool.complaints(scrape).splitlines())
+
+
+def test_all_that_is_looked_at_is_served(scrapes):
+    served = {name for scrape in scrapes.values() for name in series_of(scrape)}
+    assert not sorted(queries.metrics() - served)
+
+
+def test_alerts_are_grouped_by_the_program_that_serves_what_they_look_at(scrapes):
+    for group in queries.alerts():
+        if group["name"] != "all":
+            for rule in group["rules"]:
+                assert queries.metrics_of(rule["expr"]) <= series_of(scrapes[group["name"]]), rule["alert"]
+
+
+def test_counters_of_rare_events_begin_at_zero(scrapes):
+    """Whoever watches whether they grow would not see their first value."""
+    for program, *counters in (
+        ("azdisk-controller", 'azuredisk_failovers_total{result="held back"}', 'azuredisk_failovers_total{result="released"}'),
+        ("azdisk-node", 'azuredisk_disk_proofs_total{verdict="refused"}', 'azuredisk_fences_total{result="refused"}',
+         'azuredisk_fences_total{result="lost"}', 'azuredisk_heartbeats_total{result="failed"}',
+         'azuredisk_node_lease_writes_total{result="failed"}'),
+    ):
+        for counter in counters:
+            assert f"\n{counter} 0\n" in scrapes[program]
+
+
+def test_nodes_are_counted_by_their_heartbeats(scrapes):
+    assert value(scrapes["azdisk-controller"], 'azuredisk_driver_nodes{state="alive"}') == 2
