@@ -3,10 +3,9 @@ has its section in docs/alerts.md."""
 
 import json
 import re
-from functools import cache
 
 import pytest
-from docs import findings, metrics
+from docs import findings
 
 from .alert_cases import CASES, Case, Series
 from .chart import NAMESPACE, TREE, of_kind, render, template
@@ -87,38 +86,6 @@ def test_pages_name_commands_that_exist():
 
 
 # ---- what they look at ----
-
-def declared() -> dict[str, dict]:
-    return {metric["name"]: metric for program in metrics.PROGRAMS for metric in metrics.metrics(program)}
-
-
-def selectors(expression: str) -> set[tuple[str, str]]:
-    """The metrics of an expression, each with the labels that are compared there."""
-    return set(re.findall(r"\b(azuredisk_\w+)(?:\{(.*?)\})?", expression))
-
-
-def metric_of(series: str) -> dict:
-    known = declared()
-    name = series if series in known else re.sub(r"_(bucket|sum|count)$", "", series)
-    assert name == series or known[name]["type"] == "METRIC_HISTOGRAM", series
-    return known[name]
-
-
-@pytest.mark.parametrize("name", rules())
-def test_labels_are_those_of_the_metric(name):
-    for series, matchers in selectors(rules()[name]["expr"]):
-        for label, text in re.findall(r'(\w+)(?:=~|!~|!=|=)"(.*?)"', matchers):
-            assert label in metric_of(series)["labels"], f"{series}{{{label}}}"
-            if label != "grpc_status_code" and re.fullmatch(r"[\w |]+", text):
-                assert not [word for word in text.split("|") if word not in words_of_programs()], f"{series}{{{label}}}"
-
-
-@cache
-def words_of_programs() -> set[str]:
-    folders = ("controller", "node", "scheduler-extender", "provisioner-lib", "lib")
-    files = (path for folder in folders for path in (TREE / folder).rglob("*.[ch]"))
-    return {word for path in files for word in re.findall(r'"([\w -]+)"', path.read_text())}
-
 
 def test_every_finding_has_one_alert_and_a_danger_none_that_waits_for_ever():
     severity = {kind.name: kind.severity for kind in findings.kinds()}

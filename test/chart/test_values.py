@@ -17,6 +17,7 @@ NEEDS = {
        for part in ("controller", "schedulerExtender")},
     **{f"node.metrics.monitor.{name}": {"node.metrics.monitor.enabled": True} for name in ("interval", "labels")},
     **{f"metrics.rules.{name}": {"metrics.rules.enabled": True} for name in ("labels", "runbooks", "disabled")},
+    **{f"metrics.dashboards.{name}": {"metrics.dashboards.enabled": True} for name in ("labels", "annotations")},
     "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
     "networkPolicy.enabled": SCHEDULERS,
     "networkPolicy.metrics": POLICY,

@@ -35,6 +35,7 @@ name appended, so that both can be in one cluster.
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
   "alerts"            (list "" "csi-azuredisk-alerts")
+  "dashboard"         (list "" "csi-azuredisk-dashboard")
   "roles"             (list $v.rbac.name "azuredisk")
   "objects"           (list $v.driver.objectNamespace "azure-disk-csi")
   "standardLRS"       (list $classes.standardLRS "azuredisk-standard-hdd-lrs")

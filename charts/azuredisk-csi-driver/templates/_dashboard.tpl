@@ -1,0 +1,49 @@
+{{/*
+Grafana's JSON of files/dashboards.yaml.
+*/}}
+
+{{- define "azuredisk.dataSource" -}}
+{"type": "prometheus", "uid": "${datasource}"}
+{{- end }}
+
+{{/* (dict "panel" a panel "kind" "stat" "id" 1 "x" 0 "y" 0 "w" 8 "h" 8) -> the panel, as JSON. */}}
+{{- define "azuredisk.panel" -}}
+{{- $source := include "azuredisk.dataSource" . | fromJson -}}
+{{- $targets := list -}}
+{{- range $legend, $expression := .panel.queries -}}
+{{- $targets = append $targets (dict "refId" (printf "Q%d" (len $targets)) "datasource" $source "legendFormat" $legend "expr" $expression) -}}
+{{- end -}}
+{{- $steps := list (dict "color" "green" "value" nil) -}}
+{{- with .panel.above }}{{ $steps = append $steps (dict "color" "red" "value" .) }}{{ end -}}
+{{- with .panel.below }}{{ $steps = list (dict "color" "red" "value" nil) (dict "color" "green" "value" .) }}{{ end -}}
+{{- dict
+  "id" .id "type" .kind "title" .panel.title "description" (default "" .panel.about) "datasource" $source "targets" $targets
+  "gridPos" (dict "x" .x "y" .y "w" .w "h" .h)
+  "fieldConfig" (dict "overrides" list "defaults" (dict "unit" .panel.unit "min" 0 "thresholds" (dict "mode" "absolute" "steps" $steps)))
+  | toJson -}}
+{{- end }}
+
+{{/* (a dashboard) -> as JSON. */}}
+{{- define "azuredisk.dashboard" -}}
+{{- $panels := list -}}
+{{- $y := 0 -}}
+{{- range $row := .rows -}}
+{{- $w := div 24 (len $row.panels) -}}
+{{- $h := default 8 $row.height | int -}}
+{{- range $i, $panel := $row.panels -}}
+{{- $place := dict "panel" $panel "kind" (default "timeseries" $row.kind) "id" (add1 (len $panels)) "x" (mul $i $w) "y" $y "w" $w "h" $h -}}
+{{- $panels = append $panels (include "azuredisk.panel" $place | fromJson) -}}
+{{- end -}}
+{{- $y = add $y $h -}}
+{{- end -}}
+{{- $variables := list (dict "name" "datasource" "label" "Prometheus" "type" "datasource" "query" "prometheus") -}}
+{{- range .variables -}}
+{{- $variables = append $variables (dict "name" .name "type" "query" "query" .query "refresh" 2 "sort" 1 "includeAll" true "multi" true
+  "allValue" ".*" "current" (dict "text" "All" "value" "$__all") "datasource" (include "azuredisk.dataSource" . | fromJson)) -}}
+{{- end -}}
+{{- dict
+  "uid" (printf "azuredisk-%s" .name) "title" .title "tags" (list "azuredisk") "schemaVersion" 39 "editable" true "refresh" "30s"
+  "time" (dict "from" "now-6h" "to" "now") "templating" (dict "list" $variables) "panels" $panels
+  "links" (list (dict "type" "dashboards" "tags" (list "azuredisk") "title" "Azure disks" "asDropdown" true "includeVars" false "keepTime" true))
+  | toJson -}}
+{{- end }}
