@@ -82,7 +82,10 @@ static void call_finished(void *ctx, const char *method, const struct err *err,
 {
     const struct program *program = ctx;
 
-    metrics_count_csi_call(program->flags.settings.driver_name, method, err, duration_ms);
+    const char *driver_name = program->flags.settings.driver_name;
+
+    metrics_count_csi_call(driver_name, method, err, duration_ms);
+    metrics_count_operation(driver_name, &program->azure_config, method, !err, duration_ms);
     if (err)
         log_warning("%s: %s (%lu ms)", method, err_message(err), (unsigned long)duration_ms);
     else if (duration_ms > 0)

@@ -3,7 +3,9 @@
 #include "lib/base/alloc.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
+#include "lib/program/upstream_calls.h"
 #include "provisioner-lib/azure/azure_metrics.h"
+#include "provisioner-lib/azure/upstream_requests.h"
 #include "provisioner-lib/records/driver_node.h"
 
 struct metric METRIC_RECONCILES = {
@@ -114,6 +116,24 @@ struct metric METRIC_SILENT_NODES = {
     .type = METRIC_GAUGE,
 };
 
+static const double operation_buckets[] = {0.1, 0.2, 0.5, 1,   5,   10,  15,  20,   30,
+                                           40,  50,  60,  100, 200, 300, 600, 1200, 0};
+
+static struct metric upstream_seconds = {
+    .name = "cloudprovider_azure_op_duration_seconds",
+    .help = "Duration of CSI calls, by the name that the Azure Disk CSI driver has for this.",
+    .type = METRIC_HISTOGRAM,
+    .labels = {"request", "resource_group", "subscription_id", "source"},
+    .buckets = operation_buckets,
+};
+
+static struct metric upstream_failures = {
+    .name = "cloudprovider_azure_op_failure_count",
+    .help = "CSI calls that failed, by the name that the Azure Disk CSI driver has for this.",
+    .type = METRIC_COUNTER,
+    .labels = {"request", "resource_group", "subscription_id", "source"},
+};
+
 struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_CSI_OPERATIONS,
     &METRIC_RECONCILES,
@@ -141,8 +161,30 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_AZURE_VM_QUEUE_SECONDS,
     &METRIC_AZURE_BUDGET_LEFT,
     &METRIC_AZURE_SKU_SOURCE,
+    &METRIC_UPSTREAM_CALLS,
+    &METRIC_UPSTREAM_CALL_SECONDS,
+    &upstream_seconds,
+    &upstream_failures,
+    &METRIC_UPSTREAM_REQUEST_SECONDS,
+    &METRIC_UPSTREAM_REQUEST_ERRORS,
+    &METRIC_UPSTREAM_REQUESTS_THROTTLED,
 };
 const size_t N_CONTROLLER_METRICS = COUNT_OF(CONTROLLER_METRICS);
+
+void metrics_count_operation(const char *driver_name, const struct azure_config *config,
+                             const char *method, bool succeeded, uint64_t duration_ms)
+{
+    const char *operation = upstream_operation(method);
+
+    if (!operation)
+        return;
+    CLEANUP(freep) char *request = mem_printf("azuredisk_csi_driver_%s", operation);
+    CLEANUP(freep) char *group = mem_lower(config->resource_group);
+    metric_observe(&upstream_seconds, (double)duration_ms / 1000, request, group,
+                   config->subscription, driver_name);
+    if (!succeeded)
+        metric_add(&upstream_failures, 1, request, group, config->subscription, driver_name);
+}
 
 static const char *text_or_none(const char *text)
 {

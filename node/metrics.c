@@ -3,6 +3,7 @@
 #include "lib/base/alloc.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/shared_metrics.h"
+#include "lib/program/upstream_calls.h"
 #include "node/informers.h"
 #include "node/replica_check.h"
 #include "node/replica_disk.h"
@@ -103,6 +104,7 @@ struct metric *const NODE_METRICS[] = {
     &heartbeat_age,         &slots,
     &busy_workers,          &hung_disks,
     &replica_disks,         &METRIC_BUILD_INFO,
+    &METRIC_UPSTREAM_CALLS, &METRIC_UPSTREAM_CALL_SECONDS,
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 

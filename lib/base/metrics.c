@@ -56,7 +56,8 @@ static char *series_key(const struct metric *metric, const char *const *values)
 
 static struct metric_series *series_of(struct metric *metric, const char *const *values)
 {
-    static const char *const other[METRIC_MAX_LABELS] = {"other", "other", "other", "other"};
+    static const char *const other[METRIC_MAX_LABELS] = {"other", "other", "other", "other",
+                                                         "other"};
     CLEANUP(freep) char *key = series_key(metric, values);
     struct metric_series *series;
 

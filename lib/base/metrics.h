@@ -14,7 +14,7 @@
 #include "lib/base/buffer.h"
 
 enum {
-    METRIC_MAX_LABELS = 4,
+    METRIC_MAX_LABELS = 5,
     METRIC_MAX_SERIES = 512,
 };
 

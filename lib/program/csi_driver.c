@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "lib/base/alloc.h"
+#include "lib/program/upstream_calls.h"
 
 struct csi_identity csi_driver_identity(const char *driver_name, bool (*is_ready)(void *ctx),
                                         void *ctx)
@@ -37,4 +38,5 @@ void metrics_count_csi_call(const char *driver_name, const char *method, const s
 
     snprintf(code, sizeof code, "%d", err ? err_kind_grpc_status(err_kind(err)) : 0);
     metric_observe(&METRIC_CSI_OPERATIONS, (double)duration_ms / 1000, driver_name, method, code);
+    upstream_count_call(method, !err, (double)duration_ms / 1000);
 }

@@ -70,6 +70,7 @@ void arm_operation_fini(struct arm_operation *operation)
 {
     free(operation->url);
     free(operation->resource);
+    upstream_request_fini(&operation->upstream);
     *operation = (struct arm_operation){0};
 }
 
@@ -336,11 +337,18 @@ struct err *arm_client_request(struct task *self, struct arm_client *arm,
     CLEANUP(freep) char *url = url_of(arm, request);
 
     TRY(discover(self, arm));
+    struct upstream_request upstream = upstream_request_of(request, loop_now(arm->loop));
     struct err *err = perform(self, arm, request, url, text, &response, &json);
+    if (!err && ret_operation)
+        take_operation(arm, request, &response, ret_operation);
+    if (!err && ret_operation && ret_operation->url) {
+        ret_operation->upstream = upstream;
+    } else {
+        upstream_request_count(&upstream, err, loop_now(arm->loop));
+        upstream_request_fini(&upstream);
+    }
     if (err)
         return wrap(err, request);
-    if (ret_operation)
-        take_operation(arm, request, &response, ret_operation);
     if (ret_json)
         *ret_json = TAKE_PTR(json);
     return NULL;
@@ -439,8 +447,8 @@ static struct err *look(struct task *self, struct arm_client *arm,
     return NULL;
 }
 
-struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
-                               const struct arm_operation *operation)
+static struct err *follow(struct task *self, struct arm_client *arm,
+                          const struct arm_operation *operation)
 {
     uint64_t retry_after = operation->retry_after_ms, began = loop_now(arm->loop);
     unsigned failures = 0;
@@ -457,6 +465,16 @@ struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
         TRY(look(self, arm, operation, &failures, &retry_after, &ended));
     }
     return NULL;
+}
+
+struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
+                               const struct arm_operation *operation)
+{
+    struct err *err = follow(self, arm, operation);
+
+    if (operation->url)
+        upstream_request_count(&operation->upstream, err, loop_now(arm->loop));
+    return err;
 }
 
 /* ---- lists ---- */

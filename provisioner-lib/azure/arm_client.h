@@ -19,6 +19,7 @@
 #include "provisioner-lib/azure/config.h"
 #include "provisioner-lib/azure/credential.h"
 #include "provisioner-lib/azure/rate_limiter.h"
+#include "provisioner-lib/azure/upstream_requests.h"
 
 struct arm_client;
 
@@ -63,6 +64,7 @@ struct arm_operation {
     char *resource;
     enum cloud_urgency urgency;
     uint64_t retry_after_ms;
+    struct upstream_request upstream; /* what has begun it */
 };
 void arm_operation_fini(struct arm_operation *operation);
 

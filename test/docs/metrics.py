@@ -4,10 +4,14 @@ from .c_tables import initializer, initializers
 from .markdown import code, codes, page, table
 
 SHARED, CSI = "lib/program/shared_metrics.c", "lib/program/csi_driver.c"
+UPSTREAM = "lib/program/upstream_calls.c"
+AZURE = ("provisioner-lib/azure/azure_metrics.c", "provisioner-lib/azure/upstream_requests.c")
+
+OF_ANOTHER_DRIVER = ("schedulerExtender_", "cloudprovider_azure_")  # names that are not ours to choose
 
 PROGRAMS = {  # file, name of the table, other files whose metrics are in it
-    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", SHARED, CSI, "provisioner-lib/azure/azure_metrics.c"),
-    "azdisk-node": ("node/metrics.c", "NODE_METRICS", SHARED, CSI),
+    "azdisk-controller": ("controller/metrics.c", "CONTROLLER_METRICS", SHARED, CSI, UPSTREAM, *AZURE),
+    "azdisk-node": ("node/metrics.c", "NODE_METRICS", SHARED, CSI, UPSTREAM),
     "azdisk-scheduler-extender": ("scheduler-extender/metrics.c", "EXTENDER_METRICS", SHARED),
 }
 
@@ -19,6 +23,13 @@ Metrics that the programs serve at `/metrics` in Prometheus' text format, on `--
 Names follow Prometheus' conventions: they end with the unit, and those of counters end with `_total`. A histogram has the
 series `_bucket`, `_sum` and `_count`. The set of values of each label is fixed: names of volumes, nodes or pods are never
 label values.
+
+Names that begin with `cloudprovider_azure_` or `schedulerExtender_`, and `azuredisk_csi_driver_operations_total` and
+`azuredisk_csi_driver_operation_duration_seconds`, are those of the Azure Disk CSI driver, with its labels and buckets, for
+dashboards and alerts that know them. They differ where the drivers do: a volume from a snapshot or of another volume counts as
+`controller_create_volume`; the label `source` of requests to Azure is empty; requests are never refused by the driver itself, but
+wait (`azuredisk_azure_budget_wait_seconds`), so `cloudprovider_azure_api_request_throttled_count` counts Azure's refusals, and
+nothing is counted as rate-limited.
 """
 
 

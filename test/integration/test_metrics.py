@@ -5,8 +5,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from azsim import simulator
 from chart import promtool, queries
 from cluster.waiting import until
+from docs.metrics import OF_ANOTHER_DRIVER
 
 from .calls import create, publish
 from .driver_world import Controller, World
@@ -14,7 +16,6 @@ from .extender import Extender
 from .node.machine import Machine
 from .node.plugin import NodePlugin
 
-OF_ANOTHER_DRIVER = "schedulerExtender_"  # named as that one names them
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +86,8 @@ def series_of(scrape: str) -> set[str]:
 def test_promtool_has_nothing_against_them(scrapes, program):
     scrape = scrapes[program]
     assert promtool.complaints(scrape.replace("azuredisk_build_info", "azuredisk_buildInfo")), "it sees what is wrong"
-    ours = [line for line in scrape.splitlines(keepends=True) if OF_ANOTHER_DRIVER not in line]
-    assert not promtool.complaints("".join(ours))
-    assert all(OF_ANOTHER_DRIVER in line for line in promtool.complaints(scrape).splitlines())
+    complaints = promtool.complaints(scrape).splitlines()
+    assert not [line for line in complaints if not line.startswith(OF_ANOTHER_DRIVER)]
 
 
 def test_all_that_is_looked_at_is_served(scrapes):
@@ -116,3 +116,17 @@ def test_counters_of_rare_events_begin_at_zero(scrapes):
 
 def test_nodes_are_counted_by_their_heartbeats(scrapes):
     assert value(scrapes["azdisk-controller"], 'azuredisk_driver_nodes{state="alive"}') == 2
+
+
+def test_calls_and_requests_are_counted_by_the_names_of_the_azure_disk_csi_driver(scrapes):
+    home = f'resource_group="{simulator.GROUP.lower()}",subscription_id="{simulator.SUBSCRIPTION}"'
+    for series in (
+        'azuredisk_csi_driver_operations_total{operation="controller_create_volume",success="true"}',
+        'azuredisk_csi_driver_operation_duration_seconds_count{operation="controller_publish_volume",success="true"}',
+        'cloudprovider_azure_op_duration_seconds_count'
+        f'{{request="azuredisk_csi_driver_controller_publish_volume",{home},source="disk.csi.azure.com"}}',
+        f'cloudprovider_azure_api_request_duration_seconds_count{{request="disks_create_or_update",{home},source=""}}',
+    ):
+        assert value(scrapes["azdisk-controller"], series) == 1, series
+    update = f'cloudprovider_azure_api_request_duration_seconds_count{{request="vm_update",{home},source=""}}'
+    assert value(scrapes["azdisk-controller"], update) == 3
