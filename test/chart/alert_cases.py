@@ -56,6 +56,11 @@ def requests(result: str, by: float = 1, kind: str = "vm_update") -> list[Series
     return [series(AZURE, growing(by), kind=kind, result=result)]
 
 
+def of_both(name: str, value: float, **labels: str) -> list[Series]:
+    """Of the controller that leads, and of one that stands by."""
+    return [series(name, steady(value), **labels), series(name, steady(value), pod="b", **labels)]
+
+
 CASES = [
     Case("AzureDiskNoLeader", 5,
          [series("azuredisk_leader", steady(0)), series("azuredisk_leader", steady(0), pod="b")],
@@ -82,18 +87,19 @@ CASES = [
           series("azuredisk_audit_scans_total", steady(9), result="ok")],
          [series("azuredisk_audit_scans_total", growing(2), result="Unavailable"),
           series("azuredisk_audit_scans_total", growing(4), result="ok")]),
-    Case("AzureDiskVolumeFailed", 16, [series("azuredisk_volumes", steady(3), state="CreationFailed")],
+    Case("AzureDiskVolumeFailed", 16, of_both("azuredisk_volumes", 3, state="CreationFailed"),
          [series("azuredisk_volumes", steady(3), state="Creating")], {"state": "CreationFailed"}, "3"),
     Case("AzureDiskAttachFailed", 11,
-         [series("azuredisk_attachments", steady(1), role="Primary", state="AttachmentFailed")],
+         of_both("azuredisk_attachments", 1, role="Primary", state="AttachmentFailed"),
          [series("azuredisk_attachments", "1+0x5 0+0x20", role="Primary", state="AttachmentFailed")],
          {"role": "Primary", "state": "AttachmentFailed"}, "1"),
     Case("AzureDiskAttachSlow", 60, published(0, 0, 1), published(0.95, 1, 1), value="1m 54s"),
     Case("AzureDiskReplicasMissing", 61, [series("azuredisk_volumes_lacking_replicas", steady(5))],
          [series("azuredisk_volumes_lacking_replicas", "5+0x30 0 5+0x60")], value="5"),
-    Case("AzureDiskNodePluginSilent", 11, [series("azuredisk_driver_nodes", steady(2), state="silent")],
+    Case("AzureDiskNodePluginSilent", 11, of_both("azuredisk_driver_nodes", 2, state="silent"),
          [series("azuredisk_driver_nodes", steady(2), state="alive")], value="2"),
-    Case("AzureDiskAzureDenies", 21, requests("PermissionDenied"), requests("NotFound"), {"kind": "vm_update"}),
+    Case("AzureDiskAzureDenies", 21, requests("PermissionDenied"),
+         requests("PermissionDenied", kind="disk_read"), {"kind": "vm_update"}),
     Case("AzureDiskAzureQuota", 61, requests("ResourceExhausted"), requests("NotFound"), {"kind": "vm_update"}),
     Case("AzureDiskAzureThrottles", 21, requests("Throttled"), requests("ok"), {"kind": "vm_update"}),
     Case("AzureDiskBudgetExhausted", 21,

@@ -51,3 +51,10 @@ def test_what_is_summed_by_are_labels_of_the_metric():
         of_ours = [labels_of(series) for series in queries.metrics_of(expression)]
         for listed in re.findall(r"by \(([^)]*)\)", expression) if of_ours else ():
             assert set(re.findall(r"\w+", listed)) <= set().union(*of_ours), expression
+
+
+def test_what_every_controller_serves_is_not_added_up():
+    """Those that stand by know the custom resources, too."""
+    for expression in expressions():
+        for found in re.finditer(r"azuredisk_(?:volumes|attachments|driver_nodes)\b", expression):
+            assert re.search(r"max by \([^)]*\) \($", expression[:found.start()]), expression
