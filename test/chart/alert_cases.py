@@ -41,10 +41,10 @@ CALLS = "azuredisk_csi_operations_seconds"
 PUBLISH, STAGE = "/csi.v1.Controller/ControllerPublishVolume", "/csi.v1.Node/NodeStageVolume"
 
 
-def published(within_30s: float, within_60s: float, within_120s: float) -> list[Series]:
-    """Attaches a minute, cumulatively."""
+def calls(method: str, within_30s: float, within_60s: float, within_120s: float) -> list[Series]:
+    """So many a minute, cumulatively."""
     counts = {"30": within_30s, "60": within_60s, "120": within_120s, "+Inf": within_120s}
-    return [series(CALLS + "_bucket", growing(count), method_name=PUBLISH, grpc_status_code="0", le=bound)
+    return [series(CALLS + "_bucket", growing(count), method_name=method, grpc_status_code="0", le=bound)
             for bound, count in counts.items()]
 
 
@@ -73,11 +73,12 @@ CASES = [
          [series("azuredisk_silent_nodes", steady(1))], [series("azuredisk_silent_nodes", "1 0 1 0 0 1 0")]),
     Case("AzureDiskNodeGivenUp", 6,
          [series("azuredisk_failovers_total", jumping(3), result="released")],
-         [series("azuredisk_failovers_total", steady(1), result="released")]),
+         [series("azuredisk_failovers_total", steady(1), result="released"),
+          series("azuredisk_failovers_total", jumping(3), result="held back")]),
     Case("AzureDiskDataAtRisk", 1, findings("TwoPrimaries", 1), findings("ForeignDisk", 3), {"kind": "TwoPrimaries"}, "1"),
     Case("AzureDiskNotRepaired", 125, findings("SizeDiffers", 2),
-         [series("azuredisk_audit_findings", "2+0x100 0+0x60", kind="SizeDiffers")], {"kind": "SizeDiffers"}, "2"),
-    Case("AzureDiskForeignUse", 31, findings("AttachedOutside", 1), findings("AttachedOutside", 0),
+         [series("azuredisk_audit_findings", "2+0x100 0+0x60", kind="SizeDiffers"), *findings("ForeignDisk", 2)], {"kind": "SizeDiffers"}, "2"),
+    Case("AzureDiskForeignUse", 31, findings("AttachedOutside", 1), findings("ForeignDisk", 1),
          {"kind": "AttachedOutside"}, "1"),
     Case("AzureDiskOrphans", 1445, findings("DiskWithoutVolume", 4), findings("DisksNotListed", 4),
          {"kind": "DiskWithoutVolume"}, "4"),
@@ -91,9 +92,10 @@ CASES = [
          [series("azuredisk_volumes", steady(3), state="Creating")], {"state": "CreationFailed"}, "3"),
     Case("AzureDiskAttachFailed", 11,
          of_both("azuredisk_attachments", 1, role="Primary", state="AttachmentFailed"),
-         [series("azuredisk_attachments", "1+0x5 0+0x20", role="Primary", state="AttachmentFailed")],
+         [series("azuredisk_attachments", "1+0x5 0+0x20", role="Primary", state="AttachmentFailed"),
+          series("azuredisk_attachments", steady(1), role="Primary", state="Attached")],
          {"role": "Primary", "state": "AttachmentFailed"}, "1"),
-    Case("AzureDiskAttachSlow", 60, published(0, 0, 1), published(0.95, 1, 1), value="1m 54s"),
+    Case("AzureDiskAttachSlow", 60, calls(PUBLISH, 0, 0, 1), calls(PUBLISH, 0.95, 1, 1) + calls(STAGE, 0, 0, 9), value="1m 54s"),
     Case("AzureDiskReplicasMissing", 61, [series("azuredisk_volumes_lacking_replicas", steady(5))],
          [series("azuredisk_volumes_lacking_replicas", "5+0x30 0 5+0x60")], value="5"),
     Case("AzureDiskNodePluginSilent", 11, of_both("azuredisk_driver_nodes", 2, state="silent"),
@@ -127,7 +129,8 @@ CASES = [
     Case("AzureDiskHeartbeatOld", 6, [series("azuredisk_heartbeat_age_seconds", steady(180))],
          [series("azuredisk_heartbeat_age_seconds", steady(60))], value="3m 0s"),
     Case("AzureDiskNodeWritesFail", 30, [series("azuredisk_heartbeats_total", growing(1), result="failed")],
-         [series("azuredisk_heartbeats_total", growing(0.1), result="failed")], value="15"),
+         [series("azuredisk_heartbeats_total", growing(0.1), result="failed"),
+          series("azuredisk_heartbeats_total", growing(2), result="ok")], value="15"),
     Case("AzureDiskNodeWritesFail", 30, [series("azuredisk_node_lease_writes_total", growing(4), result="failed")],
          [series("azuredisk_node_lease_writes_total", growing(4), result="ok")], value="60"),
     Case("AzureDiskStageFails", 31, [series(CALLS + "_count", growing(1), method_name=STAGE, grpc_status_code="9")],
