@@ -145,9 +145,10 @@ def test_every_alert_has_a_case():
 
 
 def test_an_alert_fires_when_it_should_and_only_then():
-    patient = [case for case in CASES if "for" in rules()[case.alert]]
-    assert len(patient) > 25
-    promtool.unit_test(queries.alerts(), [*map(fires, CASES), *map(waits, patient), *map(is_silent, CASES)])
+    for name, rule in rules().items():
+        cases = [case for case in CASES if case.alert == name]
+        tests = [*map(fires, cases), *map(is_silent, cases), *(map(waits, cases) if "for" in rule else ())]
+        promtool.unit_test([{"name": "one", "rules": [rule]}], tests)
 
 
 def test_a_case_that_is_wrong_is_seen():
