@@ -206,7 +206,7 @@ static void run(struct task *self, void *arg)
         log_warning("node %s: whether its machine is off is not known: %s", name, err_message(err));
     /* Else nobody waits for it any more. */
     if (look && look->question == asking->question && !task_is_cancelled(self)) {
-        note(look, loop_now(controller->loop), !err && off);
+        note(look, loop_now(controller->loop), off);
         enqueue(controller, FAILOVER_QUEUE, name);
     }
     kube_object_unref(asking->node);

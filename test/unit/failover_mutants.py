@@ -47,8 +47,7 @@ FAILOVER_MUTANTS = [
            "return in->machine == MACHINE_IS_OFF;", "return in->machine >= MACHINE_MAY_RUN;"),
     Mutant("the cloud is asked where a replica may answer", FAILOVER + "plan.c",
            "if (found.step != FAILOVER_HOLD || !would_be_lifted(found.why))",
-           "if (found.step != FAILOVER_HOLD && found.step != FAILOVER_WAIT)"),
-    Mutant("a failure to ask says that a machine is off", FAILOVER + "machine_look.c", "!err && off);", "off);"),
+           "if (found.step != FAILOVER_WAIT && (found.step != FAILOVER_HOLD || !would_be_lifted(found.why)))"),
     Mutant("an answer about the boot before is about this one", FAILOVER + "machine_look.c",
            "if (!look || !same_text(look->boot_id, boot_id))", "if (!look)"),
     Mutant("an answer counts that nobody waits for any more", FAILOVER + "machine_look.c",
@@ -67,7 +66,8 @@ FAILOVER_MUTANTS = [
            "power != CLOUD_MAY_RUN && !moved;", "power != CLOUD_MAY_RUN;"),
     Mutant("other nodes keep a machine from being gone", FAILOVER + "machine_look.c",
            "strcasecmp(disk.instances[i], machine) != 0 &&\n            !is_of_a_node(controller, disk.instances[i]))",
-           "strcasecmp(disk.instances[i], machine) != 0)"),
+           "strcasecmp(disk.instances[i], machine) != 0 &&\n"
+           "            (machine || !is_of_a_node(controller, disk.instances[i])))"),
     # ---- of a Node that was deleted ----
     Mutant("a stand-in is made although Kubernetes has nothing there any more", FAILOVER + "plan.c",
            "return in->n_unreleased > 0;", "return in->n_unreleased + 1 > 0;"),

@@ -9,9 +9,14 @@
     "','note':'" note "','regarding':{'kind':'" kind "','name':'" about "'}}"
 #define NOTE(minute)                                                                               \
     "Nothing has been heard of node a since 2026-01-01T00:" minute                                 \
-    ":00.000000Z . Its disks were being fenced from 2026-01-01T00:" minute                         \
-    ":08.100000Z on, and all refused its writes at 2026-01-01T00:" minute                          \
+    ":00.000000Z . Whether it still writes was asked from 2026-01-01T00:" minute                   \
+    ":08.100000Z on, and that it does not was proven at 2026-01-01T00:" minute                     \
     ":08.300000Z ; then it was given up"
+#define DELETED                                                                                    \
+    EVENT("AzVolume", "v", "FailedOver", "10:00.900000",                                           \
+          "The Node of node a was deleted at 2026-01-01T00:10:00.400000Z . Whether it still "      \
+          "writes was asked from 2026-01-01T00:10:00.400000Z on, and that it does not was proven " \
+          "at 2026-01-01T00:10:00.700000Z ; then it was given up")
 #define FAILED_OVER(minute) EVENT("AzVolume", "v", "FailedOver", minute ":08.400000", NOTE(minute))
 #define PROMOTED(volume, time)                                                                     \
     EVENT("AzVolumeAttachment", volume "-b", "PromotedToPrimary", time, "")
@@ -49,6 +54,7 @@ static const struct {
     /* of two promotions the first */
     {OF("", FAILED_OVER("10") "," PROMOTED("v", "10:40.000000") "," PROMOTED("v", "10:09.400000")),
      "from node a: 9.4 s (" BEGIN ", promote 1.0 s; the rest is not on record)"},
+    {OF("", DELETED), "from node a: 0.5 s (detect 0.0 s, fence 0.3 s, taint 0.2 s; the rest is not on record)"},
     {OF("", EVENT("Node", "v", "FailedOver", "10:08.400000", NOTE("10"))), NULL},
     {OF("", EVENT("AzVolume", "w", "FailedOver", "10:08.400000", NOTE("10"))), NULL},
     {OF("", EVENT("AzVolume", "v", "FailedOver", "10:08.400000", "by hand")), NULL},

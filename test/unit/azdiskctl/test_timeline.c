@@ -30,8 +30,8 @@ static const char cluster_text[] =
     EVENT("2", "PersistentVolumeClaim", "claim", "null", "") ","
     EVENT("3", "AzVolume", "other", "null", "") ","
     "{'metadata':{'name':'f'},'eventTime':'2026-01-01T00:50:08.400000Z','reason':'FailedOver','note':"
-    "'Nothing has been heard of node a since 2026-01-01T00:50:00.000000Z . Its disks were being "
-    "fenced from 2026-01-01T00:50:08.100000Z on, and all refused its writes at "
+    "'Nothing has been heard of node a since 2026-01-01T00:50:00.000000Z . Whether it still "
+    "writes was asked from 2026-01-01T00:50:08.100000Z on, and that it does not was proven at "
     "2026-01-01T00:50:08.300000Z ; .','regarding':{'kind':'AzVolume','name':'v'}}]}";
 /* clang-format on */
 
@@ -46,8 +46,9 @@ static const char expected[] =
     "2026-01-01T00:40:00Z  AzVolume/v                   R1          note 1 (3 times)\n"
     "2026-01-01T00:50:08Z  AzVolume/v                   FailedOver  Nothing has been heard of node "
     "a "
-    "since 2026-01-01T00:50:00.000000Z . Its disks were being fenced from "
-    "2026-01-01T00:50:08.100000Z on, and all refused its writes at 2026-01-01T00:50:08.300000Z ; "
+    "since 2026-01-01T00:50:00.000000Z . Whether it still writes was asked from "
+    "2026-01-01T00:50:08.100000Z on, and that it does not was proven at "
+    "2026-01-01T00:50:08.300000Z ; "
     ".\n"
     "2026-01-01T00:50:08Z  AzVolume/v                   Failover    from node a: 8.4 s (detect 8.1 "
     "s, "
