@@ -4,7 +4,7 @@
 # layer up and linked in reverse, so that a call upwards does not link.
 LIBRARIES := lib/base lib/rt lib/json lib/api lib/http lib/rpc lib/kube \
     provisioner-lib provisioner-lib/records provisioner-lib/azure provisioner-lib/host \
-    provisioner-lib/audit lib/program
+    provisioner-lib/placement provisioner-lib/audit lib/program
 # These are above them, for programs of test/ only. The simulation (test/sim) runs the controller's
 # own code, all but its main.c.
 TEST_LIBRARIES := test/azsim/model test/azsim/arm test/sim/kube

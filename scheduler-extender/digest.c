@@ -53,20 +53,6 @@ struct kube_object *digest_volume(void *ctx, const struct kube_object *object)
 
 /* ---- attachments ---- */
 
-enum presence attachment_presence(const Api__AzVolumeAttachment *attachment)
-{
-    const char *state = attachment_state(attachment);
-
-    if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))
-        return PRESENCE_NONE;
-    if (strcmp(state, STATE_ATTACHED) == 0)
-        return PRESENCE_ATTACHED;
-    if (strcmp(state, STATE_ATTACHING) == 0)
-        return PRESENCE_ATTACHING;
-    bool waiting = !state[0] || strcmp(state, "Pending") == 0;
-    return waiting && attachment_lun(attachment) != NO_LUN ? PRESENCE_ATTACHING : PRESENCE_NONE;
-}
-
 struct kube_object *digest_attachment(void *ctx, const struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "lib/api/azdisk.pb-c.h"
+#include "provisioner-lib/placement/presence.h"
 #include "scheduler-extender/extender.h"
 
 /* Of a PersistentVolumeClaim. */
@@ -17,11 +17,6 @@ struct claim_digest {
 };
 
 /* Of a PersistentVolume there is a text: its disk's id in lower case; "" if it is not ours. */
-
-/* How much of a disk is on the node of an attachment. A replica that its node reports as not ready
- * is as good as none: a pod would have to wait there until somebody has found out why. */
-enum presence { PRESENCE_NONE, PRESENCE_ATTACHING, PRESENCE_ATTACHED };
-enum presence attachment_presence(const Api__AzVolumeAttachment *attachment);
 
 /* Of an AzVolumeAttachment. */
 struct attachment_digest {

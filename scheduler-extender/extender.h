@@ -9,7 +9,7 @@
 #include "lib/kube/client.h"
 #include "lib/kube/store.h"
 #include "scheduler-extender/name_table.h"
-#include "scheduler-extender/node_health.h"
+#include "provisioner-lib/placement/node_health.h"
 
 struct settings {
     const char *driver_name;

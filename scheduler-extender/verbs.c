@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/placement/score.h"
 #include "scheduler-extender/digest.h"
-#include "scheduler-extender/score.h"
 
 /* ---- what nodes have of the disks ---- */
 
@@ -53,10 +53,7 @@ static void add_holder(struct holders *holders, const struct attachment_digest *
         holder = &ARRAY_ADD(holders->items, holders->n);
         *holder = (struct score_node){0};
     }
-    if (attachment->presence == PRESENCE_ATTACHED)
-        holder->attached++;
-    else
-        holder->attaching++;
+    score_node_add(holder, attachment->presence);
 }
 
 /* Returns how many of the disks count. */

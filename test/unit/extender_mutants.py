@@ -3,16 +3,19 @@
 from .mutant import Mutant
 
 EXTENDER = "scheduler-extender/"
+PLACEMENT = "provisioner-lib/placement/"
 CURSOR = "lib/json/cursor.c"
 
 EXTENDER_MUTANTS = [
     # ---- what is kept of objects ----
-    Mutant("a node that a disk is leaving has it", EXTENDER + "digest.c",
+    Mutant("a node that a disk is leaving has it", PLACEMENT + "presence.c",
            "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
-           "if (attachment_unready_reason(attachment))", "verbs"),
-    Mutant("pods are drawn to replicas that are not ready", EXTENDER + "digest.c",
+           "if (attachment_unready_reason(attachment))", "presence"),
+    Mutant("pods are drawn to replicas that are not ready", PLACEMENT + "presence.c",
            "if (kube_is_deleting(attachment->metadata) || attachment_unready_reason(attachment))",
-           "if (kube_is_deleting(attachment->metadata))", "verbs"),
+           "if (kube_is_deleting(attachment->metadata))", "presence"),
+    Mutant("a disk that is on its way counts as one that is there", PLACEMENT + "presence.c",
+           "        node->attaching++;", "        node->attached++;", "presence"),
     Mutant("what nodes say of their replicas is not read", EXTENDER + "informers.c",
            '    "status.annotation." ANNOTATION_REPLICA_READY,\n', "", "verbs"),
     Mutant("another driver's volume is ours", EXTENDER + "digest.c",
@@ -67,14 +70,14 @@ EXTENDER_MUTANTS = [
     Mutant("a plug-in whose heartbeat has stopped is well", "provisioner-lib/records/driver_node.c",
            "now_us - heard_us >= (int64_t)limit_ms * 1000;",
            "now_us - heard_us >= (int64_t)limit_ms * 1000 * 1000;"),
-    Mutant("a node whose heartbeat has stopped is well", EXTENDER + "node_health.c",
+    Mutant("a node whose heartbeat has stopped is well", PLACEMENT + "node_health.c",
            "return !heartbeat_is_stale(heard_us, now_us, heartbeat_limit_ms);",
            "return heard_us != 0 && now_us && heartbeat_limit_ms;"),
-    Mutant("a plug-in that was never heard is well", EXTENDER + "node_health.c",
+    Mutant("a plug-in that was never heard is well", PLACEMENT + "node_health.c",
            "{has_heartbeat ? NODE_HEALTHY : NODE_SILENT,\n"
            "                                driver_node_heard_us(node)};",
            "{NODE_HEALTHY, HEARD_ALWAYS};"),
-    Mutant("a node that is not well gets points", EXTENDER + "score.c",
+    Mutant("a node that is not well gets points", PLACEMENT + "score.c",
            "unsigned score = nodes[i].healthy ? share(&nodes[i], n_disks) : 0;",
            "unsigned score = share(&nodes[i], n_disks);"),
     # ---- requests and answers ----

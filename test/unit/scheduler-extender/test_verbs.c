@@ -396,55 +396,6 @@ static void test_neutral_when_all_fall_silent(void **state)
     check("silent", cluster, read_pod("shop", PVC("one"), arena), nothing, "++++++");
 }
 
-/* ---- attachments ---- */
-
-static const struct {
-    const char *state;
-    bool lun, deleting;
-    enum presence presence;
-} states[] = {
-    {"Attached", true, false, PRESENCE_ATTACHED},
-    {"Attached", false, false, PRESENCE_ATTACHED},
-    {"Attached", true, true, PRESENCE_NONE},
-    {"Attaching", false, false, PRESENCE_ATTACHING},
-    {"Attaching", true, false, PRESENCE_ATTACHING},
-    {"Attaching", true, true, PRESENCE_NONE},
-    {"Pending", true, false, PRESENCE_ATTACHING},
-    {"Pending", false, false, PRESENCE_NONE},
-    {"", true, false, PRESENCE_ATTACHING},
-    {"", false, false, PRESENCE_NONE},
-    {NULL, false, false, PRESENCE_NONE},
-    {"AttachmentFailed", true, false, PRESENCE_NONE},
-    {"Detaching", true, false, PRESENCE_NONE},
-    {"Detached", false, false, PRESENCE_NONE},
-    {"DetachmentFailed", true, false, PRESENCE_NONE},
-    {"ForceDetachPending", true, false, PRESENCE_NONE},
-};
-
-static void test_presence(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(states); i++) {
-        CLEANUP(arena_freep) struct arena *arena = arena_new();
-        CLEANUP(json_decrefp) json_t *json = json_pack("{s:{}}", "metadata");
-        const ProtobufCMessage *message;
-
-        if (states[i].deleting)
-            json_object_set_new(json_object_get(json, "metadata"), "deletionTimestamp",
-                                json_string("2026-01-01T00:00:00Z"));
-        if (states[i].state)
-            json_object_set_new(json, "status", json_pack("{s:s}", "state", states[i].state));
-        if (states[i].lun)
-            json_object_set_new(json_object_get(json, "status"), "detail",
-                                json_pack("{s:{s:s}}", "publish_context", "LUN", "0"));
-        assert_ok(json_decode(&api__az_volume_attachment__descriptor, json, arena, &message));
-        enum presence presence =
-            attachment_presence((const Api__AzVolumeAttachment *)(const void *)message);
-        if (presence != states[i].presence)
-            fail_msg("row %zu: expected %d, got %d", i, (int)states[i].presence, (int)presence);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,7 +406,6 @@ int main(void)
         cmocka_unit_test(test_claims_are_those_of_the_pods_namespace),
         cmocka_unit_test(test_neutral_until_all_is_read),
         cmocka_unit_test(test_neutral_when_all_fall_silent),
-        cmocka_unit_test(test_presence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

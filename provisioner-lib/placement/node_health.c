@@ -1,4 +1,4 @@
-#include "scheduler-extender/node_health.h"
+#include "provisioner-lib/placement/node_health.h"
 
 #include "provisioner-lib/records/driver_node.h"
 

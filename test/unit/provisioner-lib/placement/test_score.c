@@ -2,7 +2,7 @@
  * ("A" attached, "a" being attached), after a "!" for a node that is not healthy and a ">" for one
  * that is asked for; then the scores.
  * The properties that score.h promises are checked on random clusters. */
-#include "scheduler-extender/score.h"
+#include "provisioner-lib/placement/score.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Each row is what a plug-in told last, and what is made of it at noon with a limit of 2 minutes.
  */
-#include "scheduler-extender/node_health.h"
+#include "provisioner-lib/placement/node_health.h"
 
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"

@@ -1,4 +1,4 @@
-#include "scheduler-extender/score.h"
+#include "provisioner-lib/placement/score.h"
 
 /* Half disks that are on the node. */
 static unsigned points(const struct score_node *node)
