@@ -1,0 +1,16 @@
+"""The mutants of what holds a pod back until a node is proposed for it."""
+
+from .mutant import Mutant
+
+GATE = "provisioner-lib/records/placement_gate.c"
+
+PLACEMENT_MUTANTS = [
+    Mutant("the first gate of a pod goes, whoever added it", GATE,
+           "same_text(pod->spec->scheduling_gates[i]->name, PLACEMENT_GATE)", "true"),
+    Mutant("the gate goes from whatever pod has the name", GATE,
+           '"/metadata/uid", "value", pod->metadata->uid', '"/kind", "value", "Pod"'),
+    Mutant("a restart begins a pod's wait anew", GATE,
+           "if (made_us && made_us + US_IN_S < seen_us)", "if (!seen_us)"),
+    Mutant("a gate without a time is overdue at once", GATE,
+           "if (made_us && made_us + US_IN_S < seen_us)", "if (made_us + US_IN_S < seen_us)"),
+]
