@@ -18,6 +18,7 @@
 enum publish_wait { PUBLISH_WAIT_CREATED, PUBLISH_WAIT_LUN, PUBLISH_WAIT_ATTACHED };
 enum on_unpublish { ON_UNPUBLISH_DEMOTE, ON_UNPUBLISH_DETACH };
 enum repair { REPAIR_SAFE, REPAIR_NONE };
+enum placement_way { PLACEMENT_NONE, PLACEMENT_NOMINATE };
 
 struct settings {
     const char *driver_name;
@@ -33,6 +34,7 @@ struct settings {
     int repair;                    /* enum repair: what the audit puts right */
     uint64_t node_grace_period_ms; /* until a node with a Lease is silent; 0: never */
     int64_t failover_max_silent;   /* percent of all nodes; docs/failover.md */
+    int placement;                 /* enum placement_way: what is done for pods at the gate */
 };
 
 struct controller {
@@ -87,6 +89,9 @@ workqueue_work_fn reconcile_snapshot;
 workqueue_work_fn reconcile_snapshot_progress, reconcile_disk_progress;
 
 workqueue_work_fn reconcile_failover;
+
+/* placement/reconcile.h; of pods that wait for it. */
+workqueue_work_fn reconcile_placement;
 
 /* volume/attachment_summary.h; on a queue of its own, since it is in no hurry. */
 workqueue_work_fn reconcile_summary;

@@ -8,6 +8,7 @@ static const char about[] = "CSI controller and reconcilers of the Azure disk dr
 
 static const char *const publish_waits[] = {"created", "lun", "attached", NULL};
 static const char *const on_unpublish_ways[] = {"demote", "detach", NULL};
+static const char *const placements[] = {"none", "nominate", NULL};
 static const char *const repairs[] = {"safe", "none", NULL};
 
 enum { LEAST_GRACE_PERIOD_MS = 4000 };
@@ -39,7 +40,8 @@ static struct flags flags = {
                  .worker_tasks = 100,
                  .audit_interval_ms = 10 * 1000,
                  .repair = REPAIR_SAFE,
-                 .failover_max_silent = 20},
+                 .failover_max_silent = 20,
+                 .placement = PLACEMENT_NONE},
 };
 
 static const struct option_row rows[] = {
@@ -124,6 +126,10 @@ static const struct option_row rows[] = {
     INT_FLAG("failover-max-silent", flags.settings.failover_max_silent, 0, 100,
              "Percentage of all nodes, but at least two nodes, that may be silent at once; when "
              "there are more, none is failed over"),
+    CHOICE_FLAG("placement", flags.settings.placement, placements,
+                "What the leader does for pods with the scheduling gate "
+                "disk.csi.azure.com/placement: nominate (propose a node that has the pod's disks, "
+                "then remove the gate) or none (docs/scheduling.md)"),
     INT_FLAG("worker-threads", flags.settings.worker_tasks, 1, 1000,
              "Number of objects of each kind that are reconciled concurrently; attachments are not "
              "limited, because they mostly wait for Azure"),

@@ -9,6 +9,7 @@
 #include "controller/cache/informers.h"
 #include "controller/failover/node_leases.h"
 #include "controller/metrics.h"
+#include "controller/placement/reconcile.h"
 #include "controller/replica/unschedulable.h"
 #include "controller/routing/object_events.h"
 #include "controller/volume/filesystem_note.h"
@@ -37,6 +38,9 @@ enum { PROGRESS_TASKS = 2 };
 
 /* Of nodes that are silent at once. */
 enum { FAILOVER_TASKS = 16 };
+
+/* Pods that start at once, each with some short calls. */
+enum { PLACEMENT_TASKS = 16 };
 
 struct leader {
     struct leader_config config;
@@ -111,6 +115,7 @@ static void start(struct leader *leader)
                                      PROGRESS_TASKS},
         [DISK_PROGRESS_QUEUE] = {"diskprogress", reconcile_disk_progress, PROGRESS_TASKS},
         [FAILOVER_QUEUE] = {"failover", reconcile_failover, FAILOVER_TASKS},
+        [PLACEMENT_QUEUE] = {"placement", reconcile_placement, PLACEMENT_TASKS},
     };
 
     list_init(&leader->leading.reservations);
@@ -127,6 +132,7 @@ static void start(struct leader *leader)
     leader->leading.attacher_calls = attacher_calls_start(controller, &leader->reconcilers);
     leader->leading.node_leases = node_leases_start(controller, &leader->reconcilers);
     leader->audit = audit_start(controller, &leader->reconcilers);
+    placement_start(controller);
     resync(leader);
     STORE_FOREACH(controller->driver_nodes, object)
         workqueue_add(leader->leading.queues[LIMIT_QUEUE], object->key);
@@ -178,6 +184,7 @@ static void end_reconcilers(struct leader *leader)
     attacher_calls_free(TAKE_PTR(leader->leading.attacher_calls));
     node_leases_free(TAKE_PTR(leader->leading.node_leases));
     unfenced_forget(controller);
+    placement_stop(controller);
     controller->leading = NULL;
     for (size_t i = 0; i < N_QUEUES; i++)
         workqueue_free(leader->leading.queues[i]);

@@ -12,8 +12,8 @@
 #include "lib/kube/workqueue.h"
 
 /* Keys are those of the objects that a queue is named after; of FAILOVER_QUEUE, AzDriverNodes'; of
- * REPLICA_QUEUE, RECOVERY_QUEUE and SUMMARY_QUEUE, AzVolumes'; of SNAPSHOT_PROGRESS_QUEUE and
- * DISK_PROGRESS_QUEUE, see progress.h. */
+ * REPLICA_QUEUE, RECOVERY_QUEUE and SUMMARY_QUEUE, AzVolumes'; of PLACEMENT_QUEUE, Pods'; of
+ * SNAPSHOT_PROGRESS_QUEUE and DISK_PROGRESS_QUEUE, see progress.h. */
 enum queue {
     VOLUME_QUEUE,
     ATTACHMENT_QUEUE,
@@ -27,6 +27,7 @@ enum queue {
     SNAPSHOT_PROGRESS_QUEUE,
     DISK_PROGRESS_QUEUE,
     FAILOVER_QUEUE,
+    PLACEMENT_QUEUE,
     N_QUEUES
 };
 
@@ -56,4 +57,8 @@ struct leading {
     struct node_leases *node_leases;
     /* Uids of attachments without a fence of which users were told; attachment/unfenced.c. */
     struct string_set unfenced;
+    /* For calls of which a pod's start may wait, and places that pods were proposed for; NULL
+     * without --placement=nominate; placement/reconcile.c, placement/reservations.c. */
+    struct kube *placement_kube;
+    struct reservations *reserved_places;
 };

@@ -53,6 +53,27 @@ struct metric METRIC_FAILOVER_SECONDS = {
     .buckets = METRIC_SECONDS,
 };
 
+struct metric METRIC_PODS_NOMINATED = {
+    .name = "azuredisk_pods_nominated_total",
+    .help = "Pods for which a node was proposed to the scheduler (docs/scheduling.md).",
+    .type = METRIC_COUNTER,
+};
+
+struct metric METRIC_PODS_UNGATED = {
+    .name = "azuredisk_pods_ungated_total",
+    .help = "Pods whose scheduling gate was removed without a proposal, by reason.",
+    .type = METRIC_COUNTER,
+    .labels = {"reason"},
+};
+
+struct metric METRIC_GATE_SECONDS = {
+    .name = "azuredisk_placement_gate_seconds",
+    .help = "Time from the creation of pods, of which whole seconds are known, until the leader "
+            "removed their scheduling gate.",
+    .type = METRIC_HISTOGRAM,
+    .buckets = METRIC_SECONDS,
+};
+
 struct metric METRIC_AUDIT_DIFFERENCES = {
     .name = "azuredisk_audit_differences",
     .help = "Deprecated name of azuredisk_audit_findings (docs/upgrading.md).",
@@ -143,6 +164,9 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_AUDIT_SCANS,
     &METRIC_FAILOVERS,
     &METRIC_FAILOVER_SECONDS,
+    &METRIC_PODS_NOMINATED,
+    &METRIC_PODS_UNGATED,
+    &METRIC_GATE_SECONDS,
     &METRIC_AUDIT_DIFFERENCES,
     &METRIC_AUDIT_LOOKS,
     &queue_depth_gauge,

@@ -51,6 +51,7 @@ static const char *const kept_of_pods[] = {"metadata.name",
                                            "spec.tolerations",
                                            "spec.affinity",
                                            "spec.priority",
+                                           "spec.schedulingGates",
                                            "spec.volumes",
                                            "status.phase",
                                            NULL};

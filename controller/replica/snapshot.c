@@ -5,13 +5,12 @@
 
 #include "controller/attachment/snapshot.h"
 #include "controller/cache/colocation.h"
+#include "controller/cache/pod_filter.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_in_use.h"
 #include "controller/replica/node_selector.h"
-#include "controller/scheduling/node_filter.h"
 #include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
-#include "lib/kube/pod_claim.h"
 #include "provisioner-lib/records/names.h"
 
 void replica_work_fini(struct replica_work *work)
@@ -57,12 +56,6 @@ void replica_work_gather(const struct controller *controller, const struct kube_
 
 /* ---- what the pods allow ---- */
 
-struct pod_filter {
-    struct node_filter *filter;
-    const Api__NodeSelector **volumes;
-    size_t n_volumes;
-};
-
 /* Everything that one placement depends on; the solver's placement_snapshot points into it. */
 struct placement_input {
     const struct controller *controller;
@@ -84,10 +77,8 @@ static void placement_input_free(struct placement_input *input)
 {
     if (!input)
         return;
-    for (size_t i = 0; i < input->n_filters; i++) {
-        node_filter_free(input->filters[i].filter);
-        free(input->filters[i].volumes);
-    }
+    for (size_t i = 0; i < input->n_filters; i++)
+        pod_filter_fini(&input->filters[i]);
     for (size_t v = 0; v < input->group.n_volumes; v++) {
         replica_selector_fini(&input->selectors[v]);
         free(input->zones[v]);
@@ -99,41 +90,9 @@ static void placement_input_free(struct placement_input *input)
 }
 DEFINE_CLEANUP(struct placement_input, placement_input_free)
 
-static void add_volume_topologies(const struct controller *controller, const Api__Pod *pod,
-                                  struct pod_filter *ret)
+static void add_filter(struct placement_input *input, const Api__Pod *pod)
 {
-    for (size_t i = 0; pod->spec && i < pod->spec->n_volumes; i++) {
-        CLEANUP(freep) char *claim = pod_claim_key(pod, pod->spec->volumes[i]);
-        size_t n = 0;
-        struct kube_object *const *found = claim ? volumes_of_claim(controller, claim, &n) : NULL;
-
-        for (size_t k = 0; k < n; k++) {
-            const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, found[k])->spec;
-
-            if (spec->node_affinity && spec->node_affinity->required)
-                ARRAY_ADD(ret->volumes, ret->n_volumes) = spec->node_affinity->required;
-        }
-    }
-}
-
-static void add_pod_filter(struct placement_input *input, const Api__Pod *pod)
-{
-    const struct controller *controller = input->controller;
-    const struct surroundings surroundings = {
-        .nodes = controller->nodes,
-        .namespaces = controller->namespaces,
-        .pods_by_label = controller->pods_by_label,
-        .repelling_pods = controller->repelling_pods,
-    };
-    const char *name = pod && pod->spec ? pod->spec->node_name : NULL;
-    const struct kube_object *current = name ? store_get(controller->nodes, name) : NULL;
-    struct pod_filter *ret = &ARRAY_ADD(input->filters, input->n_filters);
-
-    *ret = (struct pod_filter){0};
-    if (pod)
-        add_volume_topologies(controller, pod, ret);
-    ret->filter = node_filter_new(pod, current ? KUBE_AS(Api__Node, current) : NULL, ret->volumes,
-                                  ret->n_volumes, &surroundings);
+    pod_filter_find(input->controller, pod, &ARRAY_ADD(input->filters, input->n_filters));
 }
 
 /* A node that one of the volumes does not allow is useless for the others too: there, the pod would
@@ -430,9 +389,9 @@ void replica_work_place(const struct controller *controller, const struct kube_o
     input->controller = controller;
     colocation_find(controller, volume, &input->group);
     for (size_t i = 0; i < input->group.n_pods; i++)
-        add_pod_filter(input, input->group.pods[i]);
+        add_filter(input, input->group.pods[i]);
     if (input->n_filters == 0)
-        add_pod_filter(input, NULL);
+        add_filter(input, NULL);
     /* All selectors first: whether a replica is useful depends on all of them. */
     for (size_t v = 0; v < input->group.n_volumes; v++)
         replica_selector_of(as_volume(input->group.volumes[v]), &input->selectors[v]);

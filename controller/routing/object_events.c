@@ -11,6 +11,7 @@
 #include "controller/cache/volume_name.h"
 #include "controller/failover/deleted_nodes.h"
 #include "controller/failover/reconcile.h"
+#include "controller/placement/reconcile.h"
 #include "controller/recovery/reconcile.h"
 #include "controller/routing/change_filter.h"
 #include "controller/snapshot/progress.h"
@@ -261,8 +262,10 @@ static void pod_changed(void *ctx, struct kube_object *before, struct kube_objec
 {
     struct controller *controller = ctx;
 
-    if (after)
+    if (after) {
         failover_of_pod(controller, after);
+        placement_of_pod(controller, after);
+    }
     if (controller->leading && before && pod_is_live(KUBE_AS(Api__Pod, before)) &&
         !(after && pod_is_live(KUBE_AS(Api__Pod, after))))
         pod_each_volume(controller, KUBE_AS(Api__Pod, before), wake_changing, controller);
@@ -308,4 +311,5 @@ void object_events_of_all(struct controller *controller)
         snapshot_progress_enqueue(controller, object);
     }
     recovery_of_all(controller);
+    placement_of_all(controller);
 }
