@@ -34,7 +34,8 @@ class World:
         self.folder, self.apiserver = folder, apiserver
         self.namespace = f"azdisk-{folder.name.replace('_', '-').lower()}"[:60].strip("-")
         self.prefix = f"{self.namespace}-"  # of its nodes' names
-        self.nodes = [f"{self.prefix}{letter}" for letter in "abcdefgh"[:nodes]]
+        names = "abcdefgh"[:nodes] if nodes <= len("abcdefgh") else [f"n{i:03}" for i in range(nodes)]
+        self.nodes = [f"{self.prefix}{name}" for name in names]
         self.client = apiserver.client()
         self.core = client.CoreV1Api(self.client)
         self.custom = client.CustomObjectsApi(self.client)

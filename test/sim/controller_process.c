@@ -116,6 +116,7 @@ struct controller_process *controller_process_start(struct sim *sim, const char 
     read_flags(&process->flags);
     process->flags.pod_name = process->name;
     process->flags.settings.node_grace_period_ms = sim->node_grace_ms;
+    process->flags.settings.placement = sim->landscape.gates ? PLACEMENT_NOMINATE : PLACEMENT_NONE;
     process_start(&process->process, &sim->clockwork,
                   random_below(loop_random(sim->loop), MOST_SKEW_MS));
     app_init(&process->app, process->process.loop, &process->flags);

@@ -30,6 +30,8 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
         see_volume(invariants, before, after);
     if (resource == &NODES && invariants->sim->landscape.failover)
         check_taint(invariants, before, after);
+    if (resource == &PODS && before && after && invariants->sim->landscape.gates)
+        check_gates_of(invariants, before, after);
     if (resource != &AZ_VOLUME_ATTACHMENTS)
         return;
     invariants->changes++;
@@ -73,6 +75,13 @@ static bool is_of_servers(const struct incident *incident)
     return true;
 }
 
+/* Azure has no part in where pods go. */
+static bool is_of_control_plane(const struct incident *incident)
+{
+    return is_of_servers(incident) &&
+           strncmp(incident->kind->name, "azure-", strlen("azure-")) != 0;
+}
+
 void invariants_incident(struct sim *sim, const struct incident *incident)
 {
     struct invariants *invariants = sim->invariants;
@@ -88,6 +97,10 @@ void invariants_incident(struct sim *sim, const struct incident *incident)
         return;
     invariants->server_troubles += incident->kind->end != NULL;
     invariants->server_trouble_at = loop_now(sim->loop);
+    if (!is_of_control_plane(incident))
+        return;
+    invariants->control_troubles += incident->kind->end != NULL;
+    invariants->control_mended = loop_now(sim->loop);
 }
 
 void invariants_incident_ended(struct sim *sim, const struct incident *incident)
@@ -100,6 +113,10 @@ void invariants_incident_ended(struct sim *sim, const struct incident *incident)
         return;
     sim->invariants->server_troubles--;
     sim->invariants->server_trouble_at = loop_now(sim->loop);
+    if (!is_of_control_plane(incident))
+        return;
+    sim->invariants->control_troubles--;
+    sim->invariants->control_mended = loop_now(sim->loop);
 }
 
 /* ---- after each step ---- */
@@ -144,6 +161,7 @@ bool invariants_hold(struct invariants *invariants)
     look_at_mounts(invariants);
     check_waits(invariants);
     check_failovers(invariants);
+    check_gates(invariants);
     if (verdict_is_good(sim->verdict))
         return true;
     sim->verdict->step = sim->step;

@@ -93,6 +93,11 @@
 #define NO_SECRETS "I9 no secret is written down", \
     "Whoever can read objects in the cluster can log in to the Azure account."
 
+#define NO_GATE "I23 no pod waits at the gate", \
+    "A pod that could run does not: it waits for a proposal that was to be advice only."
+#define OTHERS_GATES "I24 the gates of others stay", \
+    "A pod runs that somebody else has held back, and had his reasons."
+
 #define WISHES "L1 all wishes are met", \
     "A pod never starts, or a deletion never ends, though nothing is wrong any more."
 #define RECORDS_TRUE "L2 records are true", \
@@ -154,6 +159,10 @@ struct invariants {
     uint64_t mended;            /* the last time that one ended; 0: none has */
     unsigned server_troubles;   /* of these: with controllers, servers and the ways to them */
     uint64_t server_trouble_at; /* likewise */
+    unsigned control_troubles;  /* of these: all but Azure's */
+    uint64_t control_mended;    /* when the last of them began or ended; 0: none has */
+    uint64_t server_back;       /* when the API server was last seen to be away */
+    uint64_t gates_seen;        /* when gates were looked at last */
     uint64_t many_silent;       /* when there last were too many silent nodes */
     uint64_t failovers_seen;    /* when nodes were looked at last */
     uint64_t waits_seen;        /* when waits were looked at last */
@@ -211,6 +220,12 @@ void check_changes_at_end(struct sim *sim, const struct volume *volume);
 /* A Node has changed. */
 void check_taint(struct invariants *invariants, const json_t *before, const json_t *after);
 void check_failovers(struct invariants *invariants);
+
+/* ---- invariant_gate.c ---- */
+
+/* A pod has changed. */
+void check_gates_of(const struct invariants *invariants, const json_t *before, const json_t *after);
+void check_gates(struct invariants *invariants);
 
 /* ---- invariant_copy.c ---- */
 

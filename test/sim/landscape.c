@@ -31,6 +31,9 @@ static const struct trait {
     {"namesakes", offsetof(struct landscape, namesakes)},
     {"copies", offsetof(struct landscape, copies)},
     {"failover", offsetof(struct landscape, failover)},
+    {"gates", offsetof(struct landscape, gates)},
+    {"gate-keepers", offsetof(struct landscape, gate_keepers)},
+    {"proposals-refused", offsetof(struct landscape, proposals_refused)},
 };
 
 static bool *trait_of(struct landscape *landscape, const struct trait *trait)
@@ -67,6 +70,9 @@ struct landscape landscape_of_seed(uint64_t seed)
     landscape.namesakes = chance(&random, 2) && landscape.static_volumes;
     landscape.copies = chance(&random, 2);
     landscape.failover = chance(&random, 2);
+    landscape.gates = chance(&random, 3);
+    landscape.gate_keepers = landscape.gates && chance(&random, 3);
+    landscape.proposals_refused = landscape.gates && chance(&random, 8);
     return landscape;
 }
 
@@ -119,6 +125,8 @@ struct err *landscape_parse(const char *text, struct landscape *ret)
         landscape.vms_elsewhere = landscape.disks_elsewhere = true;
     if (landscape.namesakes)
         landscape.static_volumes = true;
+    if (landscape.gate_keepers || landscape.proposals_refused)
+        landscape.gates = true;
     *ret = landscape;
     return NULL;
 }

@@ -35,6 +35,9 @@ struct landscape {
     bool copies;                 /* some volumes are made of snapshots, or of other volumes */
     bool failover;               /* silent nodes are failed over, with the volumes that want it */
     bool shared_group;           /* another cluster has its disks in the same resource group */
+    bool gates;                  /* pods wait until the leader has proposed a node for them */
+    bool gate_keepers;           /* others take gates away that are overdue; with gates */
+    bool proposals_refused;      /* the role for it is missing; with gates */
 };
 
 extern const struct landscape LANDSCAPE_PLAIN;

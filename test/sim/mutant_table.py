@@ -14,6 +14,7 @@ BATCH = "provisioner-lib/azure/vm_batch.c"
 HOLD = "provisioner-lib/azure/disk_hold.c"
 FAILOVER = "controller/failover/plan.c"
 SILENT = "controller/failover/work.c"
+GATE = "controller/placement/reconcile.c"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,29 @@ def silent(name: str, file: str, text: str, instead: str) -> Mutant:
     return Mutant(name, file, text, instead, profile="silent-nodes", landscape="failover")
 
 
+def at_the_gate(name: str, file: str, text: str, instead: str, profile: str = "failovers", incident: str = "",
+                traits: str = "gates") -> Mutant:
+    """Found where pods wait for a proposal, by the leader alone."""
+    return Mutant(name, file, text, instead, profile, incident, "standalone " + traits)
+
+
 MUTANTS = [
+    # ---- pods at the gate ----
+    at_the_gate("a pod without a proposal stays at the gate", GATE,
+                "    TRY(ungate(self, controller, pod));",
+                "    if (reason)\n        return NULL;\n    TRY(ungate(self, controller, pod));"),
+    at_the_gate("a pod whose proposal fails stays at the gate", GATE,
+                "        reason = NOT_WRITTEN;\n", "        return TAKE_PTR(err);\n",
+                traits="proposals-refused"),
+    at_the_gate("a new leader does not look who waits", "controller/routing/object_events.c",
+                "    placement_of_all(controller);\n", ""),
+    at_the_gate("a pod that comes to the gate is not seen", "controller/routing/object_events.c",
+                "        placement_of_pod(controller, after);\n", ""),
+    at_the_gate("a removal that comes too late is not tried again", GATE,
+                "    return err;\n}\n\n/* ---- which pods ---- */",
+                "    err_free(err);\n    return NULL;\n}\n\n/* ---- which pods ---- */", "calm", "api-errors"),
+    at_the_gate("the gates of others go too", "provisioner-lib/records/placement_gate.c",
+                "same_text(pod->spec->scheduling_gates[i]->name, PLACEMENT_GATE)", "true"),
     # ---- roles ----
     Mutant("published twice: another primary is no obstacle", "controller/attachment/publish_plan.c",
            "->answer != ANSWER_REFUSE)", "->answer != ANSWER_RELEASE)", "by-hand"),

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "test/sim/gate.h"
 #include "test/sim/kubelet.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
@@ -43,8 +44,9 @@ static json_t *anti_affinity_json(const struct workload *workload)
                      "matchLabels", "app", workload->name, "topologyKey", HOST_LABEL);
 }
 
-static json_t *pod_json(const struct pod *pod)
+static json_t *pod_json(struct pod *pod)
 {
+    json_t *gates = gates_of_new_pod(pod);
     json_t *spec =
         json_pack("{s:o, s:o}", "volumes", volumes_json(pod), "tolerations", tolerations_json(pod));
 
@@ -55,6 +57,8 @@ static json_t *pod_json(const struct pod *pod)
     }
     if (pod->workload->spread)
         json_object_set_new(spec, "affinity", anti_affinity_json(pod->workload));
+    if (gates)
+        json_object_set_new(spec, "schedulingGates", gates);
     return json_pack("{s:{s:s, s:{s:s}}, s:o}", "metadata", "name", pod->name, "labels", "app",
                      pod->workload->name, "spec", spec);
 }

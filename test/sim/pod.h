@@ -23,6 +23,9 @@ struct pod {
     struct volume *volumes[POD_VOLUMES];
     size_t n_volumes;
 
+    bool gated;          /* waits for the driver to propose a node (gate.h) */
+    uint64_t held_until; /* by somebody else's gate; 0: it is not */
+
     int zone;                     /* its node selector; -1: none */
     const struct machine *avoids; /* where it is not to go this time; NULL: nothing */
     uint64_t toleration_ms;       /* of unreachable and not-ready nodes */

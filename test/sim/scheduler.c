@@ -2,6 +2,8 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/names.h"
+#include "test/sim/coverage.h"
+#include "test/sim/gate.h"
 #include "test/sim/record.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
@@ -90,12 +92,25 @@ static unsigned count_attachments(const struct machine *machine, const struct po
     return n;
 }
 
+/* Tried before all others, and taken if it suits. */
+static struct machine *proposed(const struct world *world, const struct pod *pod)
+{
+    struct machine *machine = world->sim->landscape.gates ? pod_nominated_machine(pod) : NULL;
+
+    if (machine)
+        coverage_count("nominated node", suits(machine, pod) ? "taken" : "refused", "by scheduler");
+    return machine && suits(machine, pod) ? machine : NULL;
+}
+
+/* Where pods wait at the gate, the scheduler knows no extender. */
 static struct machine *choose(struct world *world, const struct pod *pod)
 {
-    bool extended = !world_chance(world, WITHOUT_EXTENDER);
-    struct machine *best = NULL;
+    bool extended = !world_chance(world, WITHOUT_EXTENDER) && !world->sim->landscape.gates;
+    struct machine *best = proposed(world, pod);
     int best_score = 0;
 
+    if (best)
+        return best;
     LIST_FOREACH(&world->machines, link) {
         struct machine *machine = MACHINE_OF(link);
 
@@ -180,6 +195,10 @@ static void schedule(struct world *world, struct pod *pod)
 
     if (pod->machine || pod->deleting)
         return;
+    if (pod_waits_at_gate(pod)) {
+        pod->waits_for = "its gate";
+        return;
+    }
     machine = choose(world, pod);
     pod->waits_for = machine ? "its volumes to be made" : "a node";
     if (!machine) {

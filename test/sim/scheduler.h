@@ -2,9 +2,9 @@
  *
  * A node must be ready and not cordoned, have room for the pod's volumes as its CSINode says, be in
  * a zone of each of them, and suit the pod's own constraints; those with the volumes' replicas come
- * first, as the driver's extender would have it. A volume that is not made yet is made in the zone
- * of a node that suits (WaitForFirstConsumer), and the pod waits. When the cluster is too
- * small for a pod, cluster-autoscaler adds a machine.
+ * first, as the driver's extender would have it, or the leader for pods at the gate (gate.h). A
+ * volume that is not made yet is made in the zone of a node that suits (WaitForFirstConsumer), and
+ * the pod waits. When the cluster is too small for a pod, cluster-autoscaler adds a machine.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/attacher_sync.h"
+#include "test/sim/gate.h"
 #include "test/sim/node_fence.h"
 #include "test/sim/node_lifecycle.h"
 #include "test/sim/node_repair.h"
@@ -139,6 +140,8 @@ static void on_change(void *ctx, const struct api_resource *resource, const json
         see_attachment(world, before, after);
     if (resource == &PODS && !after)
         pod_see_gone(world, name_of(before));
+    if (resource == &PODS && after && world->sim->landscape.gates)
+        gates_see(world, after);
     if (resource != &NODES)
         return;
     struct machine *machine = machine_find(world, name_of(after ? after : before));
@@ -186,6 +189,10 @@ struct world *world_new(struct sim *sim)
     group_spawn(&sim->tasks, "workloads", workloads_run, world);
     if (sim->landscape.failover)
         group_spawn(&sim->tasks, "repair", node_repair_run, world);
+    if (sim->landscape.gates)
+        group_spawn(&sim->tasks, "gates", gates_run, world);
+    if (sim->landscape.proposals_refused)
+        kube_server_behaviour(sim->kube)->denied_status = &PODS;
     for (uint64_t n = world_draw(world, FIRST_WORKLOADS, FIRST_WORKLOADS + MORE_WORKLOADS); n; n--)
         workload_draw(world, loop_random(sim->loop));
     return world;

@@ -5,6 +5,7 @@ from .extender_mutants import EXTENDER_MUTANTS
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
 from .mutant import Mutant
+from .nomination_mutants import NOMINATION_MUTANTS
 from .placement_mutants import PLACEMENT_MUTANTS
 from .switchover_mutants import SWITCHOVER_MUTANTS
 from .vm_change_mutants import VM_CHANGE_MUTANTS
@@ -22,6 +23,7 @@ MUTANTS = [
     *VM_CHANGE_MUTANTS,
     *EXTENDER_MUTANTS,
     *PLACEMENT_MUTANTS,
+    *NOMINATION_MUTANTS,
     # ---- attachments ----
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),

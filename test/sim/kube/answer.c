@@ -11,11 +11,13 @@ static const struct {
     int status;
     const char *reason;
 } reasons[] = {
-    {404, "NotFound"}, {409, "AlreadyExists"},        {409, "Conflict"},
-    {422, "Invalid"},  {400, "BadRequest"},           {405, "MethodNotAllowed"},
-    {410, "Expired"},  {415, "UnsupportedMediaType"}, {429, "TooManyRequests"},
-    {500, ""},         {500, "InternalError"},        {503, "ServiceUnavailable"},
-    {504, "Timeout"},
+    {404, "NotFound"},        {409, "AlreadyExists"},
+    {409, "Conflict"},        {422, "Invalid"},
+    {400, "BadRequest"},      {405, "MethodNotAllowed"},
+    {410, "Expired"},         {415, "UnsupportedMediaType"},
+    {429, "TooManyRequests"}, {500, ""},
+    {500, "InternalError"},   {503, "ServiceUnavailable"},
+    {504, "Timeout"},         {403, "Forbidden"},
 };
 
 static int status_of(const char *reason)

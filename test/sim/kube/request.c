@@ -184,6 +184,19 @@ static void drop_answer(struct call *call)
     }
 }
 
+static bool is_denied(const struct call *call, const char *verb)
+{
+    const struct target *target = &call->target;
+
+    return target->kind->resource == call->server->behaviour.denied_status &&
+           strcmp(verb, "patch") == 0 && strcmp(target->subresource, "status") == 0;
+}
+
+static struct err *deny(void)
+{
+    return refuse_because(ERR_DENIED, "Forbidden", "no role of this account allows it");
+}
+
 static void answer(struct call *call, const char *verb)
 {
     struct kube_server *server = call->server;
@@ -191,7 +204,7 @@ static void answer(struct call *call, const char *verb)
         &server->behaviour.fault, verb, call->target.kind->resource, loop_random(server->loop));
 
     if (!rule || rule->after_effect) {
-        struct err *err = perform(call, verb);
+        struct err *err = is_denied(call, verb) ? deny() : perform(call, verb);
 
         if (err)
             answer_error(err, call->response);

@@ -75,7 +75,8 @@ struct kube_server_behaviour {
     uint64_t bookmark_ms;   /* between two bookmarks of a watch; 0: none */
     bool gone_is_a_status;  /* a watch from the forgotten past is refused by 410, not by an event */
     unsigned retry_after_s; /* of a 503 while it is away; 0: none */
-    struct fault_list fault; /* answers that go wrong */
+    struct fault_list fault;                  /* answers that go wrong */
+    const struct api_resource *denied_status; /* which no client may patch; NULL: none */
 };
 
 /* May be changed at any time; what it says holds from the next request on. */

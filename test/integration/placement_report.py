@@ -1,0 +1,51 @@
+"""How many pods come to their replicas, and how long they wait for that, by the way in which nodes are proposed.
+build/reports/placement.json has the figures; each run takes the place of the one before it."""
+
+import json
+
+from .driver_world import TREE
+from .nomination import GATE, GatedWorld, GateTimes, Shipped, stock_scheduler
+
+REPORT = TREE / "build/reports/placement.json"
+PODS, HOMES, NODES = 20, 10, 40
+
+
+def percentile(sorted_values: list[float], percent: int) -> float:
+    return round(sorted_values[min(len(sorted_values) * percent // 100, len(sorted_values) - 1)], 1)
+
+
+class Failovers:
+    """Pods whose nodes are drained: each has a replica on another node, among very many."""
+
+    def __init__(self, world: GatedWorld, controller: Shipped):
+        self.world, self.nodes = world, len(world.nodes) + len(world.others)
+        self.wanted = {}
+        for node in world.nodes[:HOMES]:
+            world.cordon(node)
+        for i in range(2 * PODS):  # each half once
+            world.volume(controller, f"db-{i}", world.nodes[i % HOMES])
+            self.wanted[f"db-{i}"] = world.replicas(f"db-{i}")[0]
+
+    def run(self, first: int, *gates: str) -> dict:
+        names = [f"db-{i}" for i in range(first, first + PODS)]
+        with GateTimes(self.world) as times:
+            for name in names:
+                self.world.pod(name, [name], *gates)
+            landed = self.world.landed(names)
+            waited = times.of(names) if gates else [0.0]
+        return {"nodes": self.nodes, "pods": PODS,
+                "on_replica": sum(landed[name] == self.wanted[name] for name in names),
+                "added_ms": {"p50": percentile(waited, 50), "p99": percentile(waited, 99)}}
+
+
+def measure(tmp_path, apiserver, nodes: int) -> dict:
+    """As the report has it."""
+    with (GatedWorld(tmp_path, apiserver, nodes=NODES, others=nodes - NODES) as world,
+          Shipped(world, "one", "--placement=nominate") as controller):
+        failovers = Failovers(world, controller)
+        with stock_scheduler(world):
+            modes = {"nominate": failovers.run(0, GATE), "none": failovers.run(PODS)}
+    report = {"mode": modes, "longest_gate_s": round(modes["nominate"]["added_ms"]["p99"] / 1000, 3)}
+    REPORT.parent.mkdir(parents=True, exist_ok=True)
+    REPORT.write_text(json.dumps(report, indent=1) + "\n")
+    return report
