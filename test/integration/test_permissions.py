@@ -18,6 +18,7 @@ from .extender import Extender
 from .kubernetes_side import forget, persistent_volume, volume_attachment
 from .node.machine import SMALLEST_EXT4, Disk, Machine
 from .node.plugin import NodePlugin
+from .nomination import GATE
 from .release import Permission, Release
 from .sidecars import CONTAINERS, Sidecars
 from .silent_node import SilentNode
@@ -40,7 +41,7 @@ def world(tmp_path_factory, apiserver):
 def release(world, apiserver):
     values = {"driver__objectNamespace": world.namespace, "controller__cloudConfigSecretName": "cloud",
               "controller__cloudConfigSecretNamespace": world.namespace,
-              "failover__enabled": True, "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
+              "placement__mode": "nominate", "failover__enabled": True, "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
     with defined(world.client), Release(apiserver, f"{world.namespace}-release", **values) as release:
         yield release
 
@@ -49,7 +50,8 @@ def release(world, apiserver):
 def used(world, release, tmp_path_factory):
     """Every program has done all that it does."""
     flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
-             f"--leader-election-namespace={release.namespace}", "--audit-interval=1s", "--node-grace-period=4s"]
+             f"--leader-election-namespace={release.namespace}", "--audit-interval=1s", "--node-grace-period=4s",
+             "--placement=nominate"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
@@ -57,6 +59,7 @@ def used(world, release, tmp_path_factory):
         a_volume_that_failed_is_made(controller)
         a_snapshot_comes_and_goes(controller)
         a_silent_node_is_given_up(world, controller)
+        a_pod_waits_at_the_gate(world, controller)
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
     extender = Extender(world.folder / "extender.log", f"--object-namespace={world.namespace}",
@@ -106,6 +109,23 @@ def a_snapshot_comes_and_goes(controller: Controller) -> None:
     snapshot = controller.csi.call("Controller/CreateSnapshot", name="copy", source_volume_id=volume).snapshot.snapshot_id
     for _ in range(2):
         controller.csi.call("Controller/DeleteSnapshot", snapshot_id=snapshot)
+    delete(controller, volume)
+
+
+def a_pod_waits_at_the_gate(world: World, controller: Controller) -> None:
+    volume = create(controller, name="proposed").volume_id
+    publish(controller, volume, world.nodes[0])
+    until(lambda: list(world.roles("proposed").values()).count("Replica Attached") == 2, "the replicas")
+    with persistent_volume(world, volume, {}):
+        world.core.create_namespaced_pod(world.namespace, {"metadata": {"name": "gated"}, "spec": {
+            "containers": [{"name": "c", "image": "x"}], "schedulingGates": [{"name": GATE}],
+            "automountServiceAccountToken": False,
+            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "claim"}}]}})
+        until(lambda: not world.core.read_namespaced_pod("gated", world.namespace).spec.scheduling_gates, "it is let through")
+        gated = world.core.read_namespaced_pod("gated", world.namespace)
+        assert gated.status.nominated_node_name == world.nodes[0]
+        world.core.delete_namespaced_pod("gated", world.namespace, grace_period_seconds=0)
+    unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
 
 
