@@ -16,6 +16,7 @@
 
 enum {
     CALL_MS = 2 * 1000, /* so that all of them fit into the time that a gate may last */
+    WISH_MS = 500,      /* no further claim is read then: a pod may name thousands */
     AGAIN_MS = 1000,
 };
 
@@ -43,9 +44,11 @@ static struct err *read_wish(struct task *self, const struct controller *control
 static char *wished_node(struct task *self, const struct controller *controller,
                          const Api__Pod *pod)
 {
+    uint64_t deadline = loop_deadline(controller->loop, WISH_MS);
+    size_t n = pod->spec ? pod->spec->n_volumes : 0;
     char *node = NULL;
 
-    for (size_t i = 0; pod->spec && i < pod->spec->n_volumes && !node; i++) {
+    for (size_t i = 0; i < n && !node && loop_now(controller->loop) < deadline; i++) {
         CLEANUP(freep) char *claim = pod_claim_key(pod, pod->spec->volumes[i]);
         CLEANUP(err_freep)
         struct err *err = claim ? read_wish(self, controller, claim, &node) : NULL;
@@ -201,6 +204,13 @@ static struct err *look_and_place(struct task *self, struct controller *controll
     return waits(pod) ? place(self, controller, pod) : NULL;
 }
 
+/* The pauses of the queue grow, which is right only where a person has to act: a role is missing.
+ */
+static bool is_worth_haste(const struct err *err)
+{
+    return err_kind(err) != ERR_CANCELED && err_kind(err) != ERR_DENIED;
+}
+
 struct err *reconcile_placement(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
@@ -210,7 +220,7 @@ struct err *reconcile_placement(struct task *self, void *ctx, const char *key)
         return NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(known);
     struct err *err = err_unless(look_and_place(self, controller, kept), ERR_NOT_FOUND);
-    if (err && err_kind(err) != ERR_CANCELED)
+    if (err && is_worth_haste(err))
         workqueue_add_at(controller->leading->queues[PLACEMENT_QUEUE], key,
                          loop_deadline(controller->loop, AGAIN_MS));
     return err;

@@ -162,12 +162,16 @@ class GateTimes:
     """How long each pod of the world waits at the gate, as a watch sees it."""
 
     def __init__(self, world: GatedWorld):
-        self.world, self.seen, self.ms = world, {}, {}
+        self.world, self.known, self.seen, self.ms = world, set(), {}, {}
         self.watch = watch.Watch()
         self.thread = threading.Thread(target=self._follow, daemon=True)
 
     def __enter__(self) -> "GateTimes":
+        """The watch is there: it has told of a pod that came after it began."""
         self.thread.start()
+        name = f"watched-{time.monotonic_ns()}"
+        self.world.pod(name, [])
+        until(lambda: name in self.known, "the watch to begin")
         return self
 
     def __exit__(self, *_) -> None:
@@ -181,6 +185,7 @@ class GateTimes:
 
     def _see(self, pod: client.V1Pod) -> None:
         name, now = pod.metadata.name, time.monotonic()
+        self.known.add(name)
         if GATE in [gate.name for gate in pod.spec.scheduling_gates or []]:
             self.seen.setdefault(name, now)
         elif name in self.seen:

@@ -2,9 +2,10 @@
 build/reports/placement.json has the figures; each run takes the place of the one before it."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 from .driver_world import TREE
-from .nomination import GATE, GatedWorld, GateTimes, Shipped, stock_scheduler
+from .nomination import GATE, THREADS, GatedWorld, GateTimes, Shipped, stock_scheduler
 
 REPORT = TREE / "build/reports/placement.json"
 PODS, HOMES, NODES = 20, 10, 40
@@ -19,12 +20,12 @@ class Failovers:
 
     def __init__(self, world: GatedWorld, controller: Shipped):
         self.world, self.nodes = world, len(world.nodes) + len(world.others)
-        self.wanted = {}
         for node in world.nodes[:HOMES]:
             world.cordon(node)
-        for i in range(2 * PODS):  # each half once
-            world.volume(controller, f"db-{i}", world.nodes[i % HOMES])
-            self.wanted[f"db-{i}"] = world.replicas(f"db-{i}")[0]
+        names = [f"db-{i}" for i in range(2 * PODS)]  # each half once
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(lambda i: world.volume(controller, names[i], world.nodes[i % HOMES]), range(len(names))))
+        self.wanted = {name: world.replicas(name)[0] for name in names}
 
     def run(self, first: int, *gates: str) -> dict:
         names = [f"db-{i}" for i in range(first, first + PODS)]

@@ -48,10 +48,10 @@ MUTANTS = [
     at_the_gate("a pod that comes to the gate is not seen", "controller/routing/object_events.c",
                 "        placement_of_pod(controller, after);\n", ""),
     at_the_gate("what failed is not tried again", GATE,
-                "    if (err && err_kind(err) != ERR_CANCELED)\n"
+                "    if (err && is_worth_haste(err))\n"
                 "        workqueue_add_at(controller->leading->queues[PLACEMENT_QUEUE], key,\n"
                 "                         loop_deadline(controller->loop, AGAIN_MS));\n"
-                "    return err;\n", "    err_free(err);\n    return NULL;\n", "calm", "api-errors"),
+                "    return err;\n", "    (void)is_worth_haste;\n    err_free(err);\n    return NULL;\n", "calm", "api-errors"),
     at_the_gate("the gates of others go too", "provisioner-lib/records/placement_gate.c",
                 "same_text(pod->spec->scheduling_gates[i]->name, PLACEMENT_GATE)", "true"),
     # ---- roles ----
