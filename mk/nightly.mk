@@ -5,7 +5,7 @@
 
 NIGHT_SEEDS := 40000
 NIGHT_FUZZ := 600
-NIGHTLY := sim sim-scale sim-mutants unit-mutants bench conformance fence fuzz
+NIGHTLY := sim sim-scale sim-mutants unit-mutants bench bench-placement conformance fence fuzz
 
 # Other seeds every day, far from those of test/sim/test_sim.py.
 .PHONY: nightly

@@ -1,7 +1,5 @@
 """The same as test_placement_modes.py, among 5,000 nodes. Not a test, so pytest runs it only by its name:
-
-    pytest -s test/integration/bench_placement.py
-"""
+`make bench-placement`."""
 
 import json
 
