@@ -73,10 +73,14 @@ static struct kube_object *digest_of(const struct reflector *reflector, struct k
     return config->digest ? config->digest(config->ctx, whole) : TAKE_PTR(whole);
 }
 
-/* The object; of one that makes no sense, which is told, its name and version only; NULL if it has
- * not even these. One such object must not keep all others from us. */
+/* What is known of an object that was read. */
+enum reading { READ_WHOLE, READ_NAME, READ_UNWANTED };
+
+/* The object; of one that is not wanted, or that makes no sense, which is told, only name and
+ * version count; NULL if it has not even these. One such object must not keep all others from us.
+ */
 static struct kube_object *read_object(const struct reflector *reflector, const json_t *json,
-                                       bool *ret_whole)
+                                       enum reading *ret)
 {
     static const char *const name[] = {"metadata.name", "metadata.namespace",
                                        "metadata.resourceVersion", NULL};
@@ -85,7 +89,11 @@ static struct kube_object *read_object(const struct reflector *reflector, const 
     struct kube_object *object = NULL;
     CLEANUP(err_freep) struct err *err = decode(reflector, json, &object);
 
-    *ret_whole = !err;
+    *ret = err ? READ_NAME : READ_WHOLE;
+    if (!err && config->wanted && !config->wanted(object)) {
+        *ret = READ_UNWANTED;
+        return object;
+    }
     if (!err)
         return digest_of(reflector, object);
     err_free(kube_object_decode(store_resource(config->store)->type, named, &object));
@@ -117,12 +125,12 @@ static void take_items(struct reflector *reflector, const json_t *list, uint64_t
     const json_t *items = json_object_get(list, "items");
 
     for (size_t i = 0; i < json_array_size(items); i++) {
-        bool whole;
+        enum reading reading;
         CLEANUP(kube_object_unrefp)
-        struct kube_object *object = read_object(reflector, json_array_get(items, i), &whole);
+        struct kube_object *object = read_object(reflector, json_array_get(items, i), &reading);
 
-        if (object)
-            take(reflector, object, whole, version);
+        if (object && reading != READ_UNWANTED)
+            take(reflector, object, reading == READ_WHOLE, version);
     }
 }
 
@@ -239,7 +247,7 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
     const json_t *json = json_object_get(event, "object");
     const json_t *metadata = json_object_get(json, "metadata");
     struct store *store = reflector->config.store;
-    bool whole;
+    enum reading reading;
 
     if (!type || !json_is_object(json))
         return err_new(ERR_INTERNAL, "a watch event without a type or an object");
@@ -251,12 +259,12 @@ static struct err *take_event(struct reflector *reflector, const json_t *event)
     }
 
     CLEANUP(kube_object_unrefp)
-    struct kube_object *object = read_object(reflector, json, &whole);
+    struct kube_object *object = read_object(reflector, json, &reading);
     if (!object)
         return NULL;
-    if (strcmp(type, "DELETED") == 0)
+    if (strcmp(type, "DELETED") == 0 || reading == READ_UNWANTED)
         store_remove(store, object);
-    else if (whole)
+    else if (reading == READ_WHOLE)
         store_put(store, object);
     else
         store_keep(store, object);

@@ -25,6 +25,8 @@ struct reflector_config {
     /* Paths of the members that the store keeps, as for json_pick, with at least the metadata's
      * name, namespace and resourceVersion; the rest takes no memory. NULL: all. */
     const char *const *keep;
+    /* What no selector can say: an object for which it is false is as good as none. NULL: all. */
+    bool (*wanted)(const struct kube_object *object);
     /* Makes a digest (object.h) of each object, for the store to have in its stead. NULL: the store
      * has the objects. */
     struct kube_object *(*digest)(void *ctx, const struct kube_object *object);

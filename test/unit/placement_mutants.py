@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 GATE = "provisioner-lib/records/placement_gate.c"
+REFLECTOR = "lib/kube/reflector.c"
 
 PLACEMENT_MUTANTS = [
     Mutant("the first gate of a pod goes, whoever added it", GATE,
@@ -13,4 +14,9 @@ PLACEMENT_MUTANTS = [
            "if (made_us && made_us + US_IN_S < seen_us)", "if (!seen_us)"),
     Mutant("a gate without a time is overdue at once", GATE,
            "if (made_us && made_us + US_IN_S < seen_us)", "if (made_us + US_IN_S < seen_us)"),
+    Mutant("an object that is no longer wanted stays", REFLECTOR,
+           'if (strcmp(type, "DELETED") == 0 || reading == READ_UNWANTED)',
+           'if (strcmp(type, "DELETED") == 0)', "reflector_kept"),
+    Mutant("what is not wanted is listed", REFLECTOR,
+           "if (object && reading != READ_UNWANTED)", "if (object)", "reflector_kept"),
 ]

@@ -1,132 +1,8 @@
 /* The reflector against a scripted API server, in virtual time: what it asks for, in which order
  * and when, what the store then holds, and what is reported. */
-#include "lib/kube/reflector.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "lib/api/resources.h"
-#include "lib/base/alloc.h"
-#include "test/unit/expect.h"
-#include "test/unit/lib/kube/script.h"
-
-enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE };
-
-#define LIST "GET /api/v1/nodes?limit=500"
-#define WATCH(version)                                                                             \
-    "GET /api/v1/nodes?resourceVersion=" version                                                   \
-    "&watch=true&allowWatchBookmarks=true&timeoutSeconds=*"
-#define ITEM(name, version) "{'metadata':{'name':'" name "','resourceVersion':'" version "'}}"
-#define ITEMS(version, ...)                                                                        \
-    "{'metadata':{'resourceVersion':'" version "'},'items':[" __VA_ARGS__ "]}"
-#define PAGE(version, next, ...)                                                                   \
-    "{'metadata':{'resourceVersion':'" version "','continue':'" next "'},'items':[" __VA_ARGS__ "]}"
-#define EVENT(type, name, version) "{'type':'" type "','object':" ITEM(name, version) "}\n"
-/* A node whose spec is a list; it has a name and a version. */
-#define SENSELESS(name, version)                                                                   \
-    "{'metadata':{'name':'" name "','resourceVersion':'" version "'},'spec':[]}"
-#define BOOKMARK(version)                                                                          \
-    "{'type':'BOOKMARK','object':{'metadata':{'resourceVersion':'" version "'}}}\n"
-#define ERROR_EVENT(code, reason)                                                                  \
-    "{'type':'ERROR','object':{'kind':'Status','code':" code ",'reason':'" reason                  \
-    "','message':'" reason "'}}\n"
-#define EXPIRED "{'kind':'Status','reason':'Expired','message':'too old'}"
-#define QUIET                                                                                      \
-    {                                                                                              \
-        24 * HOUR, ""                                                                              \
-    }
-
-struct scene {
-    struct loop *loop;
-    struct script script;
-    struct kube *kube;
-    struct store *store;
-    struct task_group group;
-    char content[256]; /* "a=1 b=2 " */
-    char failures[1024];
-    unsigned n_failures;
-    unsigned changes; /* of the store */
-    unsigned full;    /* of those, to an object with more than metadata */
-};
-
-static void record_failure(void *ctx, const struct api_resource *resource, const struct err *err)
-{
-    struct scene *scene = ctx;
-    size_t length = strlen(scene->failures);
-
-    assert_ptr_equal(resource, &NODES);
-    scene->n_failures++;
-    snprintf(scene->failures + length, sizeof scene->failures - length, "%s\n", err_message(err));
-}
-
-static void count_change(void *ctx, struct kube_object *before, struct kube_object *after)
-{
-    struct scene *scene = ctx;
-
-    (void)before;
-    scene->changes++;
-    scene->full +=
-        after && after->message && (KUBE_AS(Api__Node, after)->spec || after->metadata->uid);
-}
-
-static void close_group(struct task *self, void *arg)
-{
-    group_close(self, arg);
-}
-
-static void write_content(struct scene *scene)
-{
-    size_t length = 0;
-
-    scene->content[0] = '\0';
-    STORE_FOREACH(scene->store, object)
-        length += (size_t)snprintf(scene->content + length, sizeof scene->content - length,
-                                   "%s=%" PRIu64 " ", object->key, object->version);
-}
-
-static void catch_up(struct task *self, void *arg)
-{
-    struct scene *scene = arg;
-
-    assert_ok(reflector_catch_up(
-        self, &(struct reflector_config){.kube = scene->kube, .store = scene->store}));
-}
-
-/* Runs a reflector for `ms`, then ends it. `config` has only what is not the same everywhere.
- * Somebody catches up beside it after `catch_up_ms`; 0: nobody. */
-static void play_with(struct scene *scene, struct reflector_config config,
-                      const struct script_step *steps, size_t n, uint64_t catch_up_ms, uint64_t ms)
-{
-    *scene = (struct scene){.loop = loop_new_virtual(1), .store = store_new(&NODES)};
-    script_init(&scene->script, scene->loop, steps, n);
-    scene->kube = script_client(&scene->script, NULL);
-    store_observe(scene->store, count_change, scene);
-    group_init(&scene->group, scene->loop);
-    config.kube = scene->kube;
-    config.store = scene->store;
-    config.failed = record_failure;
-    config.ctx = scene;
-    reflector_start(&scene->group, &config);
-    if (catch_up_ms) {
-        loop_advance(scene->loop, catch_up_ms);
-        group_spawn(&scene->group, "catch up", catch_up, scene);
-    }
-    loop_advance(scene->loop, ms - catch_up_ms);
-    loop_spawn(scene->loop, "close", close_group, &scene->group);
-    loop_run(scene->loop);
-    write_content(scene);
-    if (scene->script.next != n)
-        fail_msg("step %zu of %zu was not asked for; failures: %s", scene->script.next, n,
-                 scene->failures);
-    kube_free(scene->kube);
-    store_free(scene->store);
-    loop_free(scene->loop);
-}
-
-static void play(struct scene *scene, const struct script_step *steps, size_t n, uint64_t ms)
-{
-    play_with(scene, (struct reflector_config){.page_size = 0}, steps, n, 0, ms);
-}
+#include "test/unit/lib/kube/reflector_scene.h"
 
 static uint64_t gap(const struct scene *scene, size_t step)
 {
@@ -269,50 +145,6 @@ static void test_where_lists_come_from(void **state)
     play_with(&scene, (struct reflector_config){.field_selector = "f", .few = true}, steps,
               COUNT_OF(steps), 0, HOUR);
     assert_string_equal(scene.content, "a=20 ");
-}
-
-static void test_only_what_is_kept_takes_memory(void **state)
-{
-    static const char *const keep[] = {"metadata.name", "metadata.resourceVersion", NULL};
-    const struct script_step steps[] = {
-        SCRIPT_ANSWER(LIST, 200,
-                      ITEMS("10", "{'metadata':{'name':'a','uid':'u','resourceVersion':'1'},"
-                                  "'spec':{'providerID':'p'}}")),
-        SCRIPT_STREAM(WATCH("10"),
-                      {1, "{'type':'ADDED','object':{'metadata':{'name':'b','resourceVersion':'11'"
-                          "},'spec':{'providerID':'p'}}}\n"},
-                      QUIET),
-    };
-    struct scene scene;
-
-    (void)state;
-    play(&scene, steps, COUNT_OF(steps), 1000);
-    assert_int_equal(scene.full, 2);
-    play_with(&scene, (struct reflector_config){.keep = keep}, steps, COUNT_OF(steps), 0, 1000);
-    assert_string_equal(scene.content, "a=1 b=11 ");
-    assert_int_equal(scene.full, 0);
-}
-
-static struct kube_object *digest_nothing(void *ctx, const struct kube_object *object)
-{
-    assert_non_null(ctx);
-    return kube_digest_new(object, 0);
-}
-
-/* A digest has no metadata, and the watch goes on all the same from where it was. */
-static void test_digests_take_the_place_of_objects(void **state)
-{
-    const struct script_step steps[] = {
-        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "1"))),
-        SCRIPT_STREAM(WATCH("10"), {1, EVENT("MODIFIED", "a", "12")}, {MINUTE, ""}),
-        SCRIPT_STREAM(WATCH("12"), QUIET),
-    };
-    struct scene scene;
-
-    (void)state;
-    play_with(&scene, (struct reflector_config){.digest = digest_nothing}, steps, COUNT_OF(steps),
-              0, 3 * MINUTE);
-    assert_string_equal(scene.content, "a=12 ");
 }
 
 /* The server ends each watch after a while; the next one begins where it was, at once. */
@@ -770,8 +602,6 @@ int main(void)
         cmocka_unit_test(test_an_object_that_is_too_large_by_itself),
         cmocka_unit_test(test_metadata_alone),
         cmocka_unit_test(test_where_lists_come_from),
-        cmocka_unit_test(test_only_what_is_kept_takes_memory),
-        cmocka_unit_test(test_digests_take_the_place_of_objects),
         cmocka_unit_test(test_a_watch_that_ends_goes_on),
         cmocka_unit_test(test_a_silent_watch_is_begun_anew),
         cmocka_unit_test(test_catching_up_beside_a_watch_that_is_late),
