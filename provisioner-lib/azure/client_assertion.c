@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/base64.h"
 #include "lib/base/file.h"
 #include "lib/base/secret.h"
 #include "lib/json/parse.h"
@@ -157,17 +158,9 @@ struct err *client_certificate_check(const char *file, const char *password)
 
 /* ---- signing ---- */
 
-static char *base64(const void *data, size_t length)
-{
-    unsigned char *text = mem_alloc(4 * ((length + 2) / 3) + 1);
-
-    EVP_EncodeBlock(text, data, (int)length);
-    return (char *)text;
-}
-
 static char *base64url(const void *data, size_t length)
 {
-    char *text = base64(data, length);
+    char *text = base64_encode(data, length);
 
     for (char *c = text; *c; c++)
         *c = *c == '+' ? '-' : *c == '/' ? '_' : *c;
@@ -182,7 +175,7 @@ static json_t *encoded_certificate(X509 *certificate)
 
     if (length < 0)
         abort();
-    CLEANUP(freep) char *text = base64(der, (size_t)length);
+    CLEANUP(freep) char *text = base64_encode(der, (size_t)length);
     OPENSSL_free(der);
     return json_string(text);
 }
