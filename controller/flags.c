@@ -23,8 +23,8 @@ static struct flags flags = {
     .cloud_cache = "",
     .user_agent = "",
     .user_agent_suffix = "",
-    .lease_namespace = "kube-system",
-    .lease_name = "csi-azuredisk-controller",
+    .lease_namespace = DEFAULT_LEASE_NAMESPACE,
+    .lease_name = DEFAULT_LEASE_NAME,
     .pod_name = "",
     .lease_duration_ms = 15 * 1000,
     .renew_deadline_ms = 10 * 1000,
@@ -76,10 +76,7 @@ static const struct option_row rows[] = {
         "metrics-address", flags.metrics_address,
         "Address on which /metrics is served; while another process uses it, the controller waits "
         "until it is free"),
-    TEXT_FLAG("leader-election-namespace", flags.lease_namespace,
-              "Namespace of the Lease with which a leader is elected"),
-    TEXT_FLAG("leader-election-name", flags.lease_name,
-              "Name of the Lease with which a leader is elected"),
+    LEASE_FLAGS(flags.lease_namespace, flags.lease_name),
     DURATION_FLAG(
         "lease-duration", flags.lease_duration_ms, 1000,
         "How long other controllers wait before they take over the Lease of a leader that no "

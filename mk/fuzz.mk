@@ -20,7 +20,7 @@ FUZZ_TARGETS := \
     resource_id:provisioner-lib/azure arm:provisioner-lib/azure token:provisioner-lib/azure \
     sku_file:provisioner-lib/azure \
     signature:provisioner-lib/host cgroup:provisioner-lib/host \
-    extender_args:scheduler-extender \
+    extender_args:scheduler-extender admission_review:scheduler-extender \
     attachment:node csi_node:node \
     csi_controller:controller \
     flags:azdiskctl switchover:azdiskctl

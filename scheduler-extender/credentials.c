@@ -8,36 +8,37 @@
 
 enum { LARGEST_PEM = 1024 * 1024 };
 
-static struct err *read_pem(const char *flag, const char *path, char **ret_pem)
+static struct err *read_pem(const char *prefix, const char *flag, const char *path, char **ret_pem)
 {
     size_t length;
 
     if (!path[0])
         return NULL;
     struct err *err = file_read(path, LARGEST_PEM, ret_pem, &length);
-    return err ? err_wrap(err, "%s", flag) : NULL;
+    return err ? err_wrap(err, "%s%s", prefix, flag) : NULL;
 }
 
-static struct err *check(const struct flags *flags, const struct credentials *credentials)
+static struct err *check(const struct credential_files *files,
+                         const struct credentials *credentials)
 {
     if (credentials->certificate) {
         struct err *err = certificates_check_pair(credentials->certificate, credentials->key);
         if (err)
-            return err_wrap(err, "--tls-cert-file %s, --tls-key-file %s", flags->tls_cert_file,
-                            flags->tls_key_file);
+            return err_wrap(err, "%stls-cert-file %s, %stls-key-file %s", files->prefix,
+                            files->certificate, files->prefix, files->key);
     }
     struct err *err = credentials->client_ca ? certificates_check(credentials->client_ca) : NULL;
-    return err ? err_wrap(err, "--client-ca-file %s", flags->client_ca_file) : NULL;
+    return err ? err_wrap(err, "%sclient-ca-file %s", files->prefix, files->client_ca) : NULL;
 }
 
-struct err *credentials_read(const struct flags *flags, struct credentials *ret)
+struct err *credentials_read(const struct credential_files *files, struct credentials *ret)
 {
     CLEANUP(credentials_fini) struct credentials read = {0};
 
-    TRY(read_pem("--tls-cert-file", flags->tls_cert_file, &read.certificate));
-    TRY(read_pem("--tls-key-file", flags->tls_key_file, &read.key));
-    TRY(read_pem("--client-ca-file", flags->client_ca_file, &read.client_ca));
-    TRY(check(flags, &read));
+    TRY(read_pem(files->prefix, "tls-cert-file", files->certificate, &read.certificate));
+    TRY(read_pem(files->prefix, "tls-key-file", files->key, &read.key));
+    TRY(read_pem(files->prefix, "client-ca-file", files->client_ca, &read.client_ca));
+    TRY(check(files, &read));
     *ret = read;
     read = (struct credentials){0};
     return NULL;

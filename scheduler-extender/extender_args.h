@@ -4,8 +4,8 @@
  * and have the names of their Go fields now. The nodes come in one of two forms: names alone
  * (nodeCacheCapable) or whole objects, which may be many megabytes. Built is only what is wanted:
  * of the pod its name, its namespace and its volumes with claims; the rest of the request is passed
- * over, so that what is sent costs no more memory than it takes itself. What the nodes are called
- * is read separately, because most pods have no volume of ours and are answered without.
+ * over (pod_text.h). What the nodes are called is read separately, because most pods have no volume
+ * of ours and are answered without.
  */
 #pragma once
 
@@ -14,10 +14,7 @@
 #include "lib/json/cursor.h"
 #include "scheduler-extender/name_table.h"
 
-enum {
-    EXTENDER_MAX_NODES = 20 * 1000, /* a cluster has 15,000 at most, Azure's 5,000 */
-    EXTENDER_MAX_CLAIMS = 1000,     /* of a pod */
-};
+enum { EXTENDER_MAX_NODES = 20 * 1000 }; /* a cluster has 15,000 at most, Azure's 5,000 */
 
 enum nodes_form {
     NODES_NONE,

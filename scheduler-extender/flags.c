@@ -15,11 +15,24 @@ static struct flags flags = {
     .client_ca_file = "",
     .tls_reload_interval_ms = 60 * 1000,
     .max_request_bytes = 2 * 1024 * 1024,
+    .placement = {.mode = PLACEMENT_NONE,
+                  .scheduler_names = "default-scheduler",
+                  .excluded_namespaces = "kube-system"},
+    .placement_address = "0.0.0.0:8890",
+    .placement_cert_file = "",
+    .placement_key_file = "",
+    .lease_namespace = DEFAULT_LEASE_NAMESPACE,
+    .lease_name = DEFAULT_LEASE_NAME,
     .log = {.verbosity = 2},
     .settings = {.driver_name = DEFAULT_DRIVER_NAME,
                  .namespace_ = DEFAULT_OBJECT_NAMESPACE,
                  .heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS},
 };
+
+static const char *const placement_modes[] = {[PLACEMENT_NONE] = "none",
+                                              [PLACEMENT_NOMINATE] = "nominate",
+                                              [PLACEMENT_WEBHOOK] = "webhook",
+                                              NULL};
 
 static const struct option_row rows[] = {
     TEXT_FLAG("address", flags.address, "Address on which kube-scheduler's calls are served"),
@@ -32,13 +45,28 @@ static const struct option_row rows[] = {
         "client-ca-file", flags.client_ca_file,
         "Authorities (PEM) that issue the certificates of callers of --address; a caller without "
         "such a certificate gets no answer; empty: anyone may call"),
-    DURATION_FLAG(
-        "tls-reload-interval", flags.tls_reload_interval_ms, 100,
-        "Time between two checks whether the three TLS files have changed; changed files are "
-        "loaded without a restart"),
+    DURATION_FLAG("tls-reload-interval", flags.tls_reload_interval_ms, 100,
+                  "Time between two checks whether the TLS files have changed; changed files are "
+                  "loaded without a restart"),
     INT_FLAG("max-request-bytes", flags.max_request_bytes, 64 * 1024, 128 * 1024 * 1024,
              "Maximum size of a call; 2 MiB hold the names of more than 15,000 nodes, whole nodes "
              "(nodeCacheCapable: false) take about 15 kB each"),
+    CHOICE_FLAG("placement-mode", flags.placement.mode, placement_modes,
+                "What the webhook /placement does with new pods whose volumes are attached to "
+                "nodes: none, nominate (adds a scheduling gate, which azdisk-controller takes away "
+                "when it has proposed a node) or webhook (adds preferred nodes to their affinity)"),
+    TEXT_FLAG("placement-address", flags.placement_address,
+              "Address on which the API server's calls of /placement are served, if "
+              "--placement-mode is not none"),
+    TEXT_FLAG("placement-tls-cert-file", flags.placement_cert_file,
+              "Certificate (PEM, with its chain) of --placement-address"),
+    TEXT_FLAG("placement-tls-key-file", flags.placement_key_file,
+              "Private key (PEM) of the certificate"),
+    TEXT_FLAG("placement-scheduler-names", flags.placement.scheduler_names,
+              "Schedulers whose pods /placement treats, separated by commas"),
+    TEXT_FLAG("placement-excluded-namespaces", flags.placement.excluded_namespaces,
+              "Namespaces whose pods /placement leaves as they are, separated by commas"),
+    LEASE_FLAGS(flags.lease_namespace, flags.lease_name),
     KUBECONFIG_FLAG(flags.kubeconfig),
     DRIVER_NAME_FLAG(flags.settings.driver_name),
     OBJECT_NAMESPACE_FLAG(flags.settings.namespace_),
@@ -56,6 +84,12 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
                               "--tls-cert-file and --tls-key-file must be set together");
     if (flags.client_ca_file[0] && !flags.tls_cert_file[0])
         return options_refuse(program, ret_status, "--client-ca-file requires --tls-cert-file");
+    if (flags.placement.mode != PLACEMENT_NONE &&
+        (!flags.placement_cert_file[0] || !flags.placement_key_file[0]))
+        return options_refuse(program, ret_status,
+                              "--placement-mode=%s requires --placement-tls-cert-file and "
+                              "--placement-tls-key-file: the API server calls webhooks by HTTPS",
+                              placement_modes[flags.placement.mode]);
     *ret = flags;
     return true;
 }

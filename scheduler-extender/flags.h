@@ -4,6 +4,7 @@
 
 #include "lib/program/shared_flags.h"
 #include "scheduler-extender/extender.h"
+#include "scheduler-extender/placement_patch.h"
 
 struct flags {
     const char *address, *metrics_address, *kubeconfig;
@@ -11,6 +12,9 @@ struct flags {
     const char *client_ca_file;               /* "": anybody may call */
     uint64_t tls_reload_interval_ms;
     int64_t max_request_bytes;
+    struct placement_rules placement;
+    const char *placement_address, *placement_cert_file, *placement_key_file;
+    const char *lease_namespace, *lease_name; /* of the controllers */
     struct log_flags log;
     struct settings settings;
 };

@@ -6,9 +6,12 @@
 #include "lib/kube/connection.h"
 #include "lib/program/monitoring.h"
 #include "lib/program/process.h"
-#include "scheduler-extender/credentials.h"
+#include "lib/program/shared_metrics.h"
+#include "scheduler-extender/flags.h"
 #include "scheduler-extender/informers.h"
+#include "scheduler-extender/listener.h"
 #include "scheduler-extender/metrics.h"
+#include "scheduler-extender/placement_service.h"
 #include "scheduler-extender/service.h"
 
 #define USER_AGENT "azdisk-scheduler-extender/" VERSION
@@ -21,9 +24,15 @@ struct program {
     struct kube_connection connection;
     struct task_group background; /* reflectors */
 
-    struct credentials credentials;
-    struct service *service;
     struct monitoring monitoring;
+    struct listener calls; /* of kube-scheduler */
+    struct service *service;
+
+    /* Of --placement-mode, unless it is none. */
+    struct leader_watch *leader;
+    struct overdue_gates *gates;
+    struct listener reviews; /* of the API server */
+    struct placement_service *placement;
 };
 
 /* ---- the pieces ---- */
@@ -54,72 +63,120 @@ static void refresh_metrics(void *ctx)
     metrics_refresh(&program->extender);
 }
 
-static struct err *serve_calls(struct program *program)
+static void on_listener_failed(void *ctx)
 {
+    struct program *program = ctx;
+
+    process_stop(&program->process, true);
+}
+
+static struct err *serve_metrics(struct program *program)
+{
+    return monitoring_start(program->process.loop,
+                            &(struct monitoring_config){
+                                .metrics_address = program->flags.metrics_address,
+                                .table = EXTENDER_METRICS,
+                                .n_table = N_EXTENDER_METRICS,
+                                .ready = is_ready,
+                                .refresh = refresh_metrics,
+                                .ctx = program,
+                            },
+                            &program->monitoring);
+}
+
+/* ---- kube-scheduler's calls ---- */
+
+static struct err *open_calls(void *ctx, const struct credentials *credentials)
+{
+    struct program *program = ctx;
     struct err *err = service_new(program->extender.loop,
                                   &(struct service_config){
                                       .extender = &program->extender,
                                       .address = program->flags.address,
-                                      .certificate_pem = program->credentials.certificate,
-                                      .key_pem = program->credentials.key,
-                                      .client_ca_pem = program->credentials.client_ca,
                                       .max_request = (size_t)program->flags.max_request_bytes,
                                   },
-                                  &program->service);
+                                  credentials, &program->service);
 
     return err ? err_wrap(err, "--address") : NULL;
 }
 
-/* On the loop's stack, which TLS needs. */
-static void serve_calls_again(void *arg)
+static void close_calls(struct task *self, void *ctx)
 {
-    struct program *program = arg;
-    CLEANUP(err_freep) struct err *err = serve_calls(program);
+    struct program *program = ctx;
 
-    if (!err) {
-        log_info("the certificates have changed; now serving with the new ones");
-        return;
-    }
-    log_error("%s", err_message(err));
-    process_stop(&program->process, true);
+    service_close(self, TAKE_PTR(program->service));
 }
 
-static struct err *serve(struct program *program)
+static struct err *serve_calls(struct program *program)
 {
-    TRY(credentials_read(&program->flags, &program->credentials));
-    TRY(monitoring_start(program->process.loop,
-                         &(struct monitoring_config){
-                             .metrics_address = program->flags.metrics_address,
-                             .table = EXTENDER_METRICS,
-                             .n_table = N_EXTENDER_METRICS,
-                             .ready = is_ready,
-                             .refresh = refresh_metrics,
-                             .ctx = program,
-                         },
-                         &program->monitoring));
-    return serve_calls(program);
+    const struct flags *flags = &program->flags;
+
+    program->calls = (struct listener){
+        .name = "kube-scheduler",
+        .files = {"--", flags->tls_cert_file, flags->tls_key_file, flags->client_ca_file},
+        .reload_interval_ms = flags->tls_reload_interval_ms,
+        .open = open_calls,
+        .close = close_calls,
+        .failed = on_listener_failed,
+        .ctx = program,
+    };
+    return listener_start(&program->calls, &program->background);
 }
 
-/* Certificates expire; what has taken their place in the files is used from then on. */
-static void reload(struct task *self, void *arg)
+/* ---- the API server's calls ---- */
+
+static struct err *open_reviews(void *ctx, const struct credentials *credentials)
 {
-    struct program *program = arg;
+    struct program *program = ctx;
+    struct err *err = placement_service_new(program->extender.loop,
+                                            &(struct placement_config){
+                                                .extender = &program->extender,
+                                                .rules = &program->flags.placement,
+                                                .leader = program->leader,
+                                                .gates = program->gates,
+                                                .address = program->flags.placement_address,
+                                            },
+                                            credentials, &program->placement);
 
-    while (!task_is_cancelled(self)) {
-        CLEANUP(credentials_fini) struct credentials read = {0};
+    return err ? err_wrap(err, "--placement-address") : NULL;
+}
 
-        err_free(task_sleep(self, program->flags.tls_reload_interval_ms));
-        CLEANUP(err_freep) struct err *err = credentials_read(&program->flags, &read);
-        if (err)
-            log_warning("%s; continuing with the certificates read before", err_message(err));
-        if (err || task_is_cancelled(self) || credentials_equal(&read, &program->credentials))
-            continue;
-        service_close(self, TAKE_PTR(program->service));
-        credentials_fini(&program->credentials);
-        program->credentials = read;
-        read = (struct credentials){0};
-        loop_call(self, serve_calls_again, program);
-    }
+static void close_reviews(struct task *self, void *ctx)
+{
+    struct program *program = ctx;
+
+    placement_service_close(self, TAKE_PTR(program->placement));
+}
+
+/* What has once added gates goes on removing them in each mode that has a webhook. */
+static struct err *serve_reviews(struct program *program)
+{
+    const struct flags *flags = &program->flags;
+    struct kube *kube = program->extender.kube;
+    struct loop *loop = program->extender.loop;
+
+    if (flags->placement.mode == PLACEMENT_NONE)
+        return NULL;
+    program->gates = overdue_gates_start(
+        loop, &program->background,
+        &(struct overdue_gates_config){.kube = kube, .failed = metrics_watch_failed});
+    if (flags->placement.mode == PLACEMENT_NOMINATE)
+        program->leader =
+            leader_watch_start(loop, &program->background,
+                               &(struct leader_watch_config){.kube = kube,
+                                                             .namespace_ = flags->lease_namespace,
+                                                             .name = flags->lease_name,
+                                                             .failed = metrics_watch_failed});
+    program->reviews = (struct listener){
+        .name = "the API server",
+        .files = {"--placement-", flags->placement_cert_file, flags->placement_key_file, ""},
+        .reload_interval_ms = flags->tls_reload_interval_ms,
+        .open = open_reviews,
+        .close = close_reviews,
+        .failed = on_listener_failed,
+        .ctx = program,
+    };
+    return listener_start(&program->reviews, &program->background);
 }
 
 /* ---- the life of the program ---- */
@@ -127,22 +184,31 @@ static void reload(struct task *self, void *arg)
 static struct err *start(struct program *program)
 {
     TRY(connect_cluster(program));
-    TRY(serve(program)); /* first: what cannot be served needs no complaints about the cluster */
+    TRY(serve_metrics(program));
+    TRY(serve_calls(program)); /* what cannot be served needs no complaints about the cluster */
+    TRY(serve_reviews(program));
     informers_start(&program->extender, &program->background);
-    if (program->credentials.certificate)
-        group_spawn(&program->background, "certificates", reload, program);
     log_info("serving kube-scheduler on %s", program->flags.address);
+    if (program->placement)
+        log_info("serving the API server's webhook calls on %s", program->flags.placement_address);
     return NULL;
 }
 
 static void finish(struct task *self, struct program *program)
 {
+    close_reviews(self, program); /* no more gates from now on */
+    if (program->gates)
+        overdue_gates_leave(self, program->gates);
     group_close(self, &program->background);
-    service_close(self, program->service);
+    close_reviews(self, program); /* new certificates may have opened it again */
+    close_calls(self, program);
     monitoring_close(self, &program->monitoring);
+    overdue_gates_free(program->gates);
+    leader_watch_free(program->leader);
     informers_free(&program->extender);
     kube_disconnect(&program->connection);
-    credentials_fini(&program->credentials);
+    listener_fini(&program->calls);
+    listener_fini(&program->reviews);
 }
 
 static void run(struct task *self, void *arg)

@@ -32,6 +32,29 @@ static struct metric index_objects = {
     .labels = {"kind"},
 };
 
+static struct metric placement_seconds = {
+    .name = "azuredisk_placement_request_duration_seconds",
+    .help = "Time to answer a call of the webhook after the call has been received completely.",
+    .type = METRIC_HISTOGRAM,
+    .buckets = request_buckets,
+};
+
+static struct metric placement_requests = {
+    .name = "azuredisk_placement_requests_total",
+    .help = "New pods that the webhook was asked about, by result: patched, unchanged, or the "
+            "reason for which the call was not understood.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
+static struct metric overdue_gates = {
+    .name = "azuredisk_placement_overdue_gates_total",
+    .help = "Attempts to remove an overdue scheduling gate, by result: ok, or the reason for which "
+            "it failed; NotFound and Invalid: the gate was gone already.",
+    .type = METRIC_COUNTER,
+    .labels = {"result"},
+};
+
 /* The names of the Azure Disk CSI driver V2, for dashboards that know them. */
 
 static struct metric upstream_filter_seconds = {
@@ -57,13 +80,11 @@ static struct metric upstream_requests = {
 };
 
 struct metric *const EXTENDER_METRICS[] = {
-    &request_seconds,
-    &requests,
-    &index_objects,
-    &METRIC_WATCH_FAILURES,
-    &METRIC_BUILD_INFO,
-    &upstream_filter_seconds,
-    &upstream_prioritize_seconds,
+    &request_seconds,         &requests,
+    &index_objects,           &placement_seconds,
+    &placement_requests,      &overdue_gates,
+    &METRIC_WATCH_FAILURES,   &METRIC_BUILD_INFO,
+    &upstream_filter_seconds, &upstream_prioritize_seconds,
     &upstream_requests,
 };
 const size_t N_EXTENDER_METRICS = COUNT_OF(EXTENDER_METRICS);
@@ -79,6 +100,20 @@ void metrics_count(enum verb verb, const struct err *err, double seconds)
         metric_observe(&upstream_filter_seconds, seconds, "Filter");
     else
         metric_observe(&upstream_prioritize_seconds, seconds, "Prioritize");
+}
+
+void metrics_count_placement(const struct err *err, bool patched, double seconds)
+{
+    metric_observe(&placement_seconds, seconds, NULL);
+    metric_add(&placement_requests, 1,
+               err       ? err_kind_reason(err_kind(err))
+               : patched ? "patched"
+                         : "unchanged");
+}
+
+void metrics_count_gate(const struct err *err)
+{
+    metric_add(&overdue_gates, 1, err ? err_kind_reason(err_kind(err)) : "ok");
 }
 
 void metrics_refresh(const struct extender *extender)

@@ -14,5 +14,10 @@ enum verb { VERB_FILTER, VERB_PRIORITIZE };
 /* Counts an answered question; `err` NULL: answered well. */
 void metrics_count(enum verb verb, const struct err *err, double seconds);
 
+/* Counts a new pod that the webhook was asked about; `err` NULL: it was understood. */
+void metrics_count_placement(const struct err *err, bool patched, double seconds);
+/* Counts an attempt to take an overdue gate away. */
+void metrics_count_gate(const struct err *err);
+
 /* Sets the gauges that follow from the stores. */
 void metrics_refresh(const struct extender *extender);

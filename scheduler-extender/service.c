@@ -214,14 +214,14 @@ static const struct http_route routes[] = {
 /* ---- the service ---- */
 
 struct err *service_new(struct loop *loop, const struct service_config *config,
-                        struct service **ret)
+                        const struct credentials *credentials, struct service **ret)
 {
     CLEANUP(freep) struct service *service = mem_alloc(sizeof *service);
     const struct http_server_config server = {
         .address = config->address,
-        .certificate_pem = config->certificate_pem,
-        .key_pem = config->key_pem,
-        .client_ca_pem = config->client_ca_pem,
+        .certificate_pem = credentials->certificate,
+        .key_pem = credentials->key,
+        .client_ca_pem = credentials->client_ca,
         .routes = routes,
         .n_routes = COUNT_OF(routes),
         .ctx = service,

@@ -6,19 +6,19 @@
  */
 #pragma once
 
+#include "scheduler-extender/credentials.h"
 #include "scheduler-extender/extender.h"
 
 struct service_config {
     const struct extender *extender;
     const char *address;
-    const char *certificate_pem, *key_pem; /* NULL both: plain HTTP */
-    const char *client_ca_pem;             /* NULL: anybody may call */
-    size_t max_request;                    /* bytes */
+    size_t max_request; /* bytes */
 };
 
 struct service;
 
-/* What `config` points to must outlive the service. */
+/* What the two point to must outlive the service. */
 struct err *service_new(struct loop *loop, const struct service_config *config,
-                        struct service **ret) __attribute__((warn_unused_result));
+                        const struct credentials *credentials, struct service **ret)
+    __attribute__((warn_unused_result));
 void service_close(struct task *self, struct service *service); /* NULL is fine */

@@ -16,6 +16,15 @@
 #define OBJECT_NAMESPACE_FLAG(variable)                                                            \
     TEXT_FLAG("object-namespace", variable, "Namespace of the custom resources")
 
+/* The Lease of the controllers. */
+#define DEFAULT_LEASE_NAMESPACE "kube-system"
+#define DEFAULT_LEASE_NAME "csi-azuredisk-controller"
+#define LEASE_FLAGS(namespace_, name)                                                              \
+    TEXT_FLAG("leader-election-namespace", namespace_,                                             \
+              "Namespace of the Lease with which a leader is elected"),                            \
+        TEXT_FLAG("leader-election-name", name,                                                    \
+                  "Name of the Lease with which a leader is elected")
+
 /* ---- the log ---- */
 
 struct log_flags {

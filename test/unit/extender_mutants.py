@@ -83,11 +83,12 @@ EXTENDER_MUTANTS = [
     # ---- requests and answers ----
     Mutant("a request names any number of nodes", EXTENDER + "extender_args.c",
            "if (args->n_nodes == EXTENDER_MAX_NODES)", "if (args->n_nodes == ~(size_t)0)"),
-    Mutant("a request names any number of claims", EXTENDER + "extender_args.c",
-           "if (volume && spec->n_volumes == EXTENDER_MAX_CLAIMS)",
-           "if (volume && spec->n_volumes == ~(size_t)0)"),
-    Mutant("a name has no end", EXTENDER + "extender_args.c",
-           "||\n        value.length > LONGEST_NAME + 2)", "||\n        value.length > SIZE_MAX / 2)"),
+    Mutant("a request names any number of claims", EXTENDER + "pod_text.c",
+           "if (volume && spec->n_volumes == POD_MAX_CLAIMS)",
+           "if (volume && spec->n_volumes == ~(size_t)0)", "extender_args"),
+    Mutant("a name has no end", EXTENDER + "pod_text.c",
+           "||\n        value.length > LONGEST_NAME + 2)", "||\n        value.length > SIZE_MAX / 2)",
+           "extender_args"),
     Mutant("text that is no list of names goes back as one", EXTENDER + "extender_args.c",
            'json_piece_is_array(&args->nodes) ? NULL\n'
            '                                                 : err_new(ERR_INVALID, "NodeNames is not a list");',

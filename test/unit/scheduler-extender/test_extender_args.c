@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/kube/pod_claim.h"
+#include "scheduler-extender/pod_text.h"
 #include "test/unit/expect.h"
 
 #define POD                                                                                        \
@@ -194,8 +195,8 @@ static void test_nodes_and_claims_are_bounded(void **state)
     (void)state;
     refuse_many("{\"Pod\":{},\"NodeNames\":[", "\"\"", EXTENDER_MAX_NODES, "]}",
                 "more than 20000 nodes");
-    refuse_many("{\"Pod\":{\"spec\":{\"volumes\":[", "{\"ephemeral\":{}}", EXTENDER_MAX_CLAIMS,
-                "]}}}", "the pod has more than 1000 volumes with claims");
+    refuse_many("{\"Pod\":{\"spec\":{\"volumes\":[", "{\"ephemeral\":{}}", POD_MAX_CLAIMS, "]}}}",
+                "the pod has more than 1000 volumes with claims");
 }
 
 /* What is passed over costs nothing, however much it is. */
