@@ -9,7 +9,8 @@ static void open_again(void *arg)
     CLEANUP(err_freep) struct err *err = listener->open(listener->ctx, &listener->credentials);
 
     if (!err) {
-        log_info("the certificates have changed; now serving %s with the new ones", listener->name);
+        log_info("the certificates for %s have changed; now serving with the new ones",
+                 listener->name);
         return;
     }
     log_error("%s", err_message(err));
