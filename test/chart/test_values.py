@@ -7,6 +7,11 @@ from .chart import (DEFAULTS, FAILOVER, SCHEMA, SECTIONS, VALUES, nested, of_ano
 SCHEDULERS = {"networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
 POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
 
+# With a certificate that is not another one each time.
+ISSUED = {"placement.mode": "nominate", "placement.tls.issuerName": "issuer"}
+SECRET = {"placement.mode": "nominate", "placement.tls.secretName": "webhook",
+          "placement.tls.caBundle": "-----BEGIN CERTIFICATE-----\nMQ==\n-----END CERTIFICATE-----\n"}
+
 # What a value has an effect with.
 NEEDS = {
     "workloadIdentity.tenantID": {"workloadIdentity.clientID": "identity"},
@@ -26,6 +31,9 @@ NEEDS = {
                                          "schedulerExtender.tls.clientCASecretName": "callers"}
        for name in ("clientCASecretName", "serverName", "schedulerFiles.ca", "schedulerFiles.certificate",
                     "schedulerFiles.key")},
+    **{f"placement.{name}": SECRET for name in ("schedulerNames", "excludedNamespaces", "port", "tls.issuerName")},
+    **{f"placement.tls.{name}": ISSUED for name in ("secretName", "caBundle", "issuerKind")},
+    "networkPolicy.apiServers": POLICY | SECRET,
     "failover.nodeLeaseDuration": FAILOVER,
     "failover.gracePeriod": FAILOVER,
     "failover.maxSilentPercent": FAILOVER,
