@@ -20,7 +20,9 @@ static const char commands[] =
     "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
     "                    if there are any\n"
     "  failover CLAIM    Moves the pod that uses a PersistentVolumeClaim to a node with replicas\n"
-    "  drain NODE        Cordons a node and moves its pods with volumes of the driver\n";
+    "  drain NODE        Cordons a node and moves its pods with volumes of the driver\n"
+    "  ungate NAMESPACE/POD, ungate --all\n"
+    "                    Removes the driver's scheduling gate from a pod, or from all pods\n";
 
 static const char *const outputs[] = {"text", "json", NULL};
 
@@ -57,8 +59,9 @@ static const struct option_row rows[] = {
     TEXT_FLAG(
         "to", flags.to,
         "For failover, the node that the pod is to move to; empty: the best one with replicas"),
+    BOOL_FLAG("all", flags.all, "For ungate: of all pods of the cluster"),
     BOOL_FLAG("dry-run", flags.dry_run,
-              "For failover and drain: only say what would be done; nothing is changed"),
+              "For failover, drain and ungate: only say what would be done; nothing is changed"),
     {.name = "timeout",
      .type = OPTION_DURATION,
      .target = &flags.timeout_ms,

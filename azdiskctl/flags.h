@@ -15,7 +15,7 @@ struct flags {
     const char *cloud_config;     /* "": without Azure */
     const char *prices;           /* of disks; "": none */
     const char *to;               /* a node; "": the best one */
-    bool dry_run;
+    bool dry_run, all;
     uint64_t timeout_ms; /* of a command that changes something */
     int output;          /* enum output */
     struct log_flags log;

@@ -13,6 +13,7 @@
 #include "azdiskctl/map.h"
 #include "azdiskctl/session.h"
 #include "azdiskctl/timeline.h"
+#include "azdiskctl/ungate.h"
 #include "azdiskctl/why.h"
 #include "lib/base/alloc.h"
 #include "lib/http/tls_memory.h"
@@ -168,8 +169,27 @@ static struct err *run_drain(struct task *self, struct program *program, json_t 
     return NULL;
 }
 
-/* Flags that have an effect on some commands only. */
-enum { TAKES_NODE = 1 << 0, TAKES_CHANGES = 1 << 1 };
+static struct err *run_ungate(struct task *self, struct program *program, json_t **ret)
+{
+    const struct ungate_config config = {.kube = program->session.connection.kube,
+                                         .pod = program->flags.subject,
+                                         .namespace_ = program->flags.namespace_,
+                                         .dry_run = program->flags.dry_run};
+
+    TRY(ungate_json(self, &config, ret));
+    if (!ungate_is_complete(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
+/* Flags that have an effect on some commands only. With TAKES_ALL, --all stands for a subject. */
+enum {
+    TAKES_NODE = 1 << 0,
+    TAKES_DRY_RUN = 1 << 1,
+    TAKES_TIMEOUT = 1 << 2,
+    TAKES_ALL = 1 << 3,
+    TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
+};
 
 struct command {
     const char *name;
@@ -184,20 +204,37 @@ static const struct command commands[] = {
     {"why", "KIND/NAME", 0, run_why, why_text},
     {"timeline", "VOLUME", 0, run_timeline, timeline_text},
     {"check", NULL, 0, run_check, check_text},
-    {"failover", "CLAIM", TAKES_NODE | TAKES_CHANGES, run_failover, failover_text},
-    {"drain", "NODE", TAKES_CHANGES, run_drain, drain_text},
+    {"failover", "CLAIM", TAKES_NODE | TAKES_MOVES, run_failover, failover_text},
+    {"drain", "NODE", TAKES_MOVES, run_drain, drain_text},
+    {"ungate", "NAMESPACE/POD or --all", TAKES_DRY_RUN | TAKES_ALL, run_ungate, ungate_text},
 };
 
 /* A flag that was given and has no effect; NULL if there is none. */
 static const char *useless_flag(const struct command *command, const struct flags *flags)
 {
-    if (flags->to[0] && !(command->takes & TAKES_NODE))
-        return "--to";
-    if (command->takes & TAKES_CHANGES)
-        return NULL;
-    if (flags->dry_run)
-        return "--dry-run";
-    return flags->timeout_ms != DEFAULT_TIMEOUT_MS ? "--timeout" : NULL;
+    const struct {
+        const char *name;
+        bool given;
+        unsigned taken_by;
+    } some[] = {
+        {"--to", flags->to[0] != '\0', TAKES_NODE},
+        {"--all", flags->all, TAKES_ALL},
+        {"--dry-run", flags->dry_run, TAKES_DRY_RUN},
+        {"--timeout", flags->timeout_ms != DEFAULT_TIMEOUT_MS, TAKES_TIMEOUT},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(some); i++)
+        if (some[i].given && !(command->takes & some[i].taken_by))
+            return some[i].name;
+    return NULL;
+}
+
+/* What the command is about is said, and once. */
+static bool has_its_subject(const struct command *command, const struct flags *flags)
+{
+    bool all = flags->all && command->takes & TAKES_ALL;
+
+    return !command->subject == (!flags->subject && !all) && !(all && flags->subject);
 }
 
 /* NULL, with a line about it, if the command line has none. */
@@ -206,9 +243,9 @@ static const struct command *find_command(const struct flags *flags)
     for (size_t i = 0; flags->command && i < COUNT_OF(commands); i++) {
         if (strcmp(commands[i].name, flags->command) != 0)
             continue;
-        if (!commands[i].subject == !flags->subject)
+        if (has_its_subject(&commands[i], flags))
             return &commands[i];
-        if (commands[i].subject)
+        if (commands[i].subject && !flags->subject)
             fprintf(stderr, "azdiskctl: %s: missing %s (see --help)\n", flags->command,
                     commands[i].subject);
         else

@@ -1,0 +1,122 @@
+#include "azdiskctl/ungate.h"
+
+#include <string.h>
+
+#include "azdiskctl/document.h"
+#include "azdiskctl/listed.h"
+#include "azdiskctl/text_table.h"
+#include "lib/base/alloc.h"
+#include "provisioner-lib/records/placement_gate.h"
+
+#define REMOVED "removed"
+#define WOULD_BE "would be removed"
+#define NONE "none"
+#define FAILED "failed"
+
+/* ---- one pod ---- */
+
+static json_t *outcome(const struct kube_object *pod, const char *gate, const char *note)
+{
+    return json_pack("{s:s, s:s, s:s?}", "pod", pod->key, "gate", gate, "note", note);
+}
+
+/* A gate that is gone meanwhile, or whose pod is, need not be removed. */
+static json_t *ungate(struct task *self, const struct ungate_config *config,
+                      const struct kube_object *pod)
+{
+    CLEANUP(json_decrefp) json_t *patch = placement_gate_removal(KUBE_AS(Api__Pod, pod));
+
+    if (!patch)
+        return outcome(pod, NONE, "it has no gate " PLACEMENT_GATE);
+    if (config->dry_run)
+        return outcome(pod, WOULD_BE, NULL);
+    CLEANUP(err_freep)
+    struct err *err = kube_json_patch(self, config->kube, &PODS, pod->metadata->namespace_,
+                                      pod->metadata->name, patch);
+    if (!err)
+        return outcome(pod, REMOVED, NULL);
+    if (err_kind(err) == ERR_INVALID || err_kind(err) == ERR_NOT_FOUND)
+        return outcome(pod, NONE, "its gates have changed meanwhile");
+    return outcome(pod, FAILED, err_message(err));
+}
+
+static struct err *ungate_one(struct task *self, const struct ungate_config *config, json_t *pods)
+{
+    const char *slash = strchr(config->pod, '/');
+    CLEANUP(freep)
+    char *namespace_ = slash ? mem_strndup(config->pod, (size_t)(slash - config->pod))
+                             : mem_strdup(config->namespace_);
+    const char *name = slash ? slash + 1 : config->pod;
+    CLEANUP(kube_object_unrefp) struct kube_object *pod = NULL;
+
+    if (!namespace_[0] || !name[0] || strchr(name, '/'))
+        return err_new(ERR_INVALID, "%s is not NAMESPACE/POD", config->pod);
+    TRY(kube_get(self, config->kube, &PODS, namespace_, name, &pod));
+    json_array_append_new(pods, ungate(self, config, pod));
+    return NULL;
+}
+
+/* ---- all ---- */
+
+static struct err *ungate_listed(struct task *self, const struct ungate_config *config,
+                                 struct listed *listed, json_t *pods)
+{
+    const struct kube_query query = {.field_selector = "spec.nodeName="};
+
+    TRY(listed_read(self, config->kube, &PODS, NULL, &query, listed));
+    for (size_t i = 0; i < listed->list.n; i++)
+        if (pod_has_placement_gate(KUBE_AS(Api__Pod, listed->items[i])))
+            json_array_append_new(pods, ungate(self, config, listed->items[i]));
+    return NULL;
+}
+
+static struct err *ungate_all(struct task *self, const struct ungate_config *config, json_t *pods)
+{
+    struct listed listed;
+    struct err *err = ungate_listed(self, config, &listed, pods);
+
+    listed_fini(&listed);
+    return err;
+}
+
+struct err *ungate_json(struct task *self, const struct ungate_config *config, json_t **ret)
+{
+    CLEANUP(json_decrefp) json_t *pods = json_array();
+
+    TRY(config->pod ? ungate_one(self, config, pods) : ungate_all(self, config, pods));
+    *ret = json_pack("{s:O}", "pods", pods);
+    return NULL;
+}
+
+/* ---- what is said of it ---- */
+
+bool ungate_is_complete(const json_t *ungated)
+{
+    const json_t *pods = json_object_get(ungated, "pods"), *pod;
+    size_t i;
+
+    json_array_foreach(pods, i, pod)
+        if (strcmp(text_of(pod, "gate"), FAILED) == 0)
+            return false;
+    return true;
+}
+
+void ungate_text(const json_t *ungated, struct buffer *out)
+{
+    const json_t *pods = json_object_get(ungated, "pods"), *pod;
+    static const char *const columns[] = {"pod", "gate", "note"};
+    static const char *const head[] = {"POD", "GATE", "NOTE"};
+    struct text_table table = {.columns = COUNT_OF(head)};
+    size_t i;
+
+    if (json_array_size(pods) == 0) {
+        buffer_printf(out, "No pod has the scheduling gate " PLACEMENT_GATE ".\n");
+        return;
+    }
+    for (size_t k = 0; k < COUNT_OF(head); k++)
+        text_table_add(&table, head[k]);
+    json_array_foreach(pods, i, pod)
+        for (size_t k = 0; k < COUNT_OF(columns); k++)
+            text_table_add(&table, text_of(pod, columns[k]));
+    text_table_write(&table, "", out);
+}
