@@ -7,6 +7,8 @@
 #include "lib/json/parse.h"
 #include "scheduler-extender/pod_text.h"
 
+enum { LARGEST_PREFERENCES = 64 * 1024 };
+
 /* ---- what is read ---- */
 
 /* Whether the member is this word, which has nothing to escape. */
@@ -48,19 +50,25 @@ static bool has_gates(const struct json_piece *spec)
     return json_next_element(&cursor, &gate);
 }
 
-static void find_affinity(const struct json_piece *spec, struct admission_review *review)
+/* The terms are looked through for each node that is preferred, on the loop. */
+static struct err *find_affinity(const struct json_piece *spec, struct admission_review *review)
 {
     struct json_piece affinity, nodes, preferred;
 
     if (!find_object(spec, "affinity", &affinity))
-        return;
+        return NULL;
     review->has_affinity = true;
     if (!find_object(&affinity, "nodeAffinity", &nodes))
-        return;
+        return NULL;
     review->has_node_affinity = true;
-    if (json_find_member(&nodes, "preferredDuringSchedulingIgnoredDuringExecution", &preferred) &&
-        json_piece_is_array(&preferred))
-        review->preferred = preferred;
+    if (!json_find_member(&nodes, "preferredDuringSchedulingIgnoredDuringExecution", &preferred) ||
+        !json_piece_is_array(&preferred))
+        return NULL;
+    if (preferred.length > LARGEST_PREFERENCES)
+        return err_new(ERR_EXHAUSTED, "the pod's preferred nodes take more than %d bytes",
+                       LARGEST_PREFERENCES);
+    review->preferred = preferred;
+    return NULL;
 }
 
 static struct err *read_pod(const struct json_piece *request, struct admission_review *review)
@@ -81,7 +89,7 @@ static struct err *read_pod(const struct json_piece *request, struct admission_r
     review->pod->spec->scheduler_name = text_name(&spec, "schedulerName", arena);
     review->of_daemon_set = is_of_daemon_set(&object);
     review->is_gated = has_gates(&spec);
-    find_affinity(&spec, review);
+    TRY(find_affinity(&spec, review));
     review->makes_a_pod = true;
     return NULL;
 }

@@ -26,6 +26,8 @@ PLACEMENT_MUTANTS = [
     Mutant("a uid that is a number is echoed", EXTENDER + "admission_review.c",
            '!json_find_member(&request, "uid", &ret->uid) || !json_piece_is_string(&ret->uid)',
            '!json_find_member(&request, "uid", &ret->uid)'),
+    Mutant("any amount of preferences is looked through", EXTENDER + "admission_review.c",
+           "if (preferred.length > LARGEST_PREFERENCES)", "if (preferred.length > SIZE_MAX / 2)"),
     Mutant("a pod that changes is treated as a new one", EXTENDER + "admission_review.c",
            '!member_is(&request, "operation", "CREATE") || ', ""),
     Mutant("the object of another kind is a pod", EXTENDER + "admission_review.c",

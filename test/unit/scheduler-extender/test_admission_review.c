@@ -2,7 +2,7 @@
 #include "scheduler-extender/admission_review.h"
 
 #include "lib/base/alloc.h"
-#include "lib/base/text.h"
+#include "lib/base/buffer.h"
 #include "scheduler-extender/pod_text.h"
 #include "test/unit/object.h"
 
@@ -14,6 +14,11 @@
     "\"dryRun\":false}}"
 #define POD(metadata, spec)                                                                        \
     "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{" metadata "},\"spec\":{" spec "}}"
+#define BEFORE_SPEC                                                                                \
+    "{\"kind\":\"AdmissionReview\",\"apiVersion\":\"admission.k8s.io/v1\",\"request\":{\"uid\":"   \
+    "\"705ab4f5\",\"kind\":{\"group\":\"\",\"kind\":\"Pod\"},\"namespace\":\"shop\","              \
+    "\"operation\":"                                                                               \
+    "\"CREATE\",\"object\":{\"metadata\":{},\"spec\":"
 #define CREATE(metadata, spec) REVIEW("CREATE", "Pod", POD(metadata, spec))
 #define CLAIM                                                                                      \
     "\"volumes\":[{\"name\":\"data\",\"persistentVolumeClaim\":{\"claimName\":\"data-db-0\"}}]"
@@ -129,25 +134,31 @@ static void test_faults(void **state)
     }
 }
 
-/* The pod is made as it is, whatever it has. */
-static void test_a_pod_with_too_many_claims_can_be_answered(void **state)
+/* ---- pods that have more than anybody needs: they are made as they are ---- */
+
+/* So many of them, in a list in `frame`. */
+static void refuse_many(const char *frame, const char *item, int n, const char *fault)
 {
     CLEANUP(admission_review_fini) struct admission_review review;
-    char *text = mem_strdup(""), *whole;
+    struct buffer items = {.limit = 1 << 20};
 
-    (void)state;
-    for (int i = 0; i <= POD_MAX_CLAIMS; i++) {
-        char *longer = mem_printf("%s%s{\"persistentVolumeClaim\":{}}", text, i ? "," : "");
-
-        free(text);
-        text = longer;
-    }
-    whole = mem_printf(CREATE("\"name\":\"p\"", "\"volumes\":[%s]"), text);
-    assert_fails(admission_review_parse(whole, strlen(whole), &review), ERR_EXHAUSTED,
-                 "the pod has more than 1000 volumes with claims");
+    for (int i = 0; i < n; i++)
+        buffer_printf(&items, "%s%s", i ? "," : "", item);
+    CLEANUP(freep) char *spec = mem_printf("%s[%s]%s", frame, items.data, strchr(frame, '\0') + 1);
+    CLEANUP(freep) char *text = mem_printf("%s%s}}}", BEFORE_SPEC, spec);
+    assert_fails(admission_review_parse(text, strlen(text), &review), ERR_EXHAUSTED, fault);
     assert_int_equal(review.uid.length, strlen("\"705ab4f5\""));
-    free(text);
-    free(whole);
+    buffer_fini(&items);
+}
+
+static void test_pods_with_too_much_of_something(void **state)
+{
+    (void)state;
+    refuse_many("{\"volumes\":\0}", "{\"persistentVolumeClaim\":{}}", POD_MAX_CLAIMS + 1,
+                "the pod has more than 1000 volumes with claims");
+    refuse_many("{\"affinity\":{\"nodeAffinity\":{"
+                "\"preferredDuringSchedulingIgnoredDuringExecution\":\0}}}",
+                "{\"weight\":1}", 6000, "the pod's preferred nodes take more than 65536 bytes");
 }
 
 static void test_answers(void **state)
@@ -173,7 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_read),
         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_a_pod_with_too_many_claims_can_be_answered),
+        cmocka_unit_test(test_pods_with_too_much_of_something),
         cmocka_unit_test(test_answers),
     };
 
