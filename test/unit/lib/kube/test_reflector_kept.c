@@ -69,12 +69,29 @@ static void test_only_what_is_wanted_is_there(void **state)
     assert_string_equal(scene.failures, "");
 }
 
+static void test_what_is_no_longer_wanted_goes_by_a_list(void **state)
+{
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", ITEM("a", "2") "," ITEM("b", "4"))),
+        SCRIPT_ANSWER(WATCH("10"), 410, EXPIRED),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", ITEM("a", "15") "," ITEM("b", "4"))),
+        SCRIPT_STREAM(WATCH("20"), QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play_with(&scene, (struct reflector_config){.wanted = is_versioned_even}, steps,
+              COUNT_OF(steps), 0, 3 * MINUTE);
+    assert_string_equal(scene.content, "b=4 ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_what_is_kept_takes_memory),
         cmocka_unit_test(test_digests_take_the_place_of_objects),
         cmocka_unit_test(test_only_what_is_wanted_is_there),
+        cmocka_unit_test(test_what_is_no_longer_wanted_goes_by_a_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
