@@ -1,5 +1,7 @@
 #include "scheduler-extender/digest.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/api/names.h"
@@ -74,6 +76,14 @@ struct kube_object *digest_attachment(void *ctx, const struct kube_object *objec
 }
 
 /* ---- node plug-ins ---- */
+
+struct node_key node_key_of(uint64_t node)
+{
+    struct node_key key;
+
+    snprintf(key.text, sizeof key.text, "%016" PRIx64, node);
+    return key;
+}
 
 struct kube_object *digest_driver_node(void *ctx, const struct kube_object *object)
 {

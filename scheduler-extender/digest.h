@@ -32,6 +32,12 @@ struct node_digest {
     char name[];   /* "": it is about no node */
 };
 
+/* The hash of a node's name as a text, by which the index of AzDriverNodes has it. */
+struct node_key {
+    char text[17];
+};
+struct node_key node_key_of(uint64_t node);
+
 /* `ctx` is the extender. */
 struct kube_object *digest_claim(void *ctx, const struct kube_object *object);
 struct kube_object *digest_volume(void *ctx, const struct kube_object *object);

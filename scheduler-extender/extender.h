@@ -26,7 +26,7 @@ struct extender {
     struct store *claims, *volumes;           /* PersistentVolumeClaims, PersistentVolumes */
     struct store *attachments, *driver_nodes; /* custom resources */
     struct store_index *attachments_by_disk;  /* by the disk's id in lower case */
-    struct store_index *driver_nodes_by_node; /* by the node's name */
+    struct store_index *driver_nodes_by_node; /* by node_key_of its name */
     /* When nodes that were healthy, or not ready, by their last word said so (node_health.h). */
     struct name_table heard_us[N_NODE_HEALTHS];
 };

@@ -52,7 +52,7 @@ static void index_by_node(const struct kube_object *object,
     const struct node_digest *node = KUBE_DIGEST(struct node_digest, object);
 
     if (node->name[0])
-        emit(ctx, node->name);
+        emit(ctx, node_key_of(node->node).text);
 }
 
 /* ---- the tables of nodes: of several AzDriverNodes of one node the first ---- */
@@ -61,7 +61,8 @@ static void renew_node(struct extender *extender, const struct kube_object *of)
 {
     const struct node_digest *node = KUBE_DIGEST(struct node_digest, of);
     size_t n;
-    struct kube_object *const *found = store_find(extender->driver_nodes_by_node, node->name, &n);
+    struct kube_object *const *found =
+        store_find(extender->driver_nodes_by_node, node_key_of(node->node).text, &n);
     const struct node_report report =
         n ? KUBE_DIGEST(struct node_digest, found[0])->report : (struct node_report){0};
 

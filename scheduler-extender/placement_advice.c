@@ -8,53 +8,76 @@
 #include "scheduler-extender/pod_disks.h"
 #include "scheduler-extender/verbs.h"
 
-enum {
-    WEIGHT_OF_A_POINT = 10,
-    BEST_SCORE = 10,
-    LEAST_SCORE = 2, /* a node may have 1 without any of the disks */
+enum { WEIGHT_OF_A_POINT = 10, BEST_SCORE = 10 };
+
+/* ---- preferred nodes ---- */
+
+struct nodes {
+    struct named *items;
+    size_t n;
 };
 
-/* The nodes with a plug-in, by their names, which are in the store's digests. */
-static struct named *list_nodes(const struct extender *extender, size_t *ret_n)
+/* The name is in the digest of the node's plug-in. */
+static void add_node(const struct extender *extender, uint64_t hash, struct name_table *seen,
+                     struct nodes *nodes)
 {
-    struct named *nodes = NULL;
-    size_t n = 0;
+    size_t n;
+    struct kube_object *const *plugins =
+        store_find(extender->driver_nodes_by_node, node_key_of(hash).text, &n);
 
-    STORE_FOREACH(extender->driver_nodes, object) {
-        const struct node_digest *node = KUBE_DIGEST(struct node_digest, object);
+    if (n == 0 || name_table_find(seen, hash))
+        return;
+    name_table_put(seen, hash, 0);
+    const struct node_digest *node = KUBE_DIGEST(struct node_digest, plugins[0]);
+    ARRAY_ADD(nodes->items, nodes->n) =
+        (struct named){node->name, (uint32_t)strlen(node->name), hash};
+}
 
-        if (node->name[0])
-            ARRAY_ADD(nodes, n) =
-                (struct named){node->name, (uint32_t)strlen(node->name), node->node};
+/* Those that have some of the disks. */
+static void find_nodes(const struct extender *extender, const struct pod_disks *disks,
+                       struct nodes *ret)
+{
+    CLEANUP(name_table_fini) struct name_table seen = {0};
+
+    for (size_t i = 0; i < disks->n; i++) {
+        size_t n;
+        struct kube_object *const *found =
+            store_find(extender->attachments_by_disk, disks->items[i].id, &n);
+
+        for (size_t k = 0; k < n && !disks->items[i].shared; k++)
+            add_node(extender, KUBE_DIGEST(struct attachment_digest, found[k])->node, &seen, ret);
     }
-    *ret_n = n;
-    return nodes;
 }
 
 /* The best first. */
-static size_t pick_best(const struct named *nodes, const unsigned *scores, size_t n,
+static size_t pick_best(const struct nodes *nodes, const unsigned *scores,
                         struct preferred_node best[PREFERRED_NODES])
 {
-    size_t n_best = 0;
+    size_t n = 0;
 
-    for (unsigned score = BEST_SCORE; score >= LEAST_SCORE; score--)
-        for (size_t i = 0; i < n && n_best < PREFERRED_NODES; i++)
+    for (unsigned score = BEST_SCORE; score > 0; score--)
+        for (size_t i = 0; i < nodes->n && n < PREFERRED_NODES; i++)
             if (scores[i] == score)
-                best[n_best++] = (struct preferred_node){nodes[i].text, score * WEIGHT_OF_A_POINT};
-    return n_best;
+                best[n++] =
+                    (struct preferred_node){nodes->items[i].text, score * WEIGHT_OF_A_POINT};
+    return n;
 }
 
 static json_t *prefer(const struct extender *extender, const struct pod_disks *disks,
                       const struct admission_review *review)
 {
     struct preferred_node best[PREFERRED_NODES];
-    size_t n;
-    CLEANUP(freep) struct named *nodes = list_nodes(extender, &n);
-    CLEANUP(freep) unsigned *scores = mem_alloc(n * sizeof *scores);
+    struct nodes nodes = {0};
 
-    extender_prioritize(extender, disks, nodes, n, scores);
-    return placement_preference_patch(review, best, pick_best(nodes, scores, n, best));
+    find_nodes(extender, disks, &nodes);
+    CLEANUP(freep) struct named *items = nodes.items;
+    CLEANUP(freep) unsigned *scores = mem_alloc(nodes.n * sizeof *scores);
+
+    extender_prioritize(extender, disks, items, nodes.n, scores);
+    return placement_preference_patch(review, best, pick_best(&nodes, scores, best));
 }
+
+/* ---- the advice ---- */
 
 json_t *placement_advise(const struct extender *extender, const struct placement_rules *rules,
                          bool may_gate, const struct admission_review *review)

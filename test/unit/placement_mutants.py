@@ -61,8 +61,10 @@ PLACEMENT_MUTANTS = [
            "(rules->mode == PLACEMENT_NOMINATE && !may_gate)", "!extender"),
     Mutant("pods whose disks are nowhere are held back", EXTENDER + "placement_advice.c",
            "if (!extender_may_prefer(extender, &disks))", "if (!disks.n)"),
-    Mutant("a node without a disk is preferred", EXTENDER + "placement_advice.c",
-           "LEAST_SCORE = 2,", "LEAST_SCORE = 1,"),
+    Mutant("a node that is not healthy is preferred", EXTENDER + "placement_advice.c",
+           "score > 0; score--", "score + 1 > 0; score--"),
+    Mutant("a node is preferred for a disk that many pods use", EXTENDER + "placement_advice.c",
+           "k < n && !disks->items[i].shared; k++", "k < n; k++"),
     Mutant("any number of nodes is preferred", EXTENDER + "placement_patch.h",
            "enum { PREFERRED_NODES = 16 };", "enum { PREFERRED_NODES = 100 };", "placement_advice"),
     # ---- the leader, and gates that are overdue ----

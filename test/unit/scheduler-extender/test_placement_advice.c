@@ -41,9 +41,13 @@ static const char *const volumes[] = {
     NULL,
 };
 static const char *const attachments[] = {
-    ATTACHMENT("pv1", "a", "Attached"), ATTACHMENT("pv1", "b", "Attaching"),
-    ATTACHMENT("pv1", "e", "Attached"), ATTACHMENT("pv2", "a", "Attached"),
-    ATTACHMENT("pv3", "a", "Attached"), NULL,
+    ATTACHMENT("pv1", "a", "Attached"),
+    ATTACHMENT("pv1", "b", "Attaching"),
+    ATTACHMENT("pv1", "e", "Attached"),
+    ATTACHMENT("pv2", "a", "Attached"),
+    ATTACHMENT("pv3", "a", "Attached"),
+    ATTACHMENT("pv2", "c", "Attached"),
+    NULL,
 };
 static const char *const driver_nodes[] = {
     PLUGIN("b", "true"), PLUGIN("a", "true"), PLUGIN("c", "true"), PLUGIN("e", "false"), NULL,
@@ -119,11 +123,11 @@ static void test_no_gate_without_a_leader(void **state)
     assert_non_null(preferred);
 }
 
-/* The weight is ten times the score; a node that is not healthy is not preferred. */
+/* The weight is ten times the score. Not preferred are a node that is not healthy, and one that has
+ * only what many pods use. */
 static void test_the_best_nodes_are_preferred(void **state)
 {
-    CLEANUP(json_decrefp)
-    json_t *patch = advice(&objects, PLACEMENT_WEBHOOK, true, "'name':'db'", PVC("one"));
+    static const char *const of[] = {PVC("one"), PVC("many") "," PVC("one")};
     CLEANUP(json_decrefp)
     json_t *wanted =
         json_of("[{'op':'add','path':'/spec/affinity','value':{'nodeAffinity':{"
@@ -134,8 +138,13 @@ static void test_the_best_nodes_are_preferred(void **state)
                 "'values':['b']}]}}]}}}]");
 
     (void)state;
-    if (!json_equal(patch, wanted))
-        fail_msg("%s", json_dumps(patch, 0));
+    for (size_t i = 0; i < COUNT_OF(of); i++) {
+        CLEANUP(json_decrefp)
+        json_t *patch = advice(&objects, PLACEMENT_WEBHOOK, true, "'name':'db'", of[i]);
+
+        if (!json_equal(patch, wanted))
+            fail_msg("%s: %s", of[i], json_dumps(patch, 0));
+    }
 }
 
 enum { MANY = 30 };
