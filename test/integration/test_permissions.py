@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from chart.chart import FAILOVER, SNAPSHOTS, containers, every_value_changed, render
 from cluster import tools
+from cluster.authority import Authority
 from cluster.waiting import until
 from kubernetes import client
 
+from .apiserver import free_port
 from .calls import create, delete, publish, refused, unpublish
 from .csi import mounted
 from .driver_world import GROUP, Controller, World
@@ -41,7 +43,8 @@ def world(tmp_path_factory, apiserver):
 def release(world, apiserver):
     values = {"driver__objectNamespace": world.namespace, "controller__cloudConfigSecretName": "cloud",
               "controller__cloudConfigSecretNamespace": world.namespace,
-              "placement__mode": "nominate", "failover__enabled": True, "snapshot__enabled": True, "snapshot__VolumeSnapshotClass__enabled": True}
+              "placement__mode": "nominate", "failover__enabled": True, "snapshot__enabled": True,
+              "snapshot__VolumeSnapshotClass__enabled": True}
     with defined(world.client), Release(apiserver, f"{world.namespace}-release", **values) as release:
         yield release
 
@@ -62,10 +65,7 @@ def used(world, release, tmp_path_factory):
         a_pod_waits_at_the_gate(world, controller)
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
-    extender = Extender(world.folder / "extender.log", f"--object-namespace={world.namespace}",
-                        kubeconfig=release.kubeconfig(EXTENDER))
-    with extender:
-        extender.until_ready()
+    the_extender_takes_a_gate_away(world, release)
     return release.uses()
 
 
@@ -314,7 +314,7 @@ def of_failover(release: Release) -> list[str]:
 
 
 def the_node_has_its_lease(world: World, node: str, attachment: str) -> None:
-    """As if its device had a fence; and gives it up."""
+    """As if its device had a fence; and gives it up with that."""
     leases = client.CoordinationV1Api(world.client)
     note = f"{GROUP}/fence"
 
@@ -322,9 +322,28 @@ def the_node_has_its_lease(world: World, node: str, attachment: str) -> None:
         found = [lease for lease in leases.list_namespaced_lease(world.namespace).items if lease.metadata.name == node]
         return bool(found and found[0].spec.holder_identity)
 
-    for text, expected in (("held 0x0a0a0a0a00000001", True), (None, False)):
+    for text, expected in (("held 0x0a0a0a0a00000001", True), ("lost 0x0a0a0a0a00000001", False)):
         world.patch("azvolumeattachments", attachment, {"status": {"annotation": {note: text}}}, status=True)
         until(lambda: held() is expected, "the node's Lease")
+
+
+def the_extender_takes_a_gate_away(world: World, release: Release) -> None:
+    """Of a pod for which no leader proposes a node any more."""
+    authority = Authority(world.folder / "webhook", "")
+    authority.create()
+    authority.certificate("webhook", "/CN=webhook", usage="serverAuth")
+    words = [word for word in release.arguments("csi-azuredisk-scheduler-extender")
+             if word.startswith(("--placement-mode", "--leader", "--object-namespace"))]
+    extender = Extender(world.folder / "extender.log", *words, f"--placement-address=127.0.0.1:{free_port()}",
+                        f"--placement-tls-cert-file={authority.path('webhook.crt')}",
+                        f"--placement-tls-key-file={authority.path('webhook.key')}", kubeconfig=release.kubeconfig(EXTENDER))
+    with extender:
+        extender.until_ready()
+        world.core.create_namespaced_pod(world.namespace, {"metadata": {"name": "left"}, "spec": {
+            "containers": [{"name": "c", "image": "x"}], "schedulingGates": [{"name": GATE}],
+            "automountServiceAccountToken": False}})
+        until(lambda: not world.core.read_namespaced_pod("left", world.namespace).spec.scheduling_gates, "it is let through")
+        world.core.delete_namespaced_pod("left", world.namespace, grace_period_seconds=0)
 
 
 # ---- what they may do ----
