@@ -138,19 +138,22 @@ class GatedWorld(World):
 
 
 @contextmanager
-def stock_scheduler(world: GatedWorld) -> Iterator[None]:
-    """As every cluster has it: what it is told is only where the API server is. It has bound a pod when this begins."""
+def stock_scheduler(world: GatedWorld, **configuration: object) -> Iterator[None]:
+    """As every cluster has it: what it is told is only where the API server is, and what is asked for here. It has
+    bound a pod when this begins."""
     path, log = world.folder / "scheduler.json", world.folder / "scheduler.log"
     path.write_text(json.dumps({
         "apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration",
-        "clientConnection": {"kubeconfig": str(world.apiserver.kubeconfig)}, "leaderElection": {"leaderElect": False}}))
+        "clientConnection": {"kubeconfig": str(world.apiserver.kubeconfig)}, "leaderElection": {"leaderElect": False},
+        **configuration}))
     tied = ["setpriv", "--pdeathsig", "KILL"]  # it dies with this process, however that ends
     words = [*tied, tools.folder() / "kube-scheduler", f"--config={path}", "--secure-port=0"]
     with open(log, "wb") as output:
         process = subprocess.Popen(words, stdout=output, stderr=output)
     try:
-        world.pod("first", [])
-        world.landed(["first"])
+        first = f"first-{time.monotonic_ns()}"
+        world.pod(first, [])
+        world.landed([first])
         yield
         assert process.poll() is None, log.read_text()[-4000:]
     finally:
@@ -159,10 +162,10 @@ def stock_scheduler(world: GatedWorld) -> Iterator[None]:
 
 
 class GateTimes:
-    """How long each pod of the world waits at the gate, as a watch sees it."""
+    """How long each pod of the world waits at the gate, and when it was bound, as a watch sees it."""
 
     def __init__(self, world: GatedWorld):
-        self.world, self.known, self.seen, self.ms = world, set(), {}, {}
+        self.world, self.known, self.seen, self.ms, self.bound = world, set(), {}, {}, {}
         self.watch = watch.Watch()
         self.thread = threading.Thread(target=self._follow, daemon=True)
 
@@ -190,7 +193,14 @@ class GateTimes:
             self.seen.setdefault(name, now)
         elif name in self.seen:
             self.ms.setdefault(name, (now - self.seen[name]) * 1000)
+        if pod.spec.node_name:
+            self.bound.setdefault(name, now)
 
     def of(self, names: list[str]) -> list[float]:
         until(lambda: all(name in self.ms for name in names), "the watch to see all pods")
         return sorted(self.ms[name] for name in names)
+
+    def bound_ms(self, begun: dict[str, float]) -> list[float]:
+        """From when each was begun to be made."""
+        until(lambda: all(name in self.bound for name in begun), "the watch to see all pods bound")
+        return sorted((self.bound[name] - moment) * 1000 for name, moment in begun.items())

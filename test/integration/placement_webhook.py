@@ -55,12 +55,12 @@ class Webhook:
         """The API server trusts this one."""
         self.release.kubectl("apply", "--filename=-", objects=self.configurations(authority))
 
-    def extender(self, *flags: str) -> Extender:
+    def extender(self, *flags: str, **options: object) -> Extender:
         words = [word for word in self.release.arguments("csi-azuredisk-scheduler-extender")
                  if word.startswith(("--placement-mode", "--placement-scheduler", "--placement-excluded", "--leader"))]
         return Extender(self.folder / "log", *words, *flags, f"--placement-address=127.0.0.1:{self.port}",
                         f"--placement-tls-cert-file={self.authority.path('webhook.crt')}",
-                        f"--placement-tls-key-file={self.authority.path('webhook.key')}", kubeconfig=self.kubeconfig)
+                        f"--placement-tls-key-file={self.authority.path('webhook.key')}", kubeconfig=self.kubeconfig, **options)
 
     def lead(self, holder: str = "leader", seconds: int = 3600) -> None:
         """As the leader renews its Lease."""
