@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = max(2, len(os.sched_getaffinity(0)))
-LIMITS = {"build": 3600, "lint": 1800, "unit": 120, "suite": 3600}  # seconds
+LIMITS = {"build": 3600, "lint": 1800, "unit": 300, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
 # Suites that wait most of the time, the longest first. Beside them runs, at a lower priority, what
