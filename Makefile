@@ -2,7 +2,7 @@
 # make setup    installs what is missing; PACKAGES=build only what that takes
 # make test     all tests; ends with "N passed, N failed"
 # make nightly  what takes a night: many new seeds, all mutants, scale, bench, long fuzzing
-# make demo     the main job on a real cluster; KEEP=1 leaves it up
+# make demo     the main job on a real cluster; KEEP=1 leaves it up, PLACEMENT=nominate by a stock kube-scheduler
 # make bench    calls, time and memory under load; BENCH=a only that scenario
 # make guest    what only a kernel of its own shows: SCSI disks that come, grow and go (test/guest)
 # make fence    failovers of a fenced volume, 20 rounds: one writer, nothing lost; ROUNDS=200, SEED=7

@@ -23,7 +23,7 @@ def main() -> int:
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    story = Story(say, show)
+    story = Story(say, show, os.environ.get("PLACEMENT") or "extender")
     try:
         for scene in SCENES:
             getattr(story, scene)()

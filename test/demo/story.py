@@ -24,8 +24,8 @@ RECORDS = 200  # that are to be acknowledged before the power cut
 
 
 class Story:
-    def __init__(self, say: Callable[[str], None], show: Callable[[str], None]):
-        self.say, self.show = say, show
+    def __init__(self, say: Callable[[str], None], show: Callable[[str], None], placement: str):
+        self.say, self.show, self.placement = say, show, placement
         self.cluster: Cluster | None = None
         self.azure: Azure | None = None
         self.driver: Driver | None = None
@@ -48,8 +48,10 @@ class Story:
         self.cluster.load(ledgers.image(self.cluster.directory))
         self.cluster.kubectl("label", "node", *SYSTEM_NODES, *(f"{key}={value}" for key, value in SYSTEM.items()))
         self.driver.install(controller={"replicaGCDelay": REPLICA_GC_DELAY, "nodeSelector": SYSTEM},
-                            schedulerExtender={"nodeSelector": SYSTEM}, failover={"enabled": True})
-        self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver --set failover.enabled=true")
+                            schedulerExtender={"nodeSelector": SYSTEM}, failover={"enabled": True},
+                            placement={"mode": self.placement})
+        self.say("The driver is installed: helm install azuredisk charts/azuredisk-csi-driver "
+                 f"--set failover.enabled=true,placement.mode={self.placement}")
 
     # ---- 2. two databases on one node, and one on another ----
 

@@ -81,7 +81,7 @@ class Driver:
 
     def install(self, **changes: dict) -> None:
         """`changes` are values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
-        everything is ready and kube-scheduler asks the extender."""
+        everything is ready, and kube-scheduler asks the extender where placement.mode says so."""
         secret = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -94,7 +94,8 @@ class Driver:
             values.flush()
             self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
                              "--values", values.name, "--wait", "--timeout", "120s")
-        self._configure_scheduler()
+        if changes.get("placement", {}).get("mode", "extender") == "extender":
+            self._configure_scheduler()
 
     def upgrade(self, **values: str) -> None:
         """Some values are others from now on: failover__gracePeriod="4s"."""
