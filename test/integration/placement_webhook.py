@@ -1,6 +1,7 @@
 """The webhook of the scheduler extender, as a release of the chart configures it, and what it is asked about."""
 
 import base64
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,13 +23,15 @@ LEASE = "csi-azuredisk-controller"
 class Webhook:
     """A release of the chart, whose webhook is called at a port of this machine."""
 
+    made = itertools.count()  # a namespace stays, as nobody here deletes what is in it
+
     def __init__(self, apiserver: ApiServer, folder: Path, mode: str):
         self.apiserver, self.folder, self.mode = apiserver, folder, mode
         self.port = free_port()
         self.authority = Authority(folder / "pki", "")
         self.authority.create()
         self.authority.certificate("webhook", "/CN=webhook", usage="serverAuth")
-        self.release = Release(apiserver, f"webhook-{mode}", placement__mode=mode,
+        self.release = Release(apiserver, f"webhook-{mode}-{next(self.made)}", placement__mode=mode,
                                placement__excludedNamespaces=["quiet"])
         self.core = client.CoreV1Api(apiserver.client())
         self.leases = client.CoordinationV1Api(apiserver.client())
