@@ -6,6 +6,7 @@
 #include "controller/cache/informers.h"
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/node.h"
 #include "provisioner-lib/audit/cluster_view.h"
 #include "provisioner-lib/records/names.h"
 
@@ -57,20 +58,19 @@ static bool is_in_use_elsewhere(const struct attachment_work *work)
 }
 
 /* The VM of a Node, as far as it says which; free() it. */
-static char *vm_of(const struct controller *controller, const char *node, const char *provider_id)
+static char *vm_of(const struct controller *controller, const struct kube_object *node)
 {
     char *id = NULL;
 
-    err_free(controller->cloud->ops->instance_id(controller->cloud, node, provider_id, &id));
+    err_free(controller->cloud->ops->instance_id(controller->cloud, node->metadata->name,
+                                                 node_provider_id(KUBE_AS(Api__Node, node)), &id));
     return id;
 }
 
 static const struct kube_object *node_of_vm(const struct controller *controller, const char *vm)
 {
     STORE_FOREACH(controller->nodes, node) {
-        const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
-        CLEANUP(freep)
-        char *id = vm_of(controller, node->metadata->name, spec ? spec->provider_id : NULL);
+        CLEANUP(freep) char *id = vm_of(controller, node);
 
         if (id && strcasecmp(id, vm) == 0)
             return node;

@@ -141,10 +141,9 @@ struct publish_standing attachment_standing_of(const struct controller *controll
 
 static const char *provider_id_of(const struct controller *controller, const char *node)
 {
-    struct kube_object *object = store_get(controller->nodes, node);
-    const Api__NodeSpec *spec = object ? KUBE_AS(Api__Node, object)->spec : NULL;
+    const struct kube_object *object = store_get(controller->nodes, node);
 
-    return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
+    return object ? node_provider_id(KUBE_AS(Api__Node, object)) : NULL;
 }
 
 struct err *attachment_work_find_vm(const struct attachment_work *work, char **ret_id)

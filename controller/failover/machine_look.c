@@ -69,20 +69,14 @@ void machine_looks_free(struct machine_looks *looks)
 
 /* ---- what is known ---- */
 
-/* The name alone is a guess at which machine it is, and that there is none of it proves nothing. */
-static const char *provider_id_of(const struct kube_object *node)
-{
-    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
-
-    return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
-}
-
 enum machine_look machine_look_of(const struct machine_looks *looks, const struct kube_object *node)
 {
     const struct look *look = find(looks, node->metadata->name);
-    const char *boot_id = node_boot_id(KUBE_AS(Api__Node, node));
+    const Api__Node *message = KUBE_AS(Api__Node, node);
+    const char *boot_id = node_boot_id(message);
 
-    if (!provider_id_of(node) || !boot_id)
+    /* The name alone is a guess, and that there is no machine of it proves nothing. */
+    if (!node_provider_id(message) || !boot_id)
         return MACHINE_IS_UNKNOWN;
     if (!look || !same_text(look->boot_id, boot_id))
         return MACHINE_TO_ASK;
@@ -96,7 +90,7 @@ enum machine_look machine_look_of(const struct machine_looks *looks, const struc
 static struct err *machine_of(const struct controller *controller, const struct kube_object *node,
                               char **ret_id)
 {
-    const char *provider_id = provider_id_of(node);
+    const char *provider_id = node_provider_id(KUBE_AS(Api__Node, node));
 
     if (!provider_id)
         return err_new(ERR_NOT_FOUND, "node %s does not say which machine it is",

@@ -14,6 +14,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
+#include "lib/kube/node.h"
 #include "provisioner-lib/records/names.h"
 
 enum {
@@ -161,13 +162,12 @@ static struct err *read_limit(struct task *self, struct controller *controller,
                               const struct kube_object *node, enum cloud_urgency urgency,
                               struct limit *ret)
 {
-    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
     const char *name = node->metadata->name;
     const struct cloud_ops *ops = controller->cloud->ops;
     CLEANUP(cloud_instance_fini) struct cloud_instance instance = {0};
     CLEANUP(freep) char *id = NULL;
 
-    TRY(ops->instance_id(controller->cloud, name, spec ? spec->provider_id : NULL, &id));
+    TRY(ops->instance_id(controller->cloud, name, node_provider_id(KUBE_AS(Api__Node, node)), &id));
     TRY(ops->instance_get(self, controller->cloud, id, MODEL_AGE_MS, urgency, &instance));
     int theirs = 0, reserved = (int)controller->settings.reserved_slots;
     for (size_t i = 0; i < instance.n_slots; i++)

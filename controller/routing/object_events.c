@@ -207,11 +207,10 @@ static bool node_booted(const struct kube_object *before, const struct kube_obje
 static void doubt_attachments(struct controller *controller, const struct kube_object *node)
 {
     const struct cloud_ops *ops = controller->cloud->ops;
-    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
     CLEANUP(freep) char *id = NULL;
     CLEANUP(err_freep)
     struct err *err = ops->instance_id(controller->cloud, node->metadata->name,
-                                       spec ? spec->provider_id : NULL, &id);
+                                       node_provider_id(KUBE_AS(Api__Node, node)), &id);
     size_t n;
     struct kube_object *const *attachments =
         store_find(controller->attachments_by_node, node->metadata->name, &n);

@@ -36,6 +36,13 @@ bool node_is_out_of_service(const Api__Node *node)
     return false;
 }
 
+const char *node_provider_id(const Api__Node *node)
+{
+    const Api__NodeSpec *spec = node->spec;
+
+    return spec && spec->provider_id && *spec->provider_id ? spec->provider_id : NULL;
+}
+
 const char *node_boot_id(const Api__Node *node)
 {
     const Api__NodeSystemInfo *info = node->status ? node->status->node_info : NULL;

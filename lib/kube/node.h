@@ -14,6 +14,8 @@ bool node_is_ready(const Api__Node *node);
 bool node_is_schedulable(const Api__Node *node);
 /* An operator has seen to it that the machine is off: what kubelet said last holds no longer. */
 bool node_is_out_of_service(const Api__Node *node);
+/* Which machine it is, as the cloud has told; NULL if nobody has. */
+const char *node_provider_id(const Api__Node *node);
 /* Another one after each boot; NULL if kubelet has not said it. */
 const char *node_boot_id(const Api__Node *node);
 

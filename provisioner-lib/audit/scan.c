@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "lib/kube/node.h"
 
 /* Texts of any case, each once, in order. */
 struct texts {
@@ -33,10 +34,8 @@ static bool has(const struct texts *sorted, const char *text)
 
 static struct err *machine_id(struct cloud *cloud, const struct kube_object *node, char **ret)
 {
-    const Api__NodeSpec *spec = KUBE_AS(Api__Node, node)->spec;
-
-    return cloud->ops->instance_id(cloud, node->metadata->name, spec ? spec->provider_id : NULL,
-                                   ret);
+    return cloud->ops->instance_id(cloud, node->metadata->name,
+                                   node_provider_id(KUBE_AS(Api__Node, node)), ret);
 }
 
 static struct err *look_at(struct task *self, struct cloud *cloud, const char *id,

@@ -53,7 +53,7 @@ FAILOVER_MUTANTS = [
     Mutant("an answer counts that nobody waits for any more", FAILOVER + "machine_look.c",
            "if (look && look->question == asking->question &&", "if (look &&"),
     Mutant("a machine that nobody has named is asked for by the node's name", FAILOVER + "machine_look.c",
-           "if (!provider_id_of(node) || !boot_id)", "if (!boot_id)"),
+           "if (!node_provider_id(message) || !boot_id)", "if (!boot_id)"),
     Mutant("a machine is asked for again and again", FAILOVER + "machine_look.c",
            "uint64_t longer = 2 * look->pause_ms;", "uint64_t longer = 0;"),
     Mutant("what is stopping is off", "provisioner-lib/azure/vm_power.c",
