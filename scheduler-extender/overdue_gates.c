@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/kube/reflector.h"
 #include "provisioner-lib/records/placement_gate.h"
+#include "scheduler-extender/complaint.h"
 #include "scheduler-extender/metrics.h"
 
 enum {
@@ -16,7 +17,6 @@ enum {
     RETRY_MS = 1000,
     LOOK_MS = 1000, /* at least so often while there are gates: the wall clock may be set */
     LEAVE_MS = 3000,
-    COMPLAINT_MS = 10 * 1000, /* between two warnings: many pods may fail, each again and again */
 };
 
 /* A pod with the gate. */
@@ -34,7 +34,7 @@ struct overdue_gates {
     struct waiters changed;
     struct task_group removals;
     bool leaving, failing; /* the last attempt has failed */
-    uint64_t next_complaint;
+    struct complaint complaint;
 };
 
 /* ---- which pods ---- */
@@ -107,15 +107,6 @@ static bool is_over(const struct err *err)
     return err_kind(err) == ERR_INVALID || err_kind(err) == ERR_NOT_FOUND;
 }
 
-static void complain(struct overdue_gates *gates, const char *pod, const struct err *err)
-{
-    if (loop_now(gates->loop) < gates->next_complaint)
-        return;
-    gates->next_complaint = loop_deadline(gates->loop, COMPLAINT_MS);
-    log_warning("pod %s: cannot remove its scheduling gate " PLACEMENT_GATE ": %s", pod,
-                err_message(err));
-}
-
 static void remove_gate(struct task *self, void *arg)
 {
     CLEANUP(freep) struct removal *removal = arg;
@@ -132,8 +123,9 @@ static void remove_gate(struct task *self, void *arg)
     if (!err)
         log_info("pod %s: its scheduling gate " PLACEMENT_GATE " was overdue and is removed",
                  object->key);
-    else if (!is_over(err))
-        complain(removal->gates, object->key, err);
+    else if (!is_over(err) && complaint_is_due(&removal->gates->complaint, removal->gates->loop))
+        log_warning("pod %s: cannot remove its scheduling gate " PLACEMENT_GATE ": %s", object->key,
+                    err_message(err));
 }
 
 /* Waits until there is room. */

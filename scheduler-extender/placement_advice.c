@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/placement/score.h"
 #include "scheduler-extender/digest.h"
 #include "scheduler-extender/pod_disks.h"
 #include "scheduler-extender/verbs.h"
 
-enum { WEIGHT_OF_A_POINT = 10, BEST_SCORE = 10 };
+enum { WEIGHT_OF_A_POINT = 10 };
 
 /* ---- preferred nodes ---- */
 
@@ -55,7 +56,7 @@ static size_t pick_best(const struct nodes *nodes, const unsigned *scores,
 {
     size_t n = 0;
 
-    for (unsigned score = BEST_SCORE; score > 0; score--)
+    for (unsigned score = SCORE_MOST; score > 0; score--)
         for (size_t i = 0; i < nodes->n && n < PREFERRED_NODES; i++)
             if (scores[i] == score)
                 best[n++] =

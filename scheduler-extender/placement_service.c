@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/http/server.h"
 #include "lib/rt/thread_pool.h"
+#include "scheduler-extender/complaint.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/placement_advice.h"
 
@@ -18,14 +19,13 @@ enum {
     REPLY_MS = 10 * 1000,
     LARGE = 512 * 1024, /* bytes; more are read by a thread, not by the loop */
     READERS = 2,
-    COMPLAINT_MS = 10 * 1000, /* between two lines of the log about requests that are no good */
 };
 
 struct placement_service {
     struct placement_config config;
     struct http_server *server;
     struct thread_pool *readers;
-    uint64_t next_complaint;
+    struct complaint complaint;
 };
 
 /* ---- a review ---- */
@@ -59,17 +59,6 @@ static struct err *read_question(struct task *self, struct placement_service *se
     return TAKE_PTR(q->err);
 }
 
-/* Whoever sends them may send many. */
-static void complain(struct placement_service *service, const struct err *err)
-{
-    uint64_t now = loop_now(service->config.extender->loop);
-
-    if (now < service->next_complaint)
-        return;
-    service->next_complaint = now + COMPLAINT_MS;
-    log_warning("placement: %s", err_message(err));
-}
-
 static json_t *decide(const struct placement_service *service,
                       const struct admission_review *review)
 {
@@ -92,8 +81,8 @@ static void on_placement(struct task *self, void *ctx, const struct http_call *c
     CLEANUP(json_decrefp) json_t *patch = err ? NULL : decide(service, &q.review);
     int64_t lasted = loop_wall_us(loop) - began;
 
-    if (err)
-        complain(service, err);
+    if (err && complaint_is_due(&service->complaint, loop))
+        log_warning("placement: %s", err_message(err));
     if (q.review.uid.length)
         http_reply_body(reply, 200, "application/json", admission_answer(&q.review.uid, patch));
     else

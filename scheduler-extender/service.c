@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/http/server.h"
 #include "lib/rt/thread_pool.h"
+#include "scheduler-extender/complaint.h"
 #include "scheduler-extender/extender_answer.h"
 #include "scheduler-extender/extender_args.h"
 #include "scheduler-extender/metrics.h"
@@ -23,14 +24,13 @@ enum {
      * hold for less time than it takes to change threads and back. */
     LARGE = 512 * 1024,
     READERS = 2,
-    COMPLAINT_MS = 10 * 1000, /* between two lines of the log about requests that are no good */
 };
 
 struct service {
     struct service_config config;
     struct http_server *server;
     struct thread_pool *readers;
-    uint64_t next_complaint;
+    struct complaint complaint;
 };
 
 /* ---- the two questions ---- */
@@ -152,17 +152,6 @@ static struct err *answer(struct task *self, struct service *service, enum verb 
 
 /* ---- their HTTP ---- */
 
-/* Whoever sends them may send many. */
-static void complain(struct service *service, enum verb verb, const struct err *err)
-{
-    uint64_t now = loop_now(service->config.extender->loop);
-
-    if (now < service->next_complaint)
-        return;
-    service->next_complaint = now + COMPLAINT_MS;
-    log_warning("%s: %s", verbs[verb].name, err_message(err));
-}
-
 static void handle(struct task *self, struct service *service, enum verb verb,
                    const struct http_call *call, struct http_reply *reply)
 {
@@ -172,13 +161,13 @@ static void handle(struct task *self, struct service *service, enum verb verb,
     CLEANUP(err_freep) struct err *err = answer(self, service, verb, &question);
     int64_t lasted = loop_wall_us(loop) - began;
 
-    if (err) {
-        complain(service, verb, err);
+    if (err && complaint_is_due(&service->complaint, loop))
+        log_warning("%s: %s", verbs[verb].name, err_message(err));
+    if (err)
         http_reply_text(reply, err_kind(err) == ERR_EXHAUSTED ? 413 : 400, "%s\n",
                         err_message(err));
-    } else {
+    else
         http_reply_body(reply, 200, "application/json", TAKE_PTR(question.answer));
-    }
     /* The wall clock may have been set back meanwhile. */
     metrics_count(verb, err, lasted > 0 ? (double)lasted / 1e6 : 0);
     log_debug("%s: %zu bytes, %ld us", verbs[verb].name, call->body_length, (long)lasted);
