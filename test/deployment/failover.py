@@ -86,28 +86,6 @@ class Loss:
         return ledger.node() not in (None, self.node) and bool(ledger.address())
 
 
-class PowerCut(Loss):
-    """The node is dead, for Kubernetes (which has to find out) and Azure."""
-
-    def __init__(self, driver: Driver, node: str):
-        super().__init__(driver, node)
-        self.marked = False
-        self.cluster.power_off(node)
-        self.azure.control("POST", f"vms/{node}/powerOff")
-
-    def mark(self) -> None:
-        """What an operator does who knows that the node is off."""
-        self.cluster.kubectl("taint", "node", self.node, OUT_OF_SERVICE)
-        self.marked = True
-
-    def end(self) -> None:
-        """Back when the node is Ready."""
-        self.azure.control("POST", f"vms/{self.node}/start")
-        self.cluster.power_on(self.node)
-        if self.marked:
-            self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
-
-
 class HostLoss(Loss):
     """The node is dead, and Azure says that its VM runs, until it has found out."""
 
@@ -122,6 +100,25 @@ class HostLoss(Loss):
         """Back when the node is Ready."""
         self.azure.control("POST", f"vms/{self.node}/start")
         self.cluster.power_on(self.node)
+
+
+class PowerCut(HostLoss):
+    """The node is dead, for Kubernetes (which has to find out) and Azure."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.marked = False
+        self.is_found_out()
+
+    def mark(self) -> None:
+        """What an operator does who knows that the node is off."""
+        self.cluster.kubectl("taint", "node", self.node, OUT_OF_SERVICE)
+        self.marked = True
+
+    def end(self) -> None:
+        super().end()
+        if self.marked:
+            self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
 
 
 class DeletionOfTheDead(PowerCut):
