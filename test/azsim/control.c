@@ -204,8 +204,10 @@ static void post_power(struct visit *visit)
     static const struct {
         const char *verb;
         enum power power;
-    } verbs[] = {
-        {"start", POWER_RUNNING}, {"powerOff", POWER_STOPPED}, {"deallocate", POWER_DEALLOCATED}};
+    } verbs[] = {{"start", POWER_RUNNING},
+                 {"powerOff", POWER_STOPPED},
+                 {"deallocate", POWER_DEALLOCATED},
+                 {"hibernate", POWER_HIBERNATED}};
     struct vm *vm = find_vm(visit);
 
     for (size_t i = 0; vm && i < COUNT_OF(verbs); i++) {
@@ -217,7 +219,8 @@ static void post_power(struct visit *visit)
     }
     if (vm)
         visit_refuse(visit, 404,
-                     err_new(ERR_NOT_FOUND, "\"%s\" is not one of start, powerOff and deallocate",
+                     err_new(ERR_NOT_FOUND,
+                             "\"%s\" is not one of start, powerOff, deallocate and hibernate",
                              visit->verb));
 }
 

@@ -329,10 +329,23 @@ void machine_cut(struct machine *machine, bool frozen)
     loop_stop_timer(loop(machine), &machine->beat);
 }
 
+void machine_hibernate(struct machine *machine)
+{
+    struct vm *vm = machine_vm(machine);
+
+    machine_cut(machine, true);
+    if (vm)
+        vm_set_power(vm, POWER_HIBERNATED);
+}
+
 void machine_heal(struct machine *machine)
 {
+    struct vm *vm = machine_vm(machine);
+
     if (!machine->cut)
         return;
+    if (vm && vm->power == POWER_HIBERNATED)
+        vm_set_power(vm, POWER_RUNNING);
     sim_note(machine->world->sim, "%s reaches the API server again", machine->name);
     machine->cut = machine->frozen = false;
     if (machine->up)

@@ -91,6 +91,8 @@ void machine_see_node(struct machine *machine, const json_t *node);
 void machine_power_off(struct machine *machine);
 /* The same by its host, of which Azure does not know. */
 void machine_lose_host(struct machine *machine);
+/* It stands still, and Azure says that it is deallocated; it goes on when it is healed. */
+void machine_hibernate(struct machine *machine);
 /* Azure says that it does not run, or there is none. */
 bool machine_is_off(const struct machine *machine);
 void machine_power_on(struct machine *machine); /* with a new boot id */

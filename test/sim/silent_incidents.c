@@ -98,6 +98,15 @@ static void freeze(struct sim *sim, const struct incident *incident)
         machine_cut(machine, true);
 }
 
+static void hibernate(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+    struct machine *machine = strike(sim, incident, &random);
+
+    if (machine)
+        machine_hibernate(machine);
+}
+
 static void cut_disks(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -292,6 +301,7 @@ static const struct incident_kind silent_kinds[] = {
     {"silent-cut", cut, recover_all, 5 * SECOND_MS, 60 * SECOND_MS, true},
     {"silent-cut-long", cut, recover_all, 1 * MINUTE_MS, 10 * MINUTE_MS, true},
     {"silent-frozen", freeze, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},
+    {"silent-hibernates", hibernate, recover_all, 5 * SECOND_MS, 5 * MINUTE_MS, true},
     {"silent-disks-cut", cut_disks, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},
     {"silent-all-cut", cut_all, recover_all, 5 * SECOND_MS, 3 * MINUTE_MS, true},
     {"silent-plugin", lose_plugin, end_of_plugin, 2 * SECOND_MS, 3 * MINUTE_MS, true},

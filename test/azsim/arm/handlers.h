@@ -63,6 +63,8 @@ void vms_simulate_eviction(struct exchange *exchange);
 void vms_migrate(struct exchange *exchange); /* to a scale set */
 
 /* Results of what ran in a guest. */
+/* Or a hibernation, which is asked for in the same way. */
+enum operation_kind deallocation_asked_for(const struct exchange *exchange);
 json_t *vm_run_command_json(void);
 json_t *vm_patches_json(const struct operation *operation);
 

@@ -168,6 +168,7 @@ static json_t *result_json(const struct operation *operation)
     case OPERATION_VM_START:
     case OPERATION_VM_POWER_OFF:
     case OPERATION_VM_DEALLOCATE:
+    case OPERATION_VM_HIBERNATE:
     case OPERATION_VM_REAPPLY:
     case OPERATION_SCALE_SET_ACT:
     case OPERATION_SCALE_SET_DELETE:

@@ -81,7 +81,7 @@ void scale_sets_power_off(struct exchange *exchange)
 
 void scale_sets_deallocate(struct exchange *exchange)
 {
-    act(exchange, OPERATION_VM_DEALLOCATE);
+    act(exchange, deallocation_asked_for(exchange));
 }
 
 void scale_sets_reapply(struct exchange *exchange)

@@ -4,6 +4,7 @@
  * Nothing is run in a guest; whoever asks for it is told that it went well and gave no output.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "test/azsim/arm/handlers.h"
@@ -34,9 +35,17 @@ void vms_power_off(struct exchange *exchange)
     act(exchange, OPERATION_VM_POWER_OFF);
 }
 
+enum operation_kind deallocation_asked_for(const struct exchange *exchange)
+{
+    const char *hibernate = exchange_argument(exchange, "hibernate");
+
+    return hibernate && strcasecmp(hibernate, "true") == 0 ? OPERATION_VM_HIBERNATE
+                                                           : OPERATION_VM_DEALLOCATE;
+}
+
 void vms_deallocate(struct exchange *exchange)
 {
-    act(exchange, OPERATION_VM_DEALLOCATE);
+    act(exchange, deallocation_asked_for(exchange));
 }
 
 void vms_reapply(struct exchange *exchange)

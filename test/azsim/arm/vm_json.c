@@ -127,6 +127,10 @@ json_t *vm_instance_view_json(const struct vm *vm)
                   "ubuntu", "hyperVGeneration", "V2", "platformFaultDomain", 0, "disks",
                   disk_statuses_json(vm), "statuses", provisioning_json(vm), power_json(vm));
 
+    if (vm->power == POWER_HIBERNATED)
+        json_array_append_new(json_object_get(json, "statuses"),
+                              json_pack("{s:s, s:s, s:s}", "code", "HibernationState/Hibernated",
+                                        "level", "Info", "displayStatus", "Hibernated"));
     if (vm->power == POWER_RUNNING)
         json_object_set_new(
             json, "vmAgent",

@@ -42,6 +42,7 @@ static const char *const state_names[] = {
     [DISK_STATE_UNATTACHED] = "Unattached",
     [DISK_STATE_ATTACHED] = "Attached",
     [DISK_STATE_RESERVED] = "Reserved",
+    [DISK_STATE_FROZEN] = "Frozen",
 };
 
 struct disk *disk_find(const struct model *model, const char *key)
@@ -62,11 +63,14 @@ enum disk_state disk_state(const struct disk *disk)
     enum disk_state state = DISK_STATE_UNATTACHED;
 
     LIST_FOREACH(&disk->attachments, link) {
+        enum power power = ATTACHMENT_OF_DISK(link)->vm->power;
+
         if (!ATTACHMENT_OF_DISK(link)->attached)
             continue;
-        if (ATTACHMENT_OF_DISK(link)->vm->power != POWER_DEALLOCATED)
+        if (power != POWER_DEALLOCATED && power != POWER_HIBERNATED)
             return DISK_STATE_ATTACHED;
-        state = DISK_STATE_RESERVED;
+        if (power == POWER_HIBERNATED || state == DISK_STATE_UNATTACHED)
+            state = power == POWER_HIBERNATED ? DISK_STATE_FROZEN : DISK_STATE_RESERVED;
     }
     return state;
 }

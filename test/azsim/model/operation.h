@@ -42,6 +42,7 @@ enum operation_owner {
     ROW(VM_START, "start", OPERATION_OF_VM)                                                        \
     ROW(VM_POWER_OFF, "powerOff", OPERATION_OF_VM)                                                 \
     ROW(VM_DEALLOCATE, "deallocate", OPERATION_OF_VM)                                              \
+    ROW(VM_HIBERNATE, "hibernate", OPERATION_OF_VM)                                                \
     ROW(VM_REAPPLY, "reapply", OPERATION_OF_VM)                                                    \
     ROW(VM_RUN_COMMAND, "runCommand", OPERATION_OF_VM)                                             \
     ROW(VM_ASSESS_PATCHES, "assessPatches", OPERATION_OF_VM)                                       \

@@ -25,7 +25,12 @@
 
 struct disk;
 
-enum disk_state { DISK_STATE_UNATTACHED, DISK_STATE_ATTACHED, DISK_STATE_RESERVED };
+enum disk_state {
+    DISK_STATE_UNATTACHED,
+    DISK_STATE_ATTACHED,
+    DISK_STATE_RESERVED,
+    DISK_STATE_FROZEN
+};
 
 struct ownership {
     enum disk_state state;

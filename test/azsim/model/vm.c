@@ -11,6 +11,7 @@ static const char *const power_names[] = {
     [POWER_RUNNING] = "running",
     [POWER_STOPPED] = "stopped",
     [POWER_DEALLOCATED] = "deallocated",
+    [POWER_HIBERNATED] = "hibernated",
 };
 
 const char *power_name(enum power power)
@@ -249,7 +250,9 @@ const char *vm_power_name(const struct vm *vm)
         return "starting";
     if (kind == OPERATION_VM_POWER_OFF)
         return "stopping";
-    return kind == OPERATION_VM_DEALLOCATE ? "deallocating" : power_name(vm->power);
+    if (kind == OPERATION_VM_DEALLOCATE || kind == OPERATION_VM_HIBERNATE)
+        return "deallocating";
+    return power_name(vm->power == POWER_HIBERNATED ? POWER_DEALLOCATED : vm->power);
 }
 
 void vm_set_power(struct vm *vm, enum power power)

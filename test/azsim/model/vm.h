@@ -15,7 +15,8 @@
 #include "test/azsim/model/resource.h"
 #include "test/azsim/model/vm_spec.h"
 
-enum power { POWER_RUNNING, POWER_STOPPED, POWER_DEALLOCATED };
+/* Hibernated: deallocated as well, and goes on with what it had in memory when it is started. */
+enum power { POWER_RUNNING, POWER_STOPPED, POWER_DEALLOCATED, POWER_HIBERNATED };
 
 struct vm {
     struct model *model;
@@ -46,8 +47,9 @@ struct vm *vm_find(const struct model *model, const char *key); /* or NULL */
 /* By spec.name, in any group; NULL if there is none. */
 struct vm *vm_find_by_name(const struct model *model, const char *name);
 enum provisioning vm_provisioning(const struct vm *vm); /* as clients are told */
-const char *power_name(enum power power);               /* "running", "stopped", "deallocated" */
-/* As an instance view says it; also "starting", "stopping", "deallocating". */
+const char *power_name(enum power power);               /* "running", "hibernated" */
+/* As an instance view says it; also "starting", "stopping", "deallocating". What is hibernated is
+ * "deallocated". */
 const char *vm_power_name(const struct vm *vm);
 bool vm_takes_ultra_disks(const struct vm *vm);
 bool power_from_name(const char *name, enum power *ret);

@@ -57,7 +57,7 @@ static void claim(struct vm *vm, const struct data_disk *item)
 static bool changes_power(enum operation_kind kind)
 {
     return kind == OPERATION_VM_START || kind == OPERATION_VM_POWER_OFF ||
-           kind == OPERATION_VM_DEALLOCATE;
+           kind == OPERATION_VM_DEALLOCATE || kind == OPERATION_VM_HIBERNATE;
 }
 
 /* Makes the claims of the VM those of its list; returns what the change will take. */
@@ -376,6 +376,9 @@ struct refusal *vm_operation_due(struct operation *operation)
         break;
     case OPERATION_VM_DEALLOCATE:
         vm_set_power(vm, POWER_DEALLOCATED);
+        break;
+    case OPERATION_VM_HIBERNATE:
+        vm_set_power(vm, POWER_HIBERNATED);
         break;
     default:
         break;

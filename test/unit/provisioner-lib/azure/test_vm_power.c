@@ -43,7 +43,8 @@ static void test_power(void **state)
         enum cloud_power expected;
     } rows[] = {{POWER_RUNNING, CLOUD_MAY_RUN},
                 {POWER_STOPPED, CLOUD_IS_OFF},
-                {POWER_DEALLOCATED, CLOUD_IS_OFF}};
+                {POWER_DEALLOCATED, CLOUD_IS_OFF},
+                {POWER_HIBERNATED, CLOUD_MAY_RUN}};
     struct world *world = world_new();
 
     (void)state;

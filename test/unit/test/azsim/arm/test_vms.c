@@ -79,6 +79,28 @@ static void test_instance_view(void **state)
     azure_free(azure);
 }
 
+/* It is asked for as a deallocation, and looks like one but for a further status. */
+static void test_hibernation(void **state)
+{
+    struct azure *azure = azure_new(NULL);
+    CLEANUP(http_response_finip) struct http_response accepted = {0};
+
+    (void)state;
+    ask(azure, "POST", VM1 "/deallocate?hibernate=true&api-version=2025-04-01", NULL, &accepted);
+    assert_int_equal(accepted.status, 202);
+    loop_advance(azure->loop, 60 * 1000);
+    json_t *json = ask_json(azure, "GET", VM1 "/instanceView", NULL, 200);
+    const json_t *statuses = json_object_get(json, "statuses");
+    expect_text(json_array_get(statuses, 1), "code", "PowerState/deallocated");
+    expect_text(json_array_get(statuses, 2), "code", "HibernationState/Hibernated");
+    json_decref(json);
+    vm_set_power(azure->model->vms, POWER_RUNNING);
+    json = ask_json(azure, "GET", VM1 "/instanceView", NULL, 200);
+    assert_int_equal(json_array_size(json_object_get(json, "statuses")), 2);
+    json_decref(json);
+    azure_free(azure);
+}
+
 static void test_attach_by_action(void **state)
 {
     struct azure *azure = azure_new(NULL);
@@ -407,6 +429,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape_of_a_vm),
         cmocka_unit_test(test_instance_view),
+        cmocka_unit_test(test_hibernation),
         cmocka_unit_test(test_attach_by_action),
         cmocka_unit_test(test_attach_by_list),
         cmocka_unit_test(test_force_detach_by_list),

@@ -282,6 +282,17 @@ static const struct row states[] = {
                                                "state a Attached vm1 vm2\n"
                                                "power vm1 running\n"
                                                "state a Attached vm1 vm2\n"},
+    {"those of one that hibernates are Frozen", "disk a 10 2\n"
+                                                "attach vm1 a\n"
+                                                "wait 10s\n"
+                                                "attach vm2 a\n"
+                                                "wait 10s\n"
+                                                "power vm1 hibernated\n"
+                                                "state a Attached vm1 vm2\n"
+                                                "power vm2 deallocated\n"
+                                                "state a Frozen vm1 vm2\n"
+                                                "power vm1 running\n"
+                                                "state a Attached vm1 vm2\n"},
     {"a VM that is deleted lets its disks go at the end", "disk a\n"
                                                           "attach vm1 a\n"
                                                           "wait 10s\n"
