@@ -29,7 +29,7 @@ struct node_leases {
     struct machine_looks *looks;
     uint64_t recent[MOST_FAILOVERS_A_MINUTE]; /* when the last ones were begun; 0: not yet */
     unsigned n_recent;                        /* how many ever were */
-    unsigned n_silent;                        /* of the last read */
+    unsigned n_silent, n_overdue;             /* of the last read */
     bool failing;
 };
 
@@ -140,9 +140,9 @@ struct node_silence node_silence_of(const struct controller *controller, const c
                                  .renewal_ms = silence_renewal_ms(&leases->silence, node)};
 }
 
-unsigned node_leases_silent(const struct controller *controller)
+unsigned node_leases_overdue(const struct controller *controller)
 {
-    return of(controller) ? of(controller)->n_silent : 0;
+    return of(controller) ? of(controller)->n_overdue : 0;
 }
 
 static void note_page(struct silence *silence, const json_t *page)
@@ -201,8 +201,18 @@ static void on_news(void *ctx, const char *node, bool changed)
         enqueue(leases->controller, FAILOVER_QUEUE, node);
 }
 
+static void on_overdue(void *ctx, const char *node)
+{
+    struct node_leases *leases = ctx;
+
+    leases->n_overdue += is_in_service(leases->controller, node);
+}
+
+/* What is decided by the news, goes by how many are overdue. */
 static void tell_news(struct node_leases *leases)
 {
+    leases->n_overdue = 0;
+    silence_each_overdue(&leases->silence, on_overdue, leases);
     leases->n_silent = 0;
     silence_each_news(&leases->silence, on_news, leases);
     metric_set(&METRIC_SILENT_NODES, leases->n_silent);

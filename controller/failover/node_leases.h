@@ -24,8 +24,9 @@ struct node_silence {
     uint64_t renewal_ms; /* between its renewals */
 };
 struct node_silence node_silence_of(const struct controller *controller, const char *node);
-/* Nodes that were silent at the last read, and not given up before, by anybody. */
-unsigned node_leases_silent(const struct controller *controller);
+/* Nodes that were silent at the last read, or about to be (silence.h), and not given up before, by
+ * anybody. */
+unsigned node_leases_overdue(const struct controller *controller);
 
 /* ---- failovers of this leader ---- */
 

@@ -39,9 +39,9 @@ static char *obstacle_of(const struct failover_work *work, const struct failover
 
     switch (plan->why) {
     case FAILOVER_MANY_SILENT:
-        return mem_printf("%u nodes are silent at once, and at most %u are given up: it may be the "
-                          "network (--failover-max-silent)",
-                          work->in.n_silent, work->in.n_silent_most);
+        return mem_printf("%u nodes are silent at once, or about to be, and at most %u may be: it "
+                          "may be the network (--failover-max-silent)",
+                          work->in.n_overdue, work->in.n_overdue_most);
     case FAILOVER_MANY_RECENT:
         return mem_printf("%u nodes have been given up within a minute", work->in.n_recent);
     case FAILOVER_NO_BOOT_ID:

@@ -36,7 +36,7 @@ static struct failover_plan obstacle_of_volume(const struct failover_facts *in, 
 /* That many are silent may be the network; that one was deleted is somebody's word. */
 static struct failover_plan obstacle(const struct failover_facts *in)
 {
-    if (!in->deleted && in->n_silent > in->n_silent_most)
+    if (!in->deleted && in->n_overdue > in->n_overdue_most)
         return hold(FAILOVER_MANY_SILENT, 0);
     if (!in->begun && in->n_recent >= in->n_recent_most)
         return hold(FAILOVER_MANY_RECENT, 0);

@@ -38,10 +38,10 @@ struct failover_facts {
     bool impatient;            /* the first replica that was asked has had its time */
     enum machine_look machine; /* whether it is off */
 
-    unsigned n_silent, n_silent_most; /* nodes at once */
-    unsigned n_recent, n_recent_most; /* failovers begun within a minute */
-    size_t n_foreign;                 /* volumes in use there that are not ours to prove */
-    size_t n_unanswered;              /* requests that stand and were not answered */
+    unsigned n_overdue, n_overdue_most; /* nodes, silent or about to be, at once */
+    unsigned n_recent, n_recent_most;   /* failovers begun within a minute */
+    size_t n_foreign;                   /* volumes in use there that are not ours to prove */
+    size_t n_unanswered;                /* requests that stand and were not answered */
     size_t
         n_left; /* disks that are there for no pod any more, and may be written to all the same */
     size_t n_leaving;    /* that may be as well, and are on their way from there */

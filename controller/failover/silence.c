@@ -35,10 +35,23 @@ static struct silent_node *find(const struct silence *silence, const char *node)
 }
 
 /* Not before the plug-in's own promise is broken, whatever the grace period is. */
+static uint64_t silent_after_ms(const struct silence *silence, const struct silent_node *entry)
+{
+    uint64_t promise_ms = (NODE_LEASE_RENEWALS + 1) * entry->renewal_ms;
+
+    return promise_ms > silence->grace_ms ? promise_ms : silence->grace_ms;
+}
+
 static bool is_silent(const struct silence *silence, const struct silent_node *entry)
 {
-    return entry->ms >= silence->grace_ms &&
-           entry->ms >= (NODE_LEASE_RENEWALS + 1) * entry->renewal_ms;
+    return entry->ms >= silent_after_ms(silence, entry);
+}
+
+/* Of nodes that are cut off together, the last may have renewed its Lease one renewal after the
+ * first, and have been read one read later. */
+static bool is_overdue(const struct silence *silence, const struct silent_node *entry)
+{
+    return entry->ms + entry->renewal_ms + silence->period_ms >= silent_after_ms(silence, entry);
 }
 
 /* ---- reading ---- */
@@ -141,4 +154,12 @@ void silence_each_news(struct silence *silence,
             fn(ctx, entry->node, silent != entry->told);
         entry->told = silent;
     }
+}
+
+void silence_each_overdue(const struct silence *silence, void (*fn)(void *ctx, const char *node),
+                          void *ctx)
+{
+    HASH_FOREACH(silence->nodes, entry)
+        if (is_overdue(silence, entry))
+            fn(ctx, entry->node);
 }

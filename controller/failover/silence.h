@@ -43,3 +43,8 @@ uint64_t silence_renewal_ms(const struct silence *silence, const char *node);
  * ended since the last call: `changed`. */
 void silence_each_news(struct silence *silence,
                        void (*fn)(void *ctx, const char *node, bool changed), void *ctx);
+
+/* Calls fn(ctx, node) for each that is silent, or will be before a renewal and a read have passed:
+ * whoever was cut off with a node that is silent by now, whenever its own renewals were due. */
+void silence_each_overdue(const struct silence *silence, void (*fn)(void *ctx, const char *node),
+                          void *ctx);

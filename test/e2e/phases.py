@@ -140,17 +140,33 @@ class Unpublishing(Phase):
         return not self.scene.cluster.get("volumeattachments")["items"]
 
 
+class Republishing(Phase):
+    """With replicas again."""
+
+    def begin(self) -> None:
+        for ledger in self.scene.ledgers:
+            ledger.scale(1)
+
+    def done(self) -> bool:
+        return (all(ledger.address() for ledger in self.scene.ledgers)
+                and Replication(self.scene).done())
+
+
 class Collection(Phase):
     """Of replicas, some time after the last unpublishing."""
 
+    def begin(self) -> None:
+        """On its own; but it may be over by the time that everybody is back from the phase before."""
+        again = (Republishing, Unpublishing) if self.done() else ()
+        for phase in (kind(self.scene) for kind in again):
+            phase.begin()
+            until(phase.done, f"{type(phase).__name__} for another collection", 120, interval=0.2)
+
     def under_way(self) -> bool:
-        leaving = {
-            wish["disk"]
-            for vm in self.scene.azure.control("GET", "vms")["vms"]
-            for wish in vm["wanted"]
-            if wish["toBeDetached"]
-        }
-        return leaving == self.scene.volumes
+        """Of at least one: the volumes were unpublished one after the other."""
+        return any(wish["toBeDetached"]
+                   for vm in self.scene.azure.control("GET", "vms")["vms"]
+                   for wish in vm["wanted"])
 
     def done(self) -> bool:
         return not any(self.scene.roles())

@@ -28,6 +28,8 @@
     "A pod is started elsewhere while the node may still write to its volumes, whatever they are."
 #define HEARD_OF "I21 a node that is heard of is not given up", \
     "All pods of a node that is well are killed."
+#define NETWORK_IS_DOWN "I21 of many nodes that are cut off together none is given up", \
+    "A switch that fails for a minute has the pods of its nodes killed, although they run."
 #define STAYS_GIVEN_UP "I21 what was given up is started anew first", \
     "Pods run on over file systems that have lost writes."
 #define KEEPS_FENCE "I21 a node that is heard of keeps its fences", \

@@ -18,6 +18,7 @@
 #include "test/sim/running_job.h"
 
 enum {
+    MS_IN_S = 1000,
     LOOK_MS = 1000,
     MINUTE_MS = 60 * 1000,
     SETTLED_MS = 30 * 1000,    /* what has been so for as long is known to all */
@@ -27,6 +28,62 @@ enum {
     PUBLISH_MS = 15 * 1000, /* where a replica is: no call to Azure takes as little */
     MOST_SILENT = 2,
 };
+
+/* ---- how many are silent ---- */
+
+/* Nothing has been wrong with controllers, servers and the ways between them since then. */
+static bool servers_were_well(const struct invariants *invariants, uint64_t since)
+{
+    return invariants->server_troubles == 0 && invariants->server_trouble_at <= since &&
+           invariants->led_since <= since;
+}
+
+static bool expects_to_hear(const struct machine *machine)
+{
+    return !machine->given_up && node_lease_is_held(machine) &&
+           !(machine_is_connected(machine) && machine_serves(machine));
+}
+
+static unsigned count_silent(const struct sim *sim)
+{
+    unsigned n = 0;
+
+    LIST_FOREACH(&sim->world->machines, link)
+        n += expects_to_hear(MACHINE_OF(link));
+    return n;
+}
+
+static uint64_t renewal_ms(const struct sim *sim)
+{
+    return sim->node_lease_s * MS_IN_S / NODE_LEASE_RENEWALS;
+}
+
+/* At the same moment, and each had renewed its Lease in time before. */
+static unsigned count_cut_with(const struct machine *machine)
+{
+    uint64_t renewed = machine->silent_since - renewal_ms(machine->world->sim);
+    unsigned n = 0;
+
+    LIST_FOREACH(&machine->world->machines, link) {
+        const struct machine *other = MACHINE_OF(link);
+
+        n += expects_to_hear(other) && other->cut && other->silent_since == machine->silent_since &&
+             other->lease_renewed >= renewed;
+    }
+    return n;
+}
+
+static void check_many(const struct invariants *invariants, const struct machine *machine)
+{
+    unsigned n = count_cut_with(machine);
+
+    if (!machine->registered || n <= MOST_SILENT ||
+        !servers_were_well(invariants, machine->silent_since - renewal_ms(invariants->sim)))
+        return;
+    verdict_violated(invariants->sim, NETWORK_IS_DOWN,
+                     "%s is given up, and %u nodes are cut off since %.3f s", machine->name, n,
+                     (double)machine->silent_since / 1000);
+}
 
 /* ---- the moment of the taint ---- */
 
@@ -120,6 +177,7 @@ static void check_given_up(const struct invariants *invariants, const struct mac
     coverage_count("failover", machine->up ? "alive" : "dead",
                    machine->registered ? "given up" : "deleted");
     check_writes(machine);
+    check_many(invariants, machine);
     HASH_FOREACH(invariants->records.volumes, volume) {
         const struct record *record = record_on(volume, machine->name);
 
@@ -163,13 +221,6 @@ void check_taint(struct invariants *invariants, const json_t *before, const json
 }
 
 /* ---- fences of nodes that are heard of ---- */
-
-/* Nothing has been wrong with controllers, servers and the ways between them since then. */
-static bool servers_were_well(const struct invariants *invariants, uint64_t since)
-{
-    return invariants->server_troubles == 0 && invariants->server_trouble_at <= since &&
-           invariants->led_since <= since;
-}
 
 static bool was_heard_since(const struct machine *machine, uint64_t since)
 {
@@ -257,19 +308,6 @@ static bool all_are(const struct invariants *invariants, const struct machine *m
         published++;
     }
     return primaries > 0 && primaries == published;
-}
-
-static unsigned count_silent(const struct sim *sim)
-{
-    unsigned n = 0;
-
-    LIST_FOREACH(&sim->world->machines, link) {
-        const struct machine *machine = MACHINE_OF(link);
-
-        n += !machine->given_up && node_lease_is_held(machine) &&
-             !(machine_is_connected(machine) && machine_serves(machine));
-    }
-    return n;
 }
 
 /* Since then nothing but its silence was in the way of anybody's decision. */

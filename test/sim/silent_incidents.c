@@ -89,6 +89,19 @@ static void cut(struct sim *sim, const struct incident *incident)
         machine_cut(machine, false);
 }
 
+/* A switch of theirs: all of which somebody expects to hear, at once. */
+static void cut_many(struct sim *sim, const struct incident *incident)
+{
+    LIST_FOREACH(&sim->world->machines, link) {
+        struct machine *machine = MACHINE_OF(link);
+
+        if (!suits(machine) || !machine->holds_lease)
+            continue;
+        machine->struck = incident;
+        machine_cut(machine, false);
+    }
+}
+
 static void freeze(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -300,6 +313,7 @@ static const struct incident_kind silent_kinds[] = {
     {"silent-host-dies", lose_host, recover_all, 1 * SECOND_MS, 15 * MINUTE_MS, true},
     {"silent-cut", cut, recover_all, 5 * SECOND_MS, 60 * SECOND_MS, true},
     {"silent-cut-long", cut, recover_all, 1 * MINUTE_MS, 10 * MINUTE_MS, true},
+    {"silent-many-cut", cut_many, recover_all, 5 * SECOND_MS, 3 * MINUTE_MS, true},
     {"silent-frozen", freeze, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},
     {"silent-hibernates", hibernate, recover_all, 5 * SECOND_MS, 5 * MINUTE_MS, true},
     {"silent-disks-cut", cut_disks, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},

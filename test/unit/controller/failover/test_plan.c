@@ -6,7 +6,7 @@
 
 /* ---- nodes ---- */
 
-#define LIMITS .n_silent_most = 2, .n_recent_most = 10
+#define LIMITS .n_overdue_most = 2, .n_recent_most = 10
 #define NODE_IN(cloud) LIMITS, cloud, .has_node = true, .has_boot_id = true
 #define NODE NODE_IN(.machine = MACHINE_MAY_RUN)
 #define SILENT_IN(cloud) NODE_IN(cloud), .silent = true
@@ -62,9 +62,9 @@ static const struct {
     struct failover_plan plan;
 } rows[] = {
     {"a node like others", {NODE, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
-    {"no node", {.n_silent_most = 2, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
+    {"no node", {.n_overdue_most = 2, VOLUMES(NEW)}, {.step = FAILOVER_NONE}},
     {"no node, whose Lease is still there",
-     {.silent = true, .n_silent_most = 2, .has_boot_id = true, .n_recent_most = 1, VOLUMES(NEW)},
+     {.silent = true, .n_overdue_most = 2, .has_boot_id = true, .n_recent_most = 1, VOLUMES(NEW)},
      {.step = FAILOVER_NONE}},
     {"nothing is published there", {SILENT}, {.step = FAILOVER_NONE}},
 
@@ -117,9 +117,9 @@ static const struct {
 
     /* ---- held back ---- */
     {"many are silent",
-     {SILENT, .n_silent = 3, VOLUMES(PROVEN)},
+     {SILENT, .n_overdue = 3, VOLUMES(PROVEN)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
-    {"as many as may be", {SILENT, .n_silent = 2, VOLUMES(NEW)}, {.step = FAILOVER_ASK}},
+    {"as many as may be", {SILENT, .n_overdue = 2, VOLUMES(NEW)}, {.step = FAILOVER_ASK}},
     {"many were given up",
      {SILENT, .n_recent = 10, VOLUMES(NEW)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_RECENT}},
@@ -160,7 +160,7 @@ static const struct {
      {SILENT_IN(ASK_CLOUD), .n_foreign = 1, VOLUMES(PROVEN)},
      {.step = FAILOVER_LOOK}},
     {"is no matter where many are silent",
-     {SILENT_IN(ASK_CLOUD), .n_silent = 3, VOLUMES(ALONE)},
+     {SILENT_IN(ASK_CLOUD), .n_overdue = 3, VOLUMES(ALONE)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
     {"is no matter where one does not want it",
      {SILENT_IN(ASK_CLOUD), VOLUMES(UNWANTED)},
@@ -181,7 +181,7 @@ static const struct {
      {SILENT_IN(OFF), VOLUMES(ALONE, UNWANTED)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_NOT_WANTED, .volume = 1}},
     {"it is, and many are silent",
-     {SILENT_IN(OFF), .n_silent = 3, VOLUMES(ALONE)},
+     {SILENT_IN(OFF), .n_overdue = 3, VOLUMES(ALONE)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_MANY_SILENT}},
     {"it is, and many were given up",
      {SILENT_IN(OFF), .n_recent = 10, VOLUMES(ALONE)},
@@ -204,7 +204,7 @@ static const struct {
      {.step = FAILOVER_NONE}},
     {"it is silent", {GIVEN_UP, .silent = true}, {.step = FAILOVER_RELEASE}},
     {"it is silent, whatever else is",
-     {GIVEN_UP, .silent = true, .n_silent = 9},
+     {GIVEN_UP, .silent = true, .n_overdue = 9},
      {.step = FAILOVER_RELEASE}},
     {"it was only cut off", {GIVEN_UP, .ready = true}, {.step = FAILOVER_NONE}},
     {"it starts", {GIVEN_UP, .booted = true}, {.step = FAILOVER_NONE}},
@@ -234,7 +234,7 @@ static const struct {
      {DELETED, .silent = true, .begun = true, VOLUMES(PROVEN)},
      {.step = FAILOVER_STAND_IN}},
     {"it was deleted while many are silent",
-     {DELETED, .silent = true, .n_silent = 9, VOLUMES(NEW)},
+     {DELETED, .silent = true, .n_overdue = 9, VOLUMES(NEW)},
      {.step = FAILOVER_ASK}},
     {"nothing was published there", {DELETED}, {.step = FAILOVER_NONE}},
     {"Kubernetes has nothing there any more",

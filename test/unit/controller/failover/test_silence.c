@@ -164,6 +164,55 @@ static void test_not_before_the_promise_is_broken(void **state)
     silence_clear(&seen.silence);
 }
 
+static void count_overdue(void *ctx, const char *node)
+{
+    (void)node;
+    ++*(unsigned *)ctx;
+}
+
+static unsigned overdue(const struct seen *seen)
+{
+    unsigned n = 0;
+
+    silence_each_overdue(&seen->silence, count_overdue, &n);
+    return n;
+}
+
+/* The first one has renewed its Lease just before, and the second one just after a read. */
+static void test_those_cut_off_together_are_overdue_together(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    while (!silence_since(&seen.silence, "a")) {
+        bool second = seen.silence.reads > 1;
+
+        silence_begin(&seen.silence, seen.now);
+        note(&seen, "a", "boot", "1", 2);
+        note(&seen, "b", "boot", second ? "2" : "1", 2);
+        silence_end(&seen.silence, seen.now);
+        seen.now += PERIOD;
+    }
+    assert_null(silence_since(&seen.silence, "b"));
+    assert_int_equal(overdue(&seen), 2);
+    silence_clear(&seen.silence);
+}
+
+static void test_whoever_renews_in_time_is_not_overdue(void **state)
+{
+    struct seen seen = start();
+    static const char *const renewed[] = {"1", "1", "2", "2", "3", "3", "4", "4", "5"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(renewed); i++) {
+        read_one(&seen, renewed[i]);
+        assert_int_equal(overdue(&seen), 0);
+    }
+    read_one(&seen, NULL);
+    assert_int_equal(overdue(&seen), 0);
+    silence_clear(&seen.silence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +222,8 @@ int main(void)
         cmocka_unit_test(test_one_that_is_gone),
         cmocka_unit_test(test_time_without_answers_does_not_count),
         cmocka_unit_test(test_not_before_the_promise_is_broken),
+        cmocka_unit_test(test_those_cut_off_together_are_overdue_together),
+        cmocka_unit_test(test_whoever_renews_in_time_is_not_overdue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
