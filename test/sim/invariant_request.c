@@ -13,6 +13,7 @@
 
 enum {
     SETTLING_MS = 30 * 1000,
+    LEARNED_MS = 2 * 60 * 1000, /* while Azure has troubles */
     US_IN_MS = 1000,
 };
 
@@ -122,13 +123,17 @@ static void check_place(struct invariants *invariants, const struct arm_record *
     }
 }
 
-/* Azure has, or will have, forgotten what it has begun with, and nobody can have learned of it. */
-static bool may_come(const struct sim *sim, const struct record *record)
+/* Azure has, or will have, forgotten what it has begun with, and nobody can have learned of it: that
+ * the operation has ended says nothing, and it may refuse the look at the VM for a while. */
+static bool may_come(const struct invariants *invariants, const struct record *record)
 {
-    const struct operation *operation = operation_find(sim->azure, record->attaching);
+    const struct model *azure = invariants->sim->azure;
+    const struct operation *operation = operation_find(azure, record->attaching);
+    bool azure_troubles = invariants->server_troubles > invariants->control_troubles;
+    int64_t learned_ms = azure_troubles ? LEARNED_MS : SETTLING_MS;
 
     return operation && (operation->status == OPERATION_IN_PROGRESS ||
-                         model_now_us(sim->azure) - operation->end_us < SETTLING_MS * US_IN_MS);
+                         model_now_us(azure) - operation->end_us < learned_ms * US_IN_MS);
 }
 
 /* A replica takes a share, and its volume's primary waits for one. */
@@ -142,7 +147,7 @@ static void check_share(struct invariants *invariants, const struct arm_record *
         const struct vm *vm = vm_find_by_name(sim->azure, other->node);
 
         if (waits_for_disk(sim, request, other) && vm && !vm_has_disk(vm, replica->volume->disk) &&
-            !may_come(sim, other))
+            !may_come(invariants, other))
             verdict_violated(sim, PRIMARY_FIRST,
                              "volume %s gets a replica on %s, and its primary on %s waits",
                              replica->volume->name, replica->node, other->node);
