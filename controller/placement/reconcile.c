@@ -164,6 +164,13 @@ static void tell(const struct controller *controller, const struct kube_object *
 
 /* ---- the reconciler ---- */
 
+/* The cache is behind: the pod is gone, or another one has its name. */
+static bool is_of_no_pod(const struct err *err)
+{
+    return err_kind(err) == ERR_CANCELED || err_kind(err) == ERR_NOT_FOUND ||
+           err_kind(err) == ERR_CONFLICT;
+}
+
 static struct err *place(struct task *self, struct controller *controller,
                          const struct kube_object *pod)
 {
@@ -174,7 +181,7 @@ static struct err *place(struct task *self, struct controller *controller,
     CLEANUP(err_freep)
     struct err *err = reason ? NULL : nominate(self, controller, pod, &proposal);
 
-    if (err && err_kind(err) == ERR_CANCELED)
+    if (err && is_of_no_pod(err))
         return TAKE_PTR(err);
     if (err) {
         log_warning("pod %s: proposing node %s failed: %s", pod->key, proposal.node,
@@ -193,17 +200,6 @@ static bool waits(const struct kube_object *object)
            !kube_is_deleting(object->metadata);
 }
 
-/* The cache may be behind, and keeps no uid: the gate goes from this very pod. */
-static struct err *look_and_place(struct task *self, struct controller *controller,
-                                  const struct kube_object *known)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *pod = NULL;
-
-    TRY(kube_get(self, controller->leading->placement_kube, &PODS, known->metadata->namespace_,
-                 known->metadata->name, &pod));
-    return waits(pod) ? place(self, controller, pod) : NULL;
-}
-
 /* The pauses of the queue grow, which is right only where a person has to act: a role is missing.
  */
 static bool is_worth_haste(const struct err *err)
@@ -218,8 +214,8 @@ struct err *reconcile_placement(struct task *self, void *ctx, const char *key)
 
     if (!waits(known))
         return NULL;
-    CLEANUP(kube_object_unrefp) struct kube_object *kept = kube_object_ref(known);
-    struct err *err = err_unless(look_and_place(self, controller, kept), ERR_NOT_FOUND);
+    CLEANUP(kube_object_unrefp) struct kube_object *pod = kube_object_ref(known);
+    struct err *err = err_unless(place(self, controller, pod), ERR_NOT_FOUND);
     if (err && is_worth_haste(err))
         workqueue_add_at(controller->leading->queues[PLACEMENT_QUEUE], key,
                          loop_deadline(controller->loop, AGAIN_MS));
