@@ -197,29 +197,62 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
 
 /* ---- CreateVolume ---- */
 
+/* What there is of that name, if it is none of somebody else's. */
+static struct err *look_up(struct task *self, struct controller *controller, const char *name,
+                           const Csi__V1__CreateVolumeRequest *request, struct kube_object **ret)
+{
+    TRY(cached_get(self, controller->kube, controller->volumes, controller->settings.namespace_,
+                   name, ret));
+    if (kube_is_deleting((*ret)->metadata))
+        return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
+    return check_made_here(controller, *ret, request);
+}
+
+static struct err *check_kept(const struct kube_object *object,
+                              const Csi__V1__CreateVolumeRequest *request,
+                              const struct volume_parameters *parameters)
+{
+    TRY(check_same_pv(as_volume(object), parameters));
+    TRY(check_same(as_volume(object), request));
+    return request->n_mutable_parameters > 0 ? modification_check_kept(as_volume(object)) : NULL;
+}
+
+/* The request has the size and the zone of its source. */
 static struct err *write_volume(struct task *self, struct controller *controller, const char *name,
                                 const char *disk, const Csi__V1__CreateVolumeRequest *request,
                                 const struct volume_parameters *parameters)
 {
-    const char *namespace_ = controller->settings.namespace_;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(json_decrefp) json_t *json = new_volume_json(name, disk, request, parameters);
-    struct err *err =
-        cached_create(self, controller->kube, controller->volumes, namespace_, json, &object);
+    struct err *err = cached_create(self, controller->kube, controller->volumes,
+                                    controller->settings.namespace_, json, &object);
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
-        TRY(cached_get(self, controller->kube, controller->volumes, namespace_, name, &object));
-        if (kube_is_deleting(object->metadata))
-            return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
-        TRY(check_made_here(controller, object, request));
-        if (creation_has_failed(as_volume(object)))
-            return begin_anew(self, controller, object, disk, request, parameters);
-        TRY(check_same_pv(as_volume(object), parameters));
-        err = check_same(as_volume(object), request);
+        TRY(look_up(self, controller, name, request, &object));
+        return creation_has_failed(as_volume(object))
+                   ? begin_anew(self, controller, object, disk, request, parameters)
+                   : check_kept(object, request, parameters);
     }
     TRY(err);
     return request->n_mutable_parameters > 0 ? modification_check_kept(as_volume(object)) : NULL;
+}
+
+/* The source of what is under way may be gone, and so are its size and its zone: what has ended
+ * since begins anew at the next call only, which looks at the source. */
+static struct err *join_volume(struct task *self, struct controller *controller, const char *name,
+                               const Csi__V1__CreateVolumeRequest *request,
+                               const struct volume_parameters *parameters)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+    CLEANUP(err_freep) struct err *err = look_up(self, controller, name, request, &object);
+
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        return TAKE_PTR(err);
+    if (err || creation_has_failed(as_volume(object)))
+        return err_new(ERR_BUSY, "the creation of volume %s has just ended without a disk",
+                       request->name);
+    return check_kept(object, request, parameters);
 }
 
 static struct err *wait_created(struct task *self, struct rpc_call *call, const char *name,
@@ -337,15 +370,17 @@ static struct err *refuse(struct task *self, struct controller *controller, cons
     return TAKE_PTR(owned);
 }
 
+/* `ret_joins`: it is under way, as it was asked for at first. */
 static struct err *make_possible(struct task *self, struct rpc_call *call, const char *name,
                                  const struct volume_parameters *parameters,
-                                 Csi__V1__CreateVolumeRequest *io)
+                                 Csi__V1__CreateVolumeRequest *io, bool *ret_joins)
 {
     struct controller *controller = call->ctx;
     Csi__V1__CreateVolumeRequest possible = *io;
     struct err *err = NULL;
 
-    if (!is_under_way(controller, name))
+    *ret_joins = is_under_way(controller, name);
+    if (!*ret_joins)
         err = content_source_apply(self, controller, call->arena, parameters, &possible);
     if (!err)
         err = check_size(self, controller->cloud, possible.capacity_range, parameters);
@@ -354,6 +389,7 @@ static struct err *make_possible(struct task *self, struct rpc_call *call, const
         return NULL;
     }
     bool is_final = !err_is_transient(err) && err_kind(err) != ERR_CANCELED;
+    *ret_joins = true; /* if it is not refused */
     return is_final ? refuse(self, controller, name, err) : err;
 }
 
@@ -365,10 +401,12 @@ static struct err *create_volume(struct task *self, struct rpc_call *call, const
     struct controller *controller = call->ctx;
     CLEANUP(freep) char *name = NULL;
     Csi__V1__CreateVolumeRequest possible = *request;
+    bool joins;
 
     TRY(name_of_new(controller, disk_id, parameters, &name));
-    TRY(make_possible(self, call, name, parameters, &possible));
-    TRY(write_volume(self, controller, name, disk, &possible, parameters));
+    TRY(make_possible(self, call, name, parameters, &possible, &joins));
+    TRY(joins ? join_volume(self, controller, name, request, parameters)
+              : write_volume(self, controller, name, disk, &possible, parameters));
     return wait_created(self, call, name, ret);
 }
 

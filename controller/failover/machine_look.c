@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/log.h"
@@ -120,6 +121,25 @@ static bool is_of_a_node(const struct controller *controller, const char *machin
     return false;
 }
 
+/* Of one whose own Node was deleted as well, the record of its attachment tells. */
+static bool is_on_record(const struct controller *controller,
+                         const Api__AzVolumeAttachmentSpec *asked, const char *machine)
+{
+    size_t n = 0;
+    struct kube_object *const *found =
+        asked->volume_name ? attachments_of_volume(controller, asked->volume_name, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *other = as_attachment(found[i]);
+        const char *id = attachment_annotation(other, ANNOTATION_VM);
+
+        if (id && strcasecmp(id, machine) == 0 &&
+            !same_text(other->spec->node_name, asked->node_name))
+            return true;
+    }
+    return false;
+}
+
 static struct err *look_at_disk(struct task *self, const struct controller *controller,
                                 const struct kube_object *attachment, const char *machine,
                                 bool *ret_elsewhere)
@@ -134,7 +154,8 @@ static struct err *look_at_disk(struct task *self, const struct controller *cont
         ERR_NOT_FOUND));
     for (size_t i = 0; i < disk.n_instances; i++)
         if (strcasecmp(disk.instances[i], machine) != 0 &&
-            !is_of_a_node(controller, disk.instances[i]))
+            !is_of_a_node(controller, disk.instances[i]) &&
+            !is_on_record(controller, spec, disk.instances[i]))
             *ret_elsewhere = true;
     return NULL;
 }

@@ -181,11 +181,11 @@ class Cluster:
         machine_name, _, program = name.partition("/")
         return Program(self._machine(machine_name), program)
 
-    def start_scheduler(self, configuration: Path) -> None:
-        """Starts kube-scheduler anew with a KubeSchedulerConfiguration (YAML)."""
+    def start_scheduler(self, configuration: Path | None = None) -> None:
+        """Starts kube-scheduler anew with a KubeSchedulerConfiguration (YAML), or as nobody has configured it."""
         import yaml  # comes with the Kubernetes client; a plain `up` does without
 
-        self.control_plane.start_scheduler(yaml.safe_load(configuration.read_text()))
+        self.control_plane.start_scheduler(yaml.safe_load(configuration.read_text()) if configuration else {})
 
     def machines(self) -> list[Machine]:
         return [self.control_plane.machine, *(node.machine for node in self.nodes.values())]

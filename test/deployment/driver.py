@@ -1,6 +1,7 @@
 """The driver, installed by Helm from its chart with images that are built here."""
 
 import json
+import socket
 import tempfile
 from pathlib import Path
 
@@ -21,7 +22,8 @@ CHART = TREE / "charts" / "azuredisk-csi-driver"
 RELEASE, NAMESPACE, OBJECTS = "azuredisk", "kube-system", "azure-disk-csi"
 REGISTRY = "images.test"  # nobody's: the images are imported into the nodes
 TAG = "test"
-EXTENDER_ADDRESS = "10.96.0.200"  # of its Service; kube-scheduler cannot look names up
+EXTENDER_ADDRESS, EXTENDER_PORT = "10.96.0.200", 8889  # of its Service; kube-scheduler cannot look names up
+CONNECTIONS = 20  # each goes to any of the Service's pods
 SELECTORS = {
     "controller": "app=csi-azuredisk-controller",
     "node": "app=csi-azuredisk-node",
@@ -96,6 +98,28 @@ class Driver:
                              "--values", values.name, "--wait", "--timeout", "120s")
         if changes.get("placement", {}).get("mode", "extender") == "extender":
             self._configure_scheduler()
+
+    def place_by(self, mode: str) -> None:
+        """Another placement.mode. Its kube-scheduler, too: for all but the extender nobody configures one."""
+        self.upgrade(placement__mode=mode)
+        if mode == "extender":
+            self._configure_scheduler()
+        else:
+            self.cluster.start_scheduler()
+
+    def wait_extender_reached(self) -> None:
+        """Every connection to its Service is answered: Kubernetes sends nobody to a lost node any more."""
+        def is_reached() -> bool:
+            return all(self._reaches_extender() for _ in range(CONNECTIONS))
+
+        until(is_reached, "the Service of the extender leads to those that live", 60)
+
+    def _reaches_extender(self) -> bool:
+        try:
+            with self.cluster.inside("cp"), socket.create_connection((EXTENDER_ADDRESS, EXTENDER_PORT), timeout=0.5):
+                return True
+        except OSError:
+            return False
 
     def upgrade(self, **values: str) -> None:
         """Some values are others from now on: failover__gracePeriod="4s"."""

@@ -1,7 +1,8 @@
 """Replicas are where pods need them: on crowded nodes, in a rolling update, when a node dies, when nodes are drained.
 
 One fleet of databases on three of the nodes goes through all of that; each test begins with what the
-one before has left. Whatever moves a pod, it comes to a node that has its disk.
+one before has left. Whatever moves a pod, it comes to a node that has its disk: by the extender, and with
+a kube-scheduler that nobody has configured by proposals (placement.mode nominate).
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from .witness import Witness
 MAX_SHARES = 2
 SLOTS = 8  # of each node, by the size of its VM
 CROWD = SLOTS + 1  # on two nodes: with a replica for each they would need more places than there are
-MOVES = 20
+MOVES = 20  # in each mode
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +37,20 @@ def witness(fleet, azure, timeline) -> Witness:
 
 
 @pytest.fixture(scope="module")
-def moves() -> list[Move]:
-    """All that were seen."""
+def moves(placement) -> list[Move]:
+    """All that were seen in this mode."""
     return []
+
+
+@pytest.fixture(scope="module", params=("extender", "nominate"))
+def placement(request, driver) -> Iterator[str]:
+    """placement.mode."""
+    if request.param == "extender":  # as it was installed
+        yield request.param
+        return
+    driver.place_by(request.param)
+    yield request.param
+    driver.place_by("extender")
 
 
 @contextlib.contextmanager
@@ -96,6 +108,7 @@ def test_a_dead_nodes_replicas_are_promoted_and_made_anew_elsewhere(fleet, clust
     cut = PowerCut(driver, dead)
     try:
         cluster.wait_lost(dead)
+        driver.wait_extender_reached()  # docs/scheduling.md, "When the extender's node dies"
         cut.mark()
         check(fleet, departure.arrival(*victims), moves)
         fleet.wait_complete(alive)
@@ -103,9 +116,8 @@ def test_a_dead_nodes_replicas_are_promoted_and_made_anew_elsewhere(fleet, clust
         cut.end()
 
 
-@pytest.mark.parametrize("number", [1, 2, 0])  # the one that was dead has nothing yet
-def test_a_drained_node_keeps_neither_pods_nor_disks(number, fleet, cluster, witness, moves):
-    node = fleet.nodes[number]
+def test_a_drained_node_keeps_neither_pods_nor_disks(fleet, cluster, witness, placement, moves):
+    node = fleet.nodes[{"extender": 1, "nominate": 2}[placement]]  # the one that was dead has nothing yet
     fleet.wait_complete(fleet.nodes)
     departure = Departure(fleet)
     with cordoned(fleet, node) as others:
@@ -115,7 +127,7 @@ def test_a_drained_node_keeps_neither_pods_nor_disks(number, fleet, cluster, wit
         until(lambda: disks(fleet, node) == 0, f"{node} has no disk", LIMIT_SECONDS, interval=0.3)
 
 
-def test_the_scheduler_finds_the_replicas_every_time(fleet, cluster, witness, moves, measured):
+def test_the_scheduler_finds_the_replicas_every_time(fleet, cluster, witness, placement, moves, measured):
     """Those that were moved above are counted; some more make it as many as are to be."""
     while len(moves) < MOVES:
         fleet.wait_complete(fleet.nodes)
@@ -125,7 +137,7 @@ def test_the_scheduler_finds_the_replicas_every_time(fleet, cluster, witness, mo
             cluster.kubectl("delete", "pod", "--wait=false", *departure.on(node))
             check(fleet, departure.arrival(*departure.on(node)), moves)
     prepared = sum(move.prepared() for move in moves)
-    measured["pods that were moved"] = {"all": len(moves), "to where their disk was": prepared}
+    measured.setdefault("pods that were moved", {})[placement] = {"all": len(moves), "to where their disk was": prepared}
     assert prepared == len(moves)
 
 

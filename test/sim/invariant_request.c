@@ -123,8 +123,8 @@ static void check_place(struct invariants *invariants, const struct arm_record *
     }
 }
 
-/* Azure has, or will have, forgotten what it has begun with, and nobody can have learned of it: that
- * the operation has ended says nothing, and it may refuse the look at the VM for a while. */
+/* Azure has, or will have, forgotten what it has begun with, and nobody can have learned of it:
+ * that the operation has ended says nothing, and it may refuse the look at the VM for a while. */
 static bool may_come(const struct invariants *invariants, const struct record *record)
 {
     const struct model *azure = invariants->sim->azure;

@@ -70,9 +70,11 @@ FAILOVER_MUTANTS = [
     Mutant("a machine that has got another id is gone", FAILOVER + "machine_look.c",
            "power != CLOUD_MAY_RUN && !moved;", "power != CLOUD_MAY_RUN;"),
     Mutant("other nodes keep a machine from being gone", FAILOVER + "machine_look.c",
-           "strcasecmp(disk.instances[i], machine) != 0 &&\n            !is_of_a_node(controller, disk.instances[i]))",
-           "strcasecmp(disk.instances[i], machine) != 0 &&\n"
-           "            (machine || !is_of_a_node(controller, disk.instances[i])))"),
+           "!is_of_a_node(controller, disk.instances[i]) &&", "(machine || !is_of_a_node(controller, disk.instances[i])) &&"),
+    Mutant("a node whose Node was deleted keeps a machine from being gone", FAILOVER + "machine_look.c",
+           "!is_on_record(controller, spec, disk.instances[i]))", "(machine || !is_on_record(controller, spec, disk.instances[i])))"),
+    Mutant("a machine is gone by the record of its own attachment", FAILOVER + "machine_look.c",
+           "            !same_text(other->spec->node_name, asked->node_name))", "            other->spec)"),
     # ---- of a Node that was deleted ----
     Mutant("a stand-in is made although Kubernetes has nothing there any more", FAILOVER + "plan.c",
            "return in->n_unreleased > 0;", "return in->n_unreleased + 1 > 0;"),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/rt/task.h"
 #include "provisioner-lib/cloud.h"
 #include "test/unit/controller/controller_of.h"
@@ -14,10 +15,13 @@
 
 #define A MACHINE("a", PROVIDER, BOOT("1"))
 #define OTHER MACHINE("other", "'providerID':'azure://other'", BOOT("9"))
+#define ON(machine) ",'annotation':{'" ANNOTATION_VM "':'azure://" machine "'}"
+/* A third one, "lost", has a replica, and no Node any more. */
 #define CLUSTER_OF_TWO                                                                             \
-    "{'nodes':[" A "," OTHER                                                                       \
-    "],'volumes':[" VOLUME("v", "1") "],"                                                          \
-                                     "'attachments':[" ATTACHED("v", "a", "Primary", "0") "]}"
+    "{'nodes':[" A "," OTHER "],'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHMENT(      \
+        "v", "a", "Primary", "Primary", "Attached", "0",                                           \
+        ON("moved/vm")) "," ATTACHMENT("v", "lost", "Replica", "Replica", "Attached", "1",         \
+                                       ON("lost")) "]}"
 
 enum { ANSWER_MS = 100, SECOND_MS = 1000 };
 
@@ -232,6 +236,7 @@ static void test_a_machine_that_is_gone(void **state)
     } rows[] = {
         {"azure://VM", MACHINE_IS_OFF}, /* Azure tells of deleted ones for a while */
         {"azure://other", MACHINE_IS_OFF},
+        {"azure://LOST", MACHINE_IS_OFF},
         {NULL, MACHINE_IS_OFF},
         {"azure://moved/vm", MACHINE_MAY_RUN},
     };
