@@ -31,6 +31,7 @@ struct publication {
     uint64_t began;         /* loop_now */
     uint64_t unused_since;  /* loop_now: no pod wants it; 0: one does */
     uint64_t by_hand_until; /* likewise: a person keeps it there; 0: nobody does */
+    uint64_t hindered_at;   /* likewise: a person had it attached elsewhere, too */
     char *error;            /* of the last call that failed; NULL: it did not */
     struct waiters changed;
 };

@@ -25,7 +25,8 @@ enum {
     DECISION_MS = 15 * 1000,   /* from the end of the grace period to the taint */
     MOST_PAUSE_MS = 61 * 1000, /* between two questions whether a machine is off */
     TAKE_BACK_MS = 30 * 1000,
-    PUBLISH_MS = 15 * 1000, /* where a replica is: no call to Azure takes as little */
+    AGAIN_MS = 5 * 60 * 1000, /* external-attacher's longest pause after a refusal */
+    PUBLISH_MS = 15 * 1000,   /* where a replica is: no call to Azure takes as little */
     MOST_SILENT = 2,
 };
 
@@ -391,9 +392,20 @@ static void check_taken_back(const struct invariants *invariants, const struct m
                          machine->name, (double)machine->connected_since / 1000);
 }
 
+/* A person has it attached elsewhere, too: one of them comes first. */
+static bool is_hindered(const struct sim *sim, const struct publication *publication)
+{
+    LIST_FOREACH(&sim->world->publications, link) {
+        const struct publication *other = PUBLICATION_OF(link);
+
+        if (other != publication && other->volume == publication->volume && other->by_hand_until)
+            return true;
+    }
+    return false;
+}
+
 /* What the silent node had is published where there was a replica. */
-static void check_publication(const struct invariants *invariants,
-                              const struct publication *publication)
+static void check_publication(const struct invariants *invariants, struct publication *publication)
 {
     struct sim *sim = invariants->sim;
     const struct volume *volume = publication->volume;
@@ -402,9 +414,14 @@ static void check_publication(const struct invariants *invariants,
     if (!volume->given_up_at || !publication->was_replica || publication->deleting ||
         publication->began < volume->given_up_at || now < 2 * MINUTE_MS)
         return;
+    if (is_hindered(sim, publication))
+        publication->hindered_at = now;
+    uint64_t due = publication->hindered_at > publication->began
+                       ? publication->hindered_at + AGAIN_MS
+                       : publication->began + PUBLISH_MS;
     const struct record *record = record_find(sim, volume->disk, publication->machine->name);
-    if (publication->attached || now < publication->began + PUBLISH_MS || !record ||
-        record->deleting || strcmp(record->state, "Attached") != 0)
+    if (publication->attached || now < due || !record || record->deleting ||
+        strcmp(record->state, "Attached") != 0)
         return;
     if (servers_were_well(invariants, publication->began - MINUTE_MS))
         verdict_violated(sim, RUNS_ELSEWHERE, "%s has a replica of %s since %.3f s, and waits",
