@@ -26,15 +26,16 @@ struct settings {
     int publish_wait;       /* enum publish_wait */
     int on_unpublish;       /* enum on_unpublish */
     uint64_t replica_gc_delay_ms;
-    uint64_t heartbeat_limit_ms;   /* a node plug-in that was silent for longer is not ready */
-    int64_t worker_tasks;          /* of each reconciler */
-    uint64_t audit_interval_ms;    /* between scans; 0: none */
-    bool expand_detaches_replicas; /* of a disk that cannot be changed while a VM has it */
-    int64_t reserved_slots;        /* of each VM, for disks of others */
-    int repair;                    /* enum repair: what the audit puts right */
-    uint64_t node_grace_period_ms; /* until a node with a Lease is silent; 0: never */
-    int64_t failover_max_silent;   /* percent of all nodes; docs/failover.md */
-    int placement;                 /* enum placement_way: what is done for pods at the gate */
+    uint64_t heartbeat_limit_ms;    /* a node plug-in that was silent for longer is not ready */
+    int64_t worker_tasks;           /* of each reconciler */
+    uint64_t audit_interval_ms;     /* between scans; 0: none */
+    bool expand_detaches_replicas;  /* of a disk that cannot be changed while a VM has it */
+    int64_t reserved_slots;         /* of each VM, for disks of others */
+    int repair;                     /* enum repair: what the audit puts right */
+    uint64_t node_grace_period_ms;  /* until a node with a Lease is silent; 0: never */
+    int64_t failover_max_silent;    /* percent of all nodes; docs/failover.md */
+    const char *scheduler_extender; /* namespace/app of its pods; "": unknown */
+    int placement;                  /* enum placement_way: what is done for pods at the gate */
 };
 
 struct controller {

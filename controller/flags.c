@@ -41,6 +41,7 @@ static struct flags flags = {
                  .audit_interval_ms = 10 * 1000,
                  .repair = REPAIR_SAFE,
                  .failover_max_silent = 20,
+                 .scheduler_extender = "",
                  .placement = PLACEMENT_NONE},
 };
 
@@ -123,6 +124,11 @@ static const struct option_row rows[] = {
     INT_FLAG("failover-max-silent", flags.settings.failover_max_silent, 0, 100,
              "Percentage of all nodes, but at least two nodes, that may be silent at once; when "
              "there are more, none is failed over"),
+    TEXT_FLAG(
+        "scheduler-extender", flags.settings.scheduler_extender,
+        "Namespace and label app of the scheduler extender's pods, NAMESPACE/APP: those on a "
+        "node that is failed over are deleted at once, so that kube-scheduler asks the others "
+        "(docs/scheduling.md)"),
     CHOICE_FLAG("placement", flags.settings.placement, placements,
                 "What the leader does for pods with the scheduling gate "
                 "disk.csi.azure.com/placement: nominate (propose a node that has the pod's disks, "

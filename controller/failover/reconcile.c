@@ -8,6 +8,7 @@
 #include "controller/cache/colocation.h"
 #include "controller/cache/informers.h"
 #include "controller/failover/deleted_nodes.h"
+#include "controller/failover/extender_pods.h"
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
 #include "controller/failover/notices.h"
@@ -93,11 +94,19 @@ static struct err *write_request(struct task *self, struct failover_work *work,
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
+/* Nobody is to be asked where its pods shall go who is there himself. */
+static void begin(struct task *self, const struct failover_work *work)
+{
+    if (!work->in.begun)
+        extender_pods_delete(self, work->controller, work->name);
+    failover_tell_begun(work);
+}
+
 static struct err *ask(struct task *self, struct failover_work *work, size_t i)
 {
     const struct failover_disk *disk = &work->disks[i];
 
-    failover_tell_begun(work);
+    begin(self, work);
     log_info("node %s %s: the node of %s is asked to preempt its key at the disk", work->name,
              work->in.deleted ? "was deleted" : "is silent", disk->to_ask->metadata->name);
     return write_request(self, work, disk->to_ask, disk->request);
@@ -149,7 +158,7 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     if (!again.node || failover_next(&again.in).step != step)
         return NULL;
     int64_t proven_us = loop_wall_us(work->controller->loop);
-    failover_tell_begun(&again);
+    begin(self, &again);
     struct err *err = step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
     if (err)
         return err_unless(err, ERR_EXISTS);

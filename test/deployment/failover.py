@@ -121,6 +121,28 @@ class PowerCut(HostLoss):
             self.cluster.kubectl("taint", "node", self.node, f"{OUT_OF_SERVICE}-")
 
 
+class NetworkCut(Loss):
+    """The machine lives on with all its pods and disks, and nobody hears of it."""
+
+    def __init__(self, driver: Driver, node: str):
+        super().__init__(driver, node)
+        self.cluster.cut(node)
+
+    def heal(self) -> None:
+        """Back when its kubelet is heard of."""
+        before = self._heard()
+        self.cluster.heal(self.node)
+        until(lambda: self._heard() != before, f"{self.node} is heard of again", 120, interval=0.2)
+
+    def _heard(self) -> str:
+        return self.cluster.get("lease", self.node, "-n", "kube-node-lease")["spec"]["renewTime"]
+
+    def end(self) -> None:
+        """It is started anew. Back when the node is Ready."""
+        self.cluster.power_off(self.node)
+        self.cluster.power_on(self.node)
+
+
 class DeletionOfTheDead(PowerCut):
     """And its Node is deleted right after that."""
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from cluster.waiting import until
 from deployment.driver import OBJECTS, Driver
-from deployment.failover import Deletion, DeletionOfTheDead, HostLoss, Loss, PowerCut
+from deployment.failover import Deletion, DeletionOfTheDead, HostLoss, Loss, NetworkCut, PowerCut
 from deployment.ledger import Ledger, only_on
 from deployment.timeline import Timeline
 
@@ -107,6 +107,24 @@ def test_the_node_loses_its_power(driver, timeline, measured, times):
         cut.end()
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
               "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+
+
+def test_the_network_of_the_node_is_cut(driver, timeline, measured):
+    """It is heard of again, and what it lost stays lost until it is started anew."""
+    def is_given_up() -> bool:
+        return TAINT in taints(driver.cluster.get("node", database.node))
+
+    with Database(driver, "cut-off") as database:
+        database.write()
+        cut = NetworkCut(driver, database.node)
+        gap = Gap(database, timeline, cut)
+        measured["cut off"] = gap.report()
+        assert gap.missing == 0
+        assert gap.failover.attach_calls == 0
+        cut.heal()
+        assert is_given_up()
+        cut.end()
+        until(lambda: not is_given_up(), "it was started anew, and the driver takes the taint away", 120, interval=0.5)
 
 
 def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, measured):

@@ -126,6 +126,23 @@ def test_a_silent_node_is_given_up_and_comes_back(world, controller, used):
     until(lambda: node.taint() is None, "it was started anew")
 
 
+def test_the_extender_is_not_asked_where_it_is_silent_itself(world, used):
+    """It is deleted when the failover begins; on other nodes, and of other names, it stays."""
+    def extender(name: str, node: str, app: str) -> None:
+        pod(world, name, node, None)
+        world.core.patch_namespaced_pod(name, world.namespace, {"metadata": {"labels": {"app": app}}})
+
+    with Controller(world, "one", GRACE, f"--scheduler-extender={world.namespace}/extender") as controller:
+        node, neighbours = used(controller), others(world)
+        extender("there", node.name, "extender")
+        extender("elsewhere", neighbours[0].name, "extender")
+        extender("another", node.name, "extender-of-others")
+        node.renews()
+        until(lambda: asked(neighbours), "a replica is asked")
+        until(lambda: "there" not in pods(world), "it is deleted")
+        assert node.taint() is None and {"elsewhere", "another"} <= set(pods(world))
+
+
 # ---- who is silent ----
 
 def test_a_node_whose_kubelet_is_heard_is_not_silent(world, controller, used):
