@@ -94,19 +94,10 @@ static struct err *write_request(struct task *self, struct failover_work *work,
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
-/* Nobody is to be asked where its pods shall go who is there himself. */
-static void begin(struct task *self, const struct failover_work *work)
-{
-    if (!work->in.begun)
-        extender_pods_delete(self, work->controller, work->name);
-    failover_tell_begun(work);
-}
-
 static struct err *ask(struct task *self, struct failover_work *work, size_t i)
 {
     const struct failover_disk *disk = &work->disks[i];
 
-    begin(self, work);
     log_info("node %s %s: the node of %s is asked to preempt its key at the disk", work->name,
              work->in.deleted ? "was deleted" : "is silent", disk->to_ask->metadata->name);
     return write_request(self, work, disk->to_ask, disk->request);
@@ -158,7 +149,7 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     if (!again.node || failover_next(&again.in).step != step)
         return NULL;
     int64_t proven_us = loop_wall_us(work->controller->loop);
-    begin(self, &again);
+    failover_tell_begun(&again);
     struct err *err = step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
     if (err)
         return err_unless(err, ERR_EXISTS);
@@ -245,6 +236,19 @@ static struct err *remove_stand_in(struct task *self, struct failover_work *work
 
 /* ---- the reconciler ---- */
 
+static bool is_first_step(const struct failover_work *work, enum failover_step step)
+{
+    return !work->in.begun &&
+           (step == FAILOVER_ASK || step == FAILOVER_TAINT || step == FAILOVER_STAND_IN);
+}
+
+/* Before anything else: no step may wait between its decision and what it writes. */
+static void begin(struct task *self, const struct failover_work *work)
+{
+    failover_tell_begun(work);
+    extender_pods_delete(self, work->controller, work->name);
+}
+
 /* `ret_more`: the step has changed what the next one goes by. */
 static struct err *take_step(struct task *self, struct failover_work *work,
                              const struct failover_plan *plan, bool *ret_more)
@@ -308,7 +312,10 @@ struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
         failover_work_gather(controller, name, found, &work);
         come_again(&work, key);
         struct failover_plan plan = failover_next(&work.in);
-        TRY(take_step(self, &work, &plan, &more));
+        if (is_first_step(&work, plan.step))
+            begin(self, &work); /* and then it is decided anew */
+        else
+            TRY(take_step(self, &work, &plan, &more));
     }
     return NULL;
 }
