@@ -136,6 +136,7 @@ struct node_silence node_silence_of(const struct controller *controller, const c
     if (!since)
         return (struct node_silence){0};
     return (struct node_silence){.since = since,
+                                 .boot_id = silence_boot_id(&leases->silence, node),
                                  .ms = silence_ms(&leases->silence, node),
                                  .renewal_ms = silence_renewal_ms(&leases->silence, node)};
 }

@@ -20,6 +20,7 @@ void node_leases_free(struct node_leases *leases); /* after the group was closed
 /* What is said of a node that is silent; 0 and NULL of any other. */
 struct node_silence {
     const char *since;   /* its last renewal, in the words of its Lease; borrowed */
+    const char *boot_id; /* of the node that has renewed it; borrowed */
     uint64_t ms;         /* nothing was heard for */
     uint64_t renewal_ms; /* between its renewals */
 };

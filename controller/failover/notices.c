@@ -46,6 +46,10 @@ static char *obstacle_of(const struct failover_work *work, const struct failover
         return mem_printf("%u nodes have been given up within a minute", work->in.n_recent);
     case FAILOVER_NO_BOOT_ID:
         return mem_strdup("it has no status.nodeInfo.bootID, by which it could be taken back");
+    case FAILOVER_OTHER_BOOT:
+        return mem_printf("its plug-in was last heard of in boot %s, and the Node "
+                          "(status.nodeInfo.bootID) is of another one: it was started anew since",
+                          node_silence_of(work->controller, work->name).boot_id);
     case FAILOVER_FOREIGN:
         return mem_printf("nobody can prove that it does not write to all of its volumes: %s",
                           work->foreign);

@@ -42,6 +42,8 @@ static struct failover_plan obstacle(const struct failover_facts *in)
         return hold(FAILOVER_MANY_RECENT, 0);
     if (!in->has_boot_id)
         return hold(FAILOVER_NO_BOOT_ID, 0);
+    if (!in->deleted && in->of_other_boot)
+        return hold(FAILOVER_OTHER_BOOT, 0);
     if (in->n_foreign > 0 && !is_off(in))
         return hold(FAILOVER_FOREIGN, 0);
     for (size_t i = 0; i < in->n_volumes; i++) {
@@ -60,6 +62,7 @@ static bool would_be_lifted(enum failover_obstacle why)
     case FAILOVER_MANY_SILENT:
     case FAILOVER_MANY_RECENT:
     case FAILOVER_NO_BOOT_ID:
+    case FAILOVER_OTHER_BOOT:
     case FAILOVER_NOT_WANTED:
         return false;
     case FAILOVER_FOREIGN:

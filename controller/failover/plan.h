@@ -33,6 +33,7 @@ struct failover_facts {
     bool registered;           /* kubelet takes it for its own all the same */
     bool booted;               /* the node was started anew since */
     bool ready;                /* kubelet says so */
+    bool of_other_boot;        /* the plug-in was last heard of in another boot than the Node's */
     bool has_boot_id;          /* without one nobody could tell that it was started anew */
     bool begun;                /* this leader has decided before that the node is to be given up */
     bool impatient;            /* the first replica that was asked has had its time */
@@ -70,6 +71,7 @@ enum failover_obstacle {
     FAILOVER_MANY_SILENT,
     FAILOVER_MANY_RECENT,
     FAILOVER_NO_BOOT_ID,
+    FAILOVER_OTHER_BOOT, /* the one that fell silent has ended */
     FAILOVER_FOREIGN,
     FAILOVER_NOT_WANTED, /* by `volume`, likewise below */
     FAILOVER_NOT_FENCED,

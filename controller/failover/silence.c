@@ -11,7 +11,7 @@
 enum { MS_IN_S = 1000 };
 
 struct silent_node {
-    char *node, *renewed; /* in the Lease's words */
+    char *node, *renewed, *holder; /* in the Lease's words */
     uint64_t ms, renewal_ms;
     unsigned read;
     bool told; /* to be silent */
@@ -23,6 +23,7 @@ static void drop(struct silence *silence, struct silent_node *entry)
     HASH_DEL(silence->nodes, entry);
     free(entry->node);
     free(entry->renewed);
+    free(entry->holder);
     free(entry);
 }
 
@@ -91,6 +92,8 @@ void silence_note(struct silence *silence, const Api__Lease *lease)
         entry->renewed = mem_strdup(spec->renew_time);
         entry->ms = 0;
     }
+    free(entry->holder);
+    entry->holder = mem_strdup(spec->holder_identity);
     entry->renewal_ms = spec->lease_duration_seconds > 0
                             ? (uint64_t)spec->lease_duration_seconds * MS_IN_S / NODE_LEASE_RENEWALS
                             : 0;
@@ -128,6 +131,13 @@ const char *silence_since(const struct silence *silence, const char *node)
     const struct silent_node *entry = find(silence, node);
 
     return entry && is_silent(silence, entry) ? entry->renewed : NULL;
+}
+
+const char *silence_boot_id(const struct silence *silence, const char *node)
+{
+    const struct silent_node *entry = find(silence, node);
+
+    return entry ? entry->holder : NULL;
 }
 
 uint64_t silence_ms(const struct silence *silence, const char *node)

@@ -35,6 +35,8 @@ void silence_clear(struct silence *silence);
 /* When the plug-in of a silent node renewed its Lease last, in its words; NULL if the node is not
  * silent. Borrowed until the next note. */
 const char *silence_since(const struct silence *silence, const char *node);
+/* Which boot of the node has renewed it; NULL: it has none. Borrowed likewise. */
+const char *silence_boot_id(const struct silence *silence, const char *node);
 /* How long it has been silent, and how often it renews its Lease; 0: it has none. */
 uint64_t silence_ms(const struct silence *silence, const char *node);
 uint64_t silence_renewal_ms(const struct silence *silence, const char *node);

@@ -270,6 +270,9 @@ static void add_node(struct failover_work *work)
     work->in.has_boot_id = boot_id != NULL;
     if (work->in.deleted)
         return;
+    work->in.of_other_boot =
+        work->in.silent &&
+        !same_text(node_silence_of(work->controller, work->name).boot_id, boot_id);
     work->in.has_node = true;
     work->in.ready = node_is_ready(node);
     work->in.out_of_service = node_is_out_of_service(node);

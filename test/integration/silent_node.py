@@ -31,13 +31,17 @@ class SilentNode:
     # ---- the machine ----
 
     def boot(self) -> str:
+        self.reports_its_boot()
+        self.kubelet_renews(now())
+        return self.boot_id
+
+    def reports_its_boot(self) -> None:
+        """To its Node, which kubelet writes before its Lease."""
         self.boot_id = str(uuid.uuid4())
         words = ("architecture", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
                  "machineID", "operatingSystem", "osImage", "systemUUID")
         info = {word: "x" for word in words} | {"bootID": self.boot_id}
         self.world.core.patch_node_status(self.name, {"status": {"nodeInfo": info}})
-        self.kubelet_renews(now())
-        return self.boot_id
 
     def kubelet_renews(self, moment: str) -> None:
         """Its own Lease."""

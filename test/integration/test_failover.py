@@ -31,6 +31,8 @@ def controller(world):
 @pytest.fixture
 def used(world):
     """Publishes a volume to node a and makes what Kubernetes has of it: call it with a controller."""
+    node = SilentNode(world, "a")
+    node.boot()
     with ExitStack() as stack:
         def use(controller: Controller, name: str = "pvc-1", parameters: dict = AUTOMATIC) -> SilentNode:
             volume = create(controller, name=name, parameters=parameters).volume_id
@@ -40,8 +42,6 @@ def used(world):
             until(lambda: all(role.endswith("Attached") for role in world.roles(name).values()), "they are attached")
             pv = stack.enter_context(persistent_volume(world, volume, {}))
             stack.enter_context(volume_attachment(world, pv, world.nodes[0]))
-            node = SilentNode(world, "a")
-            node.boot()
             node.fences(name, KEY)
             return node
 
@@ -179,6 +179,19 @@ def test_a_node_that_was_started_anew_is_not_silent(world, controller, used):
     assert node.taint() is None and node.boot_id == boot_id
 
 
+def test_a_node_is_not_given_up_for_its_former_boot(world, controller, used):
+    """Neither its kubelet's Lease nor its plug-in's has been renewed yet, and whoever was asked before has answered."""
+    node, neighbours = used(controller), others(world)
+    node.renews()
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
+    until(node.taint, "it is given up")
+    former = node.boot_id
+    node.reports_its_boot()
+    until(lambda: node.taint() is None, "it is taken back")
+    until(held_back(world, f"last heard of in boot {former}", "started anew"), "it says why it is not given up")
+    assert node.taint() is None
+
+
 def test_a_node_that_is_heard_of_again_keeps_its_volumes(world, controller, used):
     node, neighbours = used(controller), others(world)
     node.renews()
@@ -273,7 +286,6 @@ def test_what_nobody_can_prove_holds_it_back(world, controller, used):
     node.fences("pvc-1", KEY)
     until(held_back(world, "volume pvc-1", "has no replica"), "a volume without a replica that is heard of")
     used(controller, "plain", {"skuName": "Premium_LRS"})
-    node.kubelet_renews(now(seconds=-60))
     world.set_ready(neighbours[1].name, True)
     until(held_back(world, "volume plain", "does not ask for automatic failover"), "a volume that does not want it")
     assert not asked(neighbours) and node.taint() is None

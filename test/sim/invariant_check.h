@@ -28,6 +28,8 @@
     "A pod is started elsewhere while the node may still write to its volumes, whatever they are."
 #define HEARD_OF "I21 a node that is heard of is not given up", \
     "All pods of a node that is well are killed."
+#define SILENCE_OF_ANOTHER "I21 no boot of a node is given up for another one's silence", \
+    "A node that was just started anew is out of service until a person starts it once more."
 #define NETWORK_IS_DOWN "I21 of many nodes that are cut off together none is given up", \
     "A switch that fails for a minute has the pods of its nodes killed, although they run."
 #define STAYS_GIVEN_UP "I21 what was given up is started anew first", \

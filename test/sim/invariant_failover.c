@@ -178,6 +178,10 @@ static void check_given_up(const struct invariants *invariants, const struct mac
     coverage_count("failover", machine->up ? "alive" : "dead",
                    machine->registered ? "given up" : "deleted");
     check_writes(machine);
+    if (machine->registered && !ended && machine->lease_boot != machine->boots)
+        verdict_violated(sim, SILENCE_OF_ANOTHER,
+                         "%s is given up in boot %u, and its plug-in was last heard of in boot %u",
+                         machine->name, machine->boots, machine->lease_boot);
     check_many(invariants, machine);
     HASH_FOREACH(invariants->records.volumes, volume) {
         const struct record *record = record_on(volume, machine->name);

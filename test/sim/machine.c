@@ -85,7 +85,6 @@ static void connect(struct machine *machine)
     machine->beat_due = machine->connected_since = loop_now(loop(machine));
     beat(machine);
     node_report_boot(machine);
-    node_lease_connected(machine);
     node_fence_look(machine);
     machine_report_in_use(machine);
     waiters_wake(&machine->changed);
@@ -313,8 +312,10 @@ bool machine_serves(const struct machine *machine)
 void machine_readmit(struct machine *machine)
 {
     machine->dismissed = machine->plugin_gone = false;
-    if (machine_is_connected(machine))
-        connect(machine);
+    if (!machine_is_connected(machine))
+        return;
+    connect(machine);
+    node_lease_connected(machine);
 }
 
 /* ---- its connection ---- */
@@ -348,8 +349,10 @@ void machine_heal(struct machine *machine)
         vm_set_power(vm, POWER_RUNNING);
     sim_note(machine->world->sim, "%s reaches the API server again", machine->name);
     machine->cut = machine->frozen = false;
-    if (machine->up)
-        connect(machine);
+    if (!machine->up)
+        return;
+    connect(machine);
+    node_lease_connected(machine);
 }
 
 void machine_cut_disks(struct machine *machine, bool cut)

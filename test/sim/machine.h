@@ -56,6 +56,7 @@ struct machine {
     bool holds_lease; /* as the plug-in knows */
     bool answering;   /* a question about a fence */
     struct timer lease, kubelet_lease, asked;
+    unsigned lease_boot;      /* in which it was renewed last */
     uint64_t lease_renewed;   /* loop_now time */
     uint64_t connected_since; /* likewise: it has run and reached the API server since then */
     uint64_t unprovable_at;   /* likewise: it last had a volume that keeps it from being given up */

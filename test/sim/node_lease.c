@@ -13,8 +13,9 @@ enum {
     KUBELET_MS = 10 * 1000,
     KUBELET_S = 40,
     SECOND_MS = 1000,
-    MOST_SKEW_MS = 5000, /* of a clock, in either direction */
-    PRIME = 7919,        /* spreads the skews */
+    MOST_SKEW_MS = 5000,  /* of a clock, in either direction */
+    MOST_START_MS = 4000, /* from the Node's new boot id to kubelet's first renewal */
+    PRIME = 7919,         /* spreads both */
     US_IN_MS = 1000,
 };
 
@@ -29,11 +30,17 @@ static bool reaches_server(const struct machine *machine)
            !kube_server_is_away(sim_of(machine)->kube);
 }
 
+/* Another one in each boot, and it needs no draw. */
+static unsigned spread(const struct machine *machine, unsigned most)
+{
+    return (machine->nth + machine->boots) * PRIME % most;
+}
+
 /* ---- the objects ---- */
 
 static json_t *spec_json(const struct machine *machine, const char *holder, unsigned duration_s)
 {
-    int64_t skew_ms = (int64_t)(machine->nth * PRIME % (2 * MOST_SKEW_MS)) - MOST_SKEW_MS;
+    int64_t skew_ms = (int64_t)spread(machine, 2 * MOST_SKEW_MS) - MOST_SKEW_MS;
     char now[TIMESTAMP_SIZE];
 
     timestamp_format_micro(loop_wall_us(sim_of(machine)->loop) + skew_ms * US_IN_MS, now);
@@ -107,6 +114,7 @@ static void renew(void *ctx)
     }
     CLEANUP(freep) char *boot_id = mem_printf("%s-%u", machine->name, machine->boots);
     machine->holds_lease = true;
+    machine->lease_boot = machine->boots;
     machine->lease_renewed = world_now(machine->world);
     write_lease(machine, WORLD_NAMESPACE, true, spec_json(machine, boot_id, duration_s));
 }
@@ -146,13 +154,17 @@ void node_lease_connected(struct machine *machine)
         renew_kubelets(machine);
 }
 
+/* Its Node has the new boot id by then, and the plug-in is the last to come. */
 void node_lease_start(struct machine *machine)
 {
+    uint64_t started = world_now(machine->world) + spread(machine, MOST_START_MS);
+
     if (!sim_of(machine)->landscape.failover)
         return;
-    renew_kubelets(machine);
     machine->holds_lease = node_lease_is_held(machine);
-    renew(machine);
+    loop_start_timer(sim_of(machine)->loop, &machine->kubelet_lease, started, renew_kubelets,
+                     machine);
+    loop_start_timer(sim_of(machine)->loop, &machine->lease, started + SECOND_MS, renew, machine);
 }
 
 void node_lease_stop(struct machine *machine)

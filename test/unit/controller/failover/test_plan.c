@@ -129,6 +129,15 @@ static const struct {
     {"no boot id",
      {LIMITS, .has_node = true, .silent = true, VOLUMES(PROVEN)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_NO_BOOT_ID}},
+    {"it was started anew, and only its former boot was heard of",
+     {SILENT, .of_other_boot = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_OTHER_BOOT}},
+    {"the same, of a machine that is off",
+     {SILENT_IN(OFF), .of_other_boot = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_OTHER_BOOT}},
+    {"the same, of one that nobody has asked about",
+     {SILENT_IN(ASK_CLOUD), .of_other_boot = true, VOLUMES(NEW)},
+     {.step = FAILOVER_HOLD, .why = FAILOVER_OTHER_BOOT}},
     {"somebody else's volume",
      {SILENT, .n_foreign = 1, VOLUMES(PROVEN)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_FOREIGN}},
@@ -255,6 +264,10 @@ static const struct {
     {"it was deleted before its boot id was known",
      {LIMITS, .deleted = true, .n_unreleased = 1, VOLUMES(PROVEN)},
      {.step = FAILOVER_HOLD, .why = FAILOVER_NO_BOOT_ID}},
+
+    {"it was deleted after it was started anew",
+     {DELETED, .silent = true, .of_other_boot = true, VOLUMES(PROVEN)},
+     {.step = FAILOVER_STAND_IN}},
 
     /* ---- a stand-in ---- */
     {"volumes are to be released",

@@ -34,13 +34,18 @@ static void note(struct seen *seen, const char *node, const char *holder, const 
 }
 
 /* A read of one Lease; NULL: of none. */
-static void read_one(struct seen *seen, const char *renewed)
+static void read_of(struct seen *seen, const char *boot, const char *renewed)
 {
     silence_begin(&seen->silence, seen->now);
     if (renewed)
-        note(seen, "a", "boot", renewed, 2);
+        note(seen, "a", boot, renewed, 2);
     silence_end(&seen->silence, seen->now);
     seen->now += PERIOD;
+}
+
+static void read_one(struct seen *seen, const char *renewed)
+{
+    read_of(seen, "boot", renewed);
 }
 
 static void read_until_silent(struct seen *seen, const char *renewed, unsigned reads)
@@ -97,6 +102,19 @@ static void test_a_renewal_ends_it(void **state)
     assert_null(silence_since(&seen.silence, "a"));
     expect_news(&seen, 1, 1);
     expect_news(&seen, 0, 0);
+    silence_clear(&seen.silence);
+}
+
+static void test_whose_silence_it_is(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    assert_null(silence_boot_id(&seen.silence, "a"));
+    read_one(&seen, "1");
+    assert_string_equal(silence_boot_id(&seen.silence, "a"), "boot");
+    read_of(&seen, "next boot", "2");
+    assert_string_equal(silence_boot_id(&seen.silence, "a"), "next boot");
     silence_clear(&seen.silence);
 }
 
@@ -218,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_grace_period_after_it_was_seen_first),
         cmocka_unit_test(test_a_renewal_ends_it),
+        cmocka_unit_test(test_whose_silence_it_is),
         cmocka_unit_test(test_one_that_was_given_up),
         cmocka_unit_test(test_one_that_is_gone),
         cmocka_unit_test(test_time_without_answers_does_not_count),
