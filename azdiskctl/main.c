@@ -305,6 +305,7 @@ int main(int argc, char *argv[])
     int status;
 
     tls_memory_clear_freed();
+    json_clear_freed();
     if (!flags_parse(argc, argv, &program.flags, &status))
         return status;
     program.command = find_command(&program.flags);

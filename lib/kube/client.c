@@ -5,19 +5,17 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
-#include "lib/base/file.h"
 #include "lib/base/secret.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
+#include "lib/kube/bearer_token.h"
 #include "lib/rt/loop.h"
 #include "lib/rt/wait.h"
 
 enum {
     LONGEST_URL = 64 * 1024,
-    LONGEST_QUOTE = 200, /* of an answer that makes no sense */
-    LARGEST_TOKEN = 64 * 1024,
-    TOKEN_LIFETIME_MS = 60 * 1000, /* how old a token from a file may be; client-go's figure */
-    LONGEST_RETRY_AFTER_S = 600,   /* the server itself asks for half a minute at most */
+    LONGEST_QUOTE = 200,         /* of an answer that makes no sense */
+    LONGEST_RETRY_AFTER_S = 600, /* the server itself asks for half a minute at most */
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
 };
 
@@ -27,13 +25,12 @@ struct kube {
     uint64_t timeout_ms; /* of a call */
     bool urgent;
     char *server;
-    char *token, *token_file;
-    uint64_t token_until; /* when it is read again */
+    struct bearer_token *token;
 };
 
+/* `token` is taken. */
 static struct kube *make_kube(struct loop *loop, struct http_transport *transport,
-                              uint64_t timeout_ms, const char *server, const char *token,
-                              const char *token_file)
+                              uint64_t timeout_ms, const char *server, struct bearer_token *token)
 {
     struct kube *kube = mem_alloc(sizeof *kube);
 
@@ -42,8 +39,7 @@ static struct kube *make_kube(struct loop *loop, struct http_transport *transpor
         .transport = transport,
         .timeout_ms = timeout_ms,
         .server = mem_strdup(server),
-        .token = mem_strdup(token),
-        .token_file = mem_strdup(token_file),
+        .token = token,
     };
     return kube;
 }
@@ -51,14 +47,14 @@ static struct kube *make_kube(struct loop *loop, struct http_transport *transpor
 struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                       const struct kube_config *config)
 {
-    return make_kube(loop, transport, KUBE_CALL_TIMEOUT_MS, config->server, config->token,
-                     config->token_file);
+    return make_kube(loop, transport, KUBE_CALL_TIMEOUT_MS, config->server,
+                     bearer_token_new(loop, config));
 }
 
 struct kube *kube_urgent(const struct kube *kube, uint64_t timeout_ms)
 {
     struct kube *urgent = make_kube(kube->loop, kube->transport, timeout_ms, kube->server,
-                                    kube->token, kube->token_file);
+                                    bearer_token_ref(kube->token));
 
     urgent->urgent = true;
     return urgent;
@@ -69,8 +65,7 @@ void kube_free(struct kube *kube)
     if (!kube)
         return;
     free(kube->server);
-    free(kube->token);
-    free(kube->token_file);
+    bearer_token_unref(kube->token);
     free(kube);
 }
 
@@ -148,30 +143,6 @@ static struct err *foreign_err(const struct http_response *response)
     char *text = mem_printf("\"%.*s\"", LONGEST_QUOTE, response->body);
 
     return make_err(response->status, NULL, text, after ? strtol(after, NULL, 10) : 0);
-}
-
-/* ---- credentials ---- */
-
-/* A token that was good a moment ago serves on if the file cannot be read just now. */
-static struct err *refresh_token(struct kube *kube)
-{
-    uint64_t now = loop_now(kube->loop);
-    char *token;
-
-    if (!kube->token_file || now < kube->token_until)
-        return NULL;
-    struct err *err = file_read(kube->token_file, LARGEST_TOKEN, &token, NULL);
-    if (err && !kube->token)
-        return err_wrap(err, "token");
-    kube->token_until = loop_deadline(kube->loop, TOKEN_LIFETIME_MS);
-    if (err) {
-        err_free(err);
-        return NULL;
-    }
-    token[strcspn(token, "\r\n")] = '\0';
-    free(kube->token);
-    kube->token = token;
-    return NULL;
 }
 
 /* ---- requests ---- */
@@ -261,8 +232,8 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
     struct http_header headers[3];
     size_t n = 0;
 
-    TRY(refresh_token(kube));
-    CLEANUP(secret_freep) char *bearer = kube->token ? mem_printf("Bearer %s", kube->token) : NULL;
+    const char *token = bearer_token_text(kube->token);
+    CLEANUP(secret_freep) char *bearer = token ? mem_printf("Bearer %s", token) : NULL;
     headers[n++] = (struct http_header){"Accept", call->accept ? call->accept : "application/json"};
     if (bearer)
         headers[n++] = (struct http_header){"Authorization", bearer};
@@ -288,11 +259,13 @@ static struct err *perform(struct task *self, struct kube *kube, const struct ca
                            uint64_t deadline, struct http_response *response,
                            struct http_stream **stream)
 {
+    unsigned serial = bearer_token_serial(kube->token);
+
     TRY(attempt(self, kube, call, deadline, response, stream));
-    if (response->status != 401 || !kube->token_file)
+    if (response->status != 401 || !bearer_token_refused(kube->token, serial))
         return NULL;
     http_response_fini(response);
-    kube->token_until = 0;
+    TRY(bearer_token_freshen(self, kube->token));
     return attempt(self, kube, call, deadline, response, stream);
 }
 
@@ -334,6 +307,7 @@ static struct err *exchange_once(struct task *self, struct kube *kube, const str
 static struct err *exchange(struct task *self, struct kube *kube, const struct call *call,
                             json_t **ret_json)
 {
+    TRY(bearer_token_freshen(self, kube->token)); /* whose time is not the call's */
     uint64_t deadline = loop_deadline(kube->loop, kube->timeout_ms);
 
     for (int repeats = 0;; repeats++) {
@@ -464,6 +438,7 @@ struct err *kube_evict(struct task *self, struct kube *kube, const char *namespa
                         .content_type = "application/json",
                         .body = json_to_text(eviction)};
 
+    TRY(bearer_token_freshen(self, kube->token));
     return exchange_once(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &answer);
 }
 
@@ -508,6 +483,7 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
 
     if (query->metadata_only)
         call.accept = METADATA_OF("PartialObjectMetadata");
+    TRY(bearer_token_freshen(self, kube->token));
     TRY(perform(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &response,
                 ret_stream));
     if (response.status == 200)

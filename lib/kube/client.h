@@ -7,10 +7,10 @@
  * creates, patches and deletes; a patch that carries metadata.resourceVersion fails with CONFLICT
  * if the object has changed.
  *
- * A rejected token is read anew and tried once more. What the server refuses because it has too
- * much to do (HTTP 429) is asked for again when it says, up to ten times and for as long as a call
- * may take; only a watch is not. No other request is repeated here. Loop's thread; every call
- * yields.
+ * A rejected token is had anew, from its file or its plug-in, and the request tried once more. What
+ * the server refuses because it has too much to do (HTTP 429) is asked for again when it says, up
+ * to ten times and for as long as a call may take; only a watch is not. No other request is
+ * repeated here. Loop's thread; every call yields.
  */
 #pragma once
 
@@ -31,7 +31,8 @@ enum {
 
 struct kube;
 
-/* Keeps what it needs of `config`; `transport` must outlive the client. */
+/* Keeps what it needs of `config`, but for its plug-in, which must outlive the client, as
+ * `transport` must. */
 struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                       const struct kube_config *config);
 /* The same server and account, for calls that are of no use after `timeout_ms`, which is less than

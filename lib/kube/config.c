@@ -8,6 +8,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/file.h"
+#include "lib/base/secret.h"
 #include "lib/json/parse.h"
 #include "lib/json/yaml.h"
 
@@ -21,8 +22,10 @@ void kube_config_fini(struct kube_config *config)
     free(config->ca_pem);
     free(config->certificate_pem);
     free(config->key_pem);
-    free(config->token);
+    secret_free(config->token);
     free(config->token_file);
+    exec_plugin_free(config->plugin);
+    free(config->proxy);
     free(config->namespace_);
     *config = (struct kube_config){0};
 }
@@ -62,10 +65,8 @@ static const struct {
 } unsupported[] = {
     {"insecure-skip-tls-verify", "set certificate-authority-data"},
     {"tls-server-name", "use a server name that is in the server's certificate"},
-    {"proxy-url", "set HTTPS_PROXY"},
-    {"exec", "use a token or a client certificate"},
-    {"auth-provider", "use a token or a client certificate"},
-    {"username", "use a token or a client certificate"},
+    {"auth-provider", "use a token, a client certificate or exec"},
+    {"username", "use a token, a client certificate or exec"},
     {"as", "use the credentials of that user"},
 };
 
@@ -160,6 +161,22 @@ static struct err *pem_of(const json_t *object, const char *member, const char *
     return err ? err_wrap(err, "%s", member) : NULL;
 }
 
+static struct err *load_proxy(const json_t *cluster, struct kube_config *config)
+{
+    static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
+    const char *proxy;
+
+    TRY(text_of(cluster, "proxy-url", &proxy));
+    if (!proxy || !*proxy)
+        return NULL;
+    for (size_t i = 0; !config->proxy && i < COUNT_OF(schemes); i++)
+        if (strncmp(proxy, schemes[i], strlen(schemes[i])) == 0)
+            config->proxy = mem_strdup(proxy);
+    return config->proxy ? NULL
+                         : err_new(ERR_INVALID, "proxy-url does not begin with http://, https:// "
+                                                "or socks5://");
+}
+
 static struct err *load_cluster(const json_t *cluster, const char *path, struct kube_config *config)
 {
     const char *server;
@@ -171,7 +188,27 @@ static struct err *load_cluster(const json_t *cluster, const char *path, struct 
     config->server = mem_strdup(server);
     for (size_t n = strlen(server); config->server[n - 1] == '/'; n--)
         config->server[n - 1] = '\0';
+    TRY(load_proxy(cluster, config));
     return pem_of(cluster, "certificate-authority", path, &config->ca_pem);
+}
+
+/* A token or a certificate wins over it, as with kubectl. */
+static struct err *load_plugin(const json_t *user, const json_t *cluster, const char *path,
+                               struct kube_config *config)
+{
+    const json_t *exec = json_object_get(user, "exec");
+    const char *command;
+
+    if (!exec || json_is_null(exec))
+        return NULL;
+    struct err *err = required_text_of(exec, "command", &command);
+    if (err)
+        return err_wrap(err, "exec");
+    CLEANUP(freep)
+    char *program = strchr(command, '/') ? beside(path, command) : mem_strdup(command);
+    return exec_plugin_load(
+        exec, program, (struct exec_plugin_cluster){.entry = cluster, .ca_pem = config->ca_pem},
+        &config->plugin);
 }
 
 static struct err *load_user(const json_t *user, const char *path, struct kube_config *config)
@@ -215,6 +252,8 @@ static struct err *load_context(const json_t *document, const char *path,
     if (err)
         return err_wrap(err, "cluster \"%s\"", cluster_name);
     err = load_user(user, path, config);
+    if (!err)
+        err = load_plugin(user, cluster, path, config);
     return err ? err_wrap(err, "user \"%s\"", user_name) : NULL;
 }
 

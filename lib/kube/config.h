@@ -1,12 +1,13 @@
 /* config.h - where the API server is and who we are to it.
  *
  * From a kubeconfig file, or from what kubelet puts into every pod. Owned by the caller. Of all
- * credentials only a token from a file is read anew while a program runs; certificates are read
- * once.
+ * credentials only a token from a file or a plug-in is had anew while a program runs
+ * (bearer_token.h); certificates are read once.
  */
 #pragma once
 
 #include "lib/base/err.h"
+#include "lib/kube/exec_plugin.h"
 
 struct kube_config {
     char *server;                    /* "https://10.96.0.1:443", no slash at the end */
@@ -14,7 +15,9 @@ struct kube_config {
     char *certificate_pem, *key_pem; /* NULL: none */
     char *token;                     /* NULL: none */
     char *token_file; /* where the token is from; read from time to time, as kubelet renews it */
-    char *namespace_; /* "default" unless the source says otherwise */
+    struct exec_plugin *plugin; /* where it is from otherwise; NULL: none */
+    char *proxy;                /* URL; NULL: as the environment says */
+    char *namespace_;           /* "default" unless the source says otherwise */
 };
 
 /* `path` is a kubeconfig file, whose current context is used; "" or NULL stands for the pod's own

@@ -14,6 +14,7 @@ struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *
                                           .ca_pem = config.ca_pem,
                                           .certificate_pem = config.certificate_pem,
                                           .key_pem = config.key_pem,
+                                          .proxy = config.proxy,
                                           .max_connections = MAX_CONNECTIONS,
                                       },
                                       &ret->http);

@@ -20,7 +20,9 @@ struct subprocess {
     char output[SUBPROCESS_OUTPUT + 1];
     size_t length;
     char piece[1024];
-    struct timer kill; /* when it has not ended by itself */
+    struct buffer *answer; /* NULL: `output` has it */
+    bool too_long;         /* for the answer */
+    struct timer kill;     /* when it has not ended by itself */
     struct subprocess_stop own_stop, *stop;
 };
 
@@ -67,14 +69,17 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct subprocess *subprocess = stream->data;
 
-    if (n > 0)
+    if (n > 0 && subprocess->answer)
+        subprocess->too_long |= !buffer_append(subprocess->answer, buf->base, (size_t)n);
+    else if (n > 0)
         keep_last(subprocess, buf->base, (size_t)n);
     else if (n < 0)
         uv_close((uv_handle_t *)stream, on_closed);
 }
 
 /* Both handles are open afterwards, even if it fails. */
-static int spawn(struct subprocess *subprocess, uv_loop_t *uv, const char *const argv[])
+static int spawn(struct subprocess *subprocess, uv_loop_t *uv,
+                 const struct subprocess_request *request)
 {
     uv_file ends[2];
     int status = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
@@ -83,17 +88,18 @@ static int spawn(struct subprocess *subprocess, uv_loop_t *uv, const char *const
         abort(); /* no more descriptors: nothing else would work either */
 
     uv_stdio_container_t stdio[3] = {
-        {.flags = UV_IGNORE},
+        {.flags = request->answer ? UV_INHERIT_FD : UV_IGNORE, .data.fd = STDIN_FILENO},
         {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
-        {.flags = UV_INHERIT_FD, .data.fd = ends[1]},
+        {.flags = UV_INHERIT_FD, .data.fd = request->answer ? STDERR_FILENO : ends[1]},
     };
     uv_process_options_t options = {
-        .file = argv[0],
-        .args = (char **)(uintptr_t)argv,
+        .file = request->argv[0],
+        .args = (char **)(uintptr_t)request->argv,
+        .env = (char **)(uintptr_t)request->environment,
         .exit_cb = on_exit_of_process,
         .stdio = stdio,
         .stdio_count = 3,
-        .flags = UV_PROCESS_DETACHED, /* a process group of its own */
+        .flags = request->answer ? 0 : UV_PROCESS_DETACHED, /* a process group of its own */
     };
 
     uv_pipe_init(uv, &subprocess->pipe, 0);
@@ -134,11 +140,11 @@ struct err *subprocess_stop_reason(const struct subprocess_stop *stop)
     return stop->why ? err_new(err_kind(stop->why), "%s", err_message(stop->why)) : NULL;
 }
 
-/* With the children that it started. */
+/* With the children that it started, if they are a group of their own. */
 static void signal_all(const struct subprocess *subprocess, int signal)
 {
     if (!subprocess->exited)
-        kill(-subprocess->process.pid, signal);
+        kill(subprocess->answer ? subprocess->process.pid : -subprocess->process.pid, signal);
 }
 
 static void kill_all(void *ctx)
@@ -183,13 +189,14 @@ static struct err *supervise(struct task *self, struct subprocess *subprocess, u
 
 /* ---- its life ---- */
 
-static struct err *start(struct task *self, struct subprocess *subprocess, const char *const argv[])
+static struct err *start(struct task *self, struct subprocess *subprocess,
+                         const struct subprocess_request *request)
 {
     uv_loop_t *uv = loop_uv(loop_of(self));
 
     assert(uv);
     TRY(subprocess_stop_reason(subprocess->stop));
-    int status = spawn(subprocess, uv, argv);
+    int status = spawn(subprocess, uv, request);
     if (status >= 0) {
         uv_read_start((uv_stream_t *)&subprocess->pipe, on_space_wanted, on_output);
         return NULL;
@@ -206,12 +213,15 @@ static struct err *run(struct task *self, const struct subprocess_request *reque
 {
     char allowed[DURATION_SIZE];
 
-    struct err *err = start(self, subprocess, request->argv);
+    struct err *err = start(self, subprocess, request);
     if (!err) {
         uint64_t deadline = loop_deadline(loop_of(self), request->timeout_ms);
 
         err = supervise(self, subprocess, deadline, request->grace_ms);
     }
+    if (!err && subprocess->too_long)
+        err = err_new(ERR_OUT_OF_RANGE, "its output is longer than %zu bytes",
+                      subprocess->answer->limit);
     if (!err)
         return NULL;
     if (err_kind(err) != ERR_TIMEOUT)
@@ -227,7 +237,11 @@ struct err *subprocess_run(struct task *self, const struct subprocess_request *r
 
     subprocess_stop_init(&subprocess->own_stop);
     subprocess->stop = request->stop ? request->stop : &subprocess->own_stop;
-    TRY(run(self, request, subprocess));
+    subprocess->answer = request->answer;
+    struct err *err = run(self, request, subprocess);
+    explicit_bzero(subprocess->piece, sizeof subprocess->piece); /* answers may be secrets */
+    if (err)
+        return err;
     while (subprocess->length && subprocess->output[subprocess->length - 1] == '\n')
         subprocess->length--;
     subprocess->output[subprocess->length] = '\0';

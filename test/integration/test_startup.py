@@ -205,7 +205,9 @@ KUBECONFIGS = [
     (kubeconfig(user={"client-certificate-data": "aGVsbG8=", "client-key-data": "aGVsbG8="}),
      ("{folder}/kubeconfig", "client certificate", "PEM")),
     (kubeconfig(user={"tokenFile": "missing"}), ("{folder}/kubeconfig", "tokenFile", "{folder}/missing")),
-    (kubeconfig(user={"exec": {"command": "x"}}), ("{folder}/kubeconfig", "exec", "not supported")),
+    (kubeconfig(user={"exec": {"command": "x", "apiVersion": "client.authentication.k8s.io/v1alpha1"}}),
+     ("{folder}/kubeconfig", "exec.apiVersion", "client.authentication.k8s.io/v1")),
+    (kubeconfig({"proxy-url": "proxy:3128"}), ("{folder}/kubeconfig", "proxy-url", "http://")),
 ]
 
 AZURE_JSONS = [

@@ -171,14 +171,20 @@ static const struct {
     {"another name", CLUSTER(SERVER ", tls-server-name: x") USER("") CONTEXTS, NULL,
      "cluster \"k\": tls-server-name is not supported here: use a server name that is in the "
      "server's certificate"},
-    {"a proxy", CLUSTER(SERVER ", proxy-url: 'http://x'") USER("") CONTEXTS, NULL,
-     "cluster \"k\": proxy-url is not supported here: set HTTPS_PROXY"},
-    {"a plug-in", CLUSTER(SERVER) USER("exec: {command: aws}") CONTEXTS, NULL,
-     "user \"u\": exec is not supported here: use a token or a client certificate"},
+    {"a proxy of no kind", CLUSTER(SERVER ", proxy-url: 'x:80'") USER("") CONTEXTS, NULL,
+     "cluster \"k\": proxy-url does not begin with http://, https:// or socks5://"},
+    {"a plug-in without a program", CLUSTER(SERVER) USER("exec: {}") CONTEXTS, NULL,
+     "user \"u\": exec: command is missing"},
+    {"a plug-in of an old version",
+     CLUSTER(SERVER) USER("exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}")
+         CONTEXTS,
+     NULL,
+     "user \"u\": exec.apiVersion is not client.authentication.k8s.io/v1 or "
+     "client.authentication.k8s.io/v1beta1"},
     {"an old plug-in", CLUSTER(SERVER) USER("auth-provider: {name: gcp}") CONTEXTS, NULL,
-     "user \"u\": auth-provider is not supported here: use a token or a client certificate"},
+     "user \"u\": auth-provider is not supported here: use a token, a client certificate or exec"},
     {"a password", CLUSTER(SERVER) USER("username: a, password: b") CONTEXTS, NULL,
-     "user \"u\": username is not supported here: use a token or a client certificate"},
+     "user \"u\": username is not supported here: use a token, a client certificate or exec"},
     {"somebody else", CLUSTER(SERVER) USER("token: t, as: admin") CONTEXTS, NULL,
      "user \"u\": as is not supported here: use the credentials of that user"},
     {"a token of digits", CLUSTER(SERVER) USER("token: 12345") CONTEXTS, NULL,
@@ -205,6 +211,24 @@ static void test_kubeconfigs(void **state)
 
         write_file("config", rows[i].text);
         expect(kube_config_load(path, &config), &config, rows[i].config, fault);
+    }
+}
+
+static void test_a_proxy(void **state)
+{
+    static const char *const proxies[] = {"http://p:3128", "https://p", "socks5://p:1080"};
+    CLEANUP(freep) char *path = path_of("config");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(proxies); i++) {
+        CLEANUP(kube_config_fini) struct kube_config config = {0};
+        CLEANUP(freep)
+        char *text =
+            mem_printf(CLUSTER(SERVER ", proxy-url: '%s'") USER("token: t") CONTEXTS, proxies[i]);
+
+        write_file("config", text);
+        assert_ok(kube_config_load(path, &config));
+        assert_string_equal(config.proxy, proxies[i]);
     }
 }
 
@@ -287,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kubeconfigs),
+        cmocka_unit_test(test_a_proxy),
         cmocka_unit_test(test_a_path_without_a_folder),
         cmocka_unit_test(test_files_that_cannot_be_read),
         cmocka_unit_test(test_accounts),

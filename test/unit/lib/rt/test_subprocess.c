@@ -13,6 +13,8 @@ struct run {
     const char *const *argv;
     uint64_t timeout_ms, grace_ms;
     struct subprocess_stop *stop;
+    const char *const *environment;
+    struct buffer *answer;
     struct subprocess_result result;
     struct err *err;
     bool ended;
@@ -26,6 +28,8 @@ static void runs(struct task *self, void *arg)
         .timeout_ms = run->timeout_ms,
         .grace_ms = run->grace_ms,
         .stop = run->stop,
+        .environment = run->environment,
+        .answer = run->answer,
     };
 
     run->err = subprocess_run(self, &request, &run->result);
@@ -94,6 +98,61 @@ static void test_the_end_of_a_long_output_is_kept(void **state)
         assert_int_equal(strlen(run.result.output), rows[i].length);
         assert_string_equal(run.result.output + rows[i].length - strlen(rows[i].end), rows[i].end);
     }
+}
+
+static void test_the_environment(void **state)
+{
+    struct run run = {.argv = ARGV("env"),
+                      .timeout_ms = LONG,
+                      .environment = ARGV("PATH=/usr/bin:/bin", "A=b c")};
+
+    (void)state;
+    run_alone(&run);
+    assert_ok(run.err);
+    assert_string_equal(run.result.output, "PATH=/usr/bin:/bin\nA=b c");
+}
+
+/* What it says to the person goes where this program's own errors go. */
+static void test_an_answer(void **state)
+{
+    CLEANUP(buffer_fini) struct buffer answer;
+    struct run run = {.argv = ARGV("sh", "-c", "echo hint >/dev/stderr; seq 2000; exit 3"),
+                      .timeout_ms = LONG,
+                      .answer = &answer};
+
+    (void)state;
+    buffer_init(&answer, 1024 * 1024);
+    run_alone(&run);
+    assert_ok(run.err);
+    assert_int_equal(run.result.exit_status, 3);
+    assert_string_equal(run.result.output, "");
+    assert_int_equal(answer.length,
+                     8893); /* of 4 * 2000 digits and newlines, less the short ones */
+    assert_memory_equal(answer.data, "1\n2\n", 4);
+    assert_string_equal(answer.data + answer.length - 5, "2000\n");
+}
+
+static void test_an_answer_that_is_too_long(void **state)
+{
+    CLEANUP(buffer_fini) struct buffer answer;
+    struct run run = {.argv = ARGV("seq", "2000"), .timeout_ms = LONG, .answer = &answer};
+
+    (void)state;
+    buffer_init(&answer, 100);
+    run_alone(&run);
+    assert_fails(run.err, ERR_OUT_OF_RANGE, "seq: its output is longer than 100 bytes");
+}
+
+/* It is in this program's process group, which must not be ended. */
+static void test_who_gives_no_answer_is_killed_alone(void **state)
+{
+    CLEANUP(buffer_fini) struct buffer answer;
+    struct run run = {.argv = ARGV("sleep", "1000"), .timeout_ms = 20, .answer = &answer};
+
+    (void)state;
+    buffer_init(&answer, 100);
+    run_alone(&run);
+    assert_fails(run.err, ERR_TIMEOUT, "sleep (time limit 20ms): timed out");
 }
 
 static void test_what_cannot_be_started(void **state)
@@ -364,6 +423,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exit_status_and_output),
         cmocka_unit_test(test_the_end_of_a_long_output_is_kept),
+        cmocka_unit_test(test_the_environment),
+        cmocka_unit_test(test_an_answer),
+        cmocka_unit_test(test_an_answer_that_is_too_long),
+        cmocka_unit_test(test_who_gives_no_answer_is_killed_alone),
         cmocka_unit_test(test_what_cannot_be_started),
         cmocka_unit_test(test_it_is_killed_when_its_time_is_up),
         cmocka_unit_test(test_an_output_that_stays_open_is_not_waited_for),
