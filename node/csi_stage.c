@@ -113,9 +113,8 @@ static struct err *prove(struct task *self, struct staging *s,
 
 /* Time has passed since the attachment was looked at; what is written to the device, and what may
  * write to it, must still be ours to do. */
-static struct err *check_still_ours(const struct staging *s)
+static struct err *check_ours(const struct staging *s, const struct kube_object *object)
 {
-    const struct kube_object *object = informers_find_attachment(s->node, s->volume_id);
     struct attachment_place place;
 
     if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
@@ -127,6 +126,23 @@ static struct err *check_still_ours(const struct staging *s)
         return err_new(ERR_BUSY, "the volume was published anew in the meantime, %s",
                        place.read_only ? "read-only" : "for writing");
     return NULL;
+}
+
+static struct err *check_still_ours(const struct staging *s)
+{
+    return check_ours(s, informers_find_attachment(s->node, s->volume_id));
+}
+
+/* By the API server's own word: what a node knows that is cut off from it may be long past, and it
+ * would take the disk from whom its volume was given to. */
+static struct err *confirm_ours(struct task *self, const struct staging *s)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    TRY(err_unless(kube_get(self, s->node->kube, &AZ_VOLUME_ATTACHMENTS,
+                            s->node->settings.namespace_, s->attachment->metadata->name, &object),
+                   ERR_NOT_FOUND));
+    return check_ours(s, object);
 }
 
 /* ---- programs that write to the device ---- */
@@ -389,7 +405,7 @@ static struct err *fence(struct task *self, struct staging *s)
 
     if (is_read_only(s))
         return NULL;
-    TRY(check_still_ours(s));
+    TRY(confirm_ours(self, s));
     TRY(volume_fence_take(self, s->node, &volume, &s->fence));
     phase_ended(s, "fence");
     return NULL;

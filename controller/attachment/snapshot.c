@@ -9,6 +9,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/node.h"
+#include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- what is remembered while this process leads ---- */
@@ -215,6 +216,29 @@ static bool is_left_behind(const struct controller *controller, const struct kub
            is_out_of_service(controller, as_attachment(object));
 }
 
+/* By the fence that the node of `by` has taken from it. Each may have taken it from the other, one
+ * of them before it fell silent: then the one that goes first had it first. */
+static bool is_fenced_off_by(const struct kube_object *left, const struct kube_object *by)
+{
+    const Api__AzVolumeAttachment *former = as_attachment(left), *holder = as_attachment(by);
+    uint64_t key = fence_note_last_key(former);
+
+    if (!key || fence_note_former(holder) != key)
+        return false;
+    return fence_note_former(former) != fence_note_key(holder) ||
+           strcmp(left->metadata->deletion_timestamp, by->metadata->deletion_timestamp) < 0;
+}
+
+/* A node that was given up itself keeps no fence against any but the one that it took over from:
+ * two of them would wait for each other. */
+static bool keeps_fence_against(const struct attachment_work *work, const struct kube_object *other)
+{
+    if (!kube_is_deleting(work->object->metadata) || !is_left_behind(work->controller, other))
+        return false;
+    return !is_out_of_service(work->controller, work->attachment) ||
+           is_fenced_off_by(other, work->object);
+}
+
 /* The other attachments of the same volume. */
 static void gather_siblings(struct attachment_work *work)
 {
@@ -230,8 +254,7 @@ static void gather_siblings(struct attachment_work *work)
         if (objects[i] == work->object || strcmp(objects[i]->key, work->object->key) == 0)
             continue;
         work->in.other_shares += holds_share(other);
-        work->in.keeps_fence |= is_left_behind(work->controller, objects[i]) &&
-                                !is_out_of_service(work->controller, work->attachment);
+        work->in.keeps_fence |= keeps_fence_against(work, objects[i]);
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;

@@ -263,7 +263,7 @@ static struct err *run(struct task *self, const struct exec_plugin *plugin,
     CLEANUP(freep) char *info = info_of(plugin, terminal && plugin->interactive != NEVER);
     CLEANUP(freep) const char **environment = environment_of(plugin, info);
     CLEANUP(buffer_fini) struct buffer answer;
-    struct subprocess_result result;
+    CLEANUP(freep) struct subprocess_result *result = mem_alloc(sizeof *result);
 
     buffer_init(&answer, LARGEST_CREDENTIAL);
     if (plugin->interactive == ALWAYS && !terminal)
@@ -276,9 +276,9 @@ static struct err *run(struct task *self, const struct exec_plugin *plugin,
                            .answer = &answer,
                            .timeout_ms = LOGIN_MS,
                        },
-                       &result));
-    if (result.exit_status)
-        return err_new(ERR_DENIED, "it ended with exit status %d", result.exit_status);
+                       result));
+    if (result->exit_status)
+        return err_new(ERR_DENIED, "it ended with exit status %d", result->exit_status);
     return interpret(self, plugin, &answer, ret);
 }
 

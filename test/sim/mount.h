@@ -22,6 +22,7 @@ struct mount {
     unsigned lun;
     uint64_t since;
     uint64_t key;           /* of its fence; 0: it has none */
+    uint64_t former;        /* from whose key it was taken; 0: from nobody's */
     bool fence_lost;        /* to another node, as is on record */
     uint64_t device;        /* sequence of the attachment */
     uint64_t refused_since; /* loop_now: its writes fail (node_repair.c); 0: they do not */

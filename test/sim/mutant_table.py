@@ -411,6 +411,9 @@ MUTANTS = [
     silent("other nodes lose the disk before the one that was given up", PLAN,
            "    return step(leaves_by_swap(in) || in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);",
            "    return step(leaves_by_swap(in) ? STEP_REQUEUE : STEP_DETACH);"),
+    Mutant("a node that was given up takes a fence with it that another one needs", "controller/attachment/snapshot.c",
+           "           is_fenced_off_by(other, work->object);", "           (is_fenced_off_by(other, work->object) && false);",
+           "silent-nodes", "silent-successor-too", "failover"),
     silent("detached while it is the primary on record", SILENT,
            "        if (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)",
            "        if (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED &&\n"

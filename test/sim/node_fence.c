@@ -7,6 +7,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/names.h"
 #include "test/azsim/model/resource.h"
 #include "test/sim/coverage.h"
@@ -82,7 +83,7 @@ static struct err *command(struct task *self, struct machine *machine, unsigned 
 /* ---- taking it ---- */
 
 static struct err *take_step(const struct machine *machine, struct attachment *device, uint64_t key,
-                             bool *ret_held)
+                             bool *ret_held, uint64_t *ret_former)
 {
     struct reservation seen;
     uint64_t other;
@@ -100,6 +101,7 @@ static struct err *take_step(const struct machine *machine, struct attachment *d
         return NULL;
     case FENCE_PREEMPT:
         disk_keys_preempt(keys_of(machine), device, other);
+        *ret_former = other;
         return NULL;
     default:
         return err_new(ERR_PRECONDITION, "key %#018" PRIx64 " is registered at the disk", other);
@@ -114,12 +116,29 @@ static struct err *record(struct task *self, const struct mount *mount, const st
                             place->uid, ANNOTATION_FENCE, text);
 }
 
+/* A fence that was in place already was taken from whom the record says. */
+static uint64_t former_on_record(const struct machine *machine, const char *name, uint64_t key)
+{
+    const json_t *object =
+        kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
+    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
+    const char *note = json_string_value(json_object_get(notes, ANNOTATION_FENCE));
+    CLEANUP(freep) char *held = fence_note_held(key, 0);
+    const char *from =
+        note && strncmp(note, held, strlen(held)) == 0 ? strstr(note, " from ") : NULL;
+
+    return from ? strtoull(from + strlen(" from "), NULL, 16) : 0;
+}
+
 struct err *node_fence_take(struct task *self, struct mount *mount, const struct place *place)
 {
     struct machine *machine = mount->machine;
     uint64_t key = key_of(machine, mount->volume->handle, place->uid);
+    uint64_t former = 0;
     bool held = false;
 
+    if (!has_plugin(machine)) /* or it might take the disk from whom its volume was given to */
+        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     if (!volume_is_fenced(mount->volume))
         return mount->volume->wish.unfenced ? record(self, mount, place, "unsupported") : NULL;
     for (int steps = 0; !held; steps++) {
@@ -128,11 +147,14 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
         if (steps == MOST_STEPS)
             return err_new(ERR_PRECONDITION, "the disk goes to another VM again and again");
         TRY(command(self, machine, place->lun, &device));
-        TRY(take_step(machine, device, key, &held));
+        TRY(take_step(machine, device, key, &held, &former));
     }
-    CLEANUP(freep) char *text = mem_printf("held %#018" PRIx64, key);
+    if (!former)
+        former = former_on_record(machine, node_attachment_name(machine, mount->volume), key);
+    CLEANUP(freep) char *text = fence_note_held(key, former);
     TRY(record(self, mount, place, text));
     mount->key = key;
+    mount->former = former;
     mount->fence_lost = false;
     return NULL;
 }
@@ -168,9 +190,7 @@ void node_fence_release(struct mount *mount)
     const char *name = node_attachment_name(machine, mount->volume);
     struct reservation seen = {0};
 
-    bool stays = mount->volume->wish.failover;
-
-    if (!mount->key || stays)
+    if (!mount->key || mount->former)
         return;
     if (device && !machine->disks_cut)
         disk_keys_read(keys_of(machine), device->disk, &seen);
@@ -200,7 +220,7 @@ static void look_at(struct mount *mount)
     disk_keys_read(keys_of(machine), device->disk, &seen);
     if (!seen.held || seen.holder == mount->key)
         return;
-    CLEANUP(freep) char *lost = mem_printf("lost %#018" PRIx64, mount->key);
+    CLEANUP(freep) char *lost = fence_note_lost(mount->key);
     mount->fence_lost = true;
     world_patch(machine->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, "status",
                 json_pack("{s:{s:{s:s}}}", "status", "annotation", ANNOTATION_FENCE, lost));
@@ -269,7 +289,7 @@ static struct err *preempt(struct task *self, const struct question *question)
     struct machine *machine = question->machine;
     uint64_t own = key_of(machine, question->volume_id, question->uid);
     uint64_t former = strtoull(question->text, NULL, 16);
-    CLEANUP(freep) char *fence = mem_printf("held %#018" PRIx64, own);
+    CLEANUP(freep) char *fence = fence_note_held(own, former);
     bool held = false;
 
     for (int steps = 0; !held; steps++) {

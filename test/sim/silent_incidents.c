@@ -10,7 +10,8 @@ enum {
     SECOND_MS = 1000,
     MINUTE_MS = 60 * SECOND_MS,
     LOOK_MS = 20,
-    SOON_MS = 3000, /* after it was asked */
+    SOON_MS = 3000,       /* after it was asked */
+    LATER_MS = 30 * 1000, /* likewise */
     DELETED_MS = 20 * SECOND_MS,
 };
 
@@ -207,8 +208,21 @@ struct ambush {
     struct random random;
     const struct incident *incident;
     unsigned questions;
+    const struct machine *asked;
+    uint64_t (*after_ms)(struct random *random); /* that it was asked */
     void (*spring)(struct ambush *ambush);
 };
+
+static uint64_t soon(struct random *random)
+{
+    return random_below(random, 4) ? random_below(random, 300) : random_below(random, SOON_MS);
+}
+
+/* When the volumes may run there. */
+static uint64_t later(struct random *random)
+{
+    return random_below(random, LATER_MS);
+}
 
 static void kill_leader(void *arg)
 {
@@ -229,7 +243,7 @@ static void pause_leader(struct ambush *ambush)
 /* The machine that was asked falls silent, too. */
 static void strike_replica(struct ambush *ambush)
 {
-    struct machine *machine = machine_find(ambush->sim->world, ambush->sim->world->asked->name);
+    struct machine *machine = machine_find(ambush->sim->world, ambush->asked->name);
 
     if (!suits(machine))
         return;
@@ -250,13 +264,13 @@ static void lie_in_wait(struct task *self, void *arg)
     struct ambush *ambush = arg;
     struct sim *sim = ambush->sim;
     uint64_t until = world_now(sim->world) + ambush->incident->duration_ms;
-    uint64_t after_ms = random_below(&ambush->random, 4) ? random_below(&ambush->random, 300)
-                                                         : random_below(&ambush->random, SOON_MS);
+    uint64_t after_ms = ambush->after_ms(&ambush->random);
     struct err *err = NULL;
 
     while (!err && sim->world->questions == ambush->questions && world_now(sim->world) < until)
         err = task_sleep(self, LOOK_MS);
     bool asked = sim->world->questions != ambush->questions;
+    ambush->asked = sim->world->asked;
     if (!err && asked)
         err = task_sleep(self, after_ms);
     asked = asked && world_now(sim->world) < until; /* what is struck later stays so */
@@ -270,7 +284,7 @@ static void lie_in_wait(struct task *self, void *arg)
 
 /* The node that falls silent so that somebody is asked lives on, or not. */
 static void lay_ambush(struct sim *sim, const struct incident *incident,
-                       void (*spring)(struct ambush *))
+                       uint64_t (*after_ms)(struct random *), void (*spring)(struct ambush *))
 {
     struct random random;
     struct machine *machine = strike(sim, incident, &random);
@@ -283,6 +297,7 @@ static void lay_ambush(struct sim *sim, const struct incident *incident,
                               .random = random,
                               .incident = incident,
                               .questions = sim->world->questions,
+                              .after_ms = after_ms,
                               .spring = spring};
     if (random_below(&random, 3) == 0)
         machine_power_off(machine);
@@ -294,17 +309,22 @@ static void lay_ambush(struct sim *sim, const struct incident *incident,
 
 static void ambush_leader(struct sim *sim, const struct incident *incident)
 {
-    lay_ambush(sim, incident, spring_on_leader);
+    lay_ambush(sim, incident, soon, spring_on_leader);
 }
 
 static void ambush_pausing_leader(struct sim *sim, const struct incident *incident)
 {
-    lay_ambush(sim, incident, pause_leader);
+    lay_ambush(sim, incident, soon, pause_leader);
 }
 
 static void ambush_replica(struct sim *sim, const struct incident *incident)
 {
-    lay_ambush(sim, incident, strike_replica);
+    lay_ambush(sim, incident, soon, strike_replica);
+}
+
+static void ambush_successor(struct sim *sim, const struct incident *incident)
+{
+    lay_ambush(sim, incident, later, strike_replica);
 }
 
 /* clang-format off */
@@ -324,6 +344,7 @@ static const struct incident_kind silent_kinds[] = {
     {"silent-leader-dies", ambush_leader, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
     {"silent-leader-pauses", ambush_pausing_leader, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
     {"silent-replica-too", ambush_replica, recover_all, 20 * SECOND_MS, 4 * MINUTE_MS, true},
+    {"silent-successor-too", ambush_successor, recover_all, 40 * SECOND_MS, 6 * MINUTE_MS, true},
 };
 /* clang-format on */
 

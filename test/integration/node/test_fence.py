@@ -1,5 +1,7 @@
 """Shared volumes on devices that know no reservations, as loop devices do not; test/guest has those that do."""
 
+import re
+
 import pytest
 from cluster.waiting import until
 
@@ -55,6 +57,36 @@ def test_nobody_asks_the_device(shared, plugin, cloud, parameters):
     v = shared(**parameters)
     v.stage()
     assert cloud.fence(v.name) is None and fences(plugin) == 0
+    v.unstage()
+
+
+def reads_of_azvolumes(installed) -> int:
+    """That the API server has answered."""
+    text = installed.client().call_api("/metrics", "GET", auth_settings=["BearerToken"], response_type="str",
+                                       _return_http_data_only=True)
+    found = re.findall(r'^apiserver_request_total{.*resource="azvolumes",.*verb="GET",?.*} (\d+)$', text, re.MULTILINE)
+    return sum(map(int, found))
+
+
+def test_who_is_cut_off_leaves_the_disk_alone(shared, plugin, cloud, installed):
+    """It knows from before that the volume is its own, which it may be no more."""
+    v = shared()
+    v.stage()  # from now on it knows which cluster this is
+    v.unstage()
+    cloud.take_over(v.name)
+    plugin.machine.detach(v.lun)
+    before = reads_of_azvolumes(installed)
+    staging = plugin.later(refused, plugin.stage, v.id, v.staging, timeout=8)
+    until(lambda: reads_of_azvolumes(installed) > before, "the plug-in knows what the disk is to be")
+    installed.stop()
+    try:
+        plugin.machine.attach(v.disk, v.lun)
+        assert staging.result(60).code() in (Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE)
+        assert fences(plugin) == 1 and plugin.machine.mounts(v.staging) == 0
+    finally:
+        installed.cont()
+    v.stage()
+    assert fences(plugin) == 2
     v.unstage()
 
 

@@ -135,6 +135,8 @@ static const struct {
     {SAY(PAIR("token", "t") "," PAIR("expirationTimestamp", "1970-01-01T00:00:02Z")), "t", 2000000,
      NULL},
     {SAY(PAIR("token", "$FROM_CONFIG,$BOTH,$OWN")), "a b,config,own", 0, NULL},
+    {"n=$(tr '\\0' '\\n' </proc/$$/environ | grep -c ^BOTH=); " SAY(PAIR("token", "$n")), "1", 0,
+     NULL},
     {"echo hint >&2; " SAY(PAIR("token", "t")), "t", 0, NULL},
 
     {"true", NULL, 0, "it printed nothing"},
