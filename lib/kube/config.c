@@ -192,14 +192,14 @@ static struct err *load_cluster(const json_t *cluster, const char *path, struct 
     return pem_of(cluster, "certificate-authority", path, &config->ca_pem);
 }
 
-/* A token or a certificate wins over it, as with kubectl. */
+/* A token wins over it, as with kubectl. */
 static struct err *load_plugin(const json_t *user, const json_t *cluster, const char *path,
                                struct kube_config *config)
 {
     const json_t *exec = json_object_get(user, "exec");
     const char *command;
 
-    if (!exec || json_is_null(exec))
+    if (!exec || json_is_null(exec) || config->token)
         return NULL;
     struct err *err = required_text_of(exec, "command", &command);
     if (err)

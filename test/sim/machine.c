@@ -6,6 +6,7 @@
 #include "test/azsim/model/vm.h"
 #include "test/sim/azure_side.h"
 #include "test/sim/kubelet.h"
+#include "test/sim/node_attachment.h"
 #include "test/sim/node_fence.h"
 #include "test/sim/node_lease.h"
 #include "test/sim/node_objects.h"
@@ -41,6 +42,11 @@ struct vm *machine_vm(const struct machine *machine)
 bool machine_is_connected(const struct machine *machine)
 {
     return machine->up && !machine->cut;
+}
+
+bool machine_reaches_server(const struct machine *machine)
+{
+    return machine_is_connected(machine) && !kube_server_is_away(machine->world->sim->kube);
 }
 
 /* ---- heartbeats ---- */
@@ -83,6 +89,7 @@ struct err *machine_wait(struct task *self, struct machine *machine, uint64_t de
 static void connect(struct machine *machine)
 {
     machine->beat_due = machine->connected_since = loop_now(loop(machine));
+    node_attachments_heard(machine);
     beat(machine);
     node_report_boot(machine);
     node_fence_look(machine);
@@ -149,6 +156,8 @@ static void boot(void *ctx)
     machine->dismissed = machine->plugin_gone = false;
     machine->boots++;
     sim_note(machine->world->sim, "%s is up", machine->name);
+    node_attachments_heard(machine);
+    node_attachments_forget(machine);
     if (!machine->cut)
         connect(machine);
     node_lease_start(machine);
@@ -187,6 +196,7 @@ void machine_free(struct machine *machine)
     running_jobs_power_off(machine);
     LIST_FOREACH(&machine->mounts, link)
         mount_free(MOUNT_OF(link));
+    json_decref(machine->known);
     free(machine->given_up);
     free(machine->in_use);
     free(machine->name);
@@ -300,6 +310,7 @@ void machine_restart_plugin(struct machine *machine, uint64_t ms)
     machine->answering = false;
     node_fence_look(machine);
     machine->plugin_starts++;
+    node_attachments_forget(machine);
     running_jobs_orphan(machine);
 }
 
@@ -327,6 +338,7 @@ void machine_cut(struct machine *machine, bool frozen)
     fall_silent(machine);
     machine->cut = true;
     machine->frozen |= frozen;
+    node_attachments_heard(machine);
     loop_stop_timer(loop(machine), &machine->beat);
 }
 

@@ -65,6 +65,7 @@ struct machine {
     uint64_t cut_disks_until; /* likewise: the last time that it was cut off from them */
     uint64_t given_up_at;     /* likewise */
 
+    json_t *known;      /* its AzVolumeAttachments, while it cannot hear of them; NULL: all */
     struct list mounts; /* struct mount */
     struct list jobs;   /* struct running_job */
     bool notes_left;    /* of jobs that have ended, perhaps */
@@ -81,7 +82,9 @@ struct machine *machine_new(struct world *world, unsigned nth, unsigned zone);
 void machine_free(struct machine *machine);
 struct machine *machine_find(const struct world *world, const char *name); /* or NULL */
 struct vm *machine_vm(const struct machine *machine);                      /* NULL: there is none */
-bool machine_is_connected(const struct machine *machine); /* up, and reaches the API server */
+bool machine_is_connected(const struct machine *machine);
+/* It is, and the API server is there. */
+bool machine_reaches_server(const struct machine *machine); /* up, and reaches the API server */
 /* Somebody has set the taint, a person or the driver. */
 bool machine_is_out_of_service(const struct machine *machine);
 /* Its Node has changed, or is gone (NULL). Must not write. */

@@ -1,7 +1,9 @@
 /* NETWORK_INCIDENTS: what happens between controllers and servers, and to the API server. */
 
 #include "lib/base/alloc.h"
+#include "test/sim/node_attachment.h"
 #include "test/sim/sim.h"
+#include "test/sim/world.h"
 
 /* Of 10,000, while a network is bad. */
 enum { BAD_REFUSE = 300, BAD_LOSE = 150, BAD_BREAK = 300, BAD_STREAM = 200, SLOW_MS = 3000 };
@@ -87,16 +89,26 @@ static const struct api_resource *watched_kind(const struct incident *incident)
     return WATCHED[random_below(&random, COUNT_OF(WATCHED))];
 }
 
+static void tell_machines(struct sim *sim)
+{
+    LIST_FOREACH(&sim->world->machines, link) {
+        node_attachments_heard(MACHINE_OF(link));
+        waiters_wake(&MACHINE_OF(link)->changed);
+    }
+}
+
 static void server_away(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     kube_server_go_away(sim->kube, true);
+    tell_machines(sim);
 }
 
 static void server_back(struct sim *sim, const struct incident *incident)
 {
     (void)incident;
     kube_server_go_away(sim->kube, false);
+    tell_machines(sim);
 }
 
 static void watch_late(struct sim *sim, const struct incident *incident)

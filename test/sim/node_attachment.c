@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/records/names.h"
@@ -22,11 +23,66 @@ const char *node_attachment_name(const struct machine *machine, const struct vol
     return record ? record->name : "";
 }
 
+/* ---- what the plug-in knows ---- */
+
+static bool is_on(const struct machine *machine, const json_t *object)
+{
+    return strcmp(text_at(json_object_get(object, "spec"), "nodeName"), machine->name) == 0;
+}
+
+static json_t *all_on(const struct machine *machine)
+{
+    const struct kube_server *server = machine->world->sim->kube;
+    json_t *found = json_array();
+
+    for (size_t i = 0; i < kube_server_count(server, &AZ_VOLUME_ATTACHMENTS); i++) {
+        const json_t *object = kube_server_at(server, &AZ_VOLUME_ATTACHMENTS, i);
+
+        if (is_on(machine, object))
+            json_array_append_new(found, json_deep_copy(object));
+    }
+    return found;
+}
+
+void node_attachments_heard(struct machine *machine)
+{
+    bool reaches = machine_reaches_server(machine);
+
+    if (!reaches && !machine->known)
+        machine->known = all_on(machine);
+    if (!reaches)
+        return;
+    json_decref(machine->known);
+    machine->known = NULL;
+}
+
+void node_attachments_forget(struct machine *machine)
+{
+    if (!machine->known)
+        return;
+    json_decref(machine->known);
+    machine->known = json_array();
+}
+
+static const json_t *find_known(const json_t *known, const char *volume_id)
+{
+    for (size_t i = 0; i < json_array_size(known); i++) {
+        const json_t *object = json_array_get(known, i);
+
+        if (strcasecmp(text_at(json_object_get(object, "spec"), "volume_id"), volume_id) == 0)
+            return object;
+    }
+    return NULL;
+}
+
 static const json_t *find(const struct machine *machine, const struct volume *volume)
 {
-    return kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE,
-                           node_attachment_name(machine, volume));
+    return machine->known ? find_known(machine->known, volume->handle)
+                          : kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS,
+                                            WORLD_NAMESPACE, node_attachment_name(machine, volume));
 }
+
+/* ---- what that says ---- */
 
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret)
@@ -53,8 +109,6 @@ struct err *node_attachment_check(const struct machine *machine, const struct vo
 {
     struct place now;
 
-    if (!machine_is_connected(machine))
-        return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     if (!node_attachment_is_ready(machine, volume, &now) || strcmp(now.uid, place->uid) != 0 ||
         now.lun != place->lun)
         return err_new(ERR_BUSY, "the volume was unpublished meanwhile");

@@ -1,8 +1,8 @@
 /* node_attachment.h - what the AzVolumeAttachment of a volume on a simulated machine says to the
  * machine's plug-in, decided as node/attachment.c decides it.
  *
- * It is read from the API server itself: a plug-in hears of changes with no delay, as long as it is
- * connected.
+ * A plug-in hears of changes with no delay as long as the API server can be reached, and goes on by
+ * what it knew last while it cannot.
  */
 #pragma once
 
@@ -16,11 +16,17 @@ struct place {
     bool recorded; /* that the disk has a file system */
 };
 
+/* The machine does not reach the API server any more, or does again: to be called whenever that may
+ * have changed. */
+void node_attachments_heard(struct machine *machine);
+/* A plug-in that has just started knows nothing. */
+void node_attachments_forget(struct machine *machine);
+
 /* The object's name; "" if there is none. */
 const char *node_attachment_name(const struct machine *machine, const struct volume *volume);
 /* Whether it is Attached, with this node as its primary. */
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret);
-/* Time has passed since `place` was read. UNAVAILABLE while the API server cannot be reached. */
+/* Time has passed since `place` was read. */
 struct err *node_attachment_check(const struct machine *machine, const struct volume *volume,
                                   const struct place *place) __attribute__((warn_unused_result));

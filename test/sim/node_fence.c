@@ -39,8 +39,7 @@ bool volume_is_fenced(const struct volume *volume)
 
 static bool has_plugin(const struct machine *machine)
 {
-    return machine_is_connected(machine) && machine_serves(machine) &&
-           !kube_server_is_away(machine->world->sim->kube);
+    return machine_reaches_server(machine) && machine_serves(machine);
 }
 
 /* `text` NULL takes it away. */
@@ -139,6 +138,7 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
 
     if (!has_plugin(machine)) /* or it might take the disk from whom its volume was given to */
         return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
+    TRY(node_attachment_check(machine, mount->volume, place));
     if (!volume_is_fenced(mount->volume))
         return mount->volume->wish.unfenced ? record(self, mount, place, "unsupported") : NULL;
     for (int steps = 0; !held; steps++) {

@@ -26,8 +26,7 @@ static struct sim *sim_of(const struct machine *machine)
 
 static bool reaches_server(const struct machine *machine)
 {
-    return machine_is_connected(machine) && machine->registered && !machine->dismissed &&
-           !kube_server_is_away(sim_of(machine)->kube);
+    return machine_reaches_server(machine) && machine->registered && !machine->dismissed;
 }
 
 /* Another one in each boot, and it needs no draw. */

@@ -42,7 +42,7 @@ static struct err *read_note(const struct mount *mount, struct note *ret)
     const struct sim *sim = mount->machine->world->sim;
     const struct volume_record *record = record_volume(sim, mount->volume->disk);
 
-    if (!machine_is_connected(mount->machine))
+    if (!machine_reaches_server(mount->machine))
         return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     if (!record || !record->exists)
         return err_new(ERR_BUSY, "there is no AzVolume");

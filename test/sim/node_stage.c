@@ -25,9 +25,11 @@ static struct err *await_place(struct task *self, const struct mount *mount, uin
 {
     struct machine *machine = mount->machine;
 
-    while (!machine_is_connected(machine) || !node_attachment_is_ready(machine, mount->volume, ret))
+    while (!node_attachment_is_ready(machine, mount->volume, ret))
         TRY(machine_wait(self, machine, deadline));
-    return NULL;
+    return machine_reaches_server(machine) /* which it reads the AzVolume from */
+               ? NULL
+               : err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
 }
 
 struct attachment *node_device_at(const struct machine *machine, unsigned lun)
@@ -70,7 +72,7 @@ static struct err *record_filesystem(const struct mount *mount, const struct pla
 {
     struct world *world = mount->machine->world;
     struct filesystem_identity identity = {.type = "ext4"};
-    if (!machine_is_connected(mount->machine))
+    if (!machine_reaches_server(mount->machine))
         return err_new(ERR_UNAVAILABLE, "the API server cannot be reached");
     identity_derive(mount->volume->handle, identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);

@@ -33,7 +33,7 @@ static struct loop *loop(const struct machine *machine)
 
 static bool plugin_is_there(const struct machine *machine)
 {
-    return machine_is_connected(machine) && machine_serves(machine);
+    return machine_reaches_server(machine) && machine_serves(machine);
 }
 
 const struct running_job *running_job_find(const struct machine *machine,

@@ -136,6 +136,8 @@ static const struct {
      "\"users\":[{\"name\":\"u\",\"user\":{}}],\"contexts\":[{\"name\":\"c\",\"context\":"
      "{\"cluster\":\"k\",\"user\":\"u\"}}],\"current-context\":\"c\"}",
      "http://h:1/p|-|-|-|-|-|default", NULL},
+    {"a token wins over a plug-in", CLUSTER(SERVER) USER("token: t, exec: {}") CONTEXTS,
+     "https://10.0.0.1:6443|-|-|-|t|-|default", NULL},
     {"what is off may be there",
      CLUSTER(SERVER ", insecure-skip-tls-verify: false, proxy-url: null") USER("exec: null")
          CONTEXTS,
