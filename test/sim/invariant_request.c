@@ -158,10 +158,7 @@ static void check_attach(struct invariants *invariants, const struct arm_record 
                          const char *disk)
 {
     const struct record *record = record_find(invariants->sim, disk, request->vm);
-    const struct vm *vm = vm_find_by_name(invariants->sim->azure, request->vm);
 
-    if (vm && vm->operation)
-        records_see_operation(&invariants->records, disk, request->vm, vm->operation->id);
     if (other_cluster_has(invariants->sim->world, disk))
         verdict_violated(invariants->sim, NOT_OURS, "disk %s of another cluster is attached to %s",
                          disk, request->vm);
@@ -196,6 +193,33 @@ static void note_change(struct sim *sim, const struct arm_record *record)
                  record->fault ? record->fault : "");
 }
 
+/* It may have ended by now. */
+static const struct operation *last_operation(const struct vm *vm)
+{
+    const struct operation *last = NULL;
+
+    HASH_FOREACH(vm->model->operations, one)
+        if (strcmp(one->target, vm->key) == 0 && (!last || one->start_us > last->start_us))
+            last = one;
+    return last;
+}
+
+static void note_attaches(struct invariants *invariants, const struct arm_record *record)
+{
+    const struct vm *vm = record->vm ? vm_find_by_name(invariants->sim->azure, record->vm) : NULL;
+    CLEANUP(json_decrefp)
+    json_t *body = record->call->body ? json_loads(record->call->body, 0, NULL) : NULL;
+    const json_t *entries = json_object_get(body, "dataDisksToAttach");
+    const struct operation *last = json_array_size(entries) && vm ? last_operation(vm) : NULL;
+
+    for (size_t i = 0; last && i < json_array_size(entries); i++) {
+        const json_t *id = json_object_get(json_array_get(entries, i), "diskId");
+        CLEANUP(freep) char *disk = resource_key(json_string_value(id));
+
+        records_see_operation(&invariants->records, disk, record->vm, last->id);
+    }
+}
+
 static char *key_at(const json_t *ids, size_t i)
 {
     return resource_key(json_string_value(json_array_get(ids, i)));
@@ -213,6 +237,7 @@ void check_request(struct invariants *invariants, const struct arm_record *recor
         check_change_request(invariants, record);
     if (!accepted)
         return;
+    note_attaches(invariants, record);
     for (size_t i = 0; record->vm && i < json_array_size(record->detached); i++) {
         CLEANUP(freep) char *disk = key_at(record->detached, i);
 
