@@ -168,6 +168,7 @@ static void catch_up_and_start(struct task *self, void *arg)
     }
     if (!err && !task_is_cancelled(self)) {
         start(leader);
+        log_info("started leading as %s", leader->config.lease.identity);
         wait_for_pods(self, leader);
     }
     err_free(err);
@@ -206,7 +207,7 @@ static void acquired(void *ctx)
 {
     struct leader *leader = ctx;
 
-    log_info("started leading as %s", leader->config.lease.identity);
+    log_info("acquired the lease %s", leader->config.lease.name);
     group_init(&leader->reconcilers, leader->config.controller->loop);
     leader->acquired = true;
     group_spawn(&leader->reconcilers, "catch up", catch_up_and_start, leader);
