@@ -75,12 +75,25 @@ def check(fleet: Fleet, seen: list[Move], moves: list[Move]) -> None:
     assert fleet.lost() == {}
 
 
+def with_replica_on(fleet: Fleet, node: str) -> list[str]:
+    """Pods."""
+    return [pod for pod, roles in fleet.roles().items() if roles.get(node) == REPLICA]
+
+
+def move_replicas_to(fleet: Fleet, node: str) -> None:
+    """From the other one that has the most."""
+    others = [other for other in fleet.nodes if other != node]
+    with cordoned(fleet, max(others, key=lambda other: len(with_replica_on(fleet, other)))) as rest:
+        fleet.wait_complete(rest)
+
+
 def move_pods_to(fleet: Fleet, node: str, moves: list[Move]) -> None:
     """Those that have a replica there, if it has no pods."""
-    departure = Departure(fleet)
-    if departure.on(node):
+    if Departure(fleet).on(node):
         return
-    pods = [pod for pod, roles in departure.roles.items() if roles.get(node) == REPLICA]
+    if not with_replica_on(fleet, node):  # another test had it cordoned
+        move_replicas_to(fleet, node)
+    departure, pods = Departure(fleet), with_replica_on(fleet, node)
     with contextlib.ExitStack() as stack:
         for other in fleet.nodes:
             if other != node:
