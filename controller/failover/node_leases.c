@@ -141,12 +141,27 @@ struct node_silence node_silence_of(const struct controller *controller, const c
                                  .renewal_ms = silence_renewal_ms(&leases->silence, node)};
 }
 
+bool node_silence_is_of_boot(const struct controller *controller, const char *node,
+                             const char *boot_id)
+{
+    const struct node_leases *leases = of(controller);
+
+    return leases && silence_is_of_boot(&leases->silence, node, boot_id);
+}
+
 unsigned node_leases_overdue(const struct controller *controller)
 {
     return of(controller) ? of(controller)->n_overdue : 0;
 }
 
-static void note_page(struct silence *silence, const json_t *page)
+static const char *boot_id_of(const struct controller *controller, const char *name)
+{
+    const struct kube_object *node = store_get(controller->nodes, name);
+
+    return node ? node_boot_id(KUBE_AS(Api__Node, node)) : NULL;
+}
+
+static void note_page(struct node_leases *leases, const json_t *page)
 {
     const json_t *items = json_object_get(page, "items");
 
@@ -156,7 +171,8 @@ static void note_page(struct silence *silence, const json_t *page)
         struct err *err = kube_object_decode(LEASES.type, json_array_get(items, i), &lease);
 
         if (!err) /* else it is none that a plug-in has written */
-            silence_note(silence, KUBE_AS(Api__Lease, lease));
+            silence_note(&leases->silence, KUBE_AS(Api__Lease, lease),
+                         boot_id_of(leases->controller, lease->metadata->name));
     }
 }
 
@@ -174,7 +190,7 @@ static struct err *read_leases(struct task *self, struct node_leases *leases)
         TRY(kube_pages_next(self, &pages, &page));
         if (!page)
             break;
-        note_page(&leases->silence, page);
+        note_page(leases, page);
     }
     silence_end(&leases->silence, loop_now(controller->loop));
     return NULL;

@@ -12,6 +12,7 @@ enum { MS_IN_S = 1000 };
 
 struct silent_node {
     char *node, *renewed, *holder; /* in the Lease's words */
+    char *boot_id; /* the Node's, when it was seen to be renewed; NULL: it was not, as yet */
     uint64_t ms, renewal_ms;
     unsigned read;
     bool told; /* to be silent */
@@ -24,6 +25,7 @@ static void drop(struct silence *silence, struct silent_node *entry)
     free(entry->node);
     free(entry->renewed);
     free(entry->holder);
+    free(entry->boot_id);
     free(entry);
 }
 
@@ -76,10 +78,11 @@ static struct silent_node *add(struct silence *silence, const char *node)
 }
 
 /* One without a holder was given up in good order. */
-void silence_note(struct silence *silence, const Api__Lease *lease)
+void silence_note(struct silence *silence, const Api__Lease *lease, const char *boot_id)
 {
     const Api__LeaseSpec *spec = lease->spec;
     struct silent_node *entry = find(silence, lease->metadata->name);
+    bool known = entry;
 
     if (!spec || !spec->holder_identity || !*spec->holder_identity || !spec->renew_time)
         return;
@@ -91,6 +94,8 @@ void silence_note(struct silence *silence, const Api__Lease *lease)
         free(entry->renewed);
         entry->renewed = mem_strdup(spec->renew_time);
         entry->ms = 0;
+        free(entry->boot_id);
+        entry->boot_id = known ? mem_strdup(boot_id) : NULL;
     }
     free(entry->holder);
     entry->holder = mem_strdup(spec->holder_identity);
@@ -138,6 +143,14 @@ const char *silence_boot_id(const struct silence *silence, const char *node)
     const struct silent_node *entry = find(silence, node);
 
     return entry ? entry->holder : NULL;
+}
+
+bool silence_is_of_boot(const struct silence *silence, const char *node, const char *boot_id)
+{
+    const struct silent_node *entry = find(silence, node);
+
+    return entry && boot_id &&
+           (same_text(entry->holder, boot_id) || same_text(entry->boot_id, boot_id));
 }
 
 uint64_t silence_ms(const struct silence *silence, const char *node)

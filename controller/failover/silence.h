@@ -25,7 +25,8 @@ struct silence {
 
 /* A read begins; the Leases that it finds follow, and then its end, or its failure. */
 void silence_begin(struct silence *silence, uint64_t begun);
-void silence_note(struct silence *silence, const Api__Lease *lease);
+/* `boot_id` is the Node's as of now; NULL: not known. */
+void silence_note(struct silence *silence, const Api__Lease *lease, const char *boot_id);
 /* Leases that did not come are forgotten. */
 void silence_end(struct silence *silence, uint64_t now);
 /* A read was not answered, or not as a whole. */
@@ -35,8 +36,13 @@ void silence_clear(struct silence *silence);
 /* When the plug-in of a silent node renewed its Lease last, in its words; NULL if the node is not
  * silent. Borrowed until the next note. */
 const char *silence_since(const struct silence *silence, const char *node);
-/* Which boot of the node has renewed it; NULL: it has none. Borrowed likewise. */
+/* Which boot of the node has renewed it, by the plug-in's word; NULL: it has none. Borrowed
+ * likewise. */
 const char *silence_boot_id(const struct silence *silence, const char *node);
+/* Whether the boot that kubelet reports is the one that has renewed it: by the plug-in's word, or
+ * because it was the Node's when the Lease was seen to be renewed, for machines where the plug-in
+ * and kubelet do not agree on what boot it is. */
+bool silence_is_of_boot(const struct silence *silence, const char *node, const char *boot_id);
 /* How long it has been silent, and how often it renews its Lease; 0: it has none. */
 uint64_t silence_ms(const struct silence *silence, const char *node);
 uint64_t silence_renewal_ms(const struct silence *silence, const char *node);

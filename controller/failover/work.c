@@ -271,8 +271,7 @@ static void add_node(struct failover_work *work)
     if (work->in.deleted)
         return;
     work->in.of_other_boot =
-        work->in.silent &&
-        !same_text(node_silence_of(work->controller, work->name).boot_id, boot_id);
+        work->in.silent && !node_silence_is_of_boot(work->controller, work->name, boot_id);
     work->in.has_node = true;
     work->in.ready = node_is_ready(node);
     work->in.out_of_service = node_is_out_of_service(node);

@@ -9,6 +9,7 @@ enum { PERIOD = 500, GRACE = 4000 };
 struct seen {
     struct silence silence;
     uint64_t now;
+    const char *boot_id; /* the Node's */
 };
 
 static struct seen start(void)
@@ -30,7 +31,7 @@ static void note(struct seen *seen, const char *node, const char *holder, const 
     spec.lease_duration_seconds = duration_s;
     lease.metadata = &metadata;
     lease.spec = &spec;
-    silence_note(&seen->silence, &lease);
+    silence_note(&seen->silence, &lease, seen->boot_id);
 }
 
 /* A read of one Lease; NULL: of none. */
@@ -115,6 +116,29 @@ static void test_whose_silence_it_is(void **state)
     assert_string_equal(silence_boot_id(&seen.silence, "a"), "boot");
     read_of(&seen, "next boot", "2");
     assert_string_equal(silence_boot_id(&seen.silence, "a"), "next boot");
+    silence_clear(&seen.silence);
+}
+
+/* By what the Node said when it was renewed, if the plug-in calls its boot otherwise. */
+static void test_whose_silence_it_is_by_the_node(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    seen.boot_id = "first";
+    read_one(&seen, "1");
+    assert_false(silence_is_of_boot(&seen.silence, "a", "first")); /* renewed before, perhaps */
+    assert_true(silence_is_of_boot(&seen.silence, "a", "boot"));
+    assert_false(silence_is_of_boot(&seen.silence, "a", NULL));
+    read_one(&seen, "2");
+    assert_true(silence_is_of_boot(&seen.silence, "a", "first"));
+    seen.boot_id = "second"; /* it was started anew, and renews nothing yet */
+    read_one(&seen, "2");
+    assert_false(silence_is_of_boot(&seen.silence, "a", "second"));
+    read_one(&seen, "3");
+    assert_true(silence_is_of_boot(&seen.silence, "a", "second"));
+    assert_false(silence_is_of_boot(&seen.silence, "a", "first"));
+    assert_false(silence_is_of_boot(&seen.silence, "b", "first"));
     silence_clear(&seen.silence);
 }
 
@@ -237,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_a_grace_period_after_it_was_seen_first),
         cmocka_unit_test(test_a_renewal_ends_it),
         cmocka_unit_test(test_whose_silence_it_is),
+        cmocka_unit_test(test_whose_silence_it_is_by_the_node),
         cmocka_unit_test(test_one_that_was_given_up),
         cmocka_unit_test(test_one_that_is_gone),
         cmocka_unit_test(test_time_without_answers_does_not_count),
