@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/attacher_sync.h"
 #include "test/sim/azure_side.h"
@@ -83,6 +85,16 @@ static const struct disk *find_own_disk(const struct sim *sim, const char *key)
     return other_cluster_has(sim->world, key) ? NULL : disk_find(sim->azure, key);
 }
 
+/* Its creation has failed, and is there for people to read of for a while. */
+static bool is_kept(const struct sim *sim, const struct volume_record *record)
+{
+    const json_t *object = kube_server_get(sim->kube, &AZ_VOLUMES, WORLD_NAMESPACE, record->name);
+    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
+    const char *until = json_string_value(json_object_get(notes, ANNOTATION_FORGET_AFTER));
+
+    return timestamp_noted(until) > loop_wall_us(sim->loop);
+}
+
 static void check_volume(struct sim *sim, const struct volume *volume)
 {
     CLEANUP(freep)
@@ -92,7 +104,7 @@ static void check_volume(struct sim *sim, const struct volume *volume)
     const struct disk *disk = find_own_disk(sim, key);
     bool exists = record && record->exists;
 
-    if (volume->phase == VOLUME_GONE && (exists || disk))
+    if (volume->phase == VOLUME_GONE && ((exists && !is_kept(sim, record)) || disk))
         verdict_violated(sim, NOTHING_LEFT, "volume %s is gone, and its %s is there", key,
                          exists ? "AzVolume" : "disk");
     else if (volume->phase == VOLUME_BOUND && (!exists || !disk))
@@ -144,7 +156,8 @@ static void check_az_volume(struct sim *sim, const struct volume_record *record)
         return; /* another one is about it now */
     if (record->exists && record->deleting)
         verdict_violated(sim, WISHES, "AzVolume %s is still being deleted", record->name);
-    else if (record->exists != (disk != NULL) && !(disk && is_retained(sim, record->disk)))
+    else if (record->exists != (disk != NULL) &&
+             !(disk ? is_retained(sim, record->disk) : is_kept(sim, record)))
         verdict_violated(sim, NOTHING_LEFT, "%s is there, and its %s is not", record->name,
                          disk ? "AzVolume" : "disk");
     else if (record->exists && record->created)
