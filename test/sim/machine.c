@@ -98,6 +98,13 @@ static void connect(struct machine *machine)
     running_jobs_heard(machine);
 }
 
+/* Kubelet runs, and need not start first. */
+static void connect_again(struct machine *machine)
+{
+    connect(machine);
+    node_lease_connected(machine);
+}
+
 static void fall_silent(struct machine *machine)
 {
     if (machine_is_connected(machine))
@@ -325,8 +332,7 @@ void machine_readmit(struct machine *machine)
     machine->dismissed = machine->plugin_gone = false;
     if (!machine_is_connected(machine))
         return;
-    connect(machine);
-    node_lease_connected(machine);
+    connect_again(machine);
 }
 
 /* ---- its connection ---- */
@@ -363,8 +369,7 @@ void machine_heal(struct machine *machine)
     machine->cut = machine->frozen = false;
     if (!machine->up)
         return;
-    connect(machine);
-    node_lease_connected(machine);
+    connect_again(machine);
 }
 
 void machine_cut_disks(struct machine *machine, bool cut)

@@ -6,6 +6,7 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/object.h"
 #include "provisioner-lib/host/fence.h"
 #include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/names.h"
@@ -118,15 +119,18 @@ static struct err *record(struct task *self, const struct mount *mount, const st
 /* A fence that was in place already was taken from whom the record says. */
 static uint64_t former_on_record(const struct machine *machine, const char *name, uint64_t key)
 {
-    const json_t *object =
+    const json_t *json =
         kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
-    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
-    const char *note = json_string_value(json_object_get(notes, ANNOTATION_FENCE));
-    CLEANUP(freep) char *held = fence_note_held(key, 0);
-    const char *from =
-        note && strncmp(note, held, strlen(held)) == 0 ? strstr(note, " from ") : NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
 
-    return from ? strtoull(from + strlen(" from "), NULL, 16) : 0;
+    if (!json)
+        return 0;
+    CLEANUP(err_freep)
+    struct err *err = kube_object_decode(AZ_VOLUME_ATTACHMENTS.type, json, &object);
+    if (err)
+        abort(); /* the driver has written it */
+    const Api__AzVolumeAttachment *attachment = KUBE_AS(Api__AzVolumeAttachment, object);
+    return fence_note_key(attachment) == key ? fence_note_former(attachment) : 0;
 }
 
 struct err *node_fence_take(struct task *self, struct mount *mount, const struct place *place)

@@ -68,16 +68,20 @@ static void play(const struct kube_config *config, task_fn *user, unsigned n_use
     bearer_token_unref(token);
 }
 
+static void expect(struct task *self, struct bearer_token *token, const char *text)
+{
+    assert_ok(bearer_token_freshen(self, token));
+    assert_string_equal(bearer_token_text(token), text);
+}
+
 /* ---- a plug-in's ---- */
 
 static void use_one(struct task *self, void *arg)
 {
     struct bearer_token *token = arg;
 
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t.");
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t.");
+    expect(self, token, "t.");
+    expect(self, token, "t.");
 }
 
 static void test_all_users_share_a_run(void **state)
@@ -94,10 +98,8 @@ static void use_expired(struct task *self, void *arg)
 {
     struct bearer_token *token = arg;
 
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t.");
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t..");
+    expect(self, token, "t.");
+    expect(self, token, "t..");
 }
 
 static void test_one_that_has_expired(void **state)
@@ -118,11 +120,9 @@ static void use_refused(struct task *self, void *arg)
     assert_ok(bearer_token_freshen(self, token));
     unsigned serial = bearer_token_serial(token);
     assert_true(bearer_token_refused(token, serial));
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t..");
+    expect(self, token, "t..");
     assert_true(bearer_token_refused(token, serial));
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "t..");
+    expect(self, token, "t..");
 }
 
 static void test_one_that_was_refused(void **state)
@@ -141,8 +141,7 @@ static void use_fixed(struct task *self, void *arg)
 {
     struct bearer_token *token = arg;
 
-    assert_ok(bearer_token_freshen(self, token));
-    assert_string_equal(bearer_token_text(token), "fixed");
+    expect(self, token, "fixed");
     assert_false(bearer_token_refused(token, bearer_token_serial(token)));
 }
 
