@@ -34,6 +34,8 @@
 #define ANNOTATION_DISK_UNIQUE_ID "disk.csi.azure.com/disk-unique-id"
 #define ANNOTATION_DETACH_REQUEST "disk.csi.azure.com/volume-detach-request"
 #define ANNOTATION_VM "disk.csi.azure.com/vm-id" /* whose LUN it is: the VM's resource id */
+#define ANNOTATION_BOOT                                                                            \
+    "disk.csi.azure.com/boot-id" /* the node's, when Azure was last seen to have the disk there */
 #define ANNOTATION_FILESYSTEM "disk.csi.azure.com/filesystem" /* "ext4 <uuid>", once formatted */
 #define ANNOTATION_SOURCE_FILESYSTEM                                                               \
     "disk.csi.azure.com/source-filesystem" /* of an AzVolume: the same, of the disk that its own   \

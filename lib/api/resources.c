@@ -4,6 +4,7 @@
 #include "lib/api/kubernetes.pb-c.h"
 
 #define CORE "", "v1"
+#define ADMISSION "admissionregistration.k8s.io", "v1"
 #define COORDINATION "coordination.k8s.io", "v1"
 #define EVENTS_API "events.k8s.io", "v1"
 #define STORAGE "storage.k8s.io", "v1"
@@ -33,6 +34,8 @@ const struct api_resource VOLUME_ATTACHMENTS = {
     STORAGE, "volumeattachments", "VolumeAttachment", false, &api__volume_attachment__descriptor};
 const struct api_resource VOLUME_SNAPSHOT_CONTENTS = {
     SNAPSHOT, "volumesnapshotcontents", "VolumeSnapshotContent", false, &api__volume_snapshot_content__descriptor};
+const struct api_resource MUTATING_WEBHOOK_CONFIGURATIONS = {
+    ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", false, &api__mutating_webhook_configuration__descriptor};
 const struct api_resource AZ_VOLUMES = {
     AZDISK, "azvolumes", "AzVolume", true, &api__az_volume__descriptor};
 const struct api_resource AZ_VOLUME_ATTACHMENTS = {

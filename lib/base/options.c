@@ -69,6 +69,16 @@ static struct err *set_choice(const struct option_row *row, const char *value)
     return err_new(ERR_INVALID, "\"%s\" is not one of %s", value, allowed);
 }
 
+static struct err *add_word(const struct option_row *row, const char *value)
+{
+    struct option_list *list = row->target;
+
+    if (list->n == OPTION_LIST_MOST)
+        return err_new(ERR_INVALID, "given more than %d times", OPTION_LIST_MOST);
+    list->words[list->n++] = value;
+    return NULL;
+}
+
 static struct err *set_value(const struct option_row *row, const char *value)
 {
     switch (row->type) {
@@ -83,6 +93,8 @@ static struct err *set_value(const struct option_row *row, const char *value)
         return set_duration(row, value);
     case OPTION_CHOICE:
         return set_choice(row, value);
+    case OPTION_LIST:
+        return add_word(row, value);
     }
     abort();
 }
@@ -164,6 +176,9 @@ static void print_default(const struct option_row *row)
         printf("%s; one of", row->choices[*(int *)row->target]);
         for (int i = 0; row->choices[i]; i++)
             printf(" %s", row->choices[i]);
+        return;
+    case OPTION_LIST:
+        printf("\"\"");
         return;
     }
 }

@@ -5,7 +5,8 @@
  * defaults, checks, `--help` and docs/options.md.
  *
  * Spelling: --name=value, --name value, -name=value; a boolean may stand alone. The command line
- * wins over the environment. String values point into argv or the environment.
+ * wins over the environment. String values point into argv or the environment. A flag that is given
+ * twice has the last value, except for a list, which has all of them.
  */
 #pragma once
 
@@ -21,6 +22,14 @@ enum option_type {
     OPTION_INT,      /* int64_t, least..most */
     OPTION_DURATION, /* uint64_t milliseconds, least..most milliseconds */
     OPTION_CHOICE,   /* int: index into `choices` */
+    OPTION_LIST,     /* struct option_list: a word each time that the flag is given */
+};
+
+enum { OPTION_LIST_MOST = 64 };
+
+struct option_list {
+    const char *words[OPTION_LIST_MOST];
+    size_t n;
 };
 
 struct option_row {
@@ -51,6 +60,10 @@ struct option_row {
     {                                                                                              \
         .name = flag, .type = OPTION_DURATION, .target = &(variable), .least = shortest,           \
         .help = text                                                                               \
+    }
+#define LIST_FLAG(flag, variable, text)                                                            \
+    {                                                                                              \
+        .name = flag, .type = OPTION_LIST, .target = &(variable), .help = text                     \
     }
 #define CHOICE_FLAG(flag, variable, words, text)                                                   \
     {                                                                                              \

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <microhttpd.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -38,11 +39,20 @@ struct http_server {
     bool demands_certificate; /* of clients */
     struct connections *connections;
 
+    pthread_mutex_t identity_lock;
+    struct server_identity *identity; /* shown from now on; NULL: what the server began with */
+
     atomic_bool closing;
     atomic_uint suspended; /* requests that are with the loop */
     atomic_uint unsent;    /* these, and those whose reply is not sent yet */
     struct waiters closer; /* waits for both to be 0 */
     struct timer farewell;
+};
+
+/* A connection, on libmicrohttpd's thread. */
+struct visitor {
+    struct connection *place;
+    struct server_identity *identity; /* that it was shown; NULL likewise */
 };
 
 /* One request. It belongs to libmicrohttpd's thread, except while its connection is suspended: then
@@ -179,31 +189,57 @@ static void dispatch(void *arg)
 
 /* ---- on libmicrohttpd's thread ---- */
 
-static void connection_changes(void *ctx, struct MHD_Connection *connection, void **place,
+static struct server_identity *newest_identity(struct http_server *server)
+{
+    pthread_mutex_lock(&server->identity_lock);
+    struct server_identity *identity = server_identity_ref(server->identity);
+    pthread_mutex_unlock(&server->identity_lock);
+    return identity;
+}
+
+static struct visitor *connection_begins(struct http_server *server,
+                                         struct MHD_Connection *connection)
+{
+    struct visitor *visitor = mem_alloc(sizeof *visitor);
+
+    visitor->identity = newest_identity(server);
+    if (visitor->identity)
+        server_identity_show(visitor->identity, connection);
+    if (server->demands_certificate)
+        server_tls_demand_certificate(connection);
+    visitor->place = connections_add(
+        server->connections,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    return visitor;
+}
+
+static void connection_ends(struct http_server *server, struct visitor *visitor)
+{
+    connections_remove(server->connections, visitor->place);
+    server_identity_unref(visitor->identity);
+    free(visitor);
+}
+
+static void connection_changes(void *ctx, struct MHD_Connection *connection, void **visitor,
                                enum MHD_ConnectionNotificationCode what)
 {
-    struct http_server *server = ctx;
-
-    if (what == MHD_CONNECTION_NOTIFY_STARTED && server->demands_certificate)
-        server_tls_demand_certificate(connection);
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *place = connections_add(
-            server->connections,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+        *visitor = connection_begins(ctx, connection);
     else
-        connections_remove(server->connections, *place);
+        connection_ends(ctx, TAKE_PTR(*visitor));
 }
 
 static void *request_begins(void *ctx, const char *uri, struct MHD_Connection *connection)
 {
     struct exchange *exchange = mem_alloc(sizeof *exchange);
     const char *query = strchr(uri, '?');
+    const struct visitor *visitor =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 
     exchange->server = ctx;
     exchange->connection = connection;
-    exchange->place =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    exchange->place = visitor->place;
     exchange->query = mem_strdup(query ? query + 1 : "");
     buffer_init(&exchange->body, exchange->server->max_body);
     exchange->reply.status = 200;
@@ -435,6 +471,7 @@ struct err *http_server_new(struct loop *loop, const struct http_server_config *
         .demands_certificate = config->certificate_pem && config->client_ca_pem,
     };
     waiters_init(&server->closer);
+    pthread_mutex_init(&server->identity_lock, NULL);
     TRY(server_tls_check(config));
     if (!config->listen_fd)
         TRY(listen_on(config->address, &server->listen_fd));
@@ -446,6 +483,21 @@ struct err *http_server_new(struct loop *loop, const struct http_server_config *
         return err;
     }
     *ret_server = TAKE_PTR(server);
+    return NULL;
+}
+
+struct err *http_server_renew(struct http_server *server, const char *certificate_pem,
+                              const char *key_pem)
+{
+    struct server_identity *identity;
+
+    assert(!server->demands_certificate);
+    TRY(server_identity_new(certificate_pem, key_pem, &identity));
+    pthread_mutex_lock(&server->identity_lock);
+    struct server_identity *before = server->identity;
+    server->identity = identity;
+    pthread_mutex_unlock(&server->identity_lock);
+    server_identity_unref(before);
     return NULL;
 }
 
@@ -466,6 +518,8 @@ static void free_server(void *arg)
     struct http_server *server = arg;
 
     connections_free(server->connections);
+    server_identity_unref(server->identity);
+    pthread_mutex_destroy(&server->identity_lock);
     free(server);
 }
 

@@ -99,6 +99,12 @@ struct err *http_server_new(struct loop *loop, const struct http_server_config *
                             struct http_server **ret_server) __attribute__((warn_unused_result));
 unsigned http_server_port(const struct http_server *server);
 
+/* Connections that are made from now on are shown this certificate; those that there are keep
+ * theirs and go on. INVALID, and nothing has changed, if it cannot be used. Only of a server with
+ * TLS that anybody may ask. Loop's thread and stack. */
+struct err *http_server_renew(struct http_server *server, const char *certificate_pem,
+                              const char *key_pem) __attribute__((warn_unused_result));
+
 /* Answers new requests with 503; waits for the handlers that run and until their replies are sent,
  * then closes all connections and frees. */
 void http_server_close(struct task *self, struct http_server *server);

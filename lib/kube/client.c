@@ -17,6 +17,7 @@ enum {
     LONGEST_QUOTE = 200,         /* of an answer that makes no sense */
     LONGEST_RETRY_AFTER_S = 600, /* the server itself asks for half a minute at most */
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
+    OWN_HEADERS = 3,
 };
 
 struct kube {
@@ -26,11 +27,13 @@ struct kube {
     bool urgent;
     char *server;
     struct bearer_token *token;
+    struct impersonation impersonation; /* borrowed */
 };
 
 /* `token` is taken. */
 static struct kube *make_kube(struct loop *loop, struct http_transport *transport,
-                              uint64_t timeout_ms, const char *server, struct bearer_token *token)
+                              uint64_t timeout_ms, const char *server, struct bearer_token *token,
+                              struct impersonation impersonation)
 {
     struct kube *kube = mem_alloc(sizeof *kube);
 
@@ -40,6 +43,7 @@ static struct kube *make_kube(struct loop *loop, struct http_transport *transpor
         .timeout_ms = timeout_ms,
         .server = mem_strdup(server),
         .token = token,
+        .impersonation = impersonation,
     };
     return kube;
 }
@@ -48,13 +52,13 @@ struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                       const struct kube_config *config)
 {
     return make_kube(loop, transport, KUBE_CALL_TIMEOUT_MS, config->server,
-                     bearer_token_new(loop, config));
+                     bearer_token_new(loop, config), config->impersonation);
 }
 
 struct kube *kube_urgent(const struct kube *kube, uint64_t timeout_ms)
 {
     struct kube *urgent = make_kube(kube->loop, kube->transport, timeout_ms, kube->server,
-                                    bearer_token_ref(kube->token));
+                                    bearer_token_ref(kube->token), kube->impersonation);
 
     urgent->urgent = true;
     return urgent;
@@ -159,7 +163,7 @@ struct call {
 static void call_fini(struct call *call)
 {
     free(call->url);
-    free(call->body);
+    secret_free(call->body);
 }
 
 static void append_parameter(struct buffer *url, const char *name, const char *value)
@@ -229,7 +233,9 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
                            uint64_t deadline, struct http_response *response,
                            struct http_stream **stream)
 {
-    struct http_header headers[3];
+    const struct impersonation *impersonation = &kube->impersonation;
+    CLEANUP(freep)
+    struct http_header *headers = mem_alloc((OWN_HEADERS + impersonation->n) * sizeof *headers);
     size_t n = 0;
 
     const char *token = bearer_token_text(kube->token);
@@ -239,6 +245,8 @@ static struct err *attempt(struct task *self, struct kube *kube, const struct ca
         headers[n++] = (struct http_header){"Authorization", bearer};
     if (call->content_type)
         headers[n++] = (struct http_header){"Content-Type", call->content_type};
+    for (size_t i = 0; i < impersonation->n; i++)
+        headers[n++] = impersonation->headers[i];
 
     struct http_request request = {
         .method = call->method,

@@ -31,8 +31,8 @@ enum {
 
 struct kube;
 
-/* Keeps what it needs of `config`, but for its plug-in, which must outlive the client, as
- * `transport` must. */
+/* Keeps what it needs of `config`, but for its plug-in and its impersonation, which must outlive
+ * the client, as `transport` must. */
 struct kube *kube_new(struct loop *loop, struct http_transport *transport,
                       const struct kube_config *config);
 /* The same server and account, for calls that are of no use after `timeout_ms`, which is less than

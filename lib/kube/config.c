@@ -1,16 +1,16 @@
 #include "lib/kube/config.h"
 
 #include <ctype.h>
-#include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/base64.h"
 #include "lib/base/file.h"
 #include "lib/base/secret.h"
-#include "lib/json/parse.h"
-#include "lib/json/yaml.h"
+#include "lib/kube/kubeconfig_files.h"
+#include "lib/kube/kubeconfig_member.h"
 
 #define POD_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -27,6 +27,7 @@ void kube_config_fini(struct kube_config *config)
     exec_plugin_free(config->plugin);
     free(config->proxy);
     free(config->namespace_);
+    impersonation_fini(&config->impersonation);
     *config = (struct kube_config){0};
 }
 
@@ -67,7 +68,6 @@ static const struct {
     {"tls-server-name", "use a server name that is in the server's certificate"},
     {"auth-provider", "use a token, a client certificate or exec"},
     {"username", "use a token, a client certificate or exec"},
-    {"as", "use the credentials of that user"},
 };
 
 static struct err *check_supported(const json_t *object)
@@ -82,55 +82,18 @@ static struct err *check_supported(const json_t *object)
     return NULL;
 }
 
-/* NULL if it is not there. */
-static struct err *text_of(const json_t *object, const char *member, const char **ret)
-{
-    const json_t *value = json_object_get(object, member);
-
-    if (value && !json_is_null(value) && !json_is_string(value))
-        return err_new(ERR_INVALID, "%s is not a string; put it in quotes", member);
-    *ret = json_string_value(value);
-    return NULL;
-}
-
-static struct err *required_text_of(const json_t *object, const char *member, const char **ret)
-{
-    TRY(text_of(object, member, ret));
-    return *ret ? NULL : err_new(ERR_INVALID, "%s is missing", member);
-}
-
-/* The member `inner` of the entry of `list` whose name is `name`. */
-static struct err *find_entry(const json_t *document, const char *list, const char *inner,
-                              const char *name, const json_t **ret)
-{
-    const json_t *entries = json_object_get(document, list);
-
-    for (size_t i = 0; i < json_array_size(entries); i++) {
-        const json_t *entry = json_array_get(entries, i);
-        const char *entry_name = json_string_value(json_object_get(entry, "name"));
-
-        if (entry_name && strcmp(entry_name, name) == 0) {
-            *ret = json_object_get(entry, inner);
-            return NULL;
-        }
-    }
-    return err_new(ERR_INVALID, "%s has no entry named \"%s\"", list, name);
-}
-
 /* Base64 may be broken into lines. */
 static struct err *from_base64(const char *member, const char *text, char **ret)
 {
-    CLEANUP(freep) unsigned char *packed = mem_alloc(strlen(text) + 1);
-    CLEANUP(freep) unsigned char *decoded = mem_alloc(strlen(text) + 1);
+    CLEANUP(secret_freep) char *packed = mem_alloc(strlen(text) + 1);
     size_t length = 0;
 
     for (; *text; text++)
         if (!isspace((unsigned char)*text))
-            packed[length++] = (unsigned char)*text;
-    if (EVP_DecodeBlock(decoded, packed, (int)length) < 0)
-        return err_new(ERR_INVALID, "%s is not valid base64", member);
-    *ret = (char *)TAKE_PTR(decoded);
-    return NULL;
+            packed[length++] = *text;
+    return base64_decode(packed, ret, &length)
+               ? NULL
+               : err_new(ERR_INVALID, "%s is not valid base64", member);
 }
 
 /* A path in a kubeconfig counts from the folder that the kubeconfig is in. */
@@ -150,8 +113,8 @@ static struct err *pem_of(const json_t *object, const char *member, const char *
     CLEANUP(freep) char *data_member = mem_printf("%s-data", member);
     const char *data, *file;
 
-    TRY(text_of(object, data_member, &data));
-    TRY(text_of(object, member, &file));
+    TRY(kubeconfig_text(object, data_member, &data));
+    TRY(kubeconfig_text(object, member, &file));
     if (data)
         return from_base64(data_member, data, ret);
     if (!file)
@@ -166,7 +129,7 @@ static struct err *load_proxy(const json_t *cluster, struct kube_config *config)
     static const char *const schemes[] = {"http://", "https://", "socks5://", "socks5h://"};
     const char *proxy;
 
-    TRY(text_of(cluster, "proxy-url", &proxy));
+    TRY(kubeconfig_text(cluster, "proxy-url", &proxy));
     if (!proxy || !*proxy)
         return NULL;
     for (size_t i = 0; !config->proxy && i < COUNT_OF(schemes); i++)
@@ -177,99 +140,116 @@ static struct err *load_proxy(const json_t *cluster, struct kube_config *config)
                                                 "or socks5://");
 }
 
-static struct err *load_cluster(const json_t *cluster, const char *path, struct kube_config *config)
+static struct err *load_cluster(const struct kubeconfig_entry *entry, struct kube_config *config)
 {
+    const json_t *cluster = entry->value;
     const char *server;
 
     TRY(check_supported(cluster));
-    TRY(required_text_of(cluster, "server", &server));
+    TRY(kubeconfig_required_text(cluster, "server", &server));
     if (strncmp(server, "https://", 8) != 0 && strncmp(server, "http://", 7) != 0)
         return err_new(ERR_INVALID, "server \"%s\" does not begin with https://", server);
     config->server = mem_strdup(server);
     for (size_t n = strlen(server); config->server[n - 1] == '/'; n--)
         config->server[n - 1] = '\0';
     TRY(load_proxy(cluster, config));
-    return pem_of(cluster, "certificate-authority", path, &config->ca_pem);
+    return pem_of(cluster, "certificate-authority", entry->path, &config->ca_pem);
 }
 
+/* What a context names. */
+struct parts {
+    struct kubeconfig_entry cluster, user;
+};
+
 /* A token wins over it, as with kubectl. */
-static struct err *load_plugin(const json_t *user, const json_t *cluster, const char *path,
-                               struct kube_config *config)
+static struct err *load_plugin(const struct parts *parts, struct kube_config *config)
 {
-    const json_t *exec = json_object_get(user, "exec");
+    const json_t *exec = json_object_get(parts->user.value, "exec");
     const char *command;
 
     if (!exec || json_is_null(exec) || config->token)
         return NULL;
-    struct err *err = required_text_of(exec, "command", &command);
+    struct err *err = kubeconfig_required_text(exec, "command", &command);
     if (err)
         return err_wrap(err, "exec");
     CLEANUP(freep)
-    char *program = strchr(command, '/') ? beside(path, command) : mem_strdup(command);
+    char *program = strchr(command, '/') ? beside(parts->user.path, command) : mem_strdup(command);
     return exec_plugin_load(
-        exec, program, (struct exec_plugin_cluster){.entry = cluster, .ca_pem = config->ca_pem},
+        exec, program,
+        (struct exec_plugin_cluster){.entry = parts->cluster.value, .ca_pem = config->ca_pem},
         &config->plugin);
 }
 
-static struct err *load_user(const json_t *user, const char *path, struct kube_config *config)
+static struct err *load_credentials(const struct kubeconfig_entry *entry,
+                                    struct kube_config *config)
 {
+    const json_t *user = entry->value;
     const char *token, *token_file;
 
     TRY(check_supported(user));
-    TRY(text_of(user, "token", &token));
-    TRY(text_of(user, "tokenFile", &token_file));
+    TRY(kubeconfig_text(user, "token", &token));
+    TRY(kubeconfig_text(user, "tokenFile", &token_file));
     config->token = mem_strdup(token);
     if (token_file) {
-        config->token_file = beside(path, token_file);
+        config->token_file = beside(entry->path, token_file);
         free(TAKE_PTR(config->token));
         struct err *err = read_line(config->token_file, &config->token);
         if (err)
             return err_wrap(err, "tokenFile");
     }
-    TRY(pem_of(user, "client-certificate", path, &config->certificate_pem));
-    TRY(pem_of(user, "client-key", path, &config->key_pem));
+    TRY(pem_of(user, "client-certificate", entry->path, &config->certificate_pem));
+    TRY(pem_of(user, "client-key", entry->path, &config->key_pem));
     if (!config->certificate_pem != !config->key_pem)
         return err_new(ERR_INVALID, "client-certificate and client-key must be set together");
     return NULL;
 }
 
-static struct err *load_context(const json_t *document, const char *path,
-                                struct kube_config *config)
+static struct err *load_user(const struct parts *parts, struct kube_config *config)
 {
-    const char *current, *cluster_name, *user_name, *namespace_;
-    const json_t *context, *cluster, *user;
-
-    TRY(required_text_of(document, "current-context", &current));
-    TRY(find_entry(document, "contexts", "context", current, &context));
-    TRY(required_text_of(context, "cluster", &cluster_name));
-    TRY(required_text_of(context, "user", &user_name));
-    TRY(text_of(context, "namespace", &namespace_));
-    TRY(find_entry(document, "clusters", "cluster", cluster_name, &cluster));
-    TRY(find_entry(document, "users", "user", user_name, &user));
-    config->namespace_ = mem_strdup(namespace_ ? namespace_ : "default");
-
-    struct err *err = load_cluster(cluster, path, config);
-    if (err)
-        return err_wrap(err, "cluster \"%s\"", cluster_name);
-    err = load_user(user, path, config);
-    if (!err)
-        err = load_plugin(user, cluster, path, config);
-    return err ? err_wrap(err, "user \"%s\"", user_name) : NULL;
+    TRY(load_credentials(&parts->user, config));
+    TRY(load_plugin(parts, config));
+    TRY(impersonation_add(parts->user.value, &config->impersonation));
+    return impersonation_check(&config->impersonation);
 }
 
-static struct err *load_file(const char *path, struct kube_config *config)
+static struct err *find_parts(const struct kubeconfig_files *files,
+                              const struct kubeconfig_entry *context, struct parts *ret)
 {
-    CLEANUP(freep) char *text = NULL;
-    CLEANUP(json_decrefp) json_t *document = NULL;
-    size_t length;
+    const char *cluster, *user;
+    struct err *err = kubeconfig_required_text(context->value, "cluster", &cluster);
 
-    struct err *err = file_read(path, LARGEST_FILE, &text, &length);
-    if (err)
-        return err_wrap(err, "kubeconfig");
-    err = yaml_parse(text, length, &document);
     if (!err)
-        err = load_context(document, path, config);
-    return err ? err_wrap(err, "kubeconfig %s", path) : NULL;
+        err = kubeconfig_required_text(context->value, "user", &user);
+    if (err)
+        return kubeconfig_entry_err(context, err);
+    TRY(kubeconfig_files_find(files, "cluster", cluster, &ret->cluster));
+    return kubeconfig_files_find(files, "user", user, &ret->user);
+}
+
+static struct err *load_namespace(const json_t *context, struct kube_config *config)
+{
+    const char *namespace_;
+
+    TRY(kubeconfig_text(context, "namespace", &namespace_));
+    config->namespace_ = mem_strdup(namespace_ && *namespace_ ? namespace_ : "default");
+    return NULL;
+}
+
+static struct err *load_files(const char *paths, const char *context_name,
+                              struct kube_config *config)
+{
+    CLEANUP(kubeconfig_files_fini) struct kubeconfig_files files = {0};
+    struct kubeconfig_entry context;
+    struct parts parts;
+
+    TRY(kubeconfig_files_read(paths, &files));
+    if (!context_name)
+        TRY(kubeconfig_files_current(&files, &context_name));
+    TRY(kubeconfig_files_find(&files, "context", context_name, &context));
+    TRY(find_parts(&files, &context, &parts));
+    TRY(kubeconfig_entry_err(&context, load_namespace(context.value, config)));
+    TRY(kubeconfig_entry_err(&parts.cluster, load_cluster(&parts.cluster, config)));
+    return kubeconfig_entry_err(&parts.user, load_user(&parts, config));
 }
 
 /* ---- either ---- */
@@ -282,13 +262,28 @@ static struct kube_config take(struct kube_config *config)
     return taken;
 }
 
-struct err *kube_config_load(const char *path, struct kube_config *ret)
+static struct err *load_pod(const char *context, struct kube_config *config)
+{
+    if (context)
+        return err_new(ERR_INVALID,
+                       "context \"%s\": no kubeconfig was given, and the pod's service account has "
+                       "no contexts",
+                       context);
+    TRY(impersonation_check(&config->impersonation));
+    return load_account(POD_ACCOUNT, config);
+}
+
+struct err *kube_config_load(const char *paths, const struct kube_overrides *overrides,
+                             struct kube_config *ret)
 {
     CLEANUP(kube_config_fini) struct kube_config config = {0};
+    const char *context = overrides ? overrides->context : NULL;
 
-    if (!path || !*path)
-        return kube_config_load_account(POD_ACCOUNT, ret);
-    TRY(load_file(path, &config));
+    if (overrides)
+        TRY(impersonation_choose(&overrides->impersonation, &config.impersonation));
+    if (context && !*context)
+        context = NULL;
+    TRY(paths && *paths ? load_files(paths, context, &config) : load_pod(context, &config));
     *ret = take(&config);
     return NULL;
 }

@@ -2,12 +2,13 @@
 
 enum { MAX_CONNECTIONS = 32 }; /* of calls at once; watches have their own */
 
-struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *user_agent,
+struct err *kube_connect(struct loop *loop, const char *kubeconfig,
+                         const struct kube_overrides *overrides, const char *user_agent,
                          struct kube_connection *ret)
 {
     CLEANUP(kube_config_fini) struct kube_config config = {0};
 
-    TRY(kube_config_load(kubeconfig, &config));
+    TRY(kube_config_load(kubeconfig, overrides, &config));
     struct err *err = http_client_new(loop,
                                       &(struct http_client_config){
                                           .user_agent = user_agent,

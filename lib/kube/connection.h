@@ -11,7 +11,8 @@ struct kube_connection {
     struct kube *kube;
 };
 
-/* `kubeconfig` as for kube_config_load; nothing is sent yet. */
-struct err *kube_connect(struct loop *loop, const char *kubeconfig, const char *user_agent,
+/* `kubeconfig` and `overrides` as for kube_config_load; nothing is sent yet. */
+struct err *kube_connect(struct loop *loop, const char *kubeconfig,
+                         const struct kube_overrides *overrides, const char *user_agent,
                          struct kube_connection *ret) __attribute__((warn_unused_result));
 void kube_disconnect(struct kube_connection *connection);

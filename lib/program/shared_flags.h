@@ -11,7 +11,8 @@
 #define DEFAULT_OBJECT_NAMESPACE "azure-disk-csi"
 
 #define KUBECONFIG_FLAG(variable)                                                                  \
-    TEXT_FLAG("kubeconfig", variable, "Kubeconfig file; empty: the pod's service account")
+    TEXT_FLAG("kubeconfig", variable,                                                              \
+              "Kubeconfig files, separated by colons; empty: the pod's service account")
 #define DRIVER_NAME_FLAG(variable) TEXT_FLAG("driver-name", variable, "Name of the CSI driver")
 #define OBJECT_NAMESPACE_FLAG(variable)                                                            \
     TEXT_FLAG("object-namespace", variable, "Namespace of the custom resources")

@@ -75,6 +75,11 @@ char *fence_note_lost(uint64_t key)
     return mem_printf(LOST FENCE_KEY_FORMAT, key);
 }
 
+char *fence_note_taken(const Api__AzVolumeAttachment *attachment, uint64_t key, uint64_t former)
+{
+    return fence_note_held(key, former ? former : fence_note_former(attachment));
+}
+
 /* ---- requests ---- */
 
 char *preempt_request_text(uint64_t key, const char *occasion)

@@ -35,6 +35,10 @@ bool fence_note_is_unsupported(const Api__AzVolumeAttachment *attachment);
 /* free() them. `former` 0: nobody had it. */
 char *fence_note_held(uint64_t key, uint64_t former);
 char *fence_note_lost(uint64_t key);
+/* Once it was taken: from `former`, or, if this machine had it already (0), from whom the record
+ * says, whatever key that has: each boot has another one, and who lost it before the boot may live
+ * on to this day. */
+char *fence_note_taken(const Api__AzVolumeAttachment *attachment, uint64_t key, uint64_t former);
 
 /* That the key is to be preempted. An answer is good for the occasion only: that nothing is heard
  * of the key's node since it renewed its Lease at that time, in the words of the Lease, or that its

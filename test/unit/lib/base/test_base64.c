@@ -28,9 +28,29 @@ static void test_encode(void **state)
     }
 }
 
+static void test_decode(void **state)
+{
+    static const char *const wrong[] = {
+        "Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Z\n==", "Zm9v    ", "Z!==", "-_-_"};
+    char *data;
+    size_t length;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_true(base64_decode(rows[i].text, &data, &length));
+        assert_int_equal(length, rows[i].length);
+        assert_memory_equal(data, rows[i].data, length + 1);
+        free(data);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++)
+        if (base64_decode(wrong[i], &data, &length))
+            fail_msg("%s", wrong[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_encode)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_encode),
+                                       cmocka_unit_test(test_decode)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@ static struct {
     int64_t workers, offset;
     uint64_t timeout, period;
     int format;
+    struct option_list groups;
 } values;
 
 static const char *const formats[] = {"text", "json", NULL};
@@ -43,12 +44,13 @@ static const struct option_row table[] = {
      .target = &values.format,
      .help = "Of the log",
      .choices = formats},
+    LIST_FLAG("group", values.groups, "One of them"),
 };
 
 static int reset(void **state)
 {
     (void)state;
-    values = (__typeof__(values)){"unix:///csi.sock", false, 4, 0, 30000, 0, 1};
+    values = (__typeof__(values)){"unix:///csi.sock", false, 4, 0, 30000, 0, 1, {.n = 0}};
     unsetenv("TEST_ENDPOINT");
     unsetenv("TEST_WORKERS");
     return 0;
@@ -92,6 +94,29 @@ static void test_spellings(void **state)
     assert_ok(parse("--endpoint= --offset -3 --offset=9223372036854775807"));
     assert_string_equal(values.endpoint, "");
     assert_true(values.offset == INT64_MAX); /* the last one counts */
+}
+
+static void test_a_list_has_a_word_for_each_time(void **state)
+{
+    char flag[] = "--group=x";
+    char *argv[OPTION_LIST_MOST + 2];
+
+    (void)state;
+    assert_ok(parse("--group=a,b --workers=5 -group --workers=6 --group="));
+    assert_int_equal(values.groups.n, 3);
+    assert_string_equal(values.groups.words[0], "a,b"); /* a group's name may have a comma */
+    assert_string_equal(values.groups.words[1], "--workers=6");
+    assert_string_equal(values.groups.words[2], "");
+    assert_int_equal(values.workers, 5);
+
+    reset(state);
+    for (size_t i = 0; i < COUNT_OF(argv); i++)
+        argv[i] = flag;
+    assert_ok(options_parse(table, COUNT_OF(table), OPTION_LIST_MOST + 1, argv));
+    assert_int_equal(values.groups.n, OPTION_LIST_MOST);
+    reset(state);
+    assert_fails(options_parse(table, COUNT_OF(table), OPTION_LIST_MOST + 2, argv), ERR_INVALID,
+                 "--group: given more than 64 times");
 }
 
 static void test_booleans(void **state)
@@ -176,6 +201,7 @@ static void test_help_shows_every_row_with_its_default(void **state)
         "  --timeout\n      Longest wait (default 30s)\n"
         "  --period\n      Between two (default 0s)\n"
         "  --format\n      Of the log (default json; one of text json)\n"
+        "  --group\n      One of them (default \"\")\n"
         "  --help\n      Print this and exit\n"
         "  --version\n      Print the version and exit\n";
     FILE *real_stdout = stdout;
@@ -204,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_nothing_given_leaves_the_defaults, reset),
         cmocka_unit_test_setup(test_spellings, reset),
+        cmocka_unit_test_setup(test_a_list_has_a_word_for_each_time, reset),
         cmocka_unit_test_setup(test_booleans, reset),
         cmocka_unit_test_setup(test_the_command_line_wins_over_the_environment, reset),
         cmocka_unit_test_setup(test_faults_name_the_flag_the_value_and_what_is_allowed, reset),

@@ -97,6 +97,24 @@ static void check_content_type(const struct http_request *request)
         assert_string_equal(type, "application/json");
 }
 
+/* All headers of a kind, in their order. */
+static char *headers_of(const struct http_request *request, const char *prefix)
+{
+    char *text = mem_strdup("");
+
+    for (size_t i = 0; i < request->n_headers; i++) {
+        const struct http_header *header = &request->headers[i];
+
+        if (strncmp(header->name, prefix, strlen(prefix)) != 0)
+            continue;
+        char *longer =
+            mem_printf("%s%s%s: %s", text, *text ? ", " : "", header->name, header->value);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
 static void check_request(const struct script_step *step, const struct http_request *request)
 {
     const char *bearer = http_header_find(request->headers, request->n_headers, "Authorization");
@@ -114,6 +132,9 @@ static void check_request(const struct script_step *step, const struct http_requ
     if (step->accept)
         assert_string_equal(http_header_find(request->headers, request->n_headers, "Accept"),
                             step->accept);
+    CLEANUP(freep) char *as = headers_of(request, "Impersonate-");
+    if (step->as)
+        assert_string_equal(as, step->as);
     check_content_type(request);
 }
 

@@ -29,6 +29,7 @@ struct script_step {
     const char *header, *value;        /* of the answer; NULL: none */
     const char *token;                 /* that the request must carry; NULL: not looked at */
     const char *accept;                /* the same; what the request says it takes */
+    const char *as;                    /* the same; "Impersonate-User: u, Impersonate-Group: g" */
 };
 
 #define SCRIPT_ANSWER(request_, status_, answer_)                                                  \

@@ -514,6 +514,57 @@ static void test_without_any_token_nothing_is_sent(void **state)
     play(NULL, 0, &(struct kube_config){.token_file = path}, lack_a_token);
 }
 
+/* ---- impersonation ---- */
+
+static void be_somebody_else(struct task *self, struct kube *kube)
+{
+    CLEANUP(kube_freep) struct kube *urgent = kube_urgent(kube, 1000);
+    CLEANUP(http_stream_closep) struct http_stream *stream = NULL;
+    CLEANUP(json_decrefp) json_t *patch = document("{}");
+    struct kube_query query = {.timeout_seconds = 60};
+
+    assert_ok(kube_get(self, kube, &NODES, NULL, "n", NULL));
+    assert_ok(kube_patch(self, urgent, &NODES, NULL, "n", NULL, patch, NULL));
+    assert_ok(kube_watch(self, kube, &NODES, NULL, &query, &stream));
+}
+
+#define AS "Impersonate-User: bob, Impersonate-Group: a,b, Impersonate-Group: c"
+
+static void test_every_request_is_somebody_elses(void **state)
+{
+    const struct script_step steps[] = {
+        {.request = "GET /api/v1/nodes/n", .status = 200, .answer = NODE, .token = "t", .as = AS},
+        {.request = "PATCH /api/v1/nodes/n {}", .status = 200, .answer = NODE, .as = AS},
+        {.request = "GET *watch=true*",
+         .status = 200,
+         .pieces = (const struct script_piece[]){{0, ""}},
+         .as = AS},
+    };
+    struct http_header headers[] = {
+        {"Impersonate-User", "bob"}, {"Impersonate-Group", "a,b"}, {"Impersonate-Group", "c"}};
+    char token[] = "t";
+
+    (void)state;
+    play(steps, COUNT_OF(steps),
+         &(struct kube_config){.token = token, .impersonation = {headers, COUNT_OF(headers)}},
+         be_somebody_else);
+}
+
+static void be_oneself(struct task *self, struct kube *kube)
+{
+    assert_ok(kube_get(self, kube, &NODES, NULL, "n", NULL));
+}
+
+static void test_nobody_else_unless_it_is_said(void **state)
+{
+    static const struct script_step steps[] = {
+        {.request = "GET /api/v1/nodes/n", .status = 200, .answer = NODE, .as = ""},
+    };
+
+    (void)state;
+    play(steps, COUNT_OF(steps), NULL, be_oneself);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -526,6 +577,8 @@ int main(void)
         cmocka_unit_test(test_tokens_are_read_again),
         cmocka_unit_test(test_a_fixed_token_is_not_tried_twice),
         cmocka_unit_test(test_without_any_token_nothing_is_sent),
+        cmocka_unit_test(test_every_request_is_somebody_elses),
+        cmocka_unit_test(test_nobody_else_unless_it_is_said),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
 #include "test/unit/expect.h"
 
 static char folder[] = "/tmp/test_kube_config.XXXXXX";
@@ -45,15 +46,16 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"ca.pem", "user.pem", "user.key", "token",
-                                        "config", "ca.crt",   "namespace"};
+    static const char *const names[] = {"ca.pem", "user.pem",  "user.key", "token",     "config",
+                                        "ca.crt", "namespace", "sub/ca",   "sub/config"};
+    CLEANUP(freep) char *sub = path_of("sub");
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         CLEANUP(freep) char *path = path_of(names[i]);
         unlink(path);
     }
-    return rmdir(folder);
+    return rmdir(sub) || rmdir(folder);
 }
 
 /* What came out, in one line; - is what is not there. The folder is written as /F. */
@@ -131,6 +133,11 @@ static const struct {
      "clusters:\n- name: k\n  cluster:\n    " SERVER "\n    certificate-authority-data: |\n"
      "      dGhlIGF1\n      dGhvcml0eQ==\n" USER("token: t") CONTEXTS,
      "https://10.0.0.1:6443|the authority|-|-|t|-|default", NULL},
+    {"an empty namespace",
+     CLUSTER(SERVER)
+         USER("") "contexts: [{name: c, context: {cluster: k, user: u, namespace: ''}}]\n"
+                  "current-context: c\n",
+     "https://10.0.0.1:6443|-|-|-|-|-|default", NULL},
     {"JSON",
      "{\"clusters\":[{\"name\":\"k\",\"cluster\":{\"server\":\"http://h:1/p//\"}}],"
      "\"users\":[{\"name\":\"u\",\"user\":{}}],\"contexts\":[{\"name\":\"c\",\"context\":"
@@ -143,27 +150,28 @@ static const struct {
          CONTEXTS,
      "https://10.0.0.1:6443|-|-|-|-|-|default", NULL},
 
-    {"nothing", "", NULL, "current-context is missing"},
+    {"nothing", "", NULL, "current-context is missing; there are no contexts"},
     {"not YAML", "a: [\n", NULL,
      "not usable YAML: line 2, column 1: did not find expected node content"},
-    {"a list", "[]", NULL, "current-context is missing"},
-    {"an empty context", "current-context: ''\n", NULL, "contexts has no entry named \"\""},
+    {"a list", "[]", NULL, "not a map"},
+    {"an empty context", "current-context: ''\n", NULL,
+     "current-context is missing; there are no contexts"},
     {"no such context",
      CLUSTER(SERVER) USER("") "current-context: x\n"
                               "contexts: []\n",
-     NULL, "contexts has no entry named \"x\""},
+     NULL, "contexts has no entry named \"x\"; there are no contexts"},
     {"a context that is a number", "current-context: 7\n", NULL,
      "current-context is not a string; put it in quotes"},
     {"no cluster in the context", "current-context: c\ncontexts: [{name: c, context: {user: u}}]\n",
-     NULL, "cluster is missing"},
+     NULL, "context \"c\": cluster is missing"},
     {"no user in the context", "current-context: c\ncontexts: [{name: c, context: {cluster: k}}]\n",
-     NULL, "user is missing"},
+     NULL, "context \"c\": user is missing"},
     {"an entry without content", "current-context: c\ncontexts: [{name: c}]\n", NULL,
-     "cluster is missing"},
+     "context \"c\": cluster is missing"},
     {"no such cluster", "clusters: []\n" USER("") CONTEXTS, NULL,
-     "clusters has no entry named \"k\""},
+     "clusters has no entry named \"k\"; there are no clusters"},
     {"no such user", CLUSTER(SERVER) "users: [{name: x}]\n" CONTEXTS, NULL,
-     "users has no entry named \"u\""},
+     "users has no entry named \"u\"; the users are \"x\""},
     {"no server", CLUSTER("") USER("token: t") CONTEXTS, NULL, "cluster \"k\": server is missing"},
     {"a server without a scheme", CLUSTER("server: 10.0.0.1:6443") USER("token: t") CONTEXTS, NULL,
      "cluster \"k\": server \"10.0.0.1:6443\" does not begin with https://"},
@@ -187,8 +195,13 @@ static const struct {
      "user \"u\": auth-provider is not supported here: use a token, a client certificate or exec"},
     {"a password", CLUSTER(SERVER) USER("username: a, password: b") CONTEXTS, NULL,
      "user \"u\": username is not supported here: use a token, a client certificate or exec"},
-    {"somebody else", CLUSTER(SERVER) USER("token: t, as: admin") CONTEXTS, NULL,
-     "user \"u\": as is not supported here: use the credentials of that user"},
+    {"groups of nobody", CLUSTER(SERVER) USER("token: t, as-groups: [admins]") CONTEXTS, NULL,
+     "user \"u\": groups, but no user to impersonate (as)"},
+    {"a namespace that is a number",
+     CLUSTER(SERVER)
+         USER("") "contexts: [{name: c, context: {cluster: k, user: u, namespace: 7}}]\n"
+                  "current-context: c\n",
+     NULL, "context \"c\": namespace is not a string; put it in quotes"},
     {"a token of digits", CLUSTER(SERVER) USER("token: 12345") CONTEXTS, NULL,
      "user \"u\": token is not a string; put it in quotes"},
     {"not base64", CLUSTER(SERVER ", certificate-authority-data: '?'") USER("token: t") CONTEXTS,
@@ -212,7 +225,7 @@ static void test_kubeconfigs(void **state)
         struct kube_config config = {0};
 
         write_file("config", rows[i].text);
-        expect(kube_config_load(path, &config), &config, rows[i].config, fault);
+        expect(kube_config_load(path, NULL, &config), &config, rows[i].config, fault);
     }
 }
 
@@ -229,7 +242,7 @@ static void test_a_proxy(void **state)
             mem_printf(CLUSTER(SERVER ", proxy-url: '%s'") USER("token: t") CONTEXTS, proxies[i]);
 
         write_file("config", text);
-        assert_ok(kube_config_load(path, &config));
+        assert_ok(kube_config_load(path, NULL, &config));
         assert_string_equal(config.proxy, proxies[i]);
     }
 }
@@ -243,7 +256,7 @@ static void test_a_path_without_a_folder(void **state)
     write_file("config",
                CLUSTER(SERVER ", certificate-authority: ca.pem") USER("token: t") CONTEXTS);
     assert_int_equal(chdir(folder), 0);
-    struct err *err = kube_config_load("config", &config);
+    struct err *err = kube_config_load("config", NULL, &config);
     assert_int_equal(chdir(before), 0);
     free(before);
     expect(err, &config, "https://10.0.0.1:6443|the authority|-|-|t|-|default", NULL);
@@ -254,10 +267,101 @@ static void test_files_that_cannot_be_read(void **state)
     struct kube_config config = {0};
 
     (void)state;
-    expect(kube_config_load("/no/config", &config), &config, NULL,
+    expect(kube_config_load("/no/config", NULL, &config), &config, NULL,
            "kubeconfig: /no/config: No such file or directory");
-    expect(kube_config_load("/dev/zero", &config), &config, NULL,
+    expect(kube_config_load("/dev/zero", NULL, &config), &config, NULL,
            "kubeconfig: /dev/zero: larger than 1048576 bytes");
+}
+
+static void test_several_files(void **state)
+{
+    CLEANUP(freep) char *sub = path_of("sub");
+    CLEANUP(freep) char *paths = mem_printf("%s/config:%s/nothing:%s/config", folder, folder, sub);
+    struct kube_config config = {0};
+
+    (void)state;
+    assert_int_equal(mkdir(sub, 0700), 0);
+    write_file("sub/ca", "the other authority\n");
+    write_file("config", USER("tokenFile: token") CONTEXTS);
+    write_file("sub/config", CLUSTER(SERVER ", certificate-authority: ca") USER("token: t"));
+    expect(kube_config_load(paths, NULL, &config), &config,
+           "https://10.0.0.1:6443|the other authority|-|-|from a file|/F/token|default", NULL);
+
+    write_file("sub/config", CLUSTER("server: x") USER("token: t"));
+    CLEANUP(freep)
+    char *fault =
+        mem_printf("kubeconfig %s/config: cluster \"k\": server \"x\" does not begin with "
+                   "https://",
+                   sub);
+    expect(kube_config_load(paths, NULL, &config), &config, NULL, fault);
+}
+
+/* ---- what a person says beside it ---- */
+
+#define TWO_CONTEXTS                                                                               \
+    "contexts: [{name: c, context: {cluster: k, user: u}},"                                        \
+    " {name: d, context: {cluster: k, user: v, namespace: dd}}]\ncurrent-context: c\n"             \
+    "users: [{name: u, user: {token: t}}, {name: v, user: {token: w, as: bob, as-groups: [g]}}]\n"
+
+static const char *const admins[] = {"admins", "a,b"};
+
+static const struct {
+    struct kube_overrides overrides;
+    const char *config, *impersonated, *fault; /* as above */
+} chosen[] = {
+    {{.context = ""}, "https://10.0.0.1:6443|-|-|-|t|-|default", "", NULL},
+    {{.context = "d"}, "https://10.0.0.1:6443|-|-|-|w|-|dd", "bob g ", NULL},
+    {{.context = "d", .impersonation = {.user = "eve"}},
+     "https://10.0.0.1:6443|-|-|-|w|-|dd",
+     "eve g ",
+     NULL},
+    {{.context = "d", .impersonation = {.groups = admins, .n_groups = 2}},
+     "https://10.0.0.1:6443|-|-|-|w|-|dd",
+     "admins a,b bob ",
+     NULL},
+    {{.context = "e"},
+     NULL,
+     "",
+     "contexts has no entry named \"e\"; the contexts are \"c\", \"d\""},
+    {{.impersonation = {.groups = admins, .n_groups = 1}},
+     NULL,
+     "",
+     "user \"u\": groups, but no user to impersonate (as)"},
+};
+
+static void test_choices(void **state)
+{
+    CLEANUP(freep) char *path = path_of("config");
+
+    (void)state;
+    write_file("config", CLUSTER(SERVER) TWO_CONTEXTS);
+    for (size_t i = 0; i < COUNT_OF(chosen); i++) {
+        CLEANUP(freep)
+        char *fault =
+            chosen[i].fault ? mem_printf("kubeconfig %s: %s", path, chosen[i].fault) : NULL;
+        struct kube_config config = {0};
+        struct err *err = kube_config_load(path, &chosen[i].overrides, &config);
+        CLEANUP(buffer_fini) struct buffer values = {.limit = 64};
+
+        for (size_t j = 0; j < config.impersonation.n; j++)
+            buffer_printf(&values, "%s ", config.impersonation.headers[j].value);
+        assert_string_equal(values.data ? values.data : "", chosen[i].impersonated);
+        expect(err, &config, chosen[i].config, fault);
+    }
+}
+
+static void test_choices_without_a_kubeconfig(void **state)
+{
+    struct kube_config config = {0};
+
+    (void)state;
+    expect(kube_config_load("", &(struct kube_overrides){.context = "c"}, &config), &config, NULL,
+           "context \"c\": no kubeconfig was given, and the pod's service account has no contexts");
+    expect(kube_config_load("", &(struct kube_overrides){.impersonation = {.uid = "7"}}, &config),
+           &config, NULL, "a uid, but no user to impersonate (as)");
+    expect(
+        kube_config_load("", &(struct kube_overrides){.impersonation = {.user = "a\n"}}, &config),
+        &config, NULL, "--as: is empty, begins or ends with a blank, or has a control character");
 }
 
 /* ---- in a pod ---- */
@@ -303,9 +407,9 @@ static void test_no_path_is_the_pods_account(void **state)
     struct kube_config config = {0};
 
     (void)state;
-    expect(kube_config_load("", &config), &config, NULL,
+    expect(kube_config_load("", NULL, &config), &config, NULL,
            "not in a pod (KUBERNETES_SERVICE_HOST is not set) and no kubeconfig was given");
-    expect(kube_config_load(NULL, &config), &config, NULL,
+    expect(kube_config_load(NULL, NULL, &config), &config, NULL,
            "not in a pod (KUBERNETES_SERVICE_HOST is not set) and no kubeconfig was given");
 }
 
@@ -316,6 +420,9 @@ int main(void)
         cmocka_unit_test(test_a_proxy),
         cmocka_unit_test(test_a_path_without_a_folder),
         cmocka_unit_test(test_files_that_cannot_be_read),
+        cmocka_unit_test(test_several_files),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_choices_without_a_kubeconfig),
         cmocka_unit_test(test_accounts),
         cmocka_unit_test(test_no_path_is_the_pods_account),
     };
