@@ -4,10 +4,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include <openssl/evp.h>
-
 #include "lib/api/kubernetes.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/base64.h"
 #include "lib/base/file.h"
 #include "lib/base/log.h"
 #include "lib/http/tls_memory.h"
@@ -46,16 +45,9 @@ static struct err *read_secret(struct task *self, struct kube *kube, const struc
     const char *encoded = KUBE_MAP_GET(secret->data, secret->n_data, SECRET_KEY);
     if (!encoded)
         return err_new(ERR_INVALID, "missing key " SECRET_KEY);
-    size_t length = strlen(encoded), padding = 0;
-    while (padding < 2 && padding < length && encoded[length - padding - 1] == '=')
-        padding++;
-    CLEANUP(freep) unsigned char *text = mem_alloc(length / 4 * 3 + 4);
-    int n = EVP_DecodeBlock(text, (const unsigned char *)encoded, (int)length);
-    if (n < 0)
+    if (!base64_decode(encoded, ret_text, ret_length))
         return err_new(ERR_INVALID, "key " SECRET_KEY " is not valid base64");
-    explicit_bzero((char *)(uintptr_t)encoded, length);
-    *ret_length = (size_t)n - padding; /* which was decoded as zero bytes */
-    *ret_text = (char *)TAKE_PTR(text);
+    explicit_bzero((char *)(uintptr_t)encoded, strlen(encoded));
     return NULL;
 }
 

@@ -36,6 +36,9 @@ struct settings {
     int64_t failover_max_silent;    /* percent of all nodes; docs/failover.md */
     const char *scheduler_extender; /* namespace/app of its pods; "": unknown */
     int placement;                  /* enum placement_way: what is done for pods at the gate */
+    const char *placement_webhook;  /* whose certificate is kept; "": none */
+    const char *placement_certificate_secret; /* where */
+    uint64_t placement_certificate_ms;        /* how long one lasts */
 };
 
 struct controller {

@@ -11,7 +11,7 @@ static const char *const on_unpublish_ways[] = {"demote", "detach", NULL};
 static const char *const placements[] = {"none", "nominate", NULL};
 static const char *const repairs[] = {"safe", "none", NULL};
 
-enum { LEAST_GRACE_PERIOD_MS = 4000 };
+enum { LEAST_GRACE_PERIOD_MS = 4000, MINUTE_MS = 60 * 1000, HOUR_MS = 60 * MINUTE_MS };
 
 static struct flags flags = {
     .endpoint = "unix:///csi/csi.sock",
@@ -42,7 +42,10 @@ static struct flags flags = {
                  .repair = REPAIR_SAFE,
                  .failover_max_silent = 20,
                  .scheduler_extender = "",
-                 .placement = PLACEMENT_NONE},
+                 .placement = PLACEMENT_NONE,
+                 .placement_webhook = "",
+                 .placement_certificate_secret = "",
+                 .placement_certificate_ms = UINT64_C(90) * 24 * HOUR_MS},
 };
 
 static const struct option_row rows[] = {
@@ -133,6 +136,21 @@ static const struct option_row rows[] = {
                 "What the leader does for pods with the scheduling gate "
                 "disk.csi.azure.com/placement: nominate (propose a node that has the pod's disks, "
                 "then remove the gate) or none (docs/scheduling.md)"),
+    TEXT_FLAG("placement-webhook", flags.settings.placement_webhook,
+              "MutatingWebhookConfiguration for which the leader makes and rotates the certificate "
+              "of the scheduler extender's webhook; empty: somebody else provides it"),
+    TEXT_FLAG("placement-certificate-secret", flags.settings.placement_certificate_secret,
+              "Secret in which the leader keeps that certificate, in the namespace of the "
+              "webhook's Service"),
+    /* A third of it is left when the next one is put to use, and kubelet may take two minutes to
+     * show that to the extender. */
+    {.name = "placement-certificate-duration",
+     .type = OPTION_DURATION,
+     .target = &flags.settings.placement_certificate_ms,
+     .least = 10 * MINUTE_MS,
+     .most = INT64_C(8760) * HOUR_MS,
+     .help = "How long such a certificate is valid; it is replaced when two thirds of that are "
+             "over, or at once if it would last longer than this"},
     INT_FLAG("worker-threads", flags.settings.worker_tasks, 1, 1000,
              "Number of objects of each kind that are reconciled concurrently; attachments are not "
              "limited, because they mostly wait for Azure"),
@@ -150,6 +168,10 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
         flags.settings.node_grace_period_ms < LEAST_GRACE_PERIOD_MS)
         return options_refuse(program, ret_status,
                               "--node-grace-period must be 0 or at least 4 seconds");
+    if (!flags.settings.placement_webhook[0] != !flags.settings.placement_certificate_secret[0])
+        return options_refuse(
+            program, ret_status,
+            "--placement-webhook and --placement-certificate-secret must be set together");
     *ret = flags;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "controller/attachment/unfenced.h"
 #include "controller/audit/audit.h"
 #include "controller/cache/informers.h"
+#include "controller/certificate/keeper.h"
 #include "controller/failover/node_leases.h"
 #include "controller/metrics.h"
 #include "controller/placement/reconcile.h"
@@ -48,6 +49,7 @@ struct leader {
     struct task_group reconcilers;
     struct timer resync;
     struct audit *audit;
+    struct certificate_keeper *certificate;
     struct leading leading; /* since it has caught up */
     bool acquired;
 };
@@ -132,6 +134,7 @@ static void start(struct leader *leader)
     leader->leading.attacher_calls = attacher_calls_start(controller, &leader->reconcilers);
     leader->leading.node_leases = node_leases_start(controller, &leader->reconcilers);
     leader->audit = audit_start(controller, &leader->reconcilers);
+    leader->certificate = certificate_keeper_start(controller, &leader->reconcilers);
     placement_start(controller);
     resync(leader);
     STORE_FOREACH(controller->driver_nodes, object)
@@ -179,12 +182,14 @@ static void end_reconcilers(struct leader *leader)
     struct controller *controller = leader->config.controller;
 
     audit_free(TAKE_PTR(leader->audit));
+    certificate_keeper_free(TAKE_PTR(leader->certificate));
     attachment_forget_learned(controller);
     unschedulable_clear(controller);
     filesystem_note_forget(controller);
     attacher_calls_free(TAKE_PTR(leader->leading.attacher_calls));
     node_leases_free(TAKE_PTR(leader->leading.node_leases));
     unfenced_forget(controller);
+    string_set_clear(&leader->leading.given_up);
     placement_stop(controller);
     controller->leading = NULL;
     for (size_t i = 0; i < N_QUEUES; i++)

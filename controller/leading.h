@@ -55,6 +55,8 @@ struct leading {
     struct string_set ignored_notes;
     /* Of which nothing is heard; failover/node_leases.c. */
     struct node_leases *node_leases;
+    /* Names of Nodes whose taint is being written, or is not seen yet; failover/reconcile.c. */
+    struct string_set given_up;
     /* Uids of attachments without a fence of which users were told; attachment/unfenced.c. */
     struct string_set unfenced;
     /* For calls of which a pod's start may wait, and places that pods were proposed for; NULL

@@ -53,7 +53,8 @@ static struct err *connect_cluster(struct program *program)
 {
     struct kube_connection *connection = &program->connection;
 
-    TRY(kube_connect(program->process.loop, program->flags.kubeconfig, USER_AGENT, connection));
+    TRY(kube_connect(program->process.loop, program->flags.kubeconfig, NULL, USER_AGENT,
+                     connection));
     app_connect_cluster(&program->app, connection->kube, http_client_transport(connection->http),
                         &connection->config);
     return NULL;

@@ -74,6 +74,19 @@ struct metric METRIC_GATE_SECONDS = {
     .buckets = METRIC_SECONDS,
 };
 
+struct metric METRIC_WEBHOOK_CERTIFICATE_BEGINS = {
+    .name = "azuredisk_webhook_certificate_not_before_seconds",
+    .help = "Since when the certificate of the placement webhook is valid, in seconds since 1970; "
+            "only where the leader makes it (docs/scheduling.md).",
+    .type = METRIC_GAUGE,
+};
+
+struct metric METRIC_WEBHOOK_CERTIFICATE_ENDS = {
+    .name = "azuredisk_webhook_certificate_not_after_seconds",
+    .help = "Until when the certificate of the placement webhook is valid, likewise.",
+    .type = METRIC_GAUGE,
+};
+
 struct metric METRIC_AUDIT_DIFFERENCES = {
     .name = "azuredisk_audit_differences",
     .help = "Deprecated name of azuredisk_audit_findings (docs/upgrading.md).",
@@ -167,6 +180,8 @@ struct metric *const CONTROLLER_METRICS[] = {
     &METRIC_PODS_NOMINATED,
     &METRIC_PODS_UNGATED,
     &METRIC_GATE_SECONDS,
+    &METRIC_WEBHOOK_CERTIFICATE_BEGINS,
+    &METRIC_WEBHOOK_CERTIFICATE_ENDS,
     &METRIC_AUDIT_DIFFERENCES,
     &METRIC_AUDIT_LOOKS,
     &queue_depth_gauge,

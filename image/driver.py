@@ -5,7 +5,7 @@ from pathlib import Path
 from .archive import Image
 
 BUILD = Path(__file__).parents[1] / "build"
-PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe")
+PROGRAMS = ("azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe", "azdiskctl")
 
 # What the node plug-in runs, with the configuration that mkfs.ext4 reads.
 NODE_TOOLS = ("/sbin/mkfs.ext4", "/sbin/e2fsck", "/sbin/resize2fs",

@@ -100,6 +100,19 @@ struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
     return not_ready_yet(attachment);
 }
 
+struct err *attachment_check_boot(const Api__AzVolumeAttachment *attachment, const char *boot_id)
+{
+    const char *seen = attachment_annotation(attachment, ANNOTATION_BOOT);
+
+    if (!seen || strcmp(seen, boot_id) == 0)
+        return NULL;
+    return err_new(
+        ERR_BUSY,
+        "the machine was started anew, and the controller has not confirmed yet that its "
+        "VM still has the disk of AzVolumeAttachment %s",
+        attachment->metadata->name);
+}
+
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment)
 {
     return strcmp(attachment_state(attachment), STATE_DETACHED) != 0;

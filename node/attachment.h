@@ -27,5 +27,10 @@ struct err *attachment_place_read(const Api__AzVolumeAttachment *attachment,
 struct err *attachment_check(const Api__AzVolumeAttachment *attachment,
                              struct attachment_place *ret) __attribute__((warn_unused_result));
 
+/* Whether Azure was seen to have the disk there in this boot of the machine, as far as controllers
+ * say so: those of earlier releases do not. BUSY until it was. */
+struct err *attachment_check_boot(const Api__AzVolumeAttachment *attachment, const char *boot_id)
+    __attribute__((warn_unused_result));
+
 /* Whether it takes one of the VM's places for disks. */
 bool attachment_holds_place(const Api__AzVolumeAttachment *attachment);

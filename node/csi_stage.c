@@ -111,6 +111,17 @@ static struct err *prove(struct task *self, struct staging *s,
     return err;
 }
 
+/* What is on the disk shows whose it is, unless nothing is, or the same as on other disks. Then it
+ * is not enough that the disk was here once: the node may be another VM of the same name by now,
+ * and at the LUN somebody else's disk. */
+static struct err *await_boot(struct task *self, const struct staging *s,
+                              const struct disk_verdict *verdict)
+{
+    if (!s->access.raw && !verdict->format && !verdict->copy)
+        return NULL;
+    return informers_await_boot(self, s->node, s->volume_id, s->deadline);
+}
+
 /* Time has passed since the attachment was looked at; what is written to the device, and what may
  * write to it, must still be ours to do. */
 static struct err *check_ours(const struct staging *s, const struct kube_object *object)
@@ -436,6 +447,7 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     };
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(await_boot(self, s, &verdict));
     TRY(settle_access(self, s));
     request.read_only = s->device_read_only || s->access.read_only;
     TRY(set_device(self, s));
@@ -463,6 +475,7 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     struct disk_verdict verdict;
 
     TRY(prove(self, s, &expected, &verdict));
+    TRY(await_boot(self, s, &verdict));
     TRY(settle_access(self, s));
     TRY(set_device(self, s));
     TRY(fence(self, s));

@@ -6,6 +6,7 @@
 #include "lib/base/log.h"
 #include "lib/base/timestamp.h"
 #include "lib/rt/backoff.h"
+#include "node/boot_id.h"
 #include "node/informers.h"
 #include "node/metrics.h"
 
@@ -64,7 +65,7 @@ static const Api__AzDriverNodeCondition *find_condition(const Api__AzDriverNode 
     return NULL;
 }
 
-json_t *heartbeat_patch(const struct heartbeat *heartbeat, const char *now,
+json_t *heartbeat_patch(const struct heartbeat *heartbeat, const char *now, const char *boot_id,
                         const Api__AzDriverNode *before)
 {
     const Api__AzDriverNodeCondition *old = find_condition(before);
@@ -74,9 +75,9 @@ json_t *heartbeat_patch(const struct heartbeat *heartbeat, const char *now,
                                   state, "lastHeartbeatTime", now, "lastTransitionTime",
                                   stays ? old->last_transition_time : now, "reason",
                                   heartbeat->reason, "message", heartbeat->detail);
-    json_t *status = json_pack("{s:s, s:b, s:s, s:[o]}", "lastHeartbeatTime", now,
+    json_t *status = json_pack("{s:s, s:b, s:s, s:s, s:[o]}", "lastHeartbeatTime", now,
                                "readyForVolumeAllocation", (int)heartbeat->ready, "statusMessage",
-                               heartbeat->message, "conditions", condition);
+                               heartbeat->message, "bootId", boot_id, "conditions", condition);
 
     if (heartbeat->free_slots >= 0)
         json_object_set_new(status, "slots", json_pack("{s:i}", "free", heartbeat->free_slots));
@@ -101,11 +102,13 @@ static struct err *create(struct task *self, struct node *node)
 static struct err *patch(struct task *self, struct node *node, const struct heartbeat *heartbeat)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    CLEANUP(freep) char *boot_id = NULL;
     char now[TIMESTAMP_SIZE];
 
+    TRY(boot_id_read(&boot_id));
     timestamp_format(loop_wall_us(node->loop), now);
     CLEANUP(json_decrefp)
-    json_t *body = heartbeat_patch(heartbeat, now, informers_driver_node(node));
+    json_t *body = heartbeat_patch(heartbeat, now, boot_id, informers_driver_node(node));
     TRY(kube_patch(self, node->kube, &AZ_DRIVER_NODES, node->settings.namespace_,
                    node->settings.node_id, "status", body, &written));
     store_apply_write(node->driver_nodes, written);

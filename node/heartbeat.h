@@ -29,5 +29,5 @@ bool heartbeat_equal(const struct heartbeat *a, const struct heartbeat *b);
 
 /* The patch that says it at a time (RFC 3339). `before` is the object as it is known, or NULL: a
  * condition that stays keeps the time of its transition. */
-json_t *heartbeat_patch(const struct heartbeat *heartbeat, const char *now,
+json_t *heartbeat_patch(const struct heartbeat *heartbeat, const char *now, const char *boot_id,
                         const Api__AzDriverNode *before);

@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/reflector.h"
 #include "lib/program/shared_metrics.h"
+#include "node/boot_id.h"
 #include "provisioner-lib/records/names.h"
 
 enum { NEW_ATTACHMENT_MS = 5 * 1000 }; /* for which one that was just made may be on its way */
@@ -95,6 +96,12 @@ static struct err *too_late(const struct err *waiting)
     return err_new(ERR_TIMEOUT, "timed out: %s", err_message(waiting));
 }
 
+/* At `until` it is time to look, whether anything has changed or not. */
+static struct err *await_change(struct task *self, struct node *node, uint64_t until)
+{
+    return err_unless(wait_for_change(self, &node->changed, until), ERR_TIMEOUT);
+}
+
 struct err *informers_await_attachment(struct task *self, struct node *node, const char *volume_id,
                                        uint64_t deadline, struct kube_object **ret_object,
                                        struct attachment_place *ret_place)
@@ -119,11 +126,26 @@ struct err *informers_await_attachment(struct task *self, struct node *node, con
             absent_since = 0;
 
         uint64_t until = absent_since ? absent_since + NEW_ATTACHMENT_MS : deadline;
+        TRY(await_change(self, node, until < deadline ? until : deadline));
+    }
+}
+
+struct err *informers_await_boot(struct task *self, struct node *node, const char *volume_id,
+                                 uint64_t deadline)
+{
+    CLEANUP(freep) char *boot_id = NULL;
+
+    TRY(boot_id_read(&boot_id));
+    for (;;) {
+        const struct kube_object *object = informers_find_attachment(node, volume_id);
         CLEANUP(err_freep)
-        struct err *wait =
-            wait_for_change(self, &node->changed, until < deadline ? until : deadline);
-        if (wait && err_kind(wait) != ERR_TIMEOUT)
-            return TAKE_PTR(wait);
+        struct err *err = object ? attachment_check_boot(as_attachment(object), boot_id) : NULL;
+
+        if (!err)
+            return NULL;
+        if (loop_now(node->loop) >= deadline)
+            return too_late(err);
+        TRY(await_change(self, node, deadline));
     }
 }
 

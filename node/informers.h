@@ -22,6 +22,11 @@ struct err *informers_await_attachment(struct task *self, struct node *node, con
                                        struct attachment_place *ret_place)
     __attribute__((warn_unused_result));
 
+/* Waits until Azure was seen to have the disk here in this boot of the machine (node/attachment.h);
+ * not for an attachment that is gone. TIMEOUT at the deadline. */
+struct err *informers_await_boot(struct task *self, struct node *node, const char *volume_id,
+                                 uint64_t deadline) __attribute__((warn_unused_result));
+
 /* Our own AzDriverNode, borrowed; NULL if there is none, as far as is known. */
 const Api__AzDriverNode *informers_driver_node(const struct node *node);
 

@@ -100,7 +100,8 @@ static struct err *connect_all(struct program *program)
 {
     struct node *node = &program->node;
 
-    TRY(kube_connect(node->loop, program->flags.kubeconfig, USER_AGENT, &program->connection));
+    TRY(kube_connect(node->loop, program->flags.kubeconfig, NULL, USER_AGENT,
+                     &program->connection));
     node->kube = program->connection.kube;
     TRY(http_client_new(node->loop,
                         &(struct http_client_config){.user_agent = USER_AGENT, .proxy = ""},

@@ -68,14 +68,11 @@ static struct err *without_fence(struct task *self, struct node *node,
                    volume->disk->path);
 }
 
-/* One that was in place already was taken from whom the record says. */
 static struct err *with_fence(struct task *self, struct node *node,
                               const struct fenced_volume *volume, uint64_t key, uint64_t former)
 {
-    const Api__AzVolumeAttachment *attachment = as_attachment(volume->attachment);
-    bool known = fence_note_key(attachment) == key;
     CLEANUP(freep)
-    char *note = fence_note_held(key, former || !known ? former : fence_note_former(attachment));
+    char *note = fence_note_taken(as_attachment(volume->attachment), key, former);
 
     metric_add(&METRIC_FENCES, 1, "held");
     return volume_fence_record(self, node, volume->attachment, note);

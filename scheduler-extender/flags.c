@@ -58,8 +58,10 @@ static const struct option_row rows[] = {
     TEXT_FLAG("placement-address", flags.placement_address,
               "Address on which the API server's calls of /placement are served, if "
               "--placement-mode is not none"),
-    TEXT_FLAG("placement-tls-cert-file", flags.placement_cert_file,
-              "Certificate (PEM, with its chain) of --placement-address"),
+    TEXT_FLAG(
+        "placement-tls-cert-file", flags.placement_cert_file,
+        "Certificate (PEM, with its chain) of --placement-address; calls are served as soon as "
+        "this file and the next are there"),
     TEXT_FLAG("placement-tls-key-file", flags.placement_key_file,
               "Private key (PEM) of the certificate"),
     TEXT_FLAG("placement-scheduler-names", flags.placement.scheduler_names,

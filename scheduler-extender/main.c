@@ -31,7 +31,7 @@ struct program {
     /* Of --placement-mode, unless it is none. */
     struct leader_watch *leader;
     struct overdue_gates *gates;
-    struct listener reviews; /* of the API server */
+    struct listener reviews; /* of the API server; its certificate may come later */
     struct placement_service *placement;
 };
 
@@ -41,7 +41,8 @@ static struct err *connect_cluster(struct program *program)
 {
     struct extender *extender = &program->extender;
 
-    TRY(kube_connect(extender->loop, program->flags.kubeconfig, USER_AGENT, &program->connection));
+    TRY(kube_connect(extender->loop, program->flags.kubeconfig, NULL, USER_AGENT,
+                     &program->connection));
     extender->kube = program->connection.kube;
     return NULL;
 }
@@ -51,9 +52,11 @@ static struct err *is_ready(void *ctx)
 {
     const struct program *program = ctx;
 
-    if (informers_is_synced(&program->extender))
-        return NULL;
-    return err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
+    if (!informers_is_synced(&program->extender))
+        return err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
+    if (program->flags.placement.mode != PLACEMENT_NONE && !program->placement)
+        return err_new(ERR_UNAVAILABLE, "there is no certificate for the webhook yet");
+    return NULL;
 }
 
 static void refresh_metrics(void *ctx)
@@ -141,6 +144,17 @@ static struct err *open_reviews(void *ctx, const struct credentials *credentials
     return err ? err_wrap(err, "--placement-address") : NULL;
 }
 
+static struct err *renew_reviews(void *ctx, const struct credentials *credentials)
+{
+    const struct program *program = ctx;
+
+    if (!program->placement)
+        return NULL; /* the program ends */
+    struct err *err = placement_service_renew(program->placement, credentials);
+
+    return err ? err_wrap(err, "--placement-tls-cert-file") : NULL;
+}
+
 static void close_reviews(struct task *self, void *ctx)
 {
     struct program *program = ctx;
@@ -171,7 +185,9 @@ static struct err *serve_reviews(struct program *program)
         .name = "the API server",
         .files = {"--placement-", flags->placement_cert_file, flags->placement_key_file, ""},
         .reload_interval_ms = flags->tls_reload_interval_ms,
+        .may_wait = true,
         .open = open_reviews,
+        .renew = renew_reviews,
         .close = close_reviews,
         .failed = on_listener_failed,
         .ctx = program,

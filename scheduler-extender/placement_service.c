@@ -70,6 +70,8 @@ static json_t *decide(const struct placement_service *service,
                             review);
 }
 
+/* Each call has a connection of its own: one that the API server keeps to a replica whose node dies
+ * would take the next calls, while the Service leads to those that live. */
 static void on_placement(struct task *self, void *ctx, const struct http_call *call,
                          struct http_reply *reply)
 {
@@ -81,6 +83,7 @@ static void on_placement(struct task *self, void *ctx, const struct http_call *c
     CLEANUP(json_decrefp) json_t *patch = err ? NULL : decide(service, &q.review);
     int64_t lasted = loop_wall_us(loop) - began;
 
+    http_reply_header(reply, "Connection", "close");
     if (err && complaint_is_due(&service->complaint, loop))
         log_warning("placement: %s", err_message(err));
     if (q.review.uid.length)
@@ -120,6 +123,12 @@ struct err *placement_service_new(struct loop *loop, const struct placement_conf
     service->readers = thread_pool_new(loop, READERS, MAX_CONNECTIONS);
     *ret = TAKE_PTR(service);
     return NULL;
+}
+
+struct err *placement_service_renew(struct placement_service *service,
+                                    const struct credentials *credentials)
+{
+    return http_server_renew(service->server, credentials->certificate, credentials->key);
 }
 
 void placement_service_close(struct task *self, struct placement_service *service)

@@ -27,5 +27,10 @@ struct err *placement_service_new(struct loop *loop, const struct placement_conf
                                   const struct credentials *credentials,
                                   struct placement_service **ret)
     __attribute__((warn_unused_result));
+/* Connections from now on are shown this certificate. INVALID, and nothing has changed, if it
+ * cannot be used. Loop's stack. */
+struct err *placement_service_renew(struct placement_service *service,
+                                    const struct credentials *credentials)
+    __attribute__((warn_unused_result));
 void placement_service_close(struct task *self,
                              struct placement_service *service); /* NULL is fine */

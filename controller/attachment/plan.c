@@ -225,7 +225,7 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
         return step(in->wanted == ROLE_IS_PRIMARY && in->role_taken ? STEP_NONE : STEP_RECORD_ROLE);
     if (in->size_differs)
         return step(STEP_RECORD_SIZE);
-    if (in->verified)
+    if (in->verified && in->since_boot)
         return step(STEP_NONE);
     if (!in->vm_read)
         return step(STEP_READ_VM);
@@ -234,7 +234,7 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
 
     const struct cloud_slot *slot = slot_of(in, in->disk_id);
     bool there = slot && !slot->leaving && slot->lun == in->lun;
-    if (there && !in->vm_recorded) /* by a version that did not */
+    if (there && (!in->vm_recorded || !in->since_boot))
         return step(STEP_RECORD_VM);
     return step(there ? STEP_VERIFIED : STEP_RECORD_LOST);
 }

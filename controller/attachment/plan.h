@@ -70,6 +70,8 @@ struct attachment_snapshot {
     bool vm_moved;    /* ... but the Node is another VM now */
     bool vm_guessed;  /* neither the record nor a Node names it: if the cloud does not have this VM,
                          that proves nothing */
+    bool since_boot;  /* the cloud was seen to have the disk there since the node was started last,
+                         or the node does not say when that was */
     bool size_differs; /* the disk has grown since the attachment's record was written */
     bool verified; /* "attached" was compared with the cloud since this process has been the leader
                     */
@@ -116,7 +118,7 @@ enum attachment_step {
     STEP_RECORD_DISPLACED, /* remove the LUN of neighbour `victim`: the VM has another disk there */
     STEP_VERIFIED,         /* remember that the VM has the disk, as recorded */
     STEP_ASK_DISK,         /* read from the disk to which VM it is attached */
-    STEP_RECORD_VM,        /* record the VM */
+    STEP_RECORD_VM,        /* record the VM, and in which boot it has the disk */
     STEP_FORGET_VM, /* remove the node's former VM, which no longer has the disk, from the record */
     STEP_RECORD_DETACHING, /* write to the status that the disk is being detached */
     STEP_DETACH,           /* let Azure detach the disk from the VM */

@@ -88,6 +88,8 @@ static bool gather_again(struct attachment_work *work, bool found)
         return false;
     }
     fresh.instance_id = TAKE_PTR(work->instance_id);
+    free(fresh.boot_id);
+    fresh.boot_id = TAKE_PTR(work->boot_id);
     fresh.instance = work->instance;
     fresh.in.vm_read = work->in.vm_read;
     fresh.in.vm_refreshed = work->in.vm_refreshed;
@@ -325,15 +327,16 @@ static void approach_end(struct approach *approach)
 }
 
 /* How old the VM's model may be. A fresh read for what leaves, or of where it was before, is not of
- * before the attachment was taken up. */
+ * before the attachment was taken up; of what nobody has asked the cloud for, all share a read. */
 static uint64_t model_age_ms(const struct attachment_work *work, const struct approach *approach,
                              bool anew)
 {
-    bool arrives = !work->in.deleting && !work->in.vm_moved;
+    bool asked_for = work->in.lun != NO_LUN || work->in.state == ATTACHMENT_DETACHING;
+    bool shares = !work->in.vm_moved && (!work->in.deleting || !asked_for);
 
     if (!anew)
         return MODEL_AGE_MS;
-    return arrives ? FULL_MODEL_AGE_MS : loop_now(work->controller->loop) - approach->began;
+    return shares ? FULL_MODEL_AGE_MS : loop_now(work->controller->loop) - approach->began;
 }
 
 /* Reads the VM's model. */

@@ -4,12 +4,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "controller/attachment/kept_fence.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/node.h"
-#include "provisioner-lib/records/fence_note.h"
+#include "provisioner-lib/records/driver_node.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- what is remembered while this process leads ---- */
@@ -54,6 +55,7 @@ void attachment_work_fini(struct attachment_work *work)
     free(work->neighbours);
     cloud_instance_fini(&work->instance);
     free(work->instance_id);
+    free(work->boot_id);
 }
 
 typedef bool has_role_fn(const Api__AzVolumeAttachment *attachment, const char *role);
@@ -169,6 +171,20 @@ static void gather_vm(struct attachment_work *work)
     work->in.vm_guessed = !recorded && !told;
 }
 
+/* A reboot may be that of another VM of the same name, to which nothing is attached. */
+static void gather_boot(struct attachment_work *work)
+{
+    const struct controller *controller = work->controller;
+    CLEANUP(freep)
+    char *key = kube_key(controller->settings.namespace_, work->attachment->spec->node_name);
+    const struct kube_object *plugin = store_get(controller->driver_nodes, key);
+    const char *boot = plugin ? driver_node_boot_id(KUBE_AS(Api__AzDriverNode, plugin)) : NULL;
+    const char *seen = attachment_annotation(work->attachment, ANNOTATION_BOOT);
+
+    work->boot_id = mem_strdup(boot);
+    work->in.since_boot = !boot || (seen && strcmp(seen, boot) == 0);
+}
+
 static void gather_volume(struct attachment_work *work)
 {
     CLEANUP(freep)
@@ -198,47 +214,6 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
            attachment_lun(attachment) != NO_LUN;
 }
 
-static bool is_out_of_service(const struct controller *controller,
-                              const Api__AzVolumeAttachment *attachment)
-{
-    const char *name = attachment->spec->node_name;
-    const struct kube_object *node = name ? store_get(controller->nodes, name) : NULL;
-
-    return node && node_is_out_of_service(KUBE_AS(Api__Node, node));
-}
-
-/* It goes, and until it has gone the fence of another node is what keeps its node from writing
- * (docs/failover.md). */
-static bool is_left_behind(const struct controller *controller, const struct kube_object *object)
-{
-    return kube_is_deleting(object->metadata) &&
-           attachment_annotation(as_attachment(object), ANNOTATION_FENCE) &&
-           is_out_of_service(controller, as_attachment(object));
-}
-
-/* By the fence that the node of `by` has taken from it. Each may have taken it from the other, one
- * of them before it fell silent: then the one that goes first had it first. */
-static bool is_fenced_off_by(const struct kube_object *left, const struct kube_object *by)
-{
-    const Api__AzVolumeAttachment *former = as_attachment(left), *holder = as_attachment(by);
-    uint64_t key = fence_note_last_key(former);
-
-    if (!key || fence_note_former(holder) != key)
-        return false;
-    return fence_note_former(former) != fence_note_key(holder) ||
-           strcmp(left->metadata->deletion_timestamp, by->metadata->deletion_timestamp) < 0;
-}
-
-/* A node that was given up itself keeps no fence against any but the one that it took over from:
- * two of them would wait for each other. */
-static bool keeps_fence_against(const struct attachment_work *work, const struct kube_object *other)
-{
-    if (!kube_is_deleting(work->object->metadata) || !is_left_behind(work->controller, other))
-        return false;
-    return !is_out_of_service(work->controller, work->attachment) ||
-           is_fenced_off_by(other, work->object);
-}
-
 /* The other attachments of the same volume. */
 static void gather_siblings(struct attachment_work *work)
 {
@@ -254,7 +229,8 @@ static void gather_siblings(struct attachment_work *work)
         if (objects[i] == work->object || strcmp(objects[i]->key, work->object->key) == 0)
             continue;
         work->in.other_shares += holds_share(other);
-        work->in.keeps_fence |= keeps_fence_against(work, objects[i]);
+        work->in.keeps_fence |=
+            work->in.deleting && keeps_fence_against(work->controller, work->object, objects[i]);
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
@@ -373,6 +349,7 @@ bool attachment_work_gather(struct controller *controller, const char *key,
         return false;
     gather_own(controller, object, in);
     gather_vm(ret);
+    gather_boot(ret);
     gather_volume(ret);
     in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
     gather_siblings(ret);

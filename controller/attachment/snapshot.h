@@ -21,6 +21,7 @@ struct attachment_work {
     struct kube_object **neighbour_objects; /* referenced; parallel to `neighbours` */
 
     char *instance_id; /* set when the VM is read */
+    char *boot_id;     /* the node's, before the VM was read; NULL: it does not say */
     struct cloud_instance instance;
     struct attachment_snapshot in;
 

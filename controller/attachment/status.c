@@ -91,6 +91,14 @@ static void add_filesystem(const struct attachment_work *work, json_t *status)
         add_note(status, ANNOTATION_FILESYSTEM, filesystem);
 }
 
+/* Where the disk is, by a model that was read in that boot. */
+static void add_vm(const struct attachment_work *work, json_t *status)
+{
+    add_note(status, ANNOTATION_VM, work->instance_id);
+    if (work->boot_id)
+        add_note(status, ANNOTATION_BOOT, work->boot_id);
+}
+
 /* The same, while nobody else may record the LUN, or that it is the primary. */
 static struct err *patch_reserved(struct task *self, struct attachment_work *work, int lun,
                                   json_t *status)
@@ -114,7 +122,7 @@ struct err *status_set_attached(struct task *self, struct attachment_work *work,
                                detail_json(work, previous, lun), "error");
 
     add_filesystem(work, status);
-    add_note(status, ANNOTATION_VM, work->instance_id);
+    add_vm(work, status);
     TRY(patch_reserved(self, work, NO_LUN, status));
     attachment_set_verified(work->controller, work->object->metadata->uid, true);
     return NULL;
@@ -156,7 +164,7 @@ struct err *status_set_vm(struct task *self, struct attachment_work *work)
 {
     json_t *status = json_object();
 
-    add_note(status, ANNOTATION_VM, work->instance_id);
+    add_vm(work, status);
     return patch_status(self, work, status);
 }
 

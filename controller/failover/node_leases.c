@@ -137,8 +137,7 @@ struct node_silence node_silence_of(const struct controller *controller, const c
         return (struct node_silence){0};
     return (struct node_silence){.since = since,
                                  .boot_id = silence_boot_id(&leases->silence, node),
-                                 .ms = silence_ms(&leases->silence, node),
-                                 .renewal_ms = silence_renewal_ms(&leases->silence, node)};
+                                 .ms = silence_ms(&leases->silence, node)};
 }
 
 bool node_silence_is_of_boot(const struct controller *controller, const char *node,
@@ -147,6 +146,12 @@ bool node_silence_is_of_boot(const struct controller *controller, const char *no
     const struct node_leases *leases = of(controller);
 
     return leases && silence_is_of_boot(&leases->silence, node, boot_id);
+}
+
+bool node_leases_note_kubelet(const struct controller *controller, const char *node,
+                              const Api__Lease *lease)
+{
+    return of(controller) && silence_note_kubelet(&of(controller)->silence, node, lease);
 }
 
 unsigned node_leases_overdue(const struct controller *controller)

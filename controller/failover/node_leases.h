@@ -22,12 +22,14 @@ struct node_silence {
     const char *since;   /* its last renewal, in the words of its Lease; borrowed */
     const char *boot_id; /* of the node that has renewed it, by the plug-in's word; borrowed */
     uint64_t ms;         /* nothing was heard for */
-    uint64_t renewal_ms; /* between its renewals */
 };
 struct node_silence node_silence_of(const struct controller *controller, const char *node);
 /* Whether the plug-in was last heard of in that boot of the node (silence.h). */
 bool node_silence_is_of_boot(const struct controller *controller, const char *node,
                              const char *boot_id);
+/* Kubelet's Lease of a silent node was read: whether kubelet is silent, too (silence.h). */
+bool node_leases_note_kubelet(const struct controller *controller, const char *node,
+                              const Api__Lease *lease);
 /* Nodes that were silent at the last read, or about to be (silence.h), and not given up before, by
  * anybody. */
 unsigned node_leases_overdue(const struct controller *controller);

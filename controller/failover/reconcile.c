@@ -17,7 +17,6 @@
 #include "controller/failover/work.h"
 #include "lib/base/log.h"
 #include "lib/base/text.h"
-#include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "lib/kube/node.h"
 #include "provisioner-lib/records/status_annotation.h"
@@ -26,23 +25,10 @@
 
 enum {
     MOST_STEPS = 64,
-    SLACK_MS = 1000,
-    US_IN_MS = 1000,
     LOOK_MS = 1000, /* at a Node that was deleted */
 };
 
 /* ---- what the API server says ---- */
-
-/* Both Leases are renewed by the node's own clock. A kubelet that has renewed its own since the
- * plug-in must have renewed again is alive, and so is the node: also one that was started anew, and
- * whose plug-in has no reason yet to renew the Lease of its former life. */
-static bool was_heard_since(const Api__Lease *kubelet, const struct node_silence *silence)
-{
-    int64_t plugin_us = timestamp_noted(silence->since);
-    int64_t kubelet_us = timestamp_noted(kubelet->spec ? kubelet->spec->renew_time : NULL);
-
-    return kubelet_us > plugin_us + (int64_t)(silence->renewal_ms + SLACK_MS) * US_IN_MS;
-}
 
 /* Of none while too many are silent to give one up: an API server in trouble is not asked for the
  * Leases of half of its nodes. */
@@ -59,8 +45,8 @@ static struct err *ask_kubelets_lease(struct task *self, struct controller *cont
         kube_get(self, controller->leader_kube, &LEASES, KUBELET_LEASES, node, &lease);
     if (err) /* one that kubelet has never written says nothing of it */
         return err_unless(err, ERR_NOT_FOUND);
-    struct node_silence silence = node_silence_of(controller, node);
-    *ret_silent = silence.since && !was_heard_since(KUBE_AS(Api__Lease, lease), &silence);
+    *ret_silent = node_silence_of(controller, node).since &&
+                  node_leases_note_kubelet(controller, node, KUBE_AS(Api__Lease, lease));
     return NULL;
 }
 
@@ -138,6 +124,23 @@ static struct err *stand_in(struct task *self, const struct failover_work *work)
     return cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
 }
 
+/* With the taint, or without: by then it is known whether the node was given up. If it cannot be
+ * read, that shows later. */
+static void see_node(struct task *self, const struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+    CLEANUP(err_freep)
+    struct err *err =
+        cached_get(self, controller->leader_kube, controller->nodes, NULL, work->name, &now);
+
+    if (!err || err_kind(err) == ERR_NOT_FOUND)
+        string_set_remove(&controller->leading->given_up, work->name);
+    else if (err_kind(err) != ERR_CANCELED)
+        log_warning("node %s: it cannot be seen whether it has its taint: %s", work->name,
+                    err_message(err));
+}
+
 /* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
  * was decided holds only if it is decided again thereafter. */
 static struct err *give_up(struct task *self, struct failover_work *work, enum failover_step step)
@@ -150,7 +153,9 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
         return NULL;
     int64_t proven_us = loop_wall_us(work->controller->loop);
     failover_tell_begun(&again);
+    string_set_add(&work->controller->leading->given_up, work->name);
     struct err *err = step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
+    see_node(self, work);
     if (err)
         return err_unless(err, ERR_EXISTS);
     failover_tell_given_up(&again, proven_us);
@@ -291,6 +296,8 @@ static void come_again(const struct failover_work *work, const char *key)
     struct controller *controller = work->controller;
     bool is_stand_in = work->in.stand_in && !work->in.registered;
 
+    if (work->in.ours || !work->since)
+        string_set_remove(&controller->leading->given_up, work->name);
     if (work->in.deleted ? work->in.n_unreleased > 0 : is_stand_in)
         workqueue_add_at(controller->leading->queues[FAILOVER_QUEUE], key,
                          loop_now(controller->loop) + LOOK_MS);

@@ -7,13 +7,21 @@
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
 #include "lib/base/text.h"
+#include "lib/base/timestamp.h"
 
-enum { MS_IN_S = 1000 };
+enum {
+    MS_IN_S = 1000,
+    US_IN_MS = 1000,
+    SLACK_MS = 1000,
+    KUBELET_S = 40, /* leaseDurationSeconds of a kubelet that says nothing of it */
+};
 
 struct silent_node {
     char *node, *renewed, *holder; /* in the Lease's words */
     char *boot_id; /* the Node's, when it was seen to be renewed; NULL: it was not, as yet */
     uint64_t ms, renewal_ms;
+    char *kubelet_renewed; /* in the words of kubelet's Lease, when it was seen last; or NULL */
+    uint64_t kubelet_ms;   /* for which it has been so */
     unsigned read;
     bool told; /* to be silent */
     UT_hash_handle hh;
@@ -26,6 +34,7 @@ static void drop(struct silence *silence, struct silent_node *entry)
     free(entry->renewed);
     free(entry->holder);
     free(entry->boot_id);
+    free(entry->kubelet_renewed);
     free(entry);
 }
 
@@ -90,6 +99,7 @@ void silence_note(struct silence *silence, const Api__Lease *lease, const char *
         entry = add(silence, lease->metadata->name);
     if (same_text(entry->renewed, spec->renew_time)) {
         entry->ms += silence->counted_ms;
+        entry->kubelet_ms += silence->counted_ms;
     } else {
         free(entry->renewed);
         entry->renewed = mem_strdup(spec->renew_time);
@@ -129,6 +139,40 @@ void silence_clear(struct silence *silence)
         drop(silence, entry);
 }
 
+/* ---- kubelet ---- */
+
+static void note_kubelet(struct silent_node *entry, const char *renewed)
+{
+    if (same_text(entry->kubelet_renewed, renewed))
+        return;
+    free(entry->kubelet_renewed);
+    entry->kubelet_renewed = mem_strdup(renewed);
+    entry->kubelet_ms = 0;
+}
+
+/* Both Leases are renewed by the node's own clock. A kubelet that has renewed its own since the
+ * plug-in must have renewed again was alive then, and so was the node: also one that was started
+ * anew, and whose plug-in has no reason yet to renew the Lease of its former life. */
+static bool outlived_plugin(const struct silent_node *entry, const char *kubelet_renewed)
+{
+    int64_t most_us = (int64_t)(entry->renewal_ms + SLACK_MS) * US_IN_MS;
+
+    return timestamp_noted(kubelet_renewed) > timestamp_noted(entry->renewed) + most_us;
+}
+
+bool silence_note_kubelet(struct silence *silence, const char *node, const Api__Lease *lease)
+{
+    struct silent_node *entry = find(silence, node);
+    const Api__LeaseSpec *spec = lease->spec;
+
+    if (!entry || !spec || !spec->renew_time)
+        return entry != NULL;
+    note_kubelet(entry, spec->renew_time);
+    int32_t promise_s = spec->lease_duration_seconds > 0 ? spec->lease_duration_seconds : KUBELET_S;
+    return !outlived_plugin(entry, spec->renew_time) ||
+           entry->kubelet_ms >= (uint64_t)promise_s * MS_IN_S;
+}
+
 /* ---- what has come of it ---- */
 
 const char *silence_since(const struct silence *silence, const char *node)
@@ -158,13 +202,6 @@ uint64_t silence_ms(const struct silence *silence, const char *node)
     const struct silent_node *entry = find(silence, node);
 
     return entry ? entry->ms : 0;
-}
-
-uint64_t silence_renewal_ms(const struct silence *silence, const char *node)
-{
-    const struct silent_node *entry = find(silence, node);
-
-    return entry ? entry->renewal_ms : 0;
 }
 
 void silence_each_news(struct silence *silence,

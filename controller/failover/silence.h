@@ -33,6 +33,12 @@ void silence_end(struct silence *silence, uint64_t now);
 void silence_failed(struct silence *silence);
 void silence_clear(struct silence *silence);
 
+/* What a read of kubelet's Lease of a silent node has found. Whether kubelet is silent, too: it has
+ * not renewed it since the plug-in fell silent, or not for as long as it has promised to
+ * (leaseDurationSeconds), counted like the plug-in's silence; a cut may end between the renewals of
+ * the two, and begin again. */
+bool silence_note_kubelet(struct silence *silence, const char *node, const Api__Lease *lease);
+
 /* When the plug-in of a silent node renewed its Lease last, in its words; NULL if the node is not
  * silent. Borrowed until the next note. */
 const char *silence_since(const struct silence *silence, const char *node);
@@ -43,9 +49,8 @@ const char *silence_boot_id(const struct silence *silence, const char *node);
  * because it was the Node's when the Lease was seen to be renewed, for machines where the plug-in
  * and kubelet do not agree on what boot it is. */
 bool silence_is_of_boot(const struct silence *silence, const char *node, const char *boot_id);
-/* How long it has been silent, and how often it renews its Lease; 0: it has none. */
+/* How long it has been silent; 0: it has no Lease. */
 uint64_t silence_ms(const struct silence *silence, const char *node);
-uint64_t silence_renewal_ms(const struct silence *silence, const char *node);
 
 /* Calls fn(ctx, node, changed) for each that is silent, and for each whose silence has begun or
  * ended since the last call: `changed`. */

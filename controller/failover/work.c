@@ -10,6 +10,7 @@
 #include "controller/failover/deleted_nodes.h"
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
+#include "controller/failover/proof.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
 #include "lib/base/alloc.h"
@@ -58,12 +59,6 @@ static const char *request_on_record(const struct kube_object *object)
     return attachment_annotation(as_attachment(object), ANNOTATION_PREEMPT_REQUEST);
 }
 
-static bool has_answered(const struct kube_object *object, const char *request)
-{
-    return request &&
-           same_text(attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED), request);
-}
-
 /* Its node is heard of and has the disk. */
 static bool can_preempt(const struct controller *controller, const struct kube_object *object)
 {
@@ -90,11 +85,9 @@ static void add_replica(struct failover_work *work, struct failover_disk *disk,
                         struct failover_volume *volume, struct kube_object *object)
 {
     const char *asked = request_on_record(object);
-    bool answered = asked && has_answered(object, asked);
+    bool answered = preempt_is_answered(object, asked);
 
-    /* Whoever has taken the fence from it since is not known to refuse the silent node. */
-    volume->proven = volume->proven ||
-                     (has_answered(object, disk->request) && fence_note_key(as_attachment(object)));
+    volume->proven = volume->proven || preempt_is_proven(object, disk->request);
     if (asked && !answered)
         ARRAY_ADD(work->unanswered, work->in.n_unanswered) = kube_object_ref(object);
     if (!can_preempt(work->controller, object))

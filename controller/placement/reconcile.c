@@ -121,6 +121,7 @@ static struct err *nominate(struct task *self, const struct controller *controll
                       pod->metadata->name, "status", patch, NULL);
 }
 
+/* What does not apply was about a pod whose gate has gone since. */
 static struct err *ungate(struct task *self, const struct controller *controller,
                           const struct kube_object *pod)
 {
@@ -128,8 +129,9 @@ static struct err *ungate(struct task *self, const struct controller *controller
 
     if (!patch)
         return err_new(ERR_INTERNAL, "pod %s has no uid", pod->key);
-    return kube_json_patch(self, controller->leading->placement_kube, &PODS,
-                           pod->metadata->namespace_, pod->metadata->name, patch);
+    struct err *err = kube_json_patch(self, controller->leading->placement_kube, &PODS,
+                                      pod->metadata->namespace_, pod->metadata->name, patch);
+    return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
 }
 
 /* ---- what is said ---- */

@@ -21,6 +21,7 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/node.h"
 #include "lib/kube/pod.h"
+#include "provisioner-lib/records/driver_node.h"
 #include "provisioner-lib/records/snapshot.h"
 
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -171,15 +172,6 @@ static void snapshot_changed(void *ctx, struct kube_object *before, struct kube_
     snapshot_progress_enqueue(controller, after);
 }
 
-/* A heartbeat alone concerns nobody. */
-static void driver_node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
-{
-    struct controller *controller = ctx;
-
-    if (!before || !after)
-        enqueue(controller, NODE_QUEUE, (after ? after : before)->metadata->name);
-}
-
 static bool node_facts_changed(const struct controller *controller,
                                const struct kube_object *before, const struct kube_object *after)
 {
@@ -195,30 +187,50 @@ static bool node_facts_changed(const struct controller *controller,
            strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
 }
 
-static bool node_booted(const struct kube_object *before, const struct kube_object *after)
+static bool is_another_boot(const char *was, const char *is)
 {
-    const char *was = before ? node_boot_id(KUBE_AS(Api__Node, before)) : NULL;
-    const char *is = after ? node_boot_id(KUBE_AS(Api__Node, after)) : NULL;
-
     return is && (!was || strcmp(was, is) != 0);
 }
 
+static const char *boot_of_node(const struct kube_object *object)
+{
+    return object ? node_boot_id(KUBE_AS(Api__Node, object)) : NULL;
+}
+
 /* It may have booted as another VM of the same name, to which nothing is attached. */
-static void doubt_attachments(struct controller *controller, const struct kube_object *node)
+static void doubt_attachments(struct controller *controller, const char *node)
 {
     const struct cloud_ops *ops = controller->cloud->ops;
+    const struct kube_object *object = store_get(controller->nodes, node);
     CLEANUP(freep) char *id = NULL;
     CLEANUP(err_freep)
-    struct err *err = ops->instance_id(controller->cloud, node->metadata->name,
-                                       node_provider_id(KUBE_AS(Api__Node, node)), &id);
+    struct err *err = ops->instance_id(
+        controller->cloud, node, object ? node_provider_id(KUBE_AS(Api__Node, object)) : NULL, &id);
     size_t n;
-    struct kube_object *const *attachments =
-        store_find(controller->attachments_by_node, node->metadata->name, &n);
+    struct kube_object *const *attachments = store_find(controller->attachments_by_node, node, &n);
 
     if (!err)
         ops->instance_forget(controller->cloud, id);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         attachment_set_verified(controller, attachments[i]->metadata->uid, false);
+        enqueue(controller, ATTACHMENT_QUEUE, attachments[i]->metadata->name);
+    }
+}
+
+static const char *boot_of_plugin(const struct kube_object *object)
+{
+    return object ? driver_node_boot_id(KUBE_AS(Api__AzDriverNode, object)) : NULL;
+}
+
+/* A heartbeat alone concerns nobody. */
+static void driver_node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
+{
+    struct controller *controller = ctx;
+
+    if (!before || !after)
+        enqueue(controller, NODE_QUEUE, (after ? after : before)->metadata->name);
+    if (after && is_another_boot(boot_of_plugin(before), boot_of_plugin(after)))
+        doubt_attachments(controller, after->metadata->name);
 }
 
 static void node_changed(void *ctx, struct kube_object *before, struct kube_object *after)
@@ -229,11 +241,11 @@ static void node_changed(void *ctx, struct kube_object *before, struct kube_obje
     struct kube_object *const *attachments = store_find(controller->attachments_by_node, name, &n);
 
     deleted_nodes_note(controller, before, after);
-    bool booted = node_booted(before, after);
+    bool booted = is_another_boot(boot_of_node(before), boot_of_node(after));
     if (!booted && !node_facts_changed(controller, before, after))
         return;
     if (booted) {
-        doubt_attachments(controller, after);
+        doubt_attachments(controller, name);
         enqueue(controller, LIMIT_QUEUE, name);
     }
     enqueue(controller, NODE_QUEUE, name);

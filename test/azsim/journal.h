@@ -1,4 +1,4 @@
-/* journal.h - every request that was answered, numbered, for tests that count calls.
+/* journal.h - every request that was acted on, numbered, for tests that count calls.
  *
  * Entries are JSON objects, one a line, in the file journal.jsonl of the state folder, which is put
  * aside as journal.jsonl.1 when it has grown to JOURNAL_MAX_FILE bytes; the last

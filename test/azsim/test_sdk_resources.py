@@ -247,9 +247,11 @@ def test_settings(azsim, compute, disk):
     azsim.control("PATCH", "settings", {"upperCaseGroups": True, "concurrentUpdates": "refused"})
     attach(compute, "0")
     assert f"/resourceGroups/{GROUP.upper()}/" in compute.disks.get(GROUP, "d").managed_by
+    rule = azsim.fault("stick", kind="deallocate")
     first = compute.virtual_machines.begin_deallocate(GROUP, "vm2")
     error = refusal(lambda: compute.virtual_machines.begin_update(GROUP, "vm2", {}))
     assert (error.status_code, error.error.code) == (409, "Conflict")
+    azsim.control("DELETE", f"faults/{rule}")
     first.result()
     for change, text in (({"pageSize": 0}, "pageSize"), ({"x": 1}, "not a setting"),
                          ({"upperCaseGroups": "x"}, "upperCaseGroups"),

@@ -27,6 +27,7 @@ enum {
     TAKE_BACK_MS = 30 * 1000,
     AGAIN_MS = 5 * 60 * 1000, /* external-attacher's longest pause after a refusal */
     PUBLISH_MS = 15 * 1000,   /* where a replica is: no call to Azure takes as little */
+    KUBELET_MS = 40 * 1000,   /* its promise */
     MOST_SILENT = 2,
 };
 
@@ -142,7 +143,7 @@ static uint64_t key_on_record(const struct sim *sim, const struct record *record
 /* The boot that is given up: it may have been started anew since Azure has said that it is off. */
 static bool has_ended(const struct machine *machine, const char *given_up)
 {
-    CLEANUP(freep) char *boot = mem_printf("%s-%u", machine->name, machine->boots);
+    CLEANUP(freep) char *boot = machine_boot_id(machine);
 
     return !machine->up || strcmp(given_up, boot) != 0;
 }
@@ -320,7 +321,7 @@ static bool may_be_late(const struct invariants *invariants, const struct machin
                         uint64_t since)
 {
     return !servers_were_well(invariants, since) || !node_lease_is_held(machine) ||
-           machine->lease_renewed + MINUTE_MS / 4 < machine->silent_since;
+           machine->lease_boot != machine->boots;
 }
 
 /* Either by the disks of its volumes or by Azure's word, for which it is asked again and again. */
@@ -345,11 +346,19 @@ static bool was_provable(const struct machine *machine, uint64_t began, uint64_t
            now >= off_since + MOST_PAUSE_MS + DECISION_MS;
 }
 
+/* Kubelet counts as alive for as long as it has promised, if it was heard of after the plug-in. */
+static uint64_t due_at(const struct sim *sim, const struct machine *machine)
+{
+    bool outlived = machine->renewed > machine->lease_renewed + renewal_ms(sim);
+
+    return machine->silent_since + sim->node_grace_ms + DECISION_MS + (outlived ? KUBELET_MS : 0);
+}
+
 static void check_silent(const struct invariants *invariants, struct machine *machine)
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
-    uint64_t due = machine->silent_since + sim->node_grace_ms + DECISION_MS;
+    uint64_t due = due_at(sim, machine);
 
     if (machine_is_connected(machine) || machine_is_out_of_service(machine) ||
         !machine->registered || machine->dismissed || machine->silent_since < 2 * MINUTE_MS)
@@ -385,7 +394,7 @@ static void check_taken_back(const struct invariants *invariants, const struct m
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
-    CLEANUP(freep) char *boot = mem_printf("%s-%u", machine->name, machine->boots);
+    CLEANUP(freep) char *boot = machine_boot_id(machine);
 
     if (!machine->given_up || strcmp(machine->given_up, boot) == 0 ||
         !machine_is_connected(machine) || !machine->ready || now < TAKE_BACK_MS ||
@@ -396,9 +405,11 @@ static void check_taken_back(const struct invariants *invariants, const struct m
                          machine->name, (double)machine->connected_since / 1000);
 }
 
-/* A person has it attached elsewhere, too: one of them comes first. */
+/* Somebody has deleted the Node; or has it attached elsewhere, too: one of them comes first. */
 static bool is_hindered(const struct sim *sim, const struct publication *publication)
 {
+    if (!publication->machine->registered)
+        return true;
     LIST_FOREACH(&sim->world->publications, link) {
         const struct publication *other = PUBLICATION_OF(link);
 

@@ -135,6 +135,13 @@ static void note_answer(const struct pace *pace, struct subject *subject,
 
 /* ---- the way ---- */
 
+/* Whoever made the request looks once more when it has a connection: a refusal may have come since
+ * its turn, at the same moment even. */
+static bool is_sent(const struct http_request *request)
+{
+    return !request->may_send || request->may_send(request->may_send_ctx);
+}
+
 /* To Azure. */
 static struct err *exchange_in_turn(struct task *self, struct pace *pace,
                                     const struct http_request *request, struct http_response *ret)
@@ -154,7 +161,7 @@ static struct err *exchange(struct http_transport *http, struct task *self,
 {
     struct pace *pace = CONTAINER_OF(http, struct pace, http);
 
-    if (pace->cut)
+    if (pace->cut || !is_sent(request))
         return http_exchange(self, pace->inner, request, ret);
     struct subject *subject = subject_of(pace, request);
 

@@ -17,7 +17,8 @@ enum {
     BOOT_LEAST_MS = 20 * 1000,
     BOOT_MOST_MS = 60 * 1000,
     BEAT_MS = 30 * 1000,
-    NEWS_MS = 300, /* until a change of the driver's objects is looked at */
+    NEWS_MS = 300,              /* until a change of the driver's objects is looked at */
+    PLUGIN_LATE_MS = 10 * 1000, /* after kubelet, at most, when the machine starts */
 };
 
 static struct loop *loop(const struct machine *machine)
@@ -51,23 +52,26 @@ bool machine_reaches_server(const struct machine *machine)
 
 /* ---- heartbeats ---- */
 
-/* Kubelet's lease and the plug-in's AzDriverNode; what is missing is made. */
+/* Kubelet's lease and, while the plug-in runs, its AzDriverNode; what is missing is made. */
 static void beat(void *ctx)
 {
     struct machine *machine = ctx;
     uint64_t now = loop_now(loop(machine));
+    bool serves = machine_serves(machine);
 
     if (!machine_is_connected(machine) || machine->dismissed)
         return;
     if (!machine->registered)
         node_register(machine);
-    bool is_news = node_count_free_slots(machine) != machine->free_slots;
-    if (now >= machine->beat_due || is_news) {
+    if (now >= machine->beat_due || (serves && node_has_news(machine))) {
         machine->beat_due = now + BEAT_MS - world_draw(machine->world, 0, BEAT_MS / 5);
         machine->renewed = now;
         node_beat(machine);
     }
-    loop_start_timer(loop(machine), &machine->beat, machine->beat_due, beat, machine);
+    uint64_t next = machine->beat_due;
+    if (!serves && !machine->plugin_gone && machine->plugin_back < next)
+        next = machine->plugin_back;
+    loop_start_timer(loop(machine), &machine->beat, next, beat, machine);
 }
 
 void machine_heard(struct machine *machine)
@@ -84,6 +88,11 @@ struct err *machine_wait(struct task *self, struct machine *machine, uint64_t de
 {
     TRY(wait_for_change(self, &machine->changed, deadline));
     return task_is_cancelled(self) ? err_new(ERR_CANCELED, "the task was cancelled") : NULL;
+}
+
+char *machine_boot_id(const struct machine *machine)
+{
+    return mem_printf("%s-%u", machine->name, machine->boots);
 }
 
 static void connect(struct machine *machine)
@@ -109,6 +118,14 @@ static void fall_silent(struct machine *machine)
 {
     if (machine_is_connected(machine))
         machine->silent_since = loop_now(loop(machine));
+}
+
+/* From `at` on, anew. */
+static void plugin_starts(struct machine *machine, uint64_t at)
+{
+    machine->plugin_back = at;
+    machine->plugin_told = false;
+    machine->plugin_starts++;
 }
 
 /* ---- its VM ---- */
@@ -162,6 +179,8 @@ static void boot(void *ctx)
     machine->up = true;
     machine->dismissed = machine->plugin_gone = false;
     machine->boots++;
+    plugin_starts(machine,
+                  world_now(machine->world) + world_draw(machine->world, 0, PLUGIN_LATE_MS));
     sim_note(machine->world->sim, "%s is up", machine->name);
     node_attachments_heard(machine);
     node_attachments_forget(machine);
@@ -313,10 +332,9 @@ void machine_lose_plugin(struct machine *machine)
 void machine_restart_plugin(struct machine *machine, uint64_t ms)
 {
     sim_note(machine->world->sim, "the plug-in of %s crashes", machine->name);
-    machine->plugin_back = world_now(machine->world) + ms;
+    plugin_starts(machine, world_now(machine->world) + ms);
     machine->answering = false;
     node_fence_look(machine);
-    machine->plugin_starts++;
     node_attachments_forget(machine);
     running_jobs_orphan(machine);
 }

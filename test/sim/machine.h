@@ -71,7 +71,8 @@ struct machine {
     bool notes_left;    /* of jobs that have ended, perhaps */
     struct timer look;  /* of the plug-in, at its jobs and such notes */
     unsigned plugin_starts;
-    uint64_t plugin_back; /* loop_now time: it has crashed, and serves from then on */
+    uint64_t plugin_back; /* loop_now time: it serves from then on, since its last start */
+    bool plugin_told;     /* its AzDriverNode, since then */
     struct timer beat, boot;
     uint64_t beat_due;      /* of the next, if nothing changes before */
     struct waiters changed; /* anything that a pod's worker may wait for */
@@ -100,6 +101,7 @@ void machine_hibernate(struct machine *machine);
 /* Azure says that it does not run, or there is none. */
 bool machine_is_off(const struct machine *machine);
 void machine_power_on(struct machine *machine); /* with a new boot id */
+char *machine_boot_id(const struct machine *machine);
 /* Its connection to the API server; `frozen` if it also stands still. */
 void machine_cut(struct machine *machine, bool frozen);
 void machine_heal(struct machine *machine);

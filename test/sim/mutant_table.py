@@ -7,6 +7,7 @@ import mutation
 PLAN = "controller/attachment/plan.c"
 VOLUME_PLAN = "controller/volume/plan.c"
 VIEW = "controller/attachment/snapshot.c"
+KEPT_FENCE = "controller/attachment/kept_fence.c"
 NAMES = "controller/cache/volume_name.c"
 RECORD = "controller/attachment/status.c"
 QUEUE = "provisioner-lib/azure/vm_queue.c"
@@ -388,13 +389,12 @@ MUTANTS = [
     silent("given up with a volume that does not want it", FAILOVER,
            "    if (!volume->wanted)", "    if (!volume->wanted && volume->n_replicas == 0)"),
     silent("an answer from before the node was heard of proves", SILENT,
-           "    volume->proven = volume->proven ||\n"
-           "                     (has_answered(object, disk->request) && fence_note_key(as_attachment(object)));",
+           "    volume->proven = volume->proven || preempt_is_proven(object, disk->request);",
            "    const char *answer = attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED);\n"
            "    volume->proven |= disk->request && answer && strncmp(answer, disk->request, 18) == 0;"),
     silent("kubelet is not asked", "controller/failover/reconcile.c",
-           "silence.since && !was_heard_since(KUBE_AS(Api__Lease, lease), &silence);",
-           "silence.since && (!was_heard_since(KUBE_AS(Api__Lease, lease), &silence) || true);"),
+           "node_leases_note_kubelet(controller, node, KUBE_AS(Api__Lease, lease));",
+           "(node_leases_note_kubelet(controller, node, KUBE_AS(Api__Lease, lease)) || true);"),
     silent("what was asked of a node's replicas stays when it is heard of", FAILOVER,
            "return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);",
            "return plain(FAILOVER_NONE);"),
@@ -411,8 +411,8 @@ MUTANTS = [
     silent("other nodes lose the disk before the one that was given up", PLAN,
            "    return step(leaves_by_swap(in) || in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);",
            "    return step(leaves_by_swap(in) ? STEP_REQUEUE : STEP_DETACH);"),
-    Mutant("a node that was given up takes a fence with it that another one needs", "controller/attachment/snapshot.c",
-           "           is_fenced_off_by(other, work->object);", "           (is_fenced_off_by(other, work->object) && false);",
+    Mutant("a node that was given up takes a fence with it that another one needs", KEPT_FENCE,
+           "    return is_fenced_off_by(other, going) ||", "    return (is_fenced_off_by(other, going) && !is_out_of_service(controller, going)) ||",
            "silent-nodes", "silent-successor-too", "failover"),
     silent("detached while it is the primary on record", SILENT,
            "        if (attachment_phase_of(work->controller, objects[i]) != PHASE_REPLICA_ATTACHED)",

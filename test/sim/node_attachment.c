@@ -84,6 +84,14 @@ static const json_t *find(const struct machine *machine, const struct volume *vo
 
 /* ---- what that says ---- */
 
+static bool is_of_boot(const struct machine *machine, const json_t *notes)
+{
+    CLEANUP(freep) char *boot_id = machine_boot_id(machine);
+    const char *seen = json_string_value(json_object_get(notes, ANNOTATION_BOOT));
+
+    return !seen || strcmp(seen, boot_id) == 0;
+}
+
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret)
 {
@@ -100,7 +108,9 @@ bool node_attachment_is_ready(const struct machine *machine, const struct volume
         return false;
     snprintf(ret->uid, sizeof ret->uid, "%s", text_at(metadata, "uid"));
     ret->lun = (unsigned)strtoul(lun, NULL, 10);
-    ret->recorded = json_object_get(json_object_get(status, "annotation"), ANNOTATION_FILESYSTEM);
+    const json_t *notes = json_object_get(status, "annotation");
+    ret->recorded = json_object_get(notes, ANNOTATION_FILESYSTEM);
+    ret->of_boot = is_of_boot(machine, notes);
     return true;
 }
 

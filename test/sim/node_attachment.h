@@ -14,6 +14,7 @@ struct place {
     char uid[64];
     unsigned lun;
     bool recorded; /* that the disk has a file system */
+    bool of_boot;  /* Azure was seen to have the disk there in this boot of the machine */
 };
 
 /* The machine does not reach the API server any more, or does again: to be called whenever that may

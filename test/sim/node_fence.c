@@ -117,7 +117,7 @@ static struct err *record(struct task *self, const struct mount *mount, const st
 }
 
 /* A fence that was in place already was taken from whom the record says. */
-static uint64_t former_on_record(const struct machine *machine, const char *name, uint64_t key)
+static uint64_t former_on_record(const struct machine *machine, const char *name)
 {
     const json_t *json =
         kube_server_get(machine->world->sim->kube, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name);
@@ -129,8 +129,7 @@ static uint64_t former_on_record(const struct machine *machine, const char *name
     struct err *err = kube_object_decode(AZ_VOLUME_ATTACHMENTS.type, json, &object);
     if (err)
         abort(); /* the driver has written it */
-    const Api__AzVolumeAttachment *attachment = KUBE_AS(Api__AzVolumeAttachment, object);
-    return fence_note_key(attachment) == key ? fence_note_former(attachment) : 0;
+    return fence_note_former(KUBE_AS(Api__AzVolumeAttachment, object));
 }
 
 struct err *node_fence_take(struct task *self, struct mount *mount, const struct place *place)
@@ -154,7 +153,7 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
         TRY(take_step(machine, device, key, &held, &former));
     }
     if (!former)
-        former = former_on_record(machine, node_attachment_name(machine, mount->volume), key);
+        former = former_on_record(machine, node_attachment_name(machine, mount->volume));
     CLEANUP(freep) char *text = fence_note_held(key, former);
     TRY(record(self, mount, place, text));
     mount->key = key;

@@ -111,7 +111,7 @@ static void renew(void *ctx)
         give_up(machine);
         return;
     }
-    CLEANUP(freep) char *boot_id = mem_printf("%s-%u", machine->name, machine->boots);
+    CLEANUP(freep) char *boot_id = machine_boot_id(machine);
     machine->holds_lease = true;
     machine->lease_boot = machine->boots;
     machine->lease_renewed = world_now(machine->world);

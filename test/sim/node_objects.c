@@ -117,7 +117,7 @@ void node_register(struct machine *machine)
 
 void node_report_boot(struct machine *machine)
 {
-    CLEANUP(freep) char *boot_id = mem_printf("%s-%u", machine->name, machine->boots);
+    CLEANUP(freep) char *boot_id = machine_boot_id(machine);
 
     world_patch(machine->world, &NODES, NULL, machine->name, "status",
                 json_pack("{s:{s:{s:s}}}", "status", "nodeInfo", "bootID", boot_id));
@@ -269,6 +269,11 @@ int node_count_free_slots(const struct machine *machine)
     return free > 0 ? free : 0;
 }
 
+bool node_has_news(const struct machine *machine)
+{
+    return !machine->plugin_told || node_count_free_slots(machine) != machine->free_slots;
+}
+
 static void renew_lease(struct machine *machine)
 {
     struct world *world = machine->world;
@@ -290,18 +295,20 @@ static void write_heartbeat(struct machine *machine)
 {
     struct world *world = machine->world;
     const char *name = machine->name;
+    CLEANUP(freep) char *boot_id = machine_boot_id(machine);
     char now[TIMESTAMP_SIZE];
 
     format_now(machine, now);
-    json_t *status =
-        json_pack("{s:s, s:b, s:s, s:[{s:s, s:s, s:s, s:s, s:s}]}", "lastHeartbeatTime", now,
-                  "readyForVolumeAllocation", 1, "statusMessage", "Driver node healthy.",
-                  "conditions", "type", "IsNodePluginReady", "status", "True", "lastHeartbeatTime",
-                  now, "reason", "Healthy", "message", "volumes can be staged");
+    json_t *status = json_pack(
+        "{s:s, s:b, s:s, s:s, s:[{s:s, s:s, s:s, s:s, s:s}]}", "lastHeartbeatTime", now,
+        "readyForVolumeAllocation", 1, "statusMessage", "Driver node healthy.", "bootId", boot_id,
+        "conditions", "type", "IsNodePluginReady", "status", "True", "lastHeartbeatTime", now,
+        "reason", "Healthy", "message", "volumes can be staged");
     if (!kube_server_get(world->sim->kube, &AZ_DRIVER_NODES, WORLD_NAMESPACE, name))
         world_create(
             world, &AZ_DRIVER_NODES, WORLD_NAMESPACE,
             json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", name, "spec", "nodeName", name));
+    machine->plugin_told = true;
     machine->free_slots = node_count_free_slots(machine);
     if (machine->free_slots >= 0)
         json_object_set_new(status, "slots", json_pack("{s:i}", "free", machine->free_slots));
@@ -313,7 +320,8 @@ void node_beat(struct machine *machine)
 {
     if (!machine->world->sim->landscape.failover)
         renew_lease(machine); /* else node_lease.h does */
-    write_heartbeat(machine);
+    if (machine_serves(machine))
+        write_heartbeat(machine);
     if (machine->ready)
         return;
     sim_note(machine->world->sim, "%s is ready again", machine->name);

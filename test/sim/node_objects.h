@@ -16,6 +16,8 @@ void node_beat(struct machine *machine);
 /* Places for disks on the VM that are not taken; -1 as long as the controller did not say how many
  * there are. */
 int node_count_free_slots(const struct machine *machine);
+/* What the plug-in has to tell before its next heartbeat is due. */
+bool node_has_news(const struct machine *machine);
 /* The boot that the driver has given up, by the taint of a Node (NULL is fine); NULL: none. */
 const char *node_given_up(const json_t *node);
 /* Whether the Node stands in for one that was deleted, likewise. */

@@ -16,7 +16,7 @@ static void look_at_machine(struct machine *machine)
     uint64_t now = world_now(machine->world);
     uint64_t since = machine->given_up_at > machine->connected_since ? machine->given_up_at
                                                                      : machine->connected_since;
-    CLEANUP(freep) char *boot = mem_printf("%s-%u", machine->name, machine->boots);
+    CLEANUP(freep) char *boot = machine_boot_id(machine);
 
     if (!machine->given_up || strcmp(machine->given_up, boot) != 0 || machine->struck ||
         machine->retired || !machine_is_connected(machine) || now - since < REBOOT_MS)

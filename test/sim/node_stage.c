@@ -109,6 +109,21 @@ static struct err *mark_copy(struct task *self, const struct mount *mount,
     return running_job(self, machine, mount->volume, place, JOB_SET_UUID, deadline);
 }
 
+/* What the disk carries does not show whose it is: the VM may have been made anew since. */
+static struct err *await_boot(struct task *self, const struct mount *mount,
+                              const struct place *place, uint64_t deadline)
+{
+    struct machine *machine = mount->machine;
+    struct place now;
+
+    for (;;) {
+        TRY(node_attachment_check(machine, mount->volume, place));
+        if (node_attachment_is_ready(machine, mount->volume, &now) && now.of_boot)
+            return NULL;
+        TRY(machine_wait(self, machine, deadline));
+    }
+}
+
 static struct err *prepare(struct task *self, const struct mount *mount, const struct place *place,
                            uint64_t deadline)
 {
@@ -120,6 +135,11 @@ static struct err *prepare(struct task *self, const struct mount *mount, const s
     if (!content)
         return err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
     TRY(node_prove(self, mount, place, content, &verdict));
+    if (volume->wish.block || verdict.format || verdict.copy)
+        TRY(await_boot(self, mount, place, deadline));
+    content = content_at(machine, place);
+    if (!content)
+        return err_new(ERR_UNAVAILABLE, "the device at LUN %u has gone", place->lun);
     if (verdict.format)
         TRY(running_job(self, machine, volume, place, JOB_MKFS, deadline));
     else if (verdict.copy)

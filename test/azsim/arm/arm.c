@@ -105,7 +105,8 @@ static void exchange_fini(struct exchange *exchange)
     free(exchange->vm);
 }
 
-/* Waits, acts, waits, as far as the client does not go away. */
+/* Waits, acts, waits, as far as the client does not go away. What it did is on record at once: it
+ * stays done if the program is killed while it waits. */
 static void run(struct task *self, struct request *request, enum latency_kind latency)
 {
     struct exchange *exchange = &request->exchange;
@@ -118,8 +119,8 @@ static void run(struct task *self, struct request *request, enum latency_kind la
     if (!err) {
         loop_call(self, serve, request);
         request->latency_ms = ms += exchange->stall_ms;
-        err = ms ? task_sleep(self, ms - before) : NULL;
         write_record(request);
+        err = ms ? task_sleep(self, ms - before) : NULL;
     }
     exchange->reply->hang_up |= err != NULL;
     err_free(err);

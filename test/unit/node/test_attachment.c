@@ -143,6 +143,35 @@ static void test_not_ready(void **state)
     }
 }
 
+static void test_boots(void **state)
+{
+    static const struct {
+        const char *notes;
+        bool seen;
+    } rows[] = {
+        {"{}", true}, /* by a controller that does not say */
+        {"{'disk.csi.azure.com/boot-id':'boot-2'}", true},
+        {"{'disk.csi.azure.com/boot-id':'boot-1'}", false},
+        {"{'disk.csi.azure.com/boot-id':'boot-22'}", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *text = mem_printf("{" META ",'status':{'annotation':%s}}", rows[i].notes);
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
+        struct err *err = attachment_check_boot(KUBE_AS(Api__AzVolumeAttachment, object), "boot-2");
+
+        if (rows[i].seen)
+            assert_ok(err);
+        else
+            assert_fails(err, ERR_BUSY,
+                         "the machine was started anew, and the controller has not confirmed yet "
+                         "that its VM still has the disk of AzVolumeAttachment data-n1-attachment");
+    }
+}
+
 static void test_places(void **state)
 {
     static const struct {
@@ -167,9 +196,8 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ready),
-        cmocka_unit_test(test_ready_in_spite_of_an_error),
-        cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_ready),     cmocka_unit_test(test_ready_in_spite_of_an_error),
+        cmocka_unit_test(test_not_ready), cmocka_unit_test(test_boots),
         cmocka_unit_test(test_places),
     };
 

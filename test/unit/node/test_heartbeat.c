@@ -143,8 +143,8 @@ static void expect_patch(const struct heartbeat *heartbeat, const char *before,
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
         before ? object_of(&api__az_driver_node__descriptor, before) : NULL;
-    json_t *patch =
-        heartbeat_patch(heartbeat, NOW, object ? KUBE_AS(Api__AzDriverNode, object) : NULL);
+    json_t *patch = heartbeat_patch(heartbeat, NOW, "boot-2",
+                                    object ? KUBE_AS(Api__AzDriverNode, object) : NULL);
     json_t *wanted = json_of(expected);
 
     if (!json_equal(patch, wanted)) {
@@ -170,21 +170,25 @@ static void test_patch(void **state)
 
     (void)state;
     expect_patch(&starting, NULL,
-                 "{'status':{'lastHeartbeatTime':'" NOW "','readyForVolumeAllocation':false,"
+                 "{'status':{'bootId':'boot-2','lastHeartbeatTime':'" NOW
+                 "','readyForVolumeAllocation':false,"
                  "'statusMessage':'Driver node initializing.'," CONDITION("False", NOW,
                                                                           "Initializing") "}}");
     expect_patch(&ready, NULL,
-                 "{'status':{'lastHeartbeatTime':'" NOW "','readyForVolumeAllocation':true,"
+                 "{'status':{'bootId':'boot-2','lastHeartbeatTime':'" NOW
+                 "','readyForVolumeAllocation':true,"
                  "'statusMessage':'Driver node healthy.'," CONDITION(
                      "True", NOW, "Healthy") ","
                                              "'slots':{'free':3}}}");
     expect_patch(&ready, was_ready,
-                 "{'status':{'lastHeartbeatTime':'" NOW "','readyForVolumeAllocation':true,"
+                 "{'status':{'bootId':'boot-2','lastHeartbeatTime':'" NOW
+                 "','readyForVolumeAllocation':true,"
                  "'statusMessage':'Driver node healthy.'," CONDITION(
                      "True", BEFORE, "Healthy") ","
                                                 "'slots':{'free':3}}}");
     expect_patch(&starting, was_ready,
-                 "{'status':{'lastHeartbeatTime':'" NOW "','readyForVolumeAllocation':false,"
+                 "{'status':{'bootId':'boot-2','lastHeartbeatTime':'" NOW
+                 "','readyForVolumeAllocation':false,"
                  "'statusMessage':'Driver node initializing.'," CONDITION("False", NOW,
                                                                           "Initializing") "}}");
 }

@@ -182,6 +182,13 @@ static const struct row rows[] = {
     {"a new leader reads once whether the cloud agrees", "P", "P", "attached", 1, "", NULL,
      "read-vm"},
     {"it does", "P", "P", "attached", 1, "", "ok 4: 1=d", "verified"},
+    {"it does in another boot of the node: that goes on record", "P", "P", "attached", 1,
+     "former-boot", "ok 4: 1=d", "record-vm"},
+    {"after a boot it is read again, however sure it was before", "P", "P", "attached", 1,
+     "former-boot verified", NULL, "read-vm"},
+    {"nothing of a boot goes on record by a VM that is gone", "P", "P", "attached", 1,
+     "former-boot", "-", "record-lost"},
+    {"a promotion waits for no look", "P", "R", "attached", 1, "former-boot", NULL, "record-role"},
     {"it does not: gone", "P", "P", "attached", 1, "", "ok 4:", "record-lost"},
     {"it does not: elsewhere", "P", "P", "attached", 1, "", "ok 4: 2=d", "record-lost"},
     {"it does not: leaving", "R", "R", "attached", 1, "", "ok 4: 1=D", "record-lost"},
@@ -318,6 +325,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->node_exists = !strstr(flags, "no-node");
     in->volume_ready = !strstr(flags, "no-volume");
     in->verified = strstr(flags, "verified");
+    in->since_boot = !strstr(flags, "former-boot");
     in->size_differs = strstr(flags, "size-differs");
     in->primary_attached = strstr(flags, "primary-attached");
     in->primary_waits = strstr(flags, "primary-waits");
@@ -444,7 +452,7 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
         w->in.owner = w->vm.n_slots ? DISK_OWNER_FOUND : DISK_OWNER_NONE;
         return;
     case STEP_RECORD_VM:
-        w->in.vm_recorded = true;
+        w->in.vm_recorded = w->in.since_boot = true;
         w->in.vm_guessed = false;
         return;
     case STEP_ADD_FINALIZER:
@@ -474,6 +482,7 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
         w->in.state = ATTACHMENT_ATTACHED;
         w->in.role = w->in.wanted;
         w->in.lun = plan.lun;
+        w->in.since_boot = true;
         return;
     case STEP_RECORD_ROLE:
         w->in.role = w->in.wanted;

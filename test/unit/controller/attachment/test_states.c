@@ -62,6 +62,7 @@ static void put_into(struct world *w, enum attachment_phase phase)
         .lun = pending ? NO_LUN : LUN,
         .node_exists = true,
         .verified = in_phase[phase].disk,
+        .since_boot = true,
         .volume_ready = true,
         .max_shares = 3,
         .primary_attached = in_phase[phase].wanted == ROLE_IS_REPLICA,

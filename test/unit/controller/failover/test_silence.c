@@ -87,7 +87,6 @@ static void test_a_grace_period_after_it_was_seen_first(void **state)
     (void)state;
     read_until_silent(&seen, "1", GRACE / PERIOD + 1);
     assert_int_equal(silence_ms(&seen.silence, "a"), GRACE);
-    assert_int_equal(silence_renewal_ms(&seen.silence, "a"), 666);
     silence_clear(&seen.silence);
 }
 
@@ -166,7 +165,7 @@ static void test_one_that_is_gone(void **state)
     assert_null(silence_since(&seen.silence, "a"));
     expect_news(&seen, 1, 1);
     read_one(&seen, NULL);
-    assert_int_equal(silence_renewal_ms(&seen.silence, "a"), 0);
+    assert_null(silence_boot_id(&seen.silence, "a"));
     silence_clear(&seen.silence);
 }
 
@@ -203,6 +202,75 @@ static void test_not_before_the_promise_is_broken(void **state)
         reads++;
     }
     assert_int_equal(reads, 8 * 1000 / PERIOD + 1); /* its six seconds and two for a renewal */
+    silence_clear(&seen.silence);
+}
+
+/* ---- kubelet ---- */
+
+#define SECONDS(s) "2026-01-01T00:00:" #s ".000000Z"
+
+static bool kubelet_is_silent(struct seen *seen, const char *renewed, int promise_s)
+{
+    Api__LeaseSpec spec = API__LEASE_SPEC__INIT;
+    Api__Lease lease = API__LEASE__INIT;
+
+    spec.renew_time = (char *)(uintptr_t)renewed;
+    spec.has_lease_duration_seconds = promise_s > 0;
+    spec.lease_duration_seconds = promise_s;
+    lease.spec = &spec;
+    return silence_note_kubelet(&seen->silence, "a", &lease);
+}
+
+static struct seen silent_since(const char *renewed)
+{
+    struct seen seen = start();
+
+    read_until_silent(&seen, renewed, GRACE / PERIOD + 1);
+    return seen;
+}
+
+static void test_kubelet_was_heard_of_since(void **state)
+{
+    struct seen seen = silent_since(SECONDS(10));
+
+    (void)state;
+    assert_false(kubelet_is_silent(&seen, SECONDS(20), 40));
+    assert_true(kubelet_is_silent(&seen, SECONDS(05), 40));
+    assert_true(kubelet_is_silent(&seen, SECONDS(11), 40)); /* before the plug-in had to again */
+    assert_true(kubelet_is_silent(&seen, NULL, 40));
+    silence_clear(&seen.silence);
+    assert_false(kubelet_is_silent(&seen, SECONDS(05), 40)); /* nobody is silent */
+}
+
+/* A cut ends after the plug-in was last heard of, for long enough for kubelet, and begins again. */
+static void test_kubelet_is_silent_by_its_own_promise(void **state)
+{
+    struct seen seen = silent_since(SECONDS(10));
+
+    (void)state;
+    assert_false(kubelet_is_silent(&seen, SECONDS(20), 3));
+    for (int ms = 0; ms < 3000; ms += PERIOD) {
+        assert_false(kubelet_is_silent(&seen, SECONDS(20), 3));
+        read_one(&seen, SECONDS(10));
+    }
+    assert_true(kubelet_is_silent(&seen, SECONDS(20), 3));
+    assert_false(kubelet_is_silent(&seen, SECONDS(20), 0)); /* 40 s, if it does not say */
+    assert_false(kubelet_is_silent(&seen, SECONDS(30), 3)); /* heard of again */
+    silence_clear(&seen.silence);
+}
+
+static void test_kubelets_silence_counts_like_the_plugins(void **state)
+{
+    struct seen seen = silent_since(SECONDS(10));
+
+    (void)state;
+    assert_false(kubelet_is_silent(&seen, SECONDS(20), 3));
+    for (int i = 0; i < 100; i++) {
+        silence_failed(&seen.silence);
+        seen.now += PERIOD;
+    }
+    read_one(&seen, SECONDS(10));
+    assert_false(kubelet_is_silent(&seen, SECONDS(20), 3));
     silence_clear(&seen.silence);
 }
 
@@ -266,6 +334,9 @@ int main(void)
         cmocka_unit_test(test_one_that_is_gone),
         cmocka_unit_test(test_time_without_answers_does_not_count),
         cmocka_unit_test(test_not_before_the_promise_is_broken),
+        cmocka_unit_test(test_kubelet_was_heard_of_since),
+        cmocka_unit_test(test_kubelet_is_silent_by_its_own_promise),
+        cmocka_unit_test(test_kubelets_silence_counts_like_the_plugins),
         cmocka_unit_test(test_those_cut_off_together_are_overdue_together),
         cmocka_unit_test(test_whoever_renews_in_time_is_not_overdue),
     };
