@@ -101,8 +101,11 @@ static struct err *scan(struct task *self, struct check *check)
     CLEANUP(cluster_fini) struct cluster cluster = {0};
     CLEANUP(view_source_fini) struct view_source of = {0};
     CLEANUP(findings_fini) struct findings seen = {0};
+    struct cluster_query query = check->config->query;
 
-    TRY(cluster_read(self, check->config->kube, &check->config->query, &cluster));
+    query.parts = CLUSTER_VOLUME_ATTACHMENTS | CLUSTER_SNAPSHOTS |
+                  (check->config->cloud ? CLUSTER_IDENTITY : 0);
+    TRY(cluster_read(self, check->config->kube, &query, &cluster));
     view_source_init(&of, &cluster.view);
     TRY(compare_records(self, &of.source, &seen));
     if (check->config->cloud) {

@@ -12,9 +12,9 @@
 
 struct check_config {
     struct kube *kube;
-    struct cloud *cloud; /* NULL: records only */
-    struct cluster_query query;
-    const char *prices; /* as price.h has them */
+    struct cloud *cloud;        /* NULL: records only */
+    struct cluster_query query; /* but for its parts, which the check knows */
+    const char *prices;         /* as price.h has them */
 };
 
 /* `ret` has "findings" (and a deprecated copy, "differences": docs/upgrading.md), "machines",

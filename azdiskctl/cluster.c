@@ -1,5 +1,6 @@
 #include "azdiskctl/cluster.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -108,29 +109,48 @@ static bool is_bound(const struct kube_object *pv)
     return status && status->phase && strcmp(status->phase, "Bound") == 0;
 }
 
-const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id)
+const struct kube_object *pv_among(const struct object_list *pvs, const char *disk_id)
 {
-    const struct object_list *list = &cluster->view.persistent_volumes;
     const struct kube_object *found = NULL;
 
-    for (size_t i = 0; disk_id && i < list->n; i++) {
-        const char *handle = persistent_volume_handle(list->items[i]);
+    for (size_t i = 0; disk_id && i < pvs->n; i++) {
+        const char *handle = persistent_volume_handle(pvs->items[i]);
 
         if (handle && strcasecmp(handle, disk_id) == 0 &&
-            (!found || (!is_bound(found) && is_bound(list->items[i]))))
-            found = list->items[i];
+            (!found || (!is_bound(found) && is_bound(pvs->items[i]))))
+            found = pvs->items[i];
     }
     return found;
 }
 
-char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
+const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id)
 {
-    const struct kube_object *object = pv_of_disk(cluster, disk_id);
-    const Api__PersistentVolumeSpec *spec =
-        object ? KUBE_AS(Api__PersistentVolume, object)->spec : NULL;
+    return pv_among(&cluster->view.persistent_volumes, disk_id);
+}
+
+char *claim_of_pv(const struct kube_object *pv)
+{
+    const Api__PersistentVolumeSpec *spec = pv ? KUBE_AS(Api__PersistentVolume, pv)->spec : NULL;
     const Api__ObjectReference *claim = spec ? spec->claim_ref : NULL;
 
     return claim && claim->name ? kube_key(claim->namespace_, claim->name) : NULL;
+}
+
+char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
+{
+    return claim_of_pv(pv_of_disk(cluster, disk_id));
+}
+
+const char *volume_stage(const struct kube_object *volume)
+{
+    const char *state = volume_state(as_volume(volume));
+
+    return kube_is_deleting(volume->metadata) ? "Deleting" : *state ? state : "Pending";
+}
+
+const char *attachment_role(const struct kube_object *attachment)
+{
+    return attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
 }
 
 const char *attachment_stage(const struct kube_object *attachment)
@@ -158,6 +178,23 @@ const char *attachment_stage(const struct kube_object *attachment)
         attachment_is(as_attachment(attachment), ROLE_PRIMARY))
         return "demoting";
     return "attached";
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct kube_object *const *one = a, *const *other = b;
+
+    return strcmp((*one)->metadata->name, (*other)->metadata->name);
+}
+
+struct kube_object **objects_sorted(const struct object_list *list)
+{
+    struct kube_object **items = mem_alloc((list->n + 1) * sizeof(struct kube_object *));
+
+    for (size_t i = 0; i < list->n; i++)
+        items[i] = list->items[i];
+    qsort(items, list->n, sizeof *items, by_name);
+    return items;
 }
 
 struct kube_object *find_object(const struct object_list *list, const char *key)

@@ -46,13 +46,23 @@ char *volume_zones(const struct cluster *cluster, const struct kube_object *volu
     __attribute__((warn_unused_result));
 /* Of several PersistentVolumes of one disk a bound one; NULL if there is none. */
 const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id);
+const struct kube_object *pv_among(const struct object_list *pvs, const char *disk_id);
+/* The claim of a PersistentVolume as "namespace/name"; NULL if there is none; free() it. */
+char *claim_of_pv(const struct kube_object *pv) __attribute__((warn_unused_result));
 /* The claim of a disk's PersistentVolume as "namespace/name"; NULL if there is none; free() it. */
 char *claim_of_disk(const struct cluster *cluster, const char *disk_id)
     __attribute__((warn_unused_result));
+/* The state on record, "Deleting" once that is asked for, "Pending" before there is one. */
+const char *volume_stage(const struct kube_object *volume);
+/* The role that an attachment is to have. */
+const char *attachment_role(const struct kube_object *attachment);
 /* Where an attachment is, in a word: "waiting", "attaching", "attached", "promoting", "demoting",
  * "detaching", "failed". */
 const char *attachment_stage(const struct kube_object *attachment);
 
+/* By their names. free() it. */
+struct kube_object **objects_sorted(const struct object_list *list)
+    __attribute__((warn_unused_result));
 struct kube_object *find_object(const struct object_list *list, const char *key);
 /* The first that has this value; NULL if there is none. */
 struct kube_object *find_by(const struct object_list *list, object_key_fn *key_of,

@@ -206,7 +206,8 @@ void dependency_chains_of_pod(const struct cluster *cluster, const struct kube_o
 }
 
 struct subject_kind {
-    const char *names[3];
+    const char *names[4]; /* NULL at the end */
+    const struct api_resource *resource;
     bool namespaced; /* by the namespace that the person gives */
     size_t list;     /* offset of the object_list in struct cluster */
     void (*begin)(struct dependency_chain *chain,
@@ -216,13 +217,34 @@ struct subject_kind {
 #define LIST(member) offsetof(struct cluster, member)
 
 static const struct subject_kind subject_kinds[] = {
-    {{"pod", "po"}, true, LIST(pods), NULL},
-    {{"pvc", "persistentvolumeclaim", "claim"}, true, LIST(claims), begin_at_claim},
-    {{"pv", "persistentvolume"}, false, LIST(view.persistent_volumes), begin_at_pv},
-    {{"azvolume", "volume"}, false, LIST(view.volumes), begin_at_volume},
-    {{"azvolumeattachment", "attachment"}, false, LIST(view.attachments), begin_at_attachment},
-    {{"node", "azdrivernode"}, false, LIST(view.nodes), begin_at_node},
+    {{"pod", "po"}, &PODS, true, LIST(pods), NULL},
+    {{"pvc", "persistentvolumeclaim", "claim"},
+     &PERSISTENT_VOLUME_CLAIMS,
+     true,
+     LIST(claims),
+     begin_at_claim},
+    {{"pv", "persistentvolume"},
+     &PERSISTENT_VOLUMES,
+     false,
+     LIST(view.persistent_volumes),
+     begin_at_pv},
+    {{"azvolume", "volume"}, &AZ_VOLUMES, false, LIST(view.volumes), begin_at_volume},
+    {{"azvolumeattachment", "attachment"},
+     &AZ_VOLUME_ATTACHMENTS,
+     false,
+     LIST(view.attachments),
+     begin_at_attachment},
+    {{"node", "azdrivernode"}, &NODES, false, LIST(view.nodes), begin_at_node},
 };
+
+bool dependency_chain_kind(size_t i, struct named_kind *ret)
+{
+    if (i >= COUNT_OF(subject_kinds))
+        return false;
+    *ret =
+        (struct named_kind){.words = subject_kinds[i].names, .resource = subject_kinds[i].resource};
+    return true;
+}
 
 static const struct subject_kind *find_kind(const char *name, size_t length)
 {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "azdiskctl/cluster.h"
+#include "azdiskctl/named_kind.h"
 #include "provisioner-lib/cloud.h"
 
 struct dependency_chain {
@@ -26,6 +27,9 @@ struct dependency_chains {
     struct dependency_chain *items;
     size_t n;
 };
+
+/* The kinds of subjects. */
+named_kind_fn dependency_chain_kind;
 
 /* `subject` is KIND/NAME. One chain, for a pod one for each of its claims. INVALID if it is not of
  * that form or of no known kind, NOT_FOUND if there is no such object. */

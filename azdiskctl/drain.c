@@ -278,8 +278,7 @@ void drain_text(const json_t *drain, struct buffer *out)
         buffer_printf(out, "\nNo pod on node %s had to move.\n", text_of(drain, "node"));
         return;
     }
-    for (size_t i = 0; i < COUNT_OF(head); i++)
-        text_table_add(&table, head[i]);
+    text_table_add_row(&table, head);
     for (size_t i = 0; i < json_array_size(pods); i++) {
         const json_t *pod = json_array_get(pods, i);
 

@@ -5,32 +5,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "azdiskctl/plugin.h"
 #include "lib/base/alloc.h"
 
-static const char program[] = "azdiskctl";
 static const char about[] = "Shows the state of every volume, replica and operation of the Azure "
                             "disk driver, and moves pods "
                             "to their replicas";
-static const char commands[] =
-    "\nCommands:\n"
-    "  map               On which nodes each volume is, and the disk slots of each node\n"
-    "  why KIND/NAME     State of an object and what it is waiting for; KIND is pod, pvc, pv,\n"
-    "                    azvolume, azvolumeattachment or node\n"
-    "  timeline VOLUME   Events of a PersistentVolume or AzVolume in chronological order\n"
-    "  check             Differences between records, Kubernetes and Azure; exits with status 1\n"
-    "                    if there are any\n"
-    "  failover CLAIM    Moves the pod that uses a PersistentVolumeClaim to a node with replicas\n"
-    "  drain NODE        Cordons a node and moves its pods with volumes of the driver\n"
-    "  ungate NAMESPACE/POD, ungate --all\n"
-    "                    Removes the driver's scheduling gate from a pod, or from all pods\n";
-
-static const char *const outputs[] = {"text", "json", NULL};
-
 static struct flags flags = {
     .kubeconfig = "",
+    .context = "",
+    .as = "",
+    .as_uid = "",
     .driver_name = DEFAULT_DRIVER_NAME,
     .object_namespace = DEFAULT_OBJECT_NAMESPACE,
-    .namespace_ = "default",
+    .namespace_ = "",
     .cloud_config = "",
     .prices = "",
     .to = "",
@@ -43,10 +31,20 @@ static const struct option_row rows[] = {
      .type = OPTION_STRING,
      .target = &flags.kubeconfig,
      .environment = "KUBECONFIG",
-     .help = "Kubeconfig file; empty: ~/.kube/config if it exists, otherwise the pod's service "
-             "account"},
-    TEXT_FLAG("namespace", flags.namespace_, "Namespace of the claim or pod; short form -n"),
-    CHOICE_FLAG("output", flags.output, outputs, "Output format; short form -o"),
+     .help = "Kubeconfig files, separated by colons; empty: ~/.kube/config if it exists, otherwise "
+             "the pod's service account"},
+    TEXT_FLAG("context", flags.context, "Context of the kubeconfig; empty: the current one"),
+    TEXT_FLAG("as", flags.as,
+              "User to impersonate; empty: the one that the kubeconfig names, if any"),
+    LIST_FLAG("as-group", flags.as_groups,
+              "Group to impersonate, together with a user; may be repeated"),
+    TEXT_FLAG("as-uid", flags.as_uid, "UID to impersonate, together with a user"),
+    TEXT_FLAG("namespace", flags.namespace_,
+              "Namespace of the claim or pod, for get and describe of the volumes' claims if it is "
+              "given; empty: that of the context, or of the pod that azdiskctl runs in; short form "
+              "-n"),
+    CHOICE_FLAG("output", flags.output, output_names,
+                "Output format; short form -o. All commands have text, json and yaml; get has all"),
     {.name = "cloud-config",
      .type = OPTION_STRING,
      .target = &flags.cloud_config,
@@ -73,14 +71,48 @@ static const struct option_row rows[] = {
     LOG_FLAGS(flags.log),
 };
 
-/* kubectl's short forms. */
-static char *long_form(char *word)
+const struct option_row *flags_rows(size_t *ret_n)
+{
+    *ret_n = COUNT_OF(rows);
+    return rows;
+}
+
+/* By its name, up to a "="; NULL if there is none. */
+static const struct option_row *find_row(const char *word)
+{
+    size_t length = strcspn(word, "=");
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (strlen(rows[i].name) == length && strncmp(rows[i].name, word, length) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+/* kubectl's short forms, "-o json", "-o=json" and "-ojson"; NULL if it is none, as flags may have
+ * one dash. `ret_value` stays if the value is another word. */
+static char *long_form(char *word, char **ret_value)
 {
     static char output[] = "--output", namespace_[] = "--namespace";
+    char *flag = word[1] == 'o' ? output : word[1] == 'n' ? namespace_ : NULL;
 
-    if (strcmp(word, "-o") == 0)
-        return output;
-    return strcmp(word, "-n") == 0 ? namespace_ : word;
+    if (!flag || find_row(word + 1))
+        return NULL;
+    if (word[2])
+        *ret_value = word + (word[2] == '=' ? 3 : 2);
+    return flag;
+}
+
+const struct option_row *flags_row(char *word, char **ret_value)
+{
+    *ret_value = NULL;
+    if (word[0] != '-' || !word[1])
+        return NULL;
+    const char *flag = long_form(word, ret_value);
+    if (flag)
+        return find_row(flag + 2);
+    char *equals = strchr(word, '=');
+    *ret_value = equals ? equals + 1 : NULL;
+    return find_row(word + (word[1] == '-' ? 2 : 1));
 }
 
 /* No value follows it. */
@@ -94,26 +126,36 @@ static bool stands_alone(const char *flag)
            strcmp(flag, "--version") == 0;
 }
 
+enum { MOST_WORDS = 1024 };
+static const char *words[MOST_WORDS];
+
 /* Words and flags may come in any order. Puts the flags into `ret_flags`; false if there are too
  * many words. */
 static bool split(int argc, char *const argv[], char **ret_flags, int *ret_n)
 {
-    const char **words[] = {&flags.command, &flags.subject};
     size_t n_words = 0;
 
     *ret_n = 0;
     ret_flags[(*ret_n)++] = argv[0];
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] != '-') {
-            if (n_words == COUNT_OF(words))
+            if (n_words == MOST_WORDS)
                 return false;
-            *words[n_words++] = argv[i];
+            words[n_words++] = argv[i];
             continue;
         }
-        ret_flags[(*ret_n)++] = long_form(argv[i]);
-        if (!stands_alone(argv[i]) && i + 1 < argc)
-            ret_flags[(*ret_n)++] = argv[++i];
+        char *value = NULL, *flag = long_form(argv[i], &value);
+
+        ret_flags[(*ret_n)++] = flag ? flag : argv[i];
+        if (!value && !stands_alone(argv[i]) && i + 1 < argc)
+            value = argv[++i];
+        if (value)
+            ret_flags[(*ret_n)++] = value;
     }
+    flags.command = n_words > 0 ? words[0] : NULL;
+    flags.subject = n_words > 1 ? words[1] : NULL;
+    flags.names = words + 2;
+    flags.n_names = n_words > 2 ? n_words - 2 : 0;
     return true;
 }
 
@@ -128,20 +170,41 @@ static const char *own_kubeconfig(void)
     return access(path, R_OK) == 0 ? path : "";
 }
 
-bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+/* All but what the flags say. */
+static void fill_in(const char *called, struct flags *ret)
 {
-    CLEANUP(freep) char **flag_words = mem_alloc(((size_t)argc + 1) * sizeof(char *));
+    if (!flags.kubeconfig[0])
+        flags.kubeconfig = own_kubeconfig();
+    flags.program = plugin_spoken(called);
+    *ret = flags;
+}
+
+bool flags_parse(int argc, char *const argv[], const char *usage, struct flags *ret,
+                 int *ret_status)
+{
+    CLEANUP(freep) char **flag_words = mem_alloc((2 * (size_t)argc + 1) * sizeof(char *));
+    const char *program = plugin_spoken(argv[0]);
     int n;
 
     if (!split(argc, argv, flag_words, &n))
-        return options_refuse(program, ret_status, "more than one command (see --help)");
+        return options_refuse(program, ret_status, "more than %d words (see --help)", MOST_WORDS);
     if (!options_start(rows, COUNT_OF(rows), program, about, n, flag_words, ret_status)) {
         if (*ret_status == 0 && strcmp(flag_words[n - 1], "--version") != 0)
-            fputs(commands, stdout);
+            fputs(usage, stdout);
         return false;
     }
-    if (!flags.kubeconfig[0])
-        flags.kubeconfig = own_kubeconfig();
-    *ret = flags;
+    fill_in(argv[0], ret);
     return true;
+}
+
+struct err *flags_read(int argc, char *const argv[], struct flags *ret)
+{
+    CLEANUP(freep) char **flag_words = mem_alloc((2 * (size_t)argc + 1) * sizeof(char *));
+    int n;
+
+    if (!split(argc, argv, flag_words, &n))
+        return err_new(ERR_INVALID, "more than %d words", MOST_WORDS);
+    TRY(options_parse(rows, COUNT_OF(rows), n, flag_words));
+    fill_in(argv[0], ret);
+    return NULL;
 }

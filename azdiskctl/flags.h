@@ -2,16 +2,18 @@
  */
 #pragma once
 
+#include "azdiskctl/output.h"
 #include "lib/program/shared_flags.h"
 
 enum { DEFAULT_TIMEOUT_MS = 10 * 60 * 1000 };
 
-enum output { OUTPUT_TEXT, OUTPUT_JSON };
-
 struct flags {
     const char *kubeconfig, *driver_name;
+    const char *context;          /* of the kubeconfig; "": the current one */
+    const char *as, *as_uid;      /* "": as the kubeconfig says */
+    struct option_list as_groups; /* none: the same */
     const char *object_namespace; /* of the custom resources */
-    const char *namespace_;       /* of claims and pods */
+    const char *namespace_;       /* of claims and pods; "": that of the context */
     const char *cloud_config;     /* "": without Azure */
     const char *prices;           /* of disks; "": none */
     const char *to;               /* a node; "": the best one */
@@ -19,9 +21,20 @@ struct flags {
     uint64_t timeout_ms; /* of a command that changes something */
     int output;          /* enum output */
     struct log_flags log;
+    const char *program;           /* as it was called: "azdiskctl" or "kubectl azdisk" */
     const char *command, *subject; /* NULL: not said */
+    const char *const *names;      /* what follows the subject */
+    size_t n_names;
 };
 
-/* True to go on; false to end with `ret_status`, as options_start. */
-bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
+/* True to go on; false to end with `ret_status`, as options_start. --help ends with `usage`. */
+bool flags_parse(int argc, char *const argv[], const char *usage, struct flags *ret,
+                 int *ret_status) __attribute__((warn_unused_result));
+/* The same without a word to the person: INVALID, also for --help and --version. */
+struct err *flags_read(int argc, char *const argv[], struct flags *ret)
     __attribute__((warn_unused_result));
+
+const struct option_row *flags_rows(size_t *ret_n);
+/* The flag that a word is, as "--output=json", "-o" or "-ojson"; NULL if it is none. `ret_value` is
+ * what of the word is the value; NULL: it is no part of it. */
+const struct option_row *flags_row(char *word, char **ret_value);

@@ -3,36 +3,17 @@
 #include <string.h>
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/overview.h"
 #include "azdiskctl/text_table.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 
 /* ---- the document ---- */
 
-static int by_name(const void *a, const void *b)
-{
-    const struct kube_object *const *one = a, *const *other = b;
-
-    return strcmp((*one)->metadata->name, (*other)->metadata->name);
-}
-
-/* free() it. */
-static struct kube_object **sorted(const struct object_list *list)
-{
-    struct kube_object **items = mem_alloc((list->n + 1) * sizeof(struct kube_object *));
-
-    for (size_t i = 0; i < list->n; i++)
-        items[i] = list->items[i];
-    qsort(items, list->n, sizeof *items, by_name);
-    return items;
-}
-
 static json_t *json_of_attachment(const struct kube_object *attachment)
 {
-    json_t *json = json_pack(
-        "{s:s?, s:s, s:s}", "node", attachment_node(attachment), "role",
-        attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA,
-        "stage", attachment_stage(attachment));
+    json_t *json = json_pack("{s:s?, s:s, s:s}", "node", attachment_node(attachment), "role",
+                             attachment_role(attachment), "stage", attachment_stage(attachment));
     int lun = attachment_lun(as_attachment(attachment));
 
     if (lun != NO_LUN)
@@ -56,41 +37,36 @@ static json_t *attachments_json(const struct object_index *by_volume, const char
     return list;
 }
 
-static json_t *volumes_json(const struct cluster *cluster)
+static json_t *volumes_json(const struct overview *overview)
 {
+    const struct cluster *cluster = overview->cluster;
     json_t *list = json_array();
-    CLEANUP(freep) struct kube_object **volumes = sorted(&cluster->view.volumes);
-    CLEANUP(object_index_fini)
-    struct object_index by_volume = object_index_of(&cluster->view.attachments, attachment_volume);
+    CLEANUP(freep) struct kube_object **volumes = objects_sorted(&cluster->view.volumes);
 
     for (size_t i = 0; i < cluster->view.volumes.n; i++) {
         const struct kube_object *volume = volumes[i];
-        const Api__AzVolumeStatus *status = KUBE_AS(Api__AzVolume, volume)->status;
         CLEANUP(freep) char *zones = volume_zones(cluster, volume);
-        CLEANUP(freep) char *claim = claim_of_disk(cluster, volume_disk_id(volume));
+        CLEANUP(freep) char *claim = claim_of_pv(overview_pv(overview, volume_disk_id(volume)));
 
         json_array_append_new(
             list, json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:o}", "name", volume->metadata->name,
-                            "claim", claim, "zone", zones, "state",
-                            kube_is_deleting(volume->metadata) ? "Deleting"
-                            : status && status->state          ? status->state
-                                                               : "Pending",
-                            "percent", volume_percent(as_volume(volume)), "maxShares",
+                            "claim", claim, "zone", zones, "state", volume_stage(volume), "percent",
+                            volume_percent(as_volume(volume)), "maxShares",
                             (int)volume_max_shares(as_volume(volume)), "attachments",
-                            attachments_json(&by_volume, volume->metadata->name)));
+                            attachments_json(&overview->by_volume, volume->metadata->name)));
     }
     return list;
 }
 
-static json_t *node_json(const struct cluster *cluster, const struct object_index *by_node,
-                         const struct kube_object *plugin)
+static json_t *node_json(const struct overview *overview, const struct kube_object *plugin)
 {
+    const struct cluster *cluster = overview->cluster;
     const char *name = plugin->metadata->name;
     const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, plugin)->status;
     const struct kube_object *node = find_object(&cluster->view.nodes, name);
     CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
     int primaries = 0;
-    struct object_list found = object_index_find(by_node, name);
+    struct object_list found = object_index_find(&overview->by_node, name);
 
     for (size_t i = 0; i < found.n; i++)
         primaries += attachment_wants(as_attachment(found.items[i]), ROLE_PRIMARY);
@@ -104,15 +80,14 @@ static json_t *node_json(const struct cluster *cluster, const struct object_inde
     return json;
 }
 
-static json_t *nodes_json(const struct cluster *cluster)
+static json_t *nodes_json(const struct overview *overview)
 {
+    const struct cluster *cluster = overview->cluster;
     json_t *list = json_array();
-    CLEANUP(freep) struct kube_object **nodes = sorted(&cluster->view.driver_nodes);
-    CLEANUP(object_index_fini)
-    struct object_index by_node = object_index_of(&cluster->view.attachments, attachment_node);
+    CLEANUP(freep) struct kube_object **nodes = objects_sorted(&cluster->view.driver_nodes);
 
     for (size_t i = 0; i < cluster->view.driver_nodes.n; i++)
-        json_array_append_new(list, node_json(cluster, &by_node, nodes[i]));
+        json_array_append_new(list, node_json(overview, nodes[i]));
     return list;
 }
 
@@ -133,7 +108,7 @@ static json_t *snapshot_json(const struct kube_object *object)
 static json_t *snapshots_json(const struct cluster *cluster)
 {
     json_t *list = json_array();
-    CLEANUP(freep) struct kube_object **snapshots = sorted(&cluster->view.snapshots);
+    CLEANUP(freep) struct kube_object **snapshots = objects_sorted(&cluster->view.snapshots);
 
     for (size_t i = 0; i < cluster->view.snapshots.n; i++)
         json_array_append_new(list, snapshot_json(snapshots[i]));
@@ -142,8 +117,10 @@ static json_t *snapshots_json(const struct cluster *cluster)
 
 json_t *map_json(const struct cluster *cluster)
 {
-    return json_pack("{s:o, s:o, s:o}", "volumes", volumes_json(cluster), "nodes",
-                     nodes_json(cluster), "snapshots", snapshots_json(cluster));
+    CLEANUP(overview_fini) struct overview overview = overview_of(cluster);
+
+    return json_pack("{s:o, s:o, s:o}", "volumes", volumes_json(&overview), "nodes",
+                     nodes_json(&overview), "snapshots", snapshots_json(cluster));
 }
 
 /* ---- text ---- */
@@ -188,8 +165,7 @@ static void write_volumes(const json_t *volumes, struct buffer *out)
     static const char *const head[] = {"VOLUME", "CLAIM", "ZONE", "STATE", "SHARES", "ON NODES"};
     struct text_table table = {.columns = COUNT_OF(head)};
 
-    for (size_t i = 0; i < COUNT_OF(head); i++)
-        text_table_add(&table, head[i]);
+    text_table_add_row(&table, head);
     for (size_t i = 0; i < json_array_size(volumes); i++) {
         const json_t *volume = json_array_get(volumes, i);
         const json_t *attachments = json_object_get(volume, "attachments");
@@ -212,8 +188,7 @@ static void write_nodes(const json_t *nodes, struct buffer *out)
                                        "SLOTS", "PRIMARIES", "REPLICAS"};
     struct text_table table = {.columns = COUNT_OF(head)};
 
-    for (size_t i = 0; i < COUNT_OF(head); i++)
-        text_table_add(&table, head[i]);
+    text_table_add_row(&table, head);
     for (size_t i = 0; i < json_array_size(nodes); i++) {
         const json_t *node = json_array_get(nodes, i);
         const json_t *places = json_object_get(node, "places");
@@ -237,8 +212,7 @@ static void write_snapshots(const json_t *snapshots, struct buffer *out)
     static const char *const head[] = {"SNAPSHOT", "DISK", "STATE", "READY", "COPIED"};
     struct text_table table = {.columns = COUNT_OF(head)};
 
-    for (size_t i = 0; i < COUNT_OF(head); i++)
-        text_table_add(&table, head[i]);
+    text_table_add_row(&table, head);
     for (size_t i = 0; i < json_array_size(snapshots); i++) {
         const json_t *snapshot = json_array_get(snapshots, i);
 

@@ -44,11 +44,27 @@ static struct err *connect_cloud(struct session *session)
     return NULL;
 }
 
+static struct err *connect_cluster(struct session *session)
+{
+    const struct flags *flags = session->flags;
+    const struct kube_overrides overrides = {.context = flags->context,
+                                             .impersonation = {.user = flags->as,
+                                                               .uid = flags->as_uid,
+                                                               .groups = flags->as_groups.words,
+                                                               .n_groups = flags->as_groups.n}};
+
+    TRY(kube_connect(session->loop, flags->kubeconfig, &overrides, USER_AGENT,
+                     &session->connection));
+    session->namespace_ =
+        flags->namespace_[0] ? flags->namespace_ : session->connection.config.namespace_;
+    return NULL;
+}
+
 struct err *session_open(struct loop *loop, const struct flags *flags, struct session *ret)
 {
     *ret = (struct session){.flags = flags, .loop = loop};
     group_init(&ret->background, loop);
-    TRY(kube_connect(loop, flags->kubeconfig, USER_AGENT, &ret->connection));
+    TRY(connect_cluster(ret));
     return connect_cloud(ret);
 }
 

@@ -14,6 +14,7 @@ struct session {
     struct loop *loop;
     struct task_group background;
     struct kube_connection connection;
+    const char *namespace_; /* of claims and pods: that of the flags, or else of the context */
     struct azure_config azure_config;
     struct http_client *cloud_http, *metadata_http;
     struct cloud *cloud; /* NULL: Azure is not looked at */

@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "azdiskctl/printable.h"
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 
@@ -27,8 +28,9 @@ void steps_say(struct steps *steps, const char *format, ...)
     va_start(args, format);
     CLEANUP(freep) char *text = mem_vprintf(format, args);
     va_end(args);
+    CLEANUP(freep) char *printable = printable_text(text);
     timestamp_format(loop_wall_us(steps->loop), time);
-    fprintf(steps->out, "%s  %5.1f s  %s\n", time, seconds, text);
+    fprintf(steps->out, "%s  %5.1f s  %s\n", time, seconds, printable);
     fflush(steps->out);
     json_array_append_new(
         steps->list, json_pack("{s:s, s:f, s:s}", "time", time, "seconds", seconds, "text", text));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "azdiskctl/document.h"
 #include "lib/base/alloc.h"
 
 void text_table_take(struct text_table *table, char *text)
@@ -13,6 +14,19 @@ void text_table_take(struct text_table *table, char *text)
 void text_table_add(struct text_table *table, const char *text)
 {
     text_table_take(table, mem_strdup(text && *text ? text : "-"));
+}
+
+void text_table_add_row(struct text_table *table, const char *const *texts)
+{
+    for (size_t i = 0; i < table->columns; i++)
+        text_table_add(table, texts[i]);
+}
+
+void text_table_add_members(struct text_table *table, const json_t *object,
+                            const char *const *members)
+{
+    for (size_t i = 0; i < table->columns; i++)
+        text_table_add(table, text_of(object, members[i]));
 }
 
 void text_table_write(struct text_table *table, const char *indent, struct buffer *out)

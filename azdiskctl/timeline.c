@@ -97,8 +97,7 @@ static void tell_present(struct story *story, const struct kube_object *attachme
     const Api__AzVolumeAttachmentStatus *status =
         KUBE_AS(Api__AzVolumeAttachment, attachment)->status;
     const Api__AzError *error = status ? status->error : NULL;
-    const char *role =
-        attachment_wants(as_attachment(attachment), ROLE_PRIMARY) ? ROLE_PRIMARY : ROLE_REPLICA;
+    const char *role = attachment_role(attachment);
     const char *stage = attachment_stage(attachment);
     const char *unready = attachment_unready_reason(as_attachment(attachment));
     char *text = error && error->message ? mem_printf("%s, %s: %s", role, stage, error->message)
@@ -254,8 +253,6 @@ void timeline_text(const json_t *timeline, struct buffer *out)
     struct text_table table = {.columns = COUNT_OF(members)};
 
     for (size_t i = 0; i < json_array_size(timeline); i++)
-        for (size_t j = 0; j < COUNT_OF(members); j++)
-            text_table_add(&table, json_string_value(
-                                       json_object_get(json_array_get(timeline, i), members[j])));
+        text_table_add_members(&table, json_array_get(timeline, i), members);
     text_table_write(&table, "", out);
 }

@@ -113,10 +113,8 @@ void ungate_text(const json_t *ungated, struct buffer *out)
         buffer_printf(out, "No pod has the scheduling gate " PLACEMENT_GATE ".\n");
         return;
     }
-    for (size_t k = 0; k < COUNT_OF(head); k++)
-        text_table_add(&table, head[k]);
+    text_table_add_row(&table, head);
     json_array_foreach(pods, i, pod)
-        for (size_t k = 0; k < COUNT_OF(columns); k++)
-            text_table_add(&table, text_of(pod, columns[k]));
+        text_table_add_members(&table, pod, columns);
     text_table_write(&table, "", out);
 }

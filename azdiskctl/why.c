@@ -66,9 +66,7 @@ static char *say_volume_attachment(const struct dependency_chain *chain)
 
 static char *say_attachment(const struct dependency_chain *chain)
 {
-    const char *role = attachment_wants(as_attachment(chain->attachment), ROLE_PRIMARY)
-                           ? ROLE_PRIMARY
-                           : ROLE_REPLICA;
+    const char *role = attachment_role(chain->attachment);
     int lun = attachment_lun(as_attachment(chain->attachment));
 
     const char *stage = attachment_stage(chain->attachment);
@@ -172,15 +170,11 @@ json_t *why_json(const char *subject, const struct dependency_chains *chains)
 static void write_answer(const json_t *answer, struct buffer *out)
 {
     const json_t *steps = json_object_get(answer, "steps");
-    struct text_table table = {.columns = 3};
+    static const char *const members[] = {"kind", "name", "says"};
+    struct text_table table = {.columns = COUNT_OF(members)};
 
-    for (size_t i = 0; i < json_array_size(steps); i++) {
-        const json_t *step = json_array_get(steps, i);
-
-        text_table_add(&table, text_of(step, "kind"));
-        text_table_add(&table, text_of(step, "name"));
-        text_table_add(&table, text_of(step, "says"));
-    }
+    for (size_t i = 0; i < json_array_size(steps); i++)
+        text_table_add_members(&table, json_array_get(steps, i), members);
     text_table_write(&table, "", out);
     buffer_printf(out, "\nStage:  %s\nCause:  %s\nNext:   %s\n", text_of(answer, "stage"),
                   text_of(answer, "cause"), text_of(answer, "next"));

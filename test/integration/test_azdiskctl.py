@@ -5,6 +5,7 @@ import json
 import time
 
 import pytest
+import yaml
 from azsim import simulator
 from chart.chart import render
 from cluster.waiting import until
@@ -57,6 +58,7 @@ def test_map(world, in_use):
     places = [(a["node"], a["role"], a["stage"]) for a in volume["attachments"]]
     a, b, c = world.nodes[:3]
     assert places == [(a, "Primary", "attached"), (b, "Replica", "attached"), (c, "Replica", "attached")]
+    assert yaml.safe_load(azdiskctl.run("map", "-o", "yaml")) == azdiskctl.ask("map")
     text = azdiskctl.run("map")
     assert f"P {a}:0, R {b}:0, R {c}:0" in text
     assert [line.split()[0] for line in text.partition("\n\n")[2].splitlines()] == ["NODE", *world.nodes[:3]]
@@ -108,13 +110,84 @@ def test_timeline(world, in_use):
     assert "neither a PersistentVolume nor an AzVolume" in Azdiskctl(world).run("timeline", "nobody", status=2)
 
 
+def test_uninstall_check(world, in_use):
+    pv, _ = in_use
+    azdiskctl = Azdiskctl(world)
+    assert f"{world.namespace}/claim" in azdiskctl.run("uninstall-check", status=1)
+    found = azdiskctl.ask("uninstall-check", status=1)
+    assert {"volume": pv, "claim": f"{world.namespace}/claim", "node": world.nodes[0]} in found["published"]
+    none = Azdiskctl(world).ask("uninstall-check", "--driver-name=nobodys.example")
+    assert none == {"published": [], "persistentVolumes": 0}
+
+
+def test_get(world, in_use):
+    azdiskctl, (a, b, c) = Azdiskctl(world), world.nodes[:3]
+    world.patch("azvolumes", "pvc-1", {"status": {"primaryNode": a, "readyReplicas": 2}}, status=True)
+    [[*row, _]] = rows(azdiskctl.run("get", "volumes", "-n", world.namespace))
+    assert row == ["pvc-1", f"{world.namespace}/claim", "4Gi", a, "2/2", "Created"]
+    assert rows(azdiskctl.run("get", "volumes", "-n", "default")) == []
+    attachments = rows(azdiskctl.run("get", "azva", "-o", "wide"))
+    assert [(node, role, lun, ready) for _, node, role, _, lun, ready, *_ in attachments] == [
+        (a, "Primary", "0", "yes"), (b, "Replica", "0", "yes"), (c, "Replica", "0", "yes")]
+    assert azdiskctl.run("get", "replicas", "-o", "name").splitlines() == [
+        f"azvolumeattachment.{GROUP}/{attachment(world, node)}" for node in (1, 2)]
+    for form in ("-oname", "-o=name", "-output=name", "--output=name"):
+        assert azdiskctl.run("get", form, "azv", f"-n{world.namespace}") == f"azvolume.{GROUP}/pvc-1\n"
+    nodes = yaml.safe_load(azdiskctl.run("get", "nodes", "-o", "yaml"))["items"]
+    assert [(n["name"], n["places"], n["primaries"], n["replicas"], n["state"]) for n in nodes] == [
+        (a, 8, 1, 0, "Ready"), (b, 8, 0, 1, "Ready"), (c, 8, 0, 1, "Ready")]
+    output, errors = azdiskctl.outputs("get", "volume", "nobody", "pvc-1", "x", status=1)
+    assert [row[0] for row in rows(output)] == ["pvc-1"]
+    assert errors.splitlines()[-2:] == [f'azdiskctl: volumes: there is no "{name}"' for name in ("nobody", "x")]
+    assert '"pods" is none of the kinds' in azdiskctl.run("get", "pods", status=2)
+    assert "missing KIND" in azdiskctl.run("get", status=2)
+
+
+def test_describe(world, in_use):
+    azdiskctl, (pv, _), node = Azdiskctl(world), in_use, world.nodes[0]
+    events = client.EventsV1Api(world.client)
+    name = f"described-{node}"
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
+    events.create_namespaced_event(world.namespace, {
+        "metadata": {"name": name}, "eventTime": now, "type": "Warning", "reason": "Slow", "action": "Test",
+        "note": "Azure \x1b[31mhas not\nanswered", "reportingController": "test", "reportingInstance": "test",
+        "regarding": {"apiVersion": f"{GROUP}/v1beta2", "kind": "AzVolume", "name": "pvc-1", "namespace": world.namespace}})
+    try:
+        text = azdiskctl.run("describe", "azvolume/pvc-1")
+    finally:
+        client.CoreV1Api(world.client).delete_namespaced_event(name, world.namespace)
+    lines = [line.split() for line in text.splitlines()]
+    for words in (["Name:", "pvc-1"], ["Kind:", "AzVolume"], ["Claim:", f"{world.namespace}/claim"], ["PV:", pv],
+                  ["maxShares:", "3"], ["Volume", "Id:", simulator.disk_id("pvc-1")]):
+        assert words in lines, text
+    assert [line[:3] for line in lines].count(["pvc-1", node, "Primary"]) == 1
+    [event] = [line for line in lines if line[:2] == ["Warning", "Slow"]]
+    assert event[3:] == ["test", "Azure", "\\x1b[31mhas", "not\\nanswered"]
+    [item] = yaml.safe_load(azdiskctl.run("describe", "azva", attachment(world, 1), "-o", "yaml"))["items"]
+    assert item["spec"]["nodeName"] == item["nodes"][0]["name"] == world.nodes[1]
+    assert item["volumes"][0]["name"] == item["facts"]["volume"] == "pvc-1"
+    assert "Ready For Volume Allocation:" in azdiskctl.run("describe", "node", node)
+    assert 'nodes: there is no "nobody"' in azdiskctl.outputs("describe", "node/nobody", status=1)[1]
+    assert "describe: --output wide is not for this command" in azdiskctl.run("describe", "azv", "-o", "wide", status=2)
+
+
+def rows(table: str) -> list[list[str]]:
+    """Without its head."""
+    return [line.split() for line in table.splitlines()[1:]]
+
+
 def test_what_it_cannot_do(world):
     azdiskctl = Azdiskctl(world)
     assert "unknown command" in azdiskctl.run("mop", status=2)
     assert "missing command" in azdiskctl.run(status=2)
+    assert "more than 1024 words" in azdiskctl.run("get", *["x"] * 1024, status=2)
     assert "missing KIND/NAME" in azdiskctl.run("why", status=2)
     assert "unexpected argument \"x\"" in azdiskctl.run("map", "x", status=2)
-    assert "--output" in azdiskctl.run("map", "-o", "yaml", status=2)
+    assert "unexpected argument \"x\"" in azdiskctl.run("why", "pv/a", "x", status=2)
+    for form in (["-o", "toml"], ["-otoml"], ["-o="], ["-o"]):
+        assert "--output" in azdiskctl.run("map", *form, status=2)
+    assert "map: --output wide is not for this command, which has text, json, yaml" in azdiskctl.run(
+        "map", "-o", "wide", status=2)
     assert "check" in azdiskctl.run("--help")
 
 

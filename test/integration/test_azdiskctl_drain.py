@@ -195,3 +195,6 @@ def test_what_the_documentation_permits_is_enough(operator, make):
         text = ctl.run("drain", "b")
     assert "default/db-0  moved    a" in text
     assert "assuming the default" in text, "there is no Deployment"
+    for kind in ("volumes", "attachments", "nodes"):
+        assert len(ctl.run("get", kind).splitlines()) > 1
+    assert 'cannot list resource "events"' in ctl.run("describe", "nodes", status=2)

@@ -1,0 +1,28 @@
+#include "azdiskctl/get.h"
+
+#include "azdiskctl/commands/selected.h"
+
+static struct err *run(struct task *self, struct program *program, json_t **ret)
+{
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    CLEANUP(selection_fini) struct selection selection = {0};
+
+    TRY(selected_read(self, program, 0, &selection, &cluster));
+    if (kind_id(selection.kind) == KIND_NODES)
+        read_heartbeat_limit(self, program, &cluster);
+    *ret = get_json(&cluster, &selection);
+    selected_complain(program, *ret);
+    return NULL;
+}
+
+const struct command command_get = {
+    .name = "get",
+    .subject = "KIND",
+    .usage = "get KIND [NAME...]",
+    .help = "Volumes, attachments, replicas or nodes, a line each; also by kubectl's words for "
+            "them (azvolumes, azv), and as KIND/NAME",
+    .takes = TAKES_NAMES,
+    .completes = {.kind = kind_named},
+    .run = run,
+    .writers = TABLES(get_table, get_wide, get_names),
+};

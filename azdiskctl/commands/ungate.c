@@ -1,0 +1,27 @@
+#include "azdiskctl/ungate.h"
+
+#include "azdiskctl/command.h"
+
+static struct err *run(struct task *self, struct program *program, json_t **ret)
+{
+    const struct ungate_config config = {.kube = program->session.connection.kube,
+                                         .pod = program->flags.subject,
+                                         .namespace_ = program->session.namespace_,
+                                         .dry_run = program->flags.dry_run};
+
+    TRY(ungate_json(self, &config, ret));
+    if (!ungate_is_complete(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
+const struct command command_ungate = {
+    .name = "ungate",
+    .subject = "NAMESPACE/POD or --all",
+    .usage = "ungate NAMESPACE/POD, ungate --all",
+    .help = "Removes the driver's scheduling gate from a pod, or from all pods",
+    .takes = TAKES_DRY_RUN | TAKES_ALL,
+    .completes = {.resource = &PODS},
+    .run = run,
+    .writers = TEXT_ONLY(ungate_text),
+};

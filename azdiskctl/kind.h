@@ -1,0 +1,65 @@
+/* kind.h - the kinds of objects that get and describe show, the words that people have for them,
+ * and which objects a command line means.
+ *
+ * Pure; borrows from the command line and the cluster.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "azdiskctl/named_kind.h"
+#include "azdiskctl/overview.h"
+#include "lib/base/buffer.h"
+
+enum kind_id { KIND_VOLUMES, KIND_ATTACHMENTS, KIND_REPLICAS, KIND_NODES };
+enum { KINDS = KIND_NODES + 1 };
+
+struct kind {
+    const char
+        *words[6]; /* the first one is what messages and documents call them; NULL at the end */
+    const struct api_resource *resource;
+    size_t list;      /* offset of the object_list in struct cluster */
+    const char *role; /* those of this role only; NULL: all */
+};
+
+const struct kind *kind_of(enum kind_id id);
+enum kind_id kind_id(const struct kind *kind);
+/* By any of its words, or by one as `-o name` prints it, with its API group; NULL if it is none. */
+const struct kind *kind_find(const char *word);
+
+/* All of them. */
+named_kind_fn kind_named;
+
+/* ---- which of them ---- */
+
+struct selection {
+    const struct kind *kind;
+    const char **names; /* none: all */
+    size_t n;
+    const char *namespace_; /* volumes with a claim there only; NULL: all */
+};
+
+/* `subject` is KIND, with names or without, or KIND/NAME. INVALID with the kinds that there are. */
+struct err *selection_parse(const char *subject, const char *const *names, size_t n,
+                            const char *namespace_, struct selection *ret)
+    __attribute__((warn_unused_result));
+void selection_fini(struct selection *selection);
+
+struct chosen {
+    struct kube_object **items;
+    size_t n;
+    const char **missing; /* names of none */
+    size_t n_missing;
+};
+
+/* As they were named; all in the order of their names. */
+void selection_choose(const struct selection *selection, const struct overview *overview,
+                      struct chosen *ret);
+void chosen_fini(struct chosen *chosen);
+
+/* The document of who shows a selection: {"kind": "volumes", "items": [...], "missing": [names]}.
+ * Takes the items. */
+json_t *selection_json(const struct selection *selection, const struct chosen *chosen,
+                       json_t *items);
+/* What there is to complain of in such a document: a line for each missing name. */
+void missing_text(const json_t *document, struct buffer *out);

@@ -1,0 +1,13 @@
+/* log_source.h - the containers whose logs are worth reading, by what their pods say. Pure.
+ */
+#pragma once
+
+#include <jansson.h>
+
+/* Adds {"namespace", "pod", "container", "previous", "daemon"} for each container of the pod that
+ * has run, and again with "previous" for each that ran before. `daemon`: there is one on each
+ * node. */
+void log_sources_add(json_t *sources, const json_t *pod);
+
+/* Those of which there are few first: those of each node may be too many. */
+json_t *log_sources_ordered(const json_t *sources) __attribute__((warn_unused_result));

@@ -1,0 +1,65 @@
+/* records.h - one cluster of fixed records, for the golden texts of get and describe: a volume with
+ * a ready replica, one in the middle of a failover, one that is being copied, and nodes in several
+ * states, an hour after all of it began.
+ */
+#pragma once
+
+#include "test/unit/azdiskctl/cluster_of.h"
+
+#define HELD "'disk.csi.azure.com/fence':'held 0x1a2b3c4d5e6f7081'"
+#define LOST "'disk.csi.azure.com/fence':'lost 0x1a2b3c4d5e6f7081'"
+#define UNREADY "'disk.csi.azure.com/replica-ready':'false " NOW " no disk at LUN 1'"
+
+/* clang-format off */
+static const char records[] =
+    "{'volumes':["
+    "{'metadata':{'name':'data','namespace':'azure-disk-csi','uid':'u-data',"
+    "'creationTimestamp':'2026-01-01T00:00:00Z','labels':{'disk.csi.azure.com/pvc':'claim'}},"
+    "'spec':{'volumeName':'data','maxMountReplicaCount':1,"
+    "'parameters':{'maxShares':'2','skuName':'Premium_LRS'},'volumeCapability':[{'access_mode':1}],"
+    "'capacityRange':{'required_bytes':10737418240}},"
+    "'status':{'state':'Created','primaryNode':'a','readyReplicas':1,'detail':{'volume_id':'" GROUP_DISKS "data',"
+    "'capacity_bytes':10737418240,'node_expansion_required':false,"
+    "'accessible_topology':[{'segments':{'topology.disk.csi.azure.com/zone':'eastus-1'}}]}}},"
+    "{'metadata':{'name':'copy','creationTimestamp':'2025-12-30T22:00:00Z'},"
+    "'spec':{'volumeName':'copy','parameters':{},'capacityRange':{'required_bytes':1610612736}},"
+    "'status':{'state':'Created','completionPercent':40,'error':{'code':'INTERNAL',"
+    "'message':'line\\n\\u001b[31mred'}}},"
+    "{'metadata':{'name':'moving','creationTimestamp':'2026-01-01T00:57:30Z'},"
+    "'spec':{'volumeName':'moving','maxMountReplicaCount':2,'parameters':{'maxShares':'3'}},"
+    "'status':{'state':'Created','primaryNode':'b','detail':{'volume_id':'" GROUP_DISKS "moving',"
+    "'capacity_bytes':4294967296}}},"
+    "{'metadata':{'name':'new'}}],"
+    "'pvs':[" PV("pv", "data") "],"
+    "'attachments':["
+    ATTACHMENT("data", "a", "Primary", "Primary", "Attached", "0", ",'annotation':{" HELD "}") ","
+    ATTACHMENT("data", "b", "Replica", "Replica", "Attached", "1", "") ","
+    ATTACHMENT("moving", "b", "Primary", "Replica", "Attached", "2", "") ","
+    ATTACHMENT("moving", "c", "Replica", "Primary", "Attached", "0", ",'annotation':{" LOST "}") ","
+    ATTACHMENT("moving", "a", "Replica", "Replica", "Attached", "1", ",'annotation':{" UNREADY "}") ","
+    "{'metadata':{'name':'data-d'},'spec':{'volumeName':'data','nodeName':'d','role':'Replica'}}],"
+    "'nodes':[{'metadata':{'name':'a','labels':{'topology.disk.csi.azure.com/zone':'eastus-1'}},"
+    "'status':{'conditions':[{'type':'Ready','status':'True'}]}}," NODE("b", "True", "") ","
+    NODE("c", "False", "") ",{'metadata':{'name':'d'},'spec':{'unschedulable':true},"
+    "'status':{'conditions':[{'type':'Ready','status':'True'}]}}," NODE("e", "True", "") ","
+    NODE_OFF("f", "") "],"
+    "'driverNodes':["
+    "{'metadata':{'name':'a','creationTimestamp':'2026-01-01T00:00:00Z'},'spec':{'nodeName':'a'},"
+    "'status':{'readyForVolumeAllocation':true,'lastHeartbeatTime':'2026-01-01T00:59:55Z',"
+    "'statusMessage':'Driver node healthy.','conditions':[{'type':'IsNodePluginReady','status':'True',"
+    "'lastTransitionTime':'2026-01-01T00:00:10Z','reason':'Ready','message':'Ready for volumes.'}],"
+    "'slots':{'limit':8,'free':6,'conditions':[{'type':'IsLimitFromAzure','status':'False',"
+    "'lastTransitionTime':'2026-01-01T00:00:11Z','reason':'BuiltInTable'}]}}},"
+    PLUGIN("b", "false", NOW) "," PLUGIN("c", "true", NOW) "," PLUGIN("d", "true", NOW) ","
+    PLUGIN("e", "true", "2026-01-01T00:57:00Z") "," PLUGIN("f", "true", NOW) ","
+    "{'metadata':{'name':'g'}}],"
+    "'events':["
+    "{'metadata':{'name':'1','creationTimestamp':'2026-01-01T00:10:00Z'},'type':'Warning',"
+    "'eventTime':'2026-01-01T00:10:00.000000Z','reason':'Slow','note':'Azure has\\nnot answered',"
+    "'reportingController':'azdisk-controller','series':{'count':3,"
+    "'lastObservedTime':'2026-01-01T00:58:00.000000Z'},'regarding':{'kind':'AzVolume','name':'data'}},"
+    "{'metadata':{'name':'2','creationTimestamp':'2026-01-01T00:20:00Z'},'type':'Normal',"
+    "'reason':'Provisioned','note':'Disk data exists','reportingController':'azdisk-controller',"
+    "'regarding':{'kind':'AzVolume','name':'data'}},"
+    "{'metadata':{'name':'3'},'type':'Normal','reason':'Other','regarding':{'kind':'AzVolume','name':'new'}}]}";
+/* clang-format on */
