@@ -52,9 +52,10 @@ UNIT_FOLDERS := $(patsubst %/,%,$(sort $(dir $(shell find test/unit -type f))))
 WELL_KNOWN := google/protobuf/timestamp.proto google/protobuf/wrappers.proto
 vpath google/%.proto /usr/include
 
-# (folder): what of it goes into its archive; of the controller, the files in its rooms, too.
+# (folder): what of it goes into its archive; of some programs, the files in their rooms, too.
+WITH_ROOMS := controller azdiskctl
 sources = $(filter-out %/main.c $(1)/test_%.c, \
-    $(wildcard $(1)/*.c $(if $(filter controller,$(1)),$(1)/*/*.c)))
+    $(wildcard $(1)/*.c $(if $(filter $(WITH_ROOMS),$(1)),$(1)/*/*.c)))
 protos = $(wildcard $(1)/*.proto) $(if $(filter lib/api,$(1)),$(WELL_KNOWN))
 
 # (variant, folder): the same as objects; its archive with all that its code may call, highest layer

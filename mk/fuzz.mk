@@ -23,7 +23,7 @@ FUZZ_TARGETS := \
     extender_args:scheduler-extender admission_review:scheduler-extender \
     attachment:node csi_node:node \
     csi_controller:controller \
-    flags:azdiskctl switchover:azdiskctl
+    flags:azdiskctl switchover:azdiskctl redact:azdiskctl
 
 # The disk of fuzz_signature is a file; what is logged is of no interest.
 LDFLAGS_fuzz_signature := -Wl,--wrap=block_size

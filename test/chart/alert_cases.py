@@ -56,6 +56,12 @@ def requests(result: str, by: float = 1, kind: str = "vm_update") -> list[Series
     return [series(AZURE, growing(by), kind=kind, result=result)]
 
 
+def certificate(begins: float, ends: float) -> list[Series]:
+    """Of the webhook, in seconds of the test's time."""
+    return [series(f"azuredisk_webhook_certificate_{name}_seconds", steady(value))
+            for name, value in (("not_before", begins), ("not_after", ends))]
+
+
 def of_both(name: str, value: float, **labels: str) -> list[Series]:
     """Of the controller that leads, and of one that stands by."""
     return [series(name, steady(value), **labels), series(name, steady(value), pod="b", **labels)]
@@ -116,6 +122,7 @@ CASES = [
           series("azuredisk_reconcile_total", growing(1), kind="volume", result="Internal")], {"kind": "volume"}, "75%"),
     Case("AzureDiskWorkPilesUp", 31, [series("azuredisk_workqueue_depth", steady(150), name="volume")],
          [series("azuredisk_workqueue_depth", "500+0x20 0 500+0x20", name="volume")], {"name": "volume"}, "150"),
+    Case("AzureDiskWebhookCertificateEnds", 56, certificate(0, 3600), certificate(0, 6000), value="4m 0s"),
     Case("AzureDiskWrongDisk", 6, [series("azuredisk_disk_proofs_total", jumping(3), verdict="refused")],
          [series("azuredisk_disk_proofs_total", growing(1), verdict="format")]),
     Case("AzureDiskFenceRefused", 6, [series("azuredisk_fences_total", jumping(3), result="refused")],

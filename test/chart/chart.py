@@ -1,6 +1,7 @@
 """The Helm chart: its values as the schema declares them, and what it renders."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -21,7 +22,9 @@ DEFAULTS = yaml.safe_load((CHART / "values.yaml").read_text())
 RELEASE, NAMESPACE = "release", "kube-system"
 VOLUME_SNAPSHOTS = ("snapshot.storage.k8s.io/v1",)  # of a cluster that has their definitions
 FAILOVER = {"failover.enabled": True}
+SCHEDULER = {"schedulerExtender.scheduler.enabled": True}
 SNAPSHOTS = {"snapshot.enabled": True, "snapshot.VolumeSnapshotClass.enabled": True}
+BRIEF = os.environ | {"GOGC": "off", "GOMAXPROCS": "1"}  # Helm ends before it is worth tidying up
 
 
 class Value(NamedTuple):
@@ -115,7 +118,7 @@ def helm(*words: str, values: dict[str, object] | None = None, version: str = "1
         file.flush()
         cluster = ["--kube-version", version, *(f"--api-versions={api}" for api in apis)]
         return subprocess.run([tools.folder() / "helm", *words, "--values", file.name, *cluster],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True, env=BRIEF)
 
 
 def template(values: dict[str, object] | None = None, namespace: str = NAMESPACE,
@@ -132,7 +135,23 @@ def render(values: dict[str, object] | None = None, namespace: str = NAMESPACE, 
 def _render(values: str, namespace: str, apis: tuple[str, ...]) -> list[dict]:
     done = template(json.loads(values), namespace, apis)
     assert done.returncode == 0, done.stderr
-    return [document for document in yaml.safe_load_all(done.stdout) if document]
+    return documents(done.stdout)
+
+
+def documents(text: str) -> list[dict]:
+    return [document for document in yaml.load_all(text, Loader=yaml.CSafeLoader) if document]
+
+
+def refusal(values: dict[str, object]) -> str:
+    """What Helm has against values of which at least one is wrong. Its schema check tells of each, wherever it is."""
+    done = template(values)
+    assert done.returncode != 0, "all of them are taken"
+    return done.stderr
+
+
+def is_about(refused: str, path: str) -> bool:
+    """Whether a refusal is about this value, too."""
+    return f"- at '/{path.replace('.', '/')}': " in refused
 
 
 def notes(values: dict[str, object] | None = None) -> str:
@@ -144,14 +163,17 @@ def notes(values: dict[str, object] | None = None) -> str:
             f'{{{{ define "notes" }}}}{text}{{{{ end }}}}kind: Notes\ntext: {{{{ include "notes" . | toJson }}}}\n')
         done = helm("template", RELEASE, str(chart), "--namespace", NAMESPACE, values=values)
         assert done.returncode == 0, done.stderr
-        [found] = of_kind([document for document in yaml.safe_load_all(done.stdout) if document], "Notes")
+        [found] = of_kind(documents(done.stdout), "Notes")
         return found["text"]
 
 
 def every_value_changed() -> dict[str, object]:
-    """But those that decide whether there is anything at all, and what is not this chart's."""
-    return {value.path: value.changed for value in VALUES
-            if not value.path.endswith((".create", ".enabled", ".additionalContainers"))}
+    """But those that decide whether there is anything at all, and what is not this chart's. The webhook treats pods for the
+    chart's own scheduler, which has the driver's name in its own."""
+    changed = {value.path: value.changed for value in VALUES
+               if not value.path.endswith((".create", ".enabled", ".additionalContainers"))}
+    own = f"csi-azuredisk-scheduler-extender-{changed['driver.name']}"
+    return changed | {"placement.schedulerNames": ["default-scheduler", own]}
 
 
 def of_kind(objects: list[dict], kind: str) -> list[dict]:

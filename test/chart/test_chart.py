@@ -12,10 +12,10 @@ import pytest
 import yaml
 from cluster import tools
 
-from .chart import (CHART, FAILOVER, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, every_value_changed, helm, notes, of_kind,
-                    render, template)
+from .chart import (CHART, FAILOVER, SCHEDULER, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, documents, every_value_changed,
+                    helm, notes, of_kind, render, template)
 
-CHOICES = {"by default": {}, "with every value changed": every_value_changed() | SNAPSHOTS | FAILOVER}
+CHOICES = {"by default": {}, "with every value changed": every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER}
 each_choice = pytest.mark.parametrize("values", CHOICES.values(), ids=CHOICES)
 
 
@@ -63,7 +63,7 @@ def unknown_flag(words: list) -> str | None:
 @each_choice
 def test_programs_know_their_flags(values):
     found = [command(container) for container in containers(render(values))]
-    assert [unknown_flag(words) for words in found] == ["no-such-flag"] * (8 if values else 6)
+    assert [unknown_flag(words) for words in found] == ["no-such-flag"] * (9 if values else 6)
 
 
 def test_a_wrong_flag_is_seen():
@@ -78,7 +78,8 @@ def parts(values: dict) -> Iterator[tuple[dict, dict]]:
     for document in render(values):
         if document["kind"] in ("Deployment", "DaemonSet"):
             pod = document["spec"]["template"]["spec"]
-            yield from ((pod, container) for container in pod["containers"] if "livenessProbe" in container)
+            yield from ((pod, container) for container in pod["containers"]
+                        if "livenessProbe" in container and container["name"] != "kube-scheduler")
 
 
 def served(container: dict, flag: str) -> str:
@@ -167,7 +168,7 @@ def test_the_driver_object_says_what_the_driver_does(values):
 def test_the_driver_object_has_no_field_that_the_api_server_does_not_know(version, seconds):
     """It would be refused by `kubectl apply`."""
     done = helm("template", "release", str(CHART), version=version)
-    [driver] = of_kind([d for d in yaml.safe_load_all(done.stdout) if d], "CSIDriver")
+    [driver] = of_kind(documents(done.stdout), "CSIDriver")
     assert driver["spec"].get("nodeAllocatableUpdatePeriodSeconds") == seconds
 
 
@@ -239,7 +240,7 @@ def test_a_drain_leaves_one_pod_of_each_deployment_if_asked(values):
 def test_pods_of_a_deployment_are_spread_over_nodes(version, keys):
     """Those of one update: pods that it ends count where Kubernetes cannot tell them apart."""
     done = helm("template", "release", str(CHART), version=version)
-    for deployment in of_kind(yaml.safe_load_all(done.stdout), "Deployment"):
+    for deployment in of_kind(documents(done.stdout), "Deployment"):
         pod = deployment["spec"]["template"]
         [spread] = pod["spec"]["affinity"]["podAntiAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"]
         term = spread["podAffinityTerm"]
@@ -455,7 +456,7 @@ def test_an_api_server_without_policies_gets_none(tmp_path):
     for version, policies in {"1.29.9": 0, "1.30.0": 2}.items():
         done = helm("template", "release", str(chart), version=version)
         assert done.returncode == 0, done.stderr
-        assert len(node_policies([d for d in yaml.safe_load_all(done.stdout) if d])) == policies
+        assert len(node_policies(documents(done.stdout))) == policies
 
 
 @pytest.mark.parametrize("removes", [True, False])

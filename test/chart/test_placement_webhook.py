@@ -17,8 +17,8 @@ def mode(name: str, **values) -> dict:
     return {"placement.mode": name} | SECRET | {path.replace("__", "."): value for path, value in values.items()}
 
 
-def flags(objects: list[dict]) -> dict[str, str]:
-    [found] = [c["args"] for c in containers(objects) if c["name"] == EXTENDER]
+def flags(objects: list[dict], program: str = "azdisk-scheduler-extender") -> dict[str, str]:
+    [found] = [c["args"] for c in containers(objects) if c.get("command") == [f"/bin/{program}"]]
     return dict(flag.partition("=")[::2] for flag in found)
 
 
@@ -97,12 +97,48 @@ def test_whoever_may_patch_pods_is_kept_to_gates():
 
 # ---- certificates ----
 
-def test_a_certificate_of_its_own():
-    objects = render({"placement.mode": "nominate"})
-    [secret] = of_kind(objects, "Secret")
-    assert secret["type"] == "kubernetes.io/tls" and set(secret["data"]) == {"ca.crt", "tls.crt", "tls.key"}
-    assert webhook(objects)["clientConfig"]["caBundle"] == secret["data"]["ca.crt"]
-    assert mounted(objects) == secret["metadata"]["name"]
+def test_a_certificate_that_the_leader_makes():
+    """Neither the Secret nor the authority is rendered: what is applied again and again would take them away."""
+    objects = render({"placement.mode": "nominate", "placement.tls.duration": "48h"}, "storage")
+    assert not list(of_kind(objects, "Secret")) and "caBundle" not in webhook(objects)["clientConfig"]
+    [configuration] = of_kind(objects, "MutatingWebhookConfiguration")
+    said = flags(objects, "azdisk-controller")
+    assert said["--placement-webhook"] == configuration["metadata"]["name"]
+    assert said["--placement-certificate-secret"] == mounted(objects)
+    assert said["--placement-certificate-duration"] == "48h"
+    assert mount(objects)["optional"] is True
+    assert objects == render({"placement.mode": "nominate", "placement.tls.duration": "48h"}, "storage")
+
+
+def test_the_leader_may_write_that_secret_and_that_configuration():
+    objects = render({"placement.mode": "webhook"})
+    [configuration] = of_kind(objects, "MutatingWebhookConfiguration")
+    found = [rule for rule in rules(objects, "csi-azuredisk-controller-sa")
+             if rule["resources"][0] in ("secrets", "mutatingwebhookconfigurations") and
+             rule.get("resourceNames") != ["azure-cloud-provider"]]
+    assert found == [
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]},
+        {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [mounted(objects)], "verbs": ["get", "patch"]},
+        {"apiGroups": ["admissionregistration.k8s.io"], "resources": ["mutatingwebhookconfigurations"],
+         "resourceNames": [configuration["metadata"]["name"]], "verbs": ["get", "patch"]}]
+    [policy] = [o for o in of_kind(objects, "ValidatingAdmissionPolicy")
+                if o["metadata"]["name"] == "azuredisk-placement-certificate"]
+    [validation] = policy["spec"]["validations"]
+    assert mounted(objects) in validation["expression"]
+
+
+@pytest.mark.parametrize("values", [{"placement.mode": "extender"}, mode("nominate"),
+                                    {"placement.mode": "nominate", "placement.tls.issuerName": "issuer"}],
+                         ids=["no webhook", "a Secret of the user", "cert-manager"])
+def test_nobody_else_needs_the_leader(values):
+    objects = render(values)
+    assert not [flag for flag in flags(objects, "azdisk-controller") if flag.startswith(("--placement-webhook", "--placement-cert"))]
+    assert not [rule for rule in rules(objects, "csi-azuredisk-controller-sa")
+                if "mutatingwebhookconfigurations" in rule["resources"] or rule["verbs"] == ["create"] and
+                rule["resources"] == ["secrets"]]
+    assert "placement-certificate" not in json.dumps(objects)
+    if values["placement.mode"] != "extender":
+        assert "optional" not in mount(objects)
 
 
 def test_a_secret_of_the_user():
@@ -124,10 +160,14 @@ def test_a_certificate_of_cert_manager():
     assert "caBundle" not in webhook(objects)["clientConfig"]
 
 
-def mounted(objects: list[dict]) -> str:
+def mount(objects: list[dict]) -> dict:
     [deployment] = [o for o in of_kind(objects, "Deployment") if o["metadata"]["name"] == EXTENDER]
     [volume] = deployment["spec"]["template"]["spec"]["volumes"]
-    return volume["secret"]["secretName"]
+    return volume["secret"]
+
+
+def mounted(objects: list[dict]) -> str:
+    return mount(objects)["secretName"]
 
 
 # ---- what makes no sense ----
@@ -137,7 +177,9 @@ def mounted(objects: list[dict]) -> str:
      "placement.mode: nominate requires schedulerExtender.enabled"),
     ({"placement.mode": "webhook", "placement.tls.secretName": "webhook"},
      "placement.tls.secretName requires placement.tls.caBundle"),
-], ids=["no extender", "no authority"])
+    ({"placement.mode": "webhook", "placement.tls.caBundle": AUTHORITY},
+     "placement.tls.caBundle requires placement.tls.secretName or placement.tls.issuerName"),
+], ids=["no extender", "no authority", "an authority of nothing"])
 def test_what_could_not_work_is_refused(values, reason):
     done = template(values)
     assert done.returncode != 0 and reason in done.stderr

@@ -14,7 +14,7 @@ NUMBERS = {"grpc_status_code", "le"}
 
 @cache
 def expressions() -> list[str]:
-    return ([rule["expr"] for group in queries.alerts() for rule in group["rules"]]
+    return ([rule["expr"] for group in queries.alerts() + queries.recordings() for rule in group["rules"]]
             + [target["expr"] for _, target in queries.targets()])
 
 

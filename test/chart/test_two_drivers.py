@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from .chart import CHART, NAMESPACE, SNAPSHOTS, VOLUME_SNAPSHOTS, containers, of_kind, render, template
+from .chart import CHART, NAMESPACE, SCHEDULER, SNAPSHOTS, VOLUME_SNAPSHOTS, containers, of_kind, render, template
 
 OTHER = {"driver.name": "other.disk.example"}
 # What does not follow the driver's name: docs/install.md and templates/neighbours.yaml ask for it.
 SECOND = OTHER | {"crds.create": False, "controller.metrics.port": 29704, "node.metrics.port": 29705,
                   "node.livenessProbe.healthPort": 29703, "snapshot.enabled": False}
-EVERYTHING = SNAPSHOTS | {
+EVERYTHING = SNAPSHOTS | SCHEDULER | {
               "storageClasses.enableZRS": True, "controller.trustedCA": "a certificate",
               "controller.podDisruptionBudget.enabled": True, "schedulerExtender.podDisruptionBudget.enabled": True,
               "controller.hostNetwork": False, "networkPolicy.enabled": True,
@@ -109,7 +109,7 @@ def test_each_has_custom_resources_of_its_own():
 @each_extent
 def test_neither_selects_the_others_pods(values):
     """Of Services, workloads, budgets and network policies."""
-    first, second = (9, 8) if values else (4, 4)  # a snapshot-controller is there once
+    first, second = (12, 11) if values else (4, 4)  # a snapshot-controller is there once
     for own, other, expected in ((values, values | SECOND, first), (values | SECOND, values, second)):
         labels = [d["spec"]["template"]["metadata"]["labels"]
                   for kind in ("Deployment", "DaemonSet") for d in of_kind(render(other), kind)]
@@ -144,7 +144,7 @@ def test_the_scheduler_is_led_to_each_ones_own_extender():
 def test_the_default_drivers_names_are_those_of_the_former_chart():
     """Alerts, scripts and a later `helm upgrade` go by them."""
     names = {name for kind, _, name in identities({"storageClasses.enableZRS": True})
-             if not kind.startswith(("Role", "ClusterRole", "Validating", "CustomResource"))}
+             if not kind.startswith(("Role", "ClusterRole", "Validating", "CustomResource", "Job"))}
     ssd = {f"azuredisk-{kind}-{replication}{replicas}" for kind in ("standard-ssd", "premium-ssd")
            for replication in ("lrs", "zrs") for replicas in ("", "-replicas")}
     assert names == ssd | {

@@ -1,13 +1,15 @@
 """Every value of the chart is declared, does something, and is refused by its name when it is wrong."""
 
+from functools import cache
+
 import pytest
 
-from .chart import (DEFAULTS, FAILOVER, SCHEMA, SECTIONS, VALUES, nested, of_another_driver, render, template)
+from .chart import (DEFAULTS, FAILOVER, SCHEDULER, SCHEMA, SECTIONS, VALUES, is_about, nested, of_another_driver, refusal,
+                    render)
 
 SCHEDULERS = {"networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
 POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
 
-# With a certificate that is not another one each time.
 ISSUED = {"placement.mode": "nominate", "placement.tls.issuerName": "issuer"}
 SECRET = {"placement.mode": "nominate", "placement.tls.secretName": "webhook",
           "placement.tls.caBundle": "-----BEGIN CERTIFICATE-----\nMQ==\n-----END CERTIFICATE-----\n"}
@@ -31,7 +33,14 @@ NEEDS = {
                                          "schedulerExtender.tls.clientCASecretName": "callers"}
        for name in ("clientCASecretName", "serverName", "schedulerFiles.ca", "schedulerFiles.certificate",
                     "schedulerFiles.key")},
+    **{name: SCHEDULER for name in (
+        *(f"image.kubeScheduler.{part}" for part in ("repository", "tag", "digest", "pullPolicy")),
+        "serviceAccount.scheduler", "schedulerExtender.kubeApiQps", "schedulerExtender.kubeApiBurst",
+        *(f"schedulerExtender.scheduler.{name}" for name in ("replicas", "logLevel", "extraArgs", "resources")))},
+    "schedulerExtender.scheduler.tls.secretName": SCHEDULER | {"schedulerExtender.tls.secretName": "extender",
+                                                               "schedulerExtender.scheduler.tls.secretName": "scheduler"},
     **{f"placement.{name}": SECRET for name in ("schedulerNames", "excludedNamespaces", "port", "tls.issuerName")},
+    "placement.tls.duration": {"placement.mode": "nominate"},
     **{f"placement.tls.{name}": ISSUED for name in ("secretName", "caBundle", "issuerKind")},
     "networkPolicy.apiServers": POLICY | SECRET,
     "failover.nodeLeaseDuration": FAILOVER,
@@ -90,19 +99,56 @@ def test_a_value_has_an_effect(value):
     assert render(needed | {value.path: value.changed}) != render(needed)
 
 
+@cache
+def wrong_ones(number: int) -> str:
+    """Of each value the wrong one of that number."""
+    return refusal({value.path: value.wrong[number] for value in VALUES if number < len(value.wrong)})
+
+
 @by_path(VALUES)
 def test_a_wrong_value_is_refused_by_its_name(value):
-    for wrong in value.wrong:
-        done = template({value.path: wrong})
-        assert done.returncode != 0, f"{wrong} is taken"
-        assert f"'/{value.path.replace('.', '/')}'" in done.stderr
+    for number, wrong in enumerate(value.wrong):
+        assert is_about(wrong_ones(number), value.path), f"{wrong} is taken"
+
+
+@cache
+def unknown_ones() -> str:
+    return refusal({f"{section}.surprise".lstrip("."): 1 for section in SECTIONS})
 
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_an_unknown_value_is_refused_by_its_name(section):
-    done = template({f"{section}.surprise".lstrip("."): 1})
-    assert done.returncode != 0
-    assert f"at '{'/' + section.replace('.', '/') if section else ''}': additional properties 'surprise'" in done.stderr
+    place = f"/{section.replace('.', '/')}" if section else ""
+    assert f"- at '{place}': additional properties 'surprise' not allowed" in unknown_ones()
+
+
+def sections_with_defaults(values: dict, prefix: str = "") -> list[str]:
+    found = []
+    for name, value in values.items():
+        if f"{prefix}{name}" in SECTIONS:
+            found += [f"{prefix}{name}", *sections_with_defaults(value, f"{prefix}{name}.")]
+    return found
+
+
+@cache
+def missed_ones(depth: int) -> str:
+    """Of the sections so deep, none is there."""
+    return refusal({section: None for section in sections_with_defaults(DEFAULTS) if section.count(".") == depth})
+
+
+@pytest.mark.parametrize("section", sections_with_defaults(DEFAULTS))
+def test_a_section_that_is_missing_is_named(section):
+    """As after `helm upgrade --reuse-values` from a chart that had not got it."""
+    around, _, name = section.rpartition(".")
+    place = f"/{around.replace('.', '/')}" if around else ""
+    lines = map(str.strip, missed_ones(section.count(".")).splitlines())
+    [line] = [line for line in lines if line.startswith(f"- at '{place}': missing")]
+    assert f"'{name}'" in line
+
+
+def test_a_refusal_names_what_is_wrong_only():
+    refused = refusal({"controller.replicas": "many"})
+    assert [value.path for value in VALUES if is_about(refused, value.path)] == ["controller.replicas"]
 
 
 def test_values_of_a_chart_around_this_one_are_let_through():

@@ -26,8 +26,9 @@ KINDS = {
 BEFORE_MOVING = """\
 What the other charts install and this one does not:
 
-- A kube-scheduler of its own (version 2). Pods with `schedulerName: csi-azuredisk-scheduler-extender` wait until there is a
-  scheduler of that name ([scheduling.md](scheduling.md#a-second-scheduler)).
+- A kube-scheduler of its own (version 2), unless `schedulerExtender.scheduler.enabled` is true. Without it, pods with
+  `schedulerName: csi-azuredisk-scheduler-extender` wait ([scheduling.md](scheduling.md#a-second-scheduler)). With it, remove
+  `image.kubeScheduler.tag` from the file: a scheduler as old as version 2's does not go with the cluster, and is refused.
 - The definitions of VolumeSnapshots, with `snapshot.enabled` ([snapshots.md](snapshots.md#installing)).
 - A node plug-in for Windows: volumes cannot be used on Windows nodes.
 

@@ -1,6 +1,6 @@
 """The reference pages, by their file in docs/."""
 
-from . import custom_resources, findings, metrics, options, other_drivers, parameters, states, tree, values
+from . import custom_resources, findings, metrics, options, other_drivers, parameters, security, states, tree, values
 from .c_tables import TREE
 
 FOLDER = TREE / "docs"
@@ -15,5 +15,6 @@ PAGES = {
     "values.md": values.text,
     "other-drivers.md": other_drivers.text,
     "findings.md": findings.text,
+    "security.md": security.text,
     "tree.md": tree.text,
 }

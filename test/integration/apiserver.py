@@ -7,6 +7,7 @@ long-lived one meet it sooner or later.
 
 import base64
 import json
+import os
 import random
 import shutil
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from cluster import tools
 from cluster.authority import Authority
+from cluster.process import Process
 from cluster.waiting import until
 from kubernetes import client, config
 
@@ -24,6 +26,7 @@ from kubernetes import client, config
 # Below those that the kernel gives to the near end of a connection.
 PORTS = range(20000, 32000)
 _claims: list[socket.socket] = []
+ROOMY = os.environ | {"GOGC": "200"}  # a sixth less of CPU time, for 100 MB
 
 
 def free_port() -> int:
@@ -44,11 +47,14 @@ def free_port() -> int:
 
 
 class ApiServer:
-    """Runs from its construction to close(). `kubeconfig` is the path of an administrator's file."""
+    """Runs from its construction to close(). `kubeconfig` is the path of an administrator's file. `release`: one of
+    tools.RELEASES; that of the clusters, if none is named."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, release: str | None = None):
         tools.build()
-        self.folder = folder
+        of_release = tools.RELEASES[release] if release else tools.PROGRAMS
+        tools.build(of_release)
+        self.folder, self.programs = folder, tools.folder(of_release)
         self.port = free_port()
         self.etcd = f"http://127.0.0.1:{free_port()}"
         self.authority = Authority(folder / "pki", f"https://127.0.0.1:{self.port}")
@@ -94,7 +100,7 @@ class ApiServer:
 
     def stop(self) -> None:
         """SIGSTOP: connections stay, and nothing is answered until cont()."""
-        self._server.send_signal(signal.SIGSTOP)
+        Process.of(self._server.pid).stop()
 
     def cont(self) -> None:
         self._server.send_signal(signal.SIGCONT)
@@ -138,12 +144,12 @@ class ApiServer:
         self._etcd = self._start_etcd()
         until(self._etcd_answers, "readiness of etcd", 120)
 
-    def _start(self, program: str, flags: dict) -> subprocess.Popen:
+    def _start(self, program: Path, flags: dict) -> subprocess.Popen:
         """It dies with this process, however that ends."""
         words = [f"--{name}={value}" for name, value in flags.items()]
-        tied = ["setpriv", "--pdeathsig", "KILL", tools.folder() / program]
-        with open(self.folder / f"{program}.log", "ab") as log:
-            return subprocess.Popen([*tied, *words], stdout=log, stderr=log)
+        tied = ["setpriv", "--pdeathsig", "KILL", program]
+        with open(self.folder / f"{program.name}.log", "ab") as log:
+            return subprocess.Popen([*tied, *words], stdout=log, stderr=log, env=ROOMY)
 
     def _start_etcd(self) -> subprocess.Popen:
         peer = f"http://127.0.0.1:{free_port()}"
@@ -156,7 +162,7 @@ class ApiServer:
             "initial-advertise-peer-urls": peer,
             "initial-cluster": f"default={peer}",
         }
-        return self._start("etcd", flags)
+        return self._start(tools.folder() / "etcd", flags)
 
     def _start_server(self) -> subprocess.Popen:
         path = self.authority.path
@@ -164,6 +170,7 @@ class ApiServer:
             "etcd-servers": self.etcd,
             "bind-address": "127.0.0.1",
             "advertise-address": "127.0.0.1",
+            "endpoint-reconciler-type": "none",  # nobody comes by its Service, which may not have a loopback address
             "secure-port": self.port,
             "tls-cert-file": path("apiserver.crt"),
             "tls-private-key-file": path("apiserver.key"),
@@ -178,7 +185,7 @@ class ApiServer:
             "audit-policy-file": self._audit_policy(),
             "audit-log-path": self.folder / "audit.log",
         }
-        return self._start("kube-apiserver", flags)
+        return self._start(self.programs / "kube-apiserver", flags)
 
     def _audit_policy(self) -> Path:
         """Requests of service accounts are written down: who asked for what, and whether it was allowed."""

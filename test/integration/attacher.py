@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from chart.chart import containers, render
+from cluster.process import Process
 from cluster.waiting import until
 from kubernetes import client
 
@@ -45,7 +46,7 @@ class Attacher:
     def unaware(self) -> Iterator[None]:
         """What is written meanwhile is all there when it looks: this machine's writers are slow, and would be measured."""
         process = self.sidecars.processes[NAME]
-        process.send_signal(signal.SIGSTOP)
+        Process.of(process.pid).stop()
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from azsim import simulator
+from cluster.process import Process
 from cluster.waiting import until
 from kubernetes import client
 
@@ -275,7 +276,7 @@ class Controller:
         self.process.wait()
 
     def pause(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
+        Process.of(self.process.pid).stop()
 
     def resume(self) -> None:
         self.process.send_signal(signal.SIGCONT)

@@ -243,7 +243,7 @@ int main(int argc, char *argv[])
     group_init(&probe.group, loop);
     waiters_init(&probe.stop);
     CLEANUP(err_freep)
-    struct err *err = kube_connect(loop, argv[1], "kube-probe", &probe.connection);
+    struct err *err = kube_connect(loop, argv[1], NULL, "kube-probe", &probe.connection);
     if (err) {
         fprintf(stderr, "%s\n", err_message(err));
         return 1;

@@ -147,7 +147,7 @@ def stock_scheduler(world: GatedWorld, **configuration: object) -> Iterator[None
         "clientConnection": {"kubeconfig": str(world.apiserver.kubeconfig)}, "leaderElection": {"leaderElect": False},
         **configuration}))
     tied = ["setpriv", "--pdeathsig", "KILL"]  # it dies with this process, however that ends
-    words = [*tied, tools.folder() / "kube-scheduler", f"--config={path}", "--secure-port=0"]
+    words = [*tied, world.apiserver.programs / "kube-scheduler", f"--config={path}", "--secure-port=0"]
     with open(log, "wb") as output:
         process = subprocess.Popen(words, stdout=output, stderr=output)
     try:

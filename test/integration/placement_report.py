@@ -96,7 +96,7 @@ MODES = {
 
 
 def measure(tmp_path, apiserver, nodes: int, *modes: str) -> dict:
-    """As the report has it of these modes."""
+    """As the report has it of these modes; with the kube-scheduler of the API server's release."""
     Placement(apiserver.client()).install()  # the namespace that a release expects
     found = {}
     with (GatedWorld(tmp_path, apiserver, nodes=NODES, others=nodes - NODES) as world,
@@ -106,15 +106,15 @@ def measure(tmp_path, apiserver, nodes: int, *modes: str) -> dict:
             scene, gates = MODES[mode]
             with scene(world, tmp_path):
                 found[mode] = failovers.run(mode, *gates)
-    update(mode=(read().get("mode") or {}) | found)
     return found
 
 
-def read() -> dict:
-    return json.loads(REPORT.read_text()) if REPORT.exists() else {}
-
-
-def update(**figures: object) -> None:
-    """The report with these."""
+def note(modes: dict, *path: str) -> None:
+    """In the report, at that path; what was measured there of other modes stays."""
+    report = json.loads(REPORT.read_text()) if REPORT.exists() else {}
+    place = report
+    for name in path:
+        place = place.setdefault(name, {})
+    place |= modes
     REPORT.parent.mkdir(parents=True, exist_ok=True)
-    REPORT.write_text(json.dumps(read() | figures, indent=1) + "\n")
+    REPORT.write_text(json.dumps(report, indent=1) + "\n")

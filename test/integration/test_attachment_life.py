@@ -167,6 +167,35 @@ def test_what_was_attached_to_the_vm_before_is_attached_to_its_successor(world, 
         until(lambda: on_vm(world, 0) and world.roles("pvc-1") == PUBLISHED, "attached to the new VM", 30)
 
 
+def note_of_boot(world: World) -> str | None:
+    return attachment(world, 0)["status"].get("annotation", {}).get("disk.csi.azure.com/boot-id")
+
+
+def test_azure_is_asked_again_in_each_boot(world, azure_sdk):
+    """The plug-in tells of it; until it is answered, the record says of which boot it is."""
+    machine = world.nodes[0]
+
+    def boot_plugin(boot_id: str) -> None:
+        world.patch("azdrivernodes", machine, {"status": {"bootId": boot_id}}, status=True)
+
+    with Controller(world) as controller:
+        boot_plugin("first")
+        publish(controller, create(controller, parameters=SINGLE).volume_id, machine)
+        until(lambda: world.roles("pvc-1") == PUBLISHED, "attached")
+        assert note_of_boot(world) == "first"
+        boot_plugin("second")
+        until(lambda: note_of_boot(world) == "second", "it is there in the second boot", 30)
+        azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()
+        fault = world.azure.fault("refuse", kind="virtualMachines.get", code="InternalServerError")
+        before = world.last_call()
+        boot_plugin("third")
+        until(lambda: [e for e in world.azure.journal(before) if e.get("kind") == "virtualMachines.get"], "asked")
+        assert note_of_boot(world) == "second"
+        world.azure.control("POST", "vms", {"name": machine, "size": "Standard_D4s_v5", "zone": "1"}, 201)
+        world.azure.control("DELETE", f"faults/{fault}")
+        until(lambda: on_vm(world, 0) and note_of_boot(world) == "third", "attached to the new VM", 60)
+
+
 def test_a_vm_that_comes_late_is_waited_for(world, azure_sdk):
     machine = world.nodes[0]
     azure_sdk.virtual_machines.begin_delete("rg", machine, polling_interval=0.1).result()

@@ -291,7 +291,7 @@ def test_a_volume_is_deleted_while_another_takes_its_place_in_vain(tmp_path, api
         world.azure.fault("refuse", kind="virtualMachines.*", disk="pvc-4", code="AttachDiskWhileBeingDetached")
         publish(controller, create(controller, "pvc-4", shared).volume_id, second)
         leaving = until(lambda: [name for name in volumes if "Detaching" in world.roles(name).get("b", "")],
-                        "a replica gives way")[0]
+                        "a replica gives way", interval=0.05)[0]
         unpublish(controller, volumes[leaving], first)
         began = time.monotonic()
         delete(controller, volumes[leaving])

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from chart.chart import FAILOVER, SNAPSHOTS, containers, every_value_changed, render
+from chart.chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, every_value_changed, of_kind, render
 from cluster import tools
 from cluster.authority import Authority
 from cluster.waiting import until
@@ -30,6 +30,7 @@ from .volume_snapshots import VolumeSnapshots, defined
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
 SNAPSHOT_CONTROLLER = "csi-snapshot-controller-sa"
+CERTIFICATE = "csi-azuredisk-scheduler-extender-placement"
 CLASS, SNAPSHOT_CLASS = "azuredisk-premium-ssd-lrs-replicas", "csi-azuredisk-vsc"
 
 
@@ -54,7 +55,7 @@ def used(world, release, tmp_path_factory):
     """Every program has done all that it does."""
     flags = [f"--kubeconfig={release.kubeconfig(CONTROLLER)}", "--replica-gc-delay=1s",
              f"--leader-election-namespace={release.namespace}", "--audit-interval=1s", "--node-grace-period=4s",
-             "--placement=nominate"]
+             "--placement=nominate", "--placement-webhook=azuredisk-placement", f"--placement-certificate-secret={CERTIFICATE}"]
     with Controller(world, "one", *flags) as controller:
         a_volume_is_promoted_and_goes(world, controller)
         a_volume_is_recovered(world, controller)
@@ -63,6 +64,7 @@ def used(world, release, tmp_path_factory):
         a_snapshot_comes_and_goes(controller)
         a_silent_node_is_given_up(world, controller)
         a_pod_waits_at_the_gate(world, controller)
+        a_webhook_gets_its_certificate(world, release)
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
     the_extender_takes_a_gate_away(world, release)
@@ -127,6 +129,23 @@ def a_pod_waits_at_the_gate(world: World, controller: Controller) -> None:
         world.core.delete_namespaced_pod("gated", world.namespace, grace_period_seconds=0)
     unpublish(controller, volume, world.nodes[0])
     delete(controller, volume)
+
+
+def a_webhook_gets_its_certificate(world: World, release: Release) -> None:
+    """And another one for one that is broken."""
+    configurations = of_kind(release.objects, "MutatingWebhookConfiguration")
+    release.kubectl("apply", "--filename=-", objects=configurations)
+    hooks = client.AdmissionregistrationV1Api(world.client)
+    place = CERTIFICATE, release.namespace
+
+    def is_trusted() -> bool:
+        [hook] = hooks.read_mutating_webhook_configuration("azuredisk-placement").webhooks
+        return bool(hook.client_config.ca_bundle)
+
+    until(is_trusted, "a certificate that is trusted")
+    world.core.patch_namespaced_secret(*place, {"data": {"tls.crt": ""}})
+    until(lambda: world.core.read_namespaced_secret(*place).data["tls.crt"], "another certificate")
+    release.kubectl("delete", "--filename=-", objects=configurations)
 
 
 def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
@@ -436,7 +455,7 @@ def test_a_permission_covers_what_it_allows():
 # ---- what the API server says of all of it ----
 
 # Of cert-manager, the cluster does not have the definitions.
-ALL_CHANGED = every_value_changed() | SNAPSHOTS | FAILOVER | {"placement.tls.issuerName": ""}
+ALL_CHANGED = every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | {"placement.tls.issuerName": ""}
 
 
 @pytest.mark.parametrize("values", [{}, ALL_CHANGED], ids=["by default", "with every value changed"])

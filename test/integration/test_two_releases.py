@@ -1,13 +1,10 @@
 """A second release of the chart in a cluster: Helm installs it, or says in one message which values have to be set."""
 
-import os
-import subprocess
-
 import pytest
 from chart.chart import CHART
-from cluster import tools
 
 from .apiserver import ApiServer
+from .helm import Helm
 
 OTHER = ["--set=driver.name=other.disk.example"]
 VALUES = ["crds.create=false", "controller.metrics.port=29704", "node.metrics.port=29705",
@@ -25,16 +22,15 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def helm(cluster):
+    helm = Helm(cluster)
+
     def run(*words: str, status: int = 0) -> str:
-        home = {f"HELM_{kind}_HOME": str(cluster.folder / "helm") for kind in ("CACHE", "CONFIG", "DATA")}
-        done = subprocess.run([tools.folder() / "helm", *words, f"--kubeconfig={cluster.kubeconfig}", "--namespace=kube-system"],
-                              capture_output=True, text=True, env=os.environ | home)
-        assert done.returncode == status, done.stdout + done.stderr
+        done = helm.run(*words, status=status)
         return done.stdout + done.stderr
 
     yield run
     for release in run("list", "--all", "--short").split():
-        run("uninstall", release)
+        helm.uninstall(release)
 
 
 @pytest.fixture
@@ -90,6 +86,6 @@ def test_records_are_not_left_behind_in_the_namespace_of_before(helm):
 
 
 def test_what_an_uninstalled_release_has_left_is_no_neighbours(helm, first):
-    helm("uninstall", "azuredisk")
+    helm("uninstall", "azuredisk", "--no-hooks")
     assert "exists and cannot be imported" in helm("install", "again", str(CHART), status=1), "Helm's own words"
     helm("install", "again", str(CHART), "--take-ownership")

@@ -6,11 +6,15 @@ Grafana's JSON of files/dashboards.yaml.
 {"type": "prometheus", "uid": "${datasource}"}
 {{- end }}
 
-{{/* (dict "panel" a panel "kind" "stat" "id" 1 "x" 0 "y" 0 "w" 8 "h" 8) -> the panel, as JSON. */}}
+{{/*
+(dict "panel" a panel "written" the expressions by recorded series that are written out "kind" "stat" "id" 1 "x" 0 "y" 0 "w" 8 "h" 8)
+-> the panel, as JSON.
+*/}}
 {{- define "azuredisk.panel" -}}
 {{- $source := include "azuredisk.dataSource" . | fromJson -}}
 {{- $targets := list -}}
 {{- range $legend, $expression := .panel.queries -}}
+{{- range $series, $meaning := $.written }}{{ $expression = replace $series (printf "(%s)" $meaning) $expression }}{{ end -}}
 {{- $targets = append $targets (dict "refId" (printf "Q%d" (len $targets)) "datasource" $source "legendFormat" $legend "expr" $expression) -}}
 {{- end -}}
 {{- $steps := list (dict "color" "green" "value" nil) -}}
@@ -23,26 +27,26 @@ Grafana's JSON of files/dashboards.yaml.
   | toJson -}}
 {{- end }}
 
-{{/* (a dashboard) -> as JSON. */}}
+{{/* (dict "dashboard" a dashboard "written" the expressions by recorded series that are written out) -> the dashboard, as JSON. */}}
 {{- define "azuredisk.dashboard" -}}
 {{- $panels := list -}}
 {{- $y := 0 -}}
-{{- range $row := .rows -}}
+{{- range $row := .dashboard.rows -}}
 {{- $w := div 24 (len $row.panels) -}}
 {{- $h := default 8 $row.height | int -}}
 {{- range $i, $panel := $row.panels -}}
-{{- $place := dict "panel" $panel "kind" (default "timeseries" $row.kind) "id" (add1 (len $panels)) "x" (mul $i $w) "y" $y "w" $w "h" $h -}}
+{{- $place := dict "panel" $panel "written" $.written "kind" (default "timeseries" $row.kind) "id" (add1 (len $panels)) "x" (mul $i $w) "y" $y "w" $w "h" $h -}}
 {{- $panels = append $panels (include "azuredisk.panel" $place | fromJson) -}}
 {{- end -}}
 {{- $y = add $y $h -}}
 {{- end -}}
 {{- $variables := list (dict "name" "datasource" "label" "Prometheus" "type" "datasource" "query" "prometheus") -}}
-{{- range .variables -}}
+{{- range .dashboard.variables -}}
 {{- $variables = append $variables (dict "name" .name "type" "query" "query" .query "refresh" 2 "sort" 1 "includeAll" true "multi" true
   "allValue" ".*" "current" (dict "text" "All" "value" "$__all") "datasource" (include "azuredisk.dataSource" . | fromJson)) -}}
 {{- end -}}
 {{- dict
-  "uid" (printf "azuredisk-%s" .name) "title" .title "tags" (list "azuredisk") "schemaVersion" 39 "editable" true "refresh" "30s"
+  "uid" (printf "azuredisk-%s" .dashboard.name) "title" .dashboard.title "tags" (list "azuredisk") "schemaVersion" 39 "editable" true "refresh" "30s"
   "time" (dict "from" "now-6h" "to" "now") "templating" (dict "list" $variables) "panels" $panels
   "links" (list (dict "type" "dashboards" "tags" (list "azuredisk") "title" "Azure disks" "asDropdown" true "includeVars" false "keepTime" true))
   | toJson -}}

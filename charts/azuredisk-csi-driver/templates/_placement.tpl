@@ -28,3 +28,14 @@ yes{{ end -}}
 {{- $names := include "azuredisk.names" . | fromJson -}}
 {{- .Values.placement.tls.secretName | default (printf "%s-placement" $names.extender | trunc 253) -}}
 {{- end }}
+
+{{/* -> not empty: the controller's leader makes the webhook's certificate. */}}
+{{- define "azuredisk.placementCertificate" -}}
+{{- $tls := .Values.placement.tls -}}
+{{- if and (include "azuredisk.placementWebhook" .) (not $tls.secretName) (not $tls.issuerName) }}yes{{ end -}}
+{{- end }}
+
+{{/* -> the MutatingWebhookConfiguration. */}}
+{{- define "azuredisk.placementWebhookName" -}}
+{{- printf "%s-placement" (include "azuredisk.names" . | fromJson).roles -}}
+{{- end }}

@@ -8,6 +8,7 @@ from ..placement import GROUP, OBJECTS, VERSION, Placement, disk_id
 ANNOTATION_FILESYSTEM = "disk.csi.azure.com/filesystem"
 ANNOTATION_SOURCE_FILESYSTEM = "disk.csi.azure.com/source-filesystem"
 ANNOTATION_ACCEPT_FILESYSTEM = "disk.csi.azure.com/accept-filesystem"
+ANNOTATION_BOOT = "disk.csi.azure.com/boot-id"
 ANNOTATION_FENCE = "disk.csi.azure.com/fence"
 ANNOTATION_RUNNING_JOB = "disk.csi.azure.com/running-job"
 ANNOTATION_REPLICA_READY = "disk.csi.azure.com/replica-ready"
@@ -179,8 +180,11 @@ class CloudSide:
 
     def say_ready(self, disk: str, text: str) -> None:
         """As a plug-in has left it that did not come to take it away."""
-        body = {"status": {"annotation": {ANNOTATION_REPLICA_READY: text}}}
-        self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
+        self._set_note(disk, ANNOTATION_REPLICA_READY, text)
+
+    def seen_in_boot(self, disk: str, boot_id: str) -> None:
+        """As the controller does when Azure has told it that the disk is there."""
+        self._set_note(disk, ANNOTATION_BOOT, boot_id)
 
     def running_job(self, disk: str) -> str | None:
         """The program that writes to the disk, as the plug-in has put on record."""
@@ -188,8 +192,7 @@ class CloudSide:
 
     def leave_job(self, disk: str, text: str) -> None:
         """As a plug-in that died has left it."""
-        body = {"status": {"annotation": {ANNOTATION_RUNNING_JOB: text}}}
-        self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
+        self._set_note(disk, ANNOTATION_RUNNING_JOB, text)
 
     def _attachment(self, disk: str) -> dict:
         return self.custom.get_namespaced_custom_object(
@@ -198,6 +201,10 @@ class CloudSide:
 
     def _note(self, disk: str, name: str) -> str | None:
         return self._attachment(disk)["status"].get("annotation", {}).get(name)
+
+    def _set_note(self, disk: str, name: str, text: str) -> None:
+        body = {"status": {"annotation": {name: text}}}
+        self._patch_status("azvolumeattachments", f"{disk}-{self.node}-attachment", body)
 
     # ---- the node ----
 

@@ -102,10 +102,8 @@ class NodePlugin:
 
     def kill_all(self) -> None:
         """With what it has started, as when its container ends; nothing of it is left then, nor of its ports."""
-        self.process.send_signal(signal.SIGSTOP)  # it starts nothing more
-        folder = Path(f"/proc/{self.process.pid}")
-        until(lambda: (folder / "stat").read_text().rpartition(")")[2].split()[0] == "T", "it stands still")
-        children = (folder / f"task/{self.process.pid}/children").read_text().split()
+        Process.of(self.process.pid).stop()  # it starts nothing more
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         started = [process for child in children for process in _session(int(child))]
         self.kill()
         kill_all(started)

@@ -99,7 +99,7 @@ def test_a_mount_that_its_caller_has_given_up_is_undone(plugin, cloud, frozen):
     disk, freeze = frozen
     v = use(Volume(plugin, cloud, "given-up", disk).attach())
     freeze(True)
-    staging = plugin.later(v.stage, timeout=3)
+    staging = plugin.later(v.stage, timeout=10)
     until(lambda: (cloud.running_job(v.name) or "").startswith("mount "), "the mount on record")
     plugin.until_it_waits_for_a_disk()
     assert staging.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED

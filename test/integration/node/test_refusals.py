@@ -111,14 +111,21 @@ def test_an_attachment_that_says_what_the_volume_does_not(plugin, cloud, disk_of
     disk = disk_of(forged.get("size", SMALLEST_EXT4))
     format_as(OTHER if case == "file system" else FOREIGN)(disk)
     before = disk.checksum()
-    v = Volume(plugin, cloud, "forged", disk).attach()
-    cloud.settle(v.name, SMALLEST_EXT4, RECORD)
-    cloud.attest(v.name, **{"lun": v.lun, "size": SMALLEST_EXT4, "record": RECORD, **forged})
+    v = attach_unconfirmed(Volume(plugin, cloud, "forged", disk), RECORD, **forged)
     failure = until(lambda: told(v), "a refusal")
     assert failure.code() == Code.FAILED_PRECONDITION
     assert message in failure.details() and "AzVolumeAttachment forged-node-a-attachment" in failure.details()
     assert disk.checksum() == before
     assert plugin.machine.mounts(v.staging) == 0
+
+
+def attach_unconfirmed(v: Volume, confirmed: str | None = None, **said) -> Volume:
+    """What its attachment says now is the first that the plug-in hears of it."""
+    v.plugin.machine.attach(v.disk, v.lun)
+    v.cloud.publish(v.name)
+    v.cloud.settle(v.name, SMALLEST_EXT4, confirmed)
+    v.cloud.attest(v.name, **{"lun": v.lun, "size": SMALLEST_EXT4, "record": RECORD, **said})
+    return v
 
 
 def told(v: Volume) -> grpc.RpcError | None:
@@ -131,8 +138,7 @@ def test_a_record_that_nobody_has_confirmed(plugin, cloud, disk_of):
     """What the attachment alone says of the file system may be forged; the controller confirms it, or never does."""
     disk = disk_of(SMALLEST_EXT4)
     format_as(FOREIGN)(disk)
-    v = Volume(plugin, cloud, "unconfirmed", disk).attach()
-    cloud.attest(v.name, lun=v.lun, size=disk.size, record=RECORD)
+    v = attach_unconfirmed(Volume(plugin, cloud, "unconfirmed", disk))
     refused_in_time(lambda: plugin.stage(v.id, v.staging), Code.ABORTED, "AzVolume unconfirmed does not yet confirm")
     assert plugin.machine.mounts(v.staging) == 0
     cloud.settle(v.name, disk.size, RECORD)
@@ -144,8 +150,7 @@ def test_a_record_that_is_confirmed_a_little_later(plugin, cloud, disk_of):
     """As when kubelet stages a volume twice at once."""
     disk = disk_of(SMALLEST_EXT4)
     format_as(FOREIGN)(disk)
-    v = Volume(plugin, cloud, "slow", disk).attach()
-    cloud.attest(v.name, lun=v.lun, size=disk.size, record=RECORD)
+    v = attach_unconfirmed(Volume(plugin, cloud, "slow", disk))
     series = 'azuredisk_stage_duration_seconds_count{phase="attach"}'
     before = plugin.metrics().get(series, 0)
     staged = plugin.later(plugin.stage, v.id, v.staging)

@@ -77,7 +77,7 @@ def test_stays_on_record_while_the_api_server_is_away(stopped, cloud, installed,
     """That a program has ended is written as soon as it can be; the call fails meanwhile."""
     stopped.run(environment=mkfs.environment)
     v = Volume(stopped, cloud, "away", disk_of(SMALLEST_EXT4)).attach()
-    staging = stopped.later(v.stage, timeout=5)
+    staging = stopped.later(v.stage, timeout=10)
     mkfs.await_begin()
     installed.stop()
     try:

@@ -4,11 +4,15 @@ import os
 import time
 from pathlib import Path
 
+import pytest
 from cluster.waiting import until
 
+from ..csi import block
 from ..placement import disk_id
 from .machine import SMALLEST_EXT4
 from .volume import Code, Volume, refused, refused_in_time
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def test_stage_waits_for_the_attachment(plugin, cloud, disk_of):
@@ -58,6 +62,35 @@ def test_stage_waits_for_the_device(plugin, cloud, disk_of):
     staging.result(timeout=60)
     assert time.monotonic() - came < 20
     v.unstage()
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_stage_waits_for_azures_word_after_a_boot(plugin, cloud, volume, raw):
+    """The VM may be another one of that name since, and the disk at the LUN somebody else's: of a raw disk and of
+    a blank one nothing else tells."""
+    v = volume("former")
+    cloud.seen_in_boot(v.name, "the-boot-before")
+    before = v.disk.checksum()
+    capability = block() if raw else None
+    refused_in_time(lambda: v.stage(capability, timeout=2), Code.DEADLINE_EXCEEDED, "the machine was started anew")
+    assert v.disk.checksum() == before
+    staging = plugin.later(v.stage, capability)
+    cloud.seen_in_boot(v.name, BOOT_ID)
+    staging.result(timeout=60)
+    v.unstage()
+
+
+def test_a_file_system_on_record_is_proof_enough_after_a_boot(plugin, cloud, volume):
+    v = volume("known")
+    v.stage()
+    v.unstage()
+    cloud.seen_in_boot(v.name, "the-boot-before")
+    v.stage(timeout=30)
+    v.unstage()
+
+
+def test_a_plug_in_says_which_boot_it_is(plugin, cloud):
+    assert until(lambda: cloud.status().get("bootId"), "the first heartbeat") == BOOT_ID
 
 
 def test_the_time_is_over(plugin, cloud, disk_of):
