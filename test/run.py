@@ -1,7 +1,7 @@
 """Runs lints, unit tests and pytest suites, counts them and says what they cost.
 
-Prints a line for each program, then failures in full, then the slowest, then the sum as the last
-line. Every lint, every test function of a unit test and every pytest test counts as one. Exit
+Prints a line for each program, then failures in full, then the slowest, then each failure in a
+line, then the sum as the last line. Every lint, every test function of a unit test and every pytest test counts as one. Exit
 status 1 if any failed. The report is written anew whenever something has ended, so that it is
 there however this program ends.
 
@@ -40,17 +40,27 @@ PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a su
 WAITING_AT_ONCE = 3
 PRIORITY = 5  # of nice(1)
 
-# How long a file of tests takes, where the last run's report does not say.
-LONG = {
-    "test_audit": 300,
-    "test_controller_faults": 300,
-    "test_kube": 300,
-    "test_dangling_attach": 100,
-    "test_replicas": 170,
-    "test_accidents": 150,
-}
+# How many seconds a file of tests takes, where its size is misleading and no report of a run before says it.
+SECONDS = {
+    "e2e": {
+        "test_accidents": 330, "test_claims": 85, "test_growth": 185, "test_memory": 125, "test_modify": 25,
+        "test_node_deletion": 50, "test_replicas": 360, "test_snapshots": 165, "test_static": 85,
+        "test_strangers": 85, "test_updates": 25, "test_volumes": 50,
+    },
+    "integration": {
+        "test_audit": 110, "test_audit_snapshots": 80, "test_azdiskctl_contexts": 5,
+        "test_background_copy": 220, "test_controller_faults": 280, "test_custom_resources": 5,
+        "test_dangling_attach": 90, "test_extender": 30, "test_failover": 280, "test_kube": 310,
+        "test_node_policy": 25, "test_own_scheduler": 5, "test_permissions": 125,
+        "test_placement_certificate": 135, "test_placement_modes": 45, "test_placement_webhook": 40,
+        "test_rude_clients": 25, "test_simulated_api": 10, "test_snapshot_copies": 450,
+        "test_startup": 20,
+    },
+    "node": {"test_copies": 215, "test_crashes": 110, "test_replica_check": 135},
+}  # fmt: skip
 BYTES_A_SECOND = 150
 SLOWEST = 10  # are named at the end
+WHY_LENGTH = 2000  # characters
 
 running = set()  # processes
 spent = threading.local()  # .cpu: seconds, of what the thread's present job has run
@@ -62,6 +72,7 @@ class Result(NamedTuple):
     outcome: str  # passed, failed, skipped
     output: str = ""
     seconds: float = 0
+    why: str = ""  # in one line, of a test that failed
 
 
 class Ran(NamedTuple):
@@ -194,7 +205,8 @@ def suite(folder, last_time=None):
 def spread(folder, last_time):
     """The files, dealt out from the longest on, each to the process that has least to do."""
     guessed = {f: f.stat().st_size / BYTES_A_SECOND for f in folder.glob("test_*.py")}
-    seconds = {f: last_time.get(f.stem, LONG.get(f.stem, guessed[f])) for f in guessed}
+    known = SECONDS.get(folder.name, {}) | last_time
+    seconds = {f: known.get(f.stem, guessed[f]) for f in guessed}
     shares = [[] for _ in range(min(PROCESSES.get(folder.name, 1), len(seconds)))]
     for file in sorted(seconds, key=lambda file: (-seconds[file], file)):
         min(shares, key=lambda share: sum(seconds[f] for f in share)).append(file)
@@ -232,7 +244,8 @@ def case_result(case):
             output = "\n".join(part.text or part.get("message") for part in parts)
             captured = [case.findtext(stream, "") for stream in ("system-out", "system-err")]
             whole = "\n".join([output, *filter(None, captured)])
-            return Result(name, outcome, whole, seconds)
+            why = " ".join(parts[0].get("message", "").split())
+            return Result(name, outcome, whole, seconds, why)
     return Result(name, "passed", seconds=seconds)
 
 
@@ -343,6 +356,9 @@ class Report:
             print(f"{suite['seconds']:8.1f} {suite['cpu_seconds']:8.1f}  {suite['suite']}")
         cpu = sum(suite["cpu_seconds"] for suite in self.suites)
         print(f"{self.seconds():8.1f} {cpu:8.1f}  all of them")
+        for result in self.failures():  # once more, where a log that is cut in the middle has them
+            why = result.why or result.output.strip().rpartition("\n")[2]
+            print(f"failed: {result.name}: {why[:WHY_LENGTH]}")
         print(f"\n{count(self.results, 'passed')} passed, {len(self.failures())} failed")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = {"azdisk-controller", "azdisk-node", "azdisk-scheduler-extender", "azdisk-probe", "azdiskctl"}
+PLUGIN_LINKS = {"kubectl-azdisk", "kubectl_complete-azdisk"}
 
 
 def make(target, folder):
@@ -17,7 +18,8 @@ def test_what_users_run_is_installed_and_taken_away_again(tmp_path):
     others.touch()
     make("install", tmp_path)
     installed = {path.name for path in others.parent.iterdir()} - {others.name}
-    assert installed == PROGRAMS
+    assert installed == PROGRAMS | PLUGIN_LINKS
     assert subprocess.run([others.parent / "azdiskctl", "--version"], check=True).returncode == 0
+    assert {(others.parent / link).readlink() for link in PLUGIN_LINKS} == {Path("azdiskctl")}, "wherever the folder is"
     make("uninstall", tmp_path)
     assert list(others.parent.iterdir()) == [others]

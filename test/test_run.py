@@ -102,6 +102,7 @@ def test_a_suite_counts_each_test_once(tmp_path, monkeypatch):
         ("test_s: test_bad_twice", "failed"),
     ]
     assert "1 + 1" in results[1].output
+    assert results[1].why == "assert (1 + 1) == 3" and "RuntimeError: teardown" in results[3].why
     assert "no disk" in results[2].output
 
 
@@ -224,6 +225,7 @@ def test_the_sum_is_last(tmp_path, program, build, lints, script, last, failures
     assert process.returncode == (1 if failures else 0)
     for failure in failures:
         assert f"---- failed: {failure}" in lines
+        assert any(line.startswith(f"failed: {failure}: ") for line in lines)
     report = json.loads((tmp_path / "report.json").read_text())
     assert f"{report['passed']} passed, {report['failed']} failed" == last
     assert [failure["name"] for failure in report["failures"]] == failures
@@ -235,7 +237,8 @@ def test_the_sum_is_last(tmp_path, program, build, lints, script, last, failures
     for outcome in ("passed", "failed", "skipped"):
         assert sum(cost[outcome] for cost in costs.values()) == report[outcome]
     slowest = lines.index(f"The slowest of {len(costs)} suites, in seconds and seconds of CPU time:")
-    named = [line.split(maxsplit=2)[2] for line in lines[slowest + 1 : -2]]
+    costly = lines[slowest + 1 : -2 - len(failures)]
+    named = [line.split(maxsplit=2)[2] for line in costly]
     assert sorted(named[:-1]) == sorted(costs) and named[-1] == "all of them"
 
 

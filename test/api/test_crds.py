@@ -151,8 +151,9 @@ LEFT_OUT = {
 OWN = {"azsnapshots": "AzSnapshot"}
 each_of_upstream = pytest.mark.parametrize("definition", [d for d in DEFINITIONS if d.plural in UPSTREAM], ids=lambda d: d.kind)
 
-ADDED = ("spec.readOnly", "status.slots", "status.primaryNode", "status.readyReplicas", "spec.mutableParameters",
-         "status.mutableParameters", "status.modifyError", "status.completionPercent")  # with all that is in them
+ADDED = ("spec.readOnly", "status.slots", "status.bootId", "status.primaryNode", "status.readyReplicas",
+         "spec.mutableParameters", "status.mutableParameters", "status.modifyError",
+         "status.completionPercent")  # with all that is in them
 
 
 def shared_fields(definition: Definition) -> dict:

@@ -178,7 +178,7 @@ class Program:
         process.kill_all([self.process])
 
     def stop(self) -> None:
-        self.process.signal(signal.SIGSTOP)
+        self.process.stop()
 
     def cont(self) -> None:
         self.process.signal(signal.SIGCONT)

@@ -49,6 +49,16 @@ class Process:
         finally:
             os.close(descriptor)
 
+    def stop(self) -> None:
+        """SIGSTOP, and back when all threads stand still: the kernel wakes one of them to stop the others, and on a busy
+        machine they work on until it has its turn."""
+        self.signal(signal.SIGSTOP)
+        until(self._stands_still, f"process {self.pid} stands still")
+
+    def _stands_still(self) -> bool:
+        states = (_state(stat) for stat in Path(f"/proc/{self.pid}/task").glob("*/stat"))
+        return all(state in "TXZ" for state in states)
+
     def command(self) -> str:
         try:
             return Path(f"/proc/{self.pid}/cmdline").read_text().replace("\0", " ").strip()
@@ -74,6 +84,14 @@ class Process:
         except OSError:
             pass
         return 0
+
+
+def _state(stat: Path) -> str:
+    """Of a thread, as in proc_pid_stat(5); X, dead, where there is none."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
 
 
 def kill_all(processes: Iterable[Process]) -> None:

@@ -1,8 +1,8 @@
 """The programs of a test cluster, built from pinned Go modules into a cache outside of the tree.
 
 `tools/*/go.mod` says which versions; two modules, because Kubernetes and the CSI programs want
-different versions of the same libraries, and a third for what only test/conformance asks for. A
-cache folder is named by a hash of all that decides its content, and appears by a rename when the
+different versions of the same libraries, and others for what only test/conformance and the bench
+ask for. A cache folder is named by a hash of all that decides its content, and appears by a rename when the
 last program is there: what exists is complete.
 """
 
@@ -50,6 +50,15 @@ SUITE = {
     "e2e.test": ("conformance", "k8s.io/kubernetes/test/e2e"),
     "ginkgo": ("conformance", "github.com/onsi/ginkgo/v2/ginkgo"),
     "agnhost": ("conformance", "k8s.io/kubernetes/test/images/agnhost"),
+}
+
+# What decides where pods go, of other releases than the clusters': the oldest that the chart takes, and the newest.
+RELEASES = {
+    release: {
+        program: (f"kubernetes-{release}", f"k8s.io/kubernetes/cmd/{program}")
+        for program in ("kube-apiserver", "kube-scheduler")
+    }
+    for release in ("1.30", "1.37")
 }
 
 # Variables that the linker sets to the version of the program's module; without them kubectl, helm

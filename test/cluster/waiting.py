@@ -7,22 +7,25 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE_S = 180  # with a loaded machine: where time is the point, a test says how much
+SHORTEST_S, LONGEST_S = 0.02, 0.5  # from one look to the next
 
 
 class Timeout(RuntimeError):
     """What was waited for did not come in time."""
 
 
-def until(condition: Callable[[], T], what: str, seconds: float = PATIENCE_S, interval: float = 0.05) -> T:
-    """The first true value of `condition`."""
-    deadline = time.monotonic() + seconds
+def until(condition: Callable[[], T], what: str, seconds: float = PATIENCE_S, interval: float | None = None) -> T:
+    """The first true value of `condition`, which is looked at after every `interval`: what is seen for a moment only, or
+    measured, needs one. Without it the pauses grow with the time already waited, to a tenth of it."""
+    began = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > seconds:
             raise Timeout(f"{what}: not within {seconds:g} s")
-        time.sleep(interval)
+        time.sleep(interval or min(max(waited / 10, SHORTEST_S), LONGEST_S))
 
 
 def until_it_works(action: Callable[[], T], what: str, seconds: float = PATIENCE_S) -> T:

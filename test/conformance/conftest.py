@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 
 from .installation import Installation, installed
 

@@ -83,7 +83,8 @@ class Driver:
 
     def install(self, **changes: dict) -> None:
         """`changes` are values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
-        everything is ready, and kube-scheduler asks the extender where placement.mode says so."""
+        everything is ready, the extender with the webhook's certificate, which kubelet may show to it two minutes late; and
+        kube-scheduler asks the extender where placement.mode says so."""
         secret = {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -95,7 +96,7 @@ class Driver:
             json.dump(self._values(changes), values)
             values.flush()
             self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
-                             "--values", values.name, "--wait", "--timeout", "120s")
+                             "--values", values.name, "--wait", "--timeout", "240s")
         if changes.get("placement", {}).get("mode", "extender") == "extender":
             self._configure_scheduler()
 
@@ -125,7 +126,7 @@ class Driver:
         """Some values are others from now on: failover__gracePeriod="4s"."""
         words = [f"--set={name.replace('__', '.')}={value}" for name, value in values.items()]
         self.cluster.run("helm", "upgrade", RELEASE, CHART, "--namespace", NAMESPACE, "--reuse-values", *words,
-                         "--wait", "--timeout", "120s")
+                         "--wait", "--timeout", "240s")
 
     def _files(self) -> dict[str, str]:
         """Those of kube-scheduler, on the machine of the control plane."""

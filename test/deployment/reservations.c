@@ -1,14 +1,13 @@
 /* Persistent reservations for the loop devices of a test cluster, preloaded into the node plug-in.
  *
  * Azure's shared disks have them; loop devices, which stand in for these here, have not. What a
- * disk knows of its keys is in a file of a folder that all machines share, named by the disk's own
- * file, and a machine is known by its host name. Only what the plug-in asks is answered: nothing is
- * refused to anybody who writes. That a disk does refuse is shown in test/guest, with the SCSI
- * target of the kernel.
+ * disk knows of its keys is in a file of a folder that all machines share, named as the disk's own
+ * file, whose name is the unique id of the disk: inodes are given to other disks later. A machine
+ * is known by its host name. Only what the plug-in asks is answered: nothing is refused to anybody
+ * who writes. That a disk does refuse is shown in test/guest, with the SCSI target of the kernel.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/loop.h>
 #include <scsi/sg.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,7 +23,7 @@
 
 #define FOLDER_FILE "/etc/reservations-folder" /* in the image: the folder's path */
 
-enum { LOOP_MAJOR = 7, MOST = 16, NAME = 64 };
+enum { LOOP_MAJOR = 7, MOST = 16, NAME = 64, LINE = 256 };
 enum { IN = 0x5e, READ_KEYS = 0, READ_RESERVATION = 1, REPORT_CAPABILITIES = 2 };
 enum { OUT = 0x5f, RESERVE = 1, RELEASE = 2, PREEMPT = 4, REGISTER_AND_IGNORE = 6 };
 enum { GOOD = 0x00, CHECK_CONDITION = 0x02, CONFLICT = 0x18, ILLEGAL_REQUEST = 0x05 };
@@ -43,23 +42,31 @@ struct disk {
 
 /* ---- the file ---- */
 
+/* Its first line. */
+static bool read_line(const char *path, char line[LINE])
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, line, LINE - 1);
+
+    if (fd >= 0)
+        close(fd);
+    line[length > 0 ? length : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return length > 0;
+}
+
 static int open_disk(int fd)
 {
-    struct loop_info64 info;
-    struct stat file;
-    char folder[256] = "", path[320];
-    int text = open(FOLDER_FILE, O_RDONLY | O_CLOEXEC);
+    struct stat device;
+    char folder[LINE], backing[LINE], path[2 * LINE];
 
-    if (text < 0 || read(text, folder, sizeof folder - 1) <= 0 || fstat(fd, &file) ||
-        !S_ISBLK(file.st_mode) || major(file.st_rdev) != LOOP_MAJOR ||
-        syscall(SYS_ioctl, fd, LOOP_GET_STATUS64, &info)) {
-        close(text);
+    if (fstat(fd, &device) || !S_ISBLK(device.st_mode) || major(device.st_rdev) != LOOP_MAJOR)
         return -1;
-    }
-    close(text);
-    folder[strcspn(folder, "\n")] = '\0';
-    snprintf(path, sizeof path, "%s/%llx-%llx", folder, (unsigned long long)info.lo_device,
-             (unsigned long long)info.lo_inode);
+    snprintf(path, sizeof path, "/sys/dev/block/%u:%u/loop/backing_file", major(device.st_rdev),
+             minor(device.st_rdev));
+    if (!read_line(path, backing) || !strchr(backing, '/') || !read_line(FOLDER_FILE, folder))
+        return -1;
+    snprintf(path, sizeof path, "%s%s", folder, strrchr(backing, '/'));
     return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 

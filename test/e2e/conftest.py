@@ -14,6 +14,7 @@ from deployment import ledger
 from deployment.azure import QUICK, Azure
 from deployment.driver import SNAPSHOTS, Driver
 from deployment.timeline import Timeline
+from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 
 from .every_volume import KINDS, claim, storage_class
 

@@ -45,7 +45,7 @@ def test_every_program_may_die(kind, story, driver, measured):
     phase = story.reach(kind)
     victims = Victims(driver)
     phase.begin()
-    until(phase.under_way, f"{kind.__name__} is under way", LIMIT_SECONDS)
+    until(phase.under_way, f"{kind.__name__} is under way", LIMIT_SECONDS, interval=0.05)
     victims.kill(phase.asks_azure)
     assert not phase.done(), "it was over before everybody was killed"
     killed = time.monotonic()

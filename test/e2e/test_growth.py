@@ -82,14 +82,18 @@ def grown(cluster, azure, pod, volumes, measured) -> dict[str, int]:
     begin = time.monotonic()
     for kind in GROWABLE:
         request(cluster, kind, "2Gi")
-    until(lambda: all(disk_gib(azure, volume) == 2 for volume in volumes.values()), "the disks grow", ONLINE_SECONDS)
-    until(lambda: all(pending(cluster, kind) for kind in GROWABLE), "the claims wait for the node", ONLINE_SECONDS)
+    until(lambda: all(disk_gib(azure, volume) == 2 for volume in volumes.values()), "the disks grow", ONLINE_SECONDS,
+          interval=0.05)
+    until(lambda: all(pending(cluster, kind) for kind in GROWABLE), "the claims wait for the node", ONLINE_SECONDS,
+          interval=0.05)
     look_again(cluster, pod.name)
     left = begin + ONLINE_SECONDS - time.monotonic()
-    until(lambda: all(capacity(cluster, kind) == "2Gi" for kind in GROWABLE), "the claims have their size", left)
+    until(lambda: all(capacity(cluster, kind) == "2Gi" for kind in GROWABLE), "the claims have their size", left,
+          interval=0.05)
     ended = time.monotonic()
     measured["seconds until claims have grown in use"] = round(ended - begin, 1)
-    until(lambda: all(bytes_ > 1.8 * GIB for bytes_ in shown(cluster).values()), "kubelet shows the sizes", SHOWN_SECONDS)
+    until(lambda: all(bytes_ > 1.8 * GIB for bytes_ in shown(cluster).values()), "kubelet shows the sizes", SHOWN_SECONDS,
+          interval=0.05)
     measured["seconds until kubelet shows the size"] = round(time.monotonic() - ended, 1)
     assert azure.accepted("virtualMachines.attachDetachDataDisks", before) == [], "no disk was taken away for it"
     return {kind: seen_bytes(pod, kind) for kind in GROWABLE}

@@ -2,6 +2,7 @@
 
 import pytest
 from cluster.waiting import until
+from deployment.driver import NAMESPACE
 from kubernetes import client, config
 
 from .every_volume import FILE_SYSTEMS, GIB, GROUP, KINDS, PATH, USER, Pod, claim, shown_capacities, storage_class, user
@@ -59,6 +60,18 @@ def test_kubelet_measures_volumes(cluster, second):
 
     found = until(capacities, "kubelet's figures", interval=1)
     assert found["block"] == GIB and all(0.8 * GIB < found[kind] < GIB for kind in FILE_SYSTEMS), found
+
+
+def test_the_driver_stays_while_a_volume_is_published(cluster, driver, second):
+    with pytest.raises(RuntimeError, match="uninstall-check failed"):
+        driver.uninstall()
+    job = "job/csi-azuredisk-uninstall-check"
+    told = cluster.kubectl("logs", job, "-n", NAMESPACE)
+    where = [line.split()[1:] for line in told.splitlines()]
+    assert all([f"default/{kind}", "node-b"] in where for kind in KINDS), told
+    assert "must not be uninstalled" in told
+    assert driver.pods("node", "node-b") and second.run("ext4", f"cat {PATH}/file") == "kept"
+    cluster.kubectl("delete", job, "-n", NAMESPACE)
 
 
 @pytest.mark.parametrize("kind", FILE_SYSTEMS)

@@ -29,21 +29,29 @@ class Victims:
             pod["spec"]["nodeName"] for pod in pods if self.leader.startswith(pod["metadata"]["name"]))
 
     def kill(self, azure_is_asked: bool) -> None:
-        """Azure first, which starts again at once; if it is being asked, the others live until they
-        have asked it again. kubelet starts them."""
-        azure = self.driver.azure
-        azure.stop(signal.SIGKILL)
-        azure.start()
-        last = azure.last_request()
+        """Azure, too, which starts again at once, and the others by kubelet. If it is being asked, they live until they have
+        asked it again; if not, what they do is short, and nobody waits for Azure to start."""
         if azure_is_asked:
-            until(lambda: azure.last_request() > last, "the leader asks Azure again", 30)
-        for program, running in self.running.items():
-            doomed = [p for p, machine in running.items()
-                      if program != "controller" or machine.name == self.leading_node]
-            alive = [each for each in doomed if each.alive()]  # one may have lost its node meanwhile
-            assert alive, f"no {program} is left to be killed"
-            process.kill_all(alive)
-            self.running[program] = {p: m for p, m in running.items() if p in alive or p.alive()}
+            self._kill_azure()
+            last = self.driver.azure.last_request()
+            until(lambda: self.driver.azure.last_request() > last, "the leader asks Azure again", 30)
+        for program in self.running:
+            self._kill(program)
+        if not azure_is_asked:
+            self._kill_azure()
+
+    def _kill_azure(self) -> None:
+        self.driver.azure.stop(signal.SIGKILL)
+        self.driver.azure.start()
+
+    def _kill(self, program: str) -> None:
+        running = self.running[program]
+        doomed = [p for p, machine in running.items()
+                  if program != "controller" or machine.name == self.leading_node]
+        alive = [each for each in doomed if each.alive()]  # one may have lost its node meanwhile
+        assert alive, f"no {program} is left to be killed"
+        process.kill_all(alive)
+        self.running[program] = {p: m for p, m in running.items() if p in alive or p.alive()}
 
     def _leader(self) -> str:
         """Of the controllers: the name of its pod, and a mark of its process."""

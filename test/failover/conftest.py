@@ -11,6 +11,7 @@ from deployment.azure import QUICK, Azure
 from deployment.driver import Driver
 from deployment.reservations import reservations
 from deployment.timeline import Timeline
+from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 
 NODES = ("node-a", "node-b", "node-c")
 REPORT = Path(__file__).parents[2] / "build" / "reports" / "failover.json"

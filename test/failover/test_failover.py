@@ -32,6 +32,14 @@ class Database:
         self.node = driver.quiet_node()
 
     def __enter__(self) -> "Database":
+        try:
+            self._begin()
+        except BaseException:
+            self.ledger.delete()  # the tests that follow wait until nothing is left
+            raise
+        return self
+
+    def _begin(self) -> None:
         with only_on(self.cluster, self.node):
             self.ledger.apply()
             self.volume = self.ledger.volume()
@@ -39,7 +47,6 @@ class Database:
         until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == self.max_shares - 1,
               "the replicas", 120, interval=0.5)
         until(lambda: self.node in self.leases(), "the node's Lease", 60, interval=0.5)
-        return self
 
     def __exit__(self, *_) -> None:
         self.ledger.delete()

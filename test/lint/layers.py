@@ -23,7 +23,7 @@ LAYERS = (
     ("controller/cache",),
     ("controller/attachment",),
     ("controller/volume", "controller/snapshot", "controller/replica", "controller/node", "controller/audit",
-     "controller/failover", "controller/placement"),
+     "controller/failover", "controller/placement", "controller/certificate"),
     ("controller/csi", "controller/recovery"),
     ("controller/routing",),
     ("controller", "node", "scheduler-extender", "probe", "azdiskctl"),

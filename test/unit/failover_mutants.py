@@ -4,6 +4,7 @@ preempt."""
 from .mutant import Mutant
 
 FAILOVER = "controller/failover/"
+KEPT_FENCE = "controller/attachment/kept_fence.c"
 
 FAILOVER_MUTANTS = [
     # ---- the controller ----
@@ -42,6 +43,10 @@ FAILOVER_MUTANTS = [
            "!*spec->holder_identity || ", ""),
     Mutant("a node is silent before its own promise is broken", FAILOVER + "silence.c",
            "(NODE_LEASE_RENEWALS + 1) * entry->renewal_ms", "entry->renewal_ms"),
+    Mutant("a kubelet that was heard of once is heard of for ever", FAILOVER + "silence.c",
+           "entry->kubelet_ms >= (uint64_t)promise_s", "entry->kubelet_ms >= 60 * (uint64_t)promise_s"),
+    Mutant("a kubelet's silence goes on when it is heard of", FAILOVER + "silence.c",
+           "    entry->kubelet_ms = 0;\n", ""),
     Mutant("nodes that are about to be silent do not count", FAILOVER + "silence.c",
            "entry->ms + entry->renewal_ms + silence->period_ms >=", "entry->ms >="),
     Mutant("nodes that have renewed in time are about to be silent", FAILOVER + "silence.c",
@@ -129,6 +134,11 @@ FAILOVER_MUTANTS = [
            "return begins(note, HELD) ?", "return begins(note, HELD) || begins(note, LOST) ?"),
     Mutant("the key of a fence that is lost is forgotten", "provisioner-lib/records/fence_note.c",
            "return fence_note_is_lost(attachment) ?", "return fence_note_is_lost(attachment) && !attachment ?"),
+    Mutant("a fence goes while the taint is written that rests on it", "controller/attachment/kept_fence.c",
+           "string_set_has(&controller->leading->given_up, name)", "!*name"),
+    Mutant("a fence was taken from nobody, after a boot", "provisioner-lib/records/fence_note.c",
+           "former ? former : fence_note_former(attachment)",
+           "former || fence_note_key(attachment) != key ? former : fence_note_former(attachment)"),
     Mutant("a part of a key is a key", "provisioner-lib/records/fence_note.c",
            " && end - text == strlen(\"0x0123456789abcdef\") ?", " ?"),
     Mutant("a fence that nobody has is another's", "node/fence_watch.c",
@@ -143,4 +153,16 @@ FAILOVER_MUTANTS = [
            "return same_text(request, answer) ? NULL : request;", "return answer ? request : request;"),
     Mutant("a request need not say on what occasion", "provisioner-lib/records/fence_note.c",
            "return occasion && occasion[1] ?", "return occasion ?"),
+    Mutant("a fence is kept for those only that are going", KEPT_FENCE,
+           "    return is_fenced_off_by(other, going) ||",
+           "    return (kube_is_deleting(other->metadata) && is_fenced_off_by(other, going)) ||"),
+    Mutant("a replica stays that keeps no fence", KEPT_FENCE, "(kube_is_deleting(other->metadata) && ", "("),
+    Mutant("a fence is kept against a node that is heard of", KEPT_FENCE, "!is_out_of_service(controller, other) ||", ""),
+    Mutant("two that were given up wait for each other", KEPT_FENCE, " || goes_before(left, by);", " || left != by;"),
+    Mutant("what was taken back is kept", KEPT_FENCE, "return kube_is_deleting(a->metadata) &&",
+           "return !kube_is_deleting(a->metadata) ||"),
+    Mutant("a replica that goes is a proof", FAILOVER + "proof.c", " &&\n           !kube_is_deleting(replica->metadata);", ";"),
+    Mutant("a fence that was lost is a proof", FAILOVER + "proof.c", " && fence_note_key(as_attachment(replica)) &&", " &&"),
+    Mutant("an answer to another request is a proof", FAILOVER + "proof.c",
+           "return preempt_is_answered(replica, request) && ", "return "),
 ]

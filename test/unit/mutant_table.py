@@ -1,9 +1,12 @@
 """The mutants: each is a text of the product, what takes its place, and the guard that is broken.
 The unit tests of its folder have to find it."""
 
+from .azdiskctl_mutants import AZDISKCTL_MUTANTS
+from .certificate_mutants import CERTIFICATE_MUTANTS
 from .extender_mutants import EXTENDER_MUTANTS
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
+from .kubeconfig_mutants import KUBECONFIG_MUTANTS
 from .mutant import Mutant
 from .nomination_mutants import NOMINATION_MUTANTS
 from .placement_mutants import PLACEMENT_MUTANTS
@@ -24,9 +27,18 @@ MUTANTS = [
     *EXTENDER_MUTANTS,
     *PLACEMENT_MUTANTS,
     *NOMINATION_MUTANTS,
+    *AZDISKCTL_MUTANTS,
+    *KUBECONFIG_MUTANTS,
+    *CERTIFICATE_MUTANTS,
     # ---- attachments ----
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
+    Mutant("what was seen once is believed in every boot", "controller/attachment/plan.c",
+           "if (in->verified && in->since_boot)", "if (in->verified)"),
+    Mutant("a look after a boot is not put on record", "controller/attachment/plan.c",
+           "if (there && (!in->vm_recorded || !in->since_boot))", "if (there && !in->vm_recorded)"),
+    Mutant("a disk of a former boot is used", "node/attachment.c",
+           "if (!seen || strcmp(seen, boot_id) == 0)", "if (!seen || *boot_id)"),
     Mutant("users who want no fence are warned that there is none", "controller/attachment/unfenced.c",
            "volume_fencing(volume) == FENCING_PREFERRED;", "volume != NULL;"),
     Mutant("users are warned of a fence at each change of an attachment", "controller/attachment/unfenced.c",
@@ -393,8 +405,14 @@ MUTANTS = [
            'CURLOPT_PROTOCOLS_STR, "http,https")', 'CURLOPT_PROTOCOLS_STR, "http,https,file")',
            "client_faults"),
     Mutant("a client without a certificate is served", HTTP + "server.c",
-           "if (what == MHD_CONNECTION_NOTIFY_STARTED && server->demands_certificate)",
-           "if (what == MHD_CONNECTION_NOTIFY_STARTED && server->demands_certificate && !connection)", "tls"),
+           "    if (server->demands_certificate)\n", "    if (!connection)\n", "tls"),
+    Mutant("a certificate that was renewed is still shown", HTTP + "server.c",
+           "    if (visitor->identity)\n", "    if (!connection)\n", "server_renewal"),
+    Mutant("a certificate is freed under the connections that were shown it", HTTP + "server.c",
+           "struct server_identity *identity = server_identity_ref(server->identity);",
+           "struct server_identity *identity = server->identity;", "server_renewal"),
+    Mutant("any key goes with a new certificate", HTTP + "server_tls.c",
+           "    TRY(certificates_check_pair(certificate_pem, key_pem));\n", "", "server_renewal"),
     Mutant("a server's certificate serves as a client's", HTTP + "server_tls.c",
            "verify_cert2(session, &for_clients, 1, 0)", "verify_cert2(session, &for_clients, 0, 0)", "tls"),
     Mutant("TLS 1.1 is spoken", HTTP + "server_tls.c",

@@ -47,11 +47,30 @@ static void test_a_plugin_that_has_said_nothing(void **state)
     assert_true(heartbeat_is_stale(0, NOON, LIMIT_MS));
 }
 
+static void test_boots(void **state)
+{
+    static const struct {
+        const char *status, *boot;
+    } boots[] = {{"{'bootId':'boot-1'}", "boot-1"}, {"{'bootId':''}", NULL}, {"{}", NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(boots); i++) {
+        CLEANUP(freep)
+        char *text = mem_printf("{'metadata':{'name':'n'},'status':%s}", boots[i].status);
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *object = object_of(&api__az_driver_node__descriptor, text);
+        const char *boot = driver_node_boot_id(KUBE_AS(Api__AzDriverNode, object));
+
+        assert_string_equal(boot ? boot : "none", boots[i].boot ? boots[i].boot : "none");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_heartbeats),
         cmocka_unit_test(test_a_plugin_that_has_said_nothing),
+        cmocka_unit_test(test_boots),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

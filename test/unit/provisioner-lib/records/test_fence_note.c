@@ -29,16 +29,21 @@ static const struct {
     {"", 0, 0, 0, false},
 };
 
+static struct kube_object *attachment_with(const char *note)
+{
+    CLEANUP(freep)
+    char *text = mem_printf("{'metadata':{'name':'a'},'status':{'annotation':"
+                            "{'disk.csi.azure.com/fence':'%s'}}}",
+                            note);
+
+    return object_of(&api__az_volume_attachment__descriptor, text);
+}
+
 static void test_what_it_says(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(notes); i++) {
-        CLEANUP(freep)
-        char *text = mem_printf("{'metadata':{'name':'a'},'status':{'annotation':"
-                                "{'disk.csi.azure.com/fence':'%s'}}}",
-                                notes[i].note);
-        CLEANUP(kube_object_unrefp)
-        struct kube_object *object = object_of(&api__az_volume_attachment__descriptor, text);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment_with(notes[i].note);
 
         assert_int_equal(fence_note_key(as_attachment(object)), notes[i].key);
         assert_int_equal(fence_note_former(as_attachment(object)), notes[i].former);
@@ -61,6 +66,36 @@ static void test_what_is_written(void **state)
     assert_string_equal(taken, "held 0x0a0a0a0a00000001 from 0x0000000000000007");
     assert_string_equal(lost, "lost 0x0000000000000001");
     assert_string_equal(request, TEXT " " TIME);
+}
+
+static void test_from_whom_it_was_taken(void **state)
+{
+    static const struct {
+        const char *why, *note;
+        uint64_t former;
+        const char *written;
+    } rows[] = {
+        {"nobody had it", "", 0, "held 0x0a0a0a0a00000001"},
+        {"another node had it", "", 7, "held 0x0a0a0a0a00000001 from 0x0000000000000007"},
+        {"it was taken before", "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", 0,
+         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002"},
+        {"it was taken before the machine was started anew",
+         "held 0x0a0a0a0a00000003 from 0x0a0a0a0a00000002", 0,
+         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002"},
+        {"it was taken again", "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", 7,
+         "held 0x0a0a0a0a00000001 from 0x0000000000000007"},
+        {"it was lost and is nobody's", "lost 0x0a0a0a0a00000001", 0, "held 0x0a0a0a0a00000001"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = attachment_with(rows[i].note);
+        CLEANUP(freep)
+        char *written = fence_note_taken(as_attachment(object), KEY, rows[i].former);
+
+        if (strcmp(written, rows[i].written) != 0)
+            fail_msg("%s: \"%s\"", rows[i].why, written);
+    }
 }
 
 static void test_the_key(void **state)
@@ -92,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_it_says),
         cmocka_unit_test(test_what_is_written),
+        cmocka_unit_test(test_from_whom_it_was_taken),
         cmocka_unit_test(test_the_key),
     };
 
