@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "controller/attachment/disk_look.h"
+#include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/disk_sku.h"
 #include "provisioner-lib/records/names.h"
 
@@ -123,4 +126,30 @@ json_t *volume_disk_json(const struct controller *controller, const Api__AzVolum
                      context_json(volume, disk), "capacity_bytes", (json_int_t)disk->size_bytes,
                      "accessible_topology", topologies_json(controller, disk),
                      "node_expansion_required", 0);
+}
+
+json_t *volume_disk_changed_json(const struct controller *controller, const Api__AzVolume *volume,
+                                 const struct cloud_disk *disk)
+{
+    json_t *status = volume_disk_json(controller, volume, disk);
+
+    json_object_set_new(status, "state", json_string(volume_state(volume)));
+    if (strcmp(volume_state(volume), STATE_UPDATE_FAILED) == 0)
+        json_object_del(status, "error");
+    return status;
+}
+
+struct err *volume_disk_read(struct task *self, struct controller *controller,
+                             const struct kube_object *object)
+{
+    struct cloud *cloud = controller->cloud;
+    const Api__AzVolume *volume = as_volume(object);
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
+
+    TRY(cloud->ops->disk_get(self, cloud, volume->status->detail->volume__id, &disk));
+    if (!disk_differs(volume, &disk))
+        return NULL;
+    json_t *status = volume_disk_changed_json(controller, volume, &disk);
+    return cached_patch_status(self, controller->leader_kube, controller->volumes, object,
+                               if_same(object, json_pack("{s:o}", "status", status)), NULL);
 }

@@ -22,3 +22,11 @@ json_t *volume_percent_json(const struct cloud_disk *disk);
 /* A patch of the AzVolume's status that records this disk. */
 json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
                          const struct cloud_disk *disk);
+/* The same of a disk that has been changed: more may be asked for, so the state stays, and with it
+ * the error of a growth that failed. */
+json_t *volume_disk_changed_json(const struct controller *controller, const Api__AzVolume *volume,
+                                 const struct cloud_disk *disk);
+/* Reads the disk, and records what it is if it differs: a former leader may have changed it, or
+ * somebody else. */
+struct err *volume_disk_read(struct task *self, struct controller *controller,
+                             const struct kube_object *object) __attribute__((warn_unused_result));

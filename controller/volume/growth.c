@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "controller/attachment/disk_look.h"
 #include "controller/volume/disk.h"
 #include "controller/volume/user.h"
 #include "lib/api/azdisk.pb-c.h"
@@ -103,9 +102,8 @@ static struct err *record(struct task *self, void *ctx, const struct cloud_disk 
 {
     const struct growth *growth = ctx;
     struct controller *controller = growth->controller;
-    json_t *status = volume_disk_json(controller, as_volume(growth->volume), disk);
+    json_t *status = volume_disk_changed_json(controller, as_volume(growth->volume), disk);
 
-    json_object_set_new(status, "state", json_string(STATE_UPDATING)); /* more may be asked for */
     return cached_patch_status(self, controller->leader_kube, controller->volumes, growth->volume,
                                if_same(growth->volume, json_pack("{s:o}", "status", status)), NULL);
 }
@@ -134,17 +132,4 @@ struct err *growth_carry_out(struct task *self, struct controller *controller,
                                     .check = check_before,
                                     .record = record,
                                     .ctx = &growth});
-}
-
-struct err *growth_read_size(struct task *self, struct controller *controller,
-                             const struct kube_object *object)
-{
-    struct cloud *cloud = controller->cloud;
-    const Api__AzVolumeDetail *detail = as_volume(object)->status->detail;
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-
-    TRY(cloud->ops->disk_get(self, cloud, detail->volume__id, &disk));
-    if (!disk_differs(as_volume(object), &disk))
-        return NULL;
-    return record(self, &(struct growth){controller, object}, &disk);
 }

@@ -32,7 +32,3 @@ json_t *growth_begin_json(void);
 /* Makes the disk as large as is asked for, and records it. */
 struct err *growth_carry_out(struct task *self, struct controller *controller,
                              const struct kube_object *object) __attribute__((warn_unused_result));
-/* Reads the disk, and records what it is if it differs: a former leader may have got so far, or
- * somebody else may have done it. */
-struct err *growth_read_size(struct task *self, struct controller *controller,
-                             const struct kube_object *object) __attribute__((warn_unused_result));

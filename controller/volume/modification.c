@@ -144,18 +144,14 @@ static bool is_done(const struct modification *modification)
     return !modification->converts || modification->percent == 100;
 }
 
-/* Even if somebody has written to the AzVolume meanwhile: the disk is so. What became of a growth
- * stays. */
+/* Even if somebody has written to the AzVolume meanwhile: the disk is so. */
 static struct err *record(struct task *self, void *ctx, const struct cloud_disk *disk)
 {
     struct modification *modification = ctx;
     struct controller *controller = modification->controller;
     const Api__AzVolume *volume = as_volume(modification->volume);
-    json_t *status = volume_disk_json(controller, volume, disk);
+    json_t *status = volume_disk_changed_json(controller, volume, disk);
 
-    json_object_set_new(status, "state", json_string(volume_state(volume)));
-    if (strcmp(volume_state(volume), STATE_UPDATE_FAILED) == 0)
-        json_object_del(status, "error");
     modification->percent = disk->percent;
     if (is_done(modification))
         modification_add_done(volume, status);

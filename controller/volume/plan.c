@@ -43,17 +43,21 @@ static enum volume_step next_of_growing(const struct volume_snapshot *in)
     if (!in->updating)
         return VOLUME_NONE;
     if (!in->size_differs)
-        return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;
+        return in->disk_read ? VOLUME_RECORD_GROWN : VOLUME_READ_DISK;
     enum volume_step step = in->copying          ? VOLUME_NONE
                             : in->grows_attached ? VOLUME_GROW
                                                  : next_when_detached(in, VOLUME_GROW);
-    return step == VOLUME_NONE && !in->size_read ? VOLUME_READ_SIZE : step;
+    return step == VOLUME_NONE && !in->disk_read ? VOLUME_READ_DISK : step;
 }
 
+/* An earlier modification may have been carried out and not recorded, and whether the disk can be
+ * modified while a VM has it follows from what it is. */
 static enum volume_step next_of_modifying(const struct volume_snapshot *in)
 {
     if (!in->modifying || in->modify_requested)
         return VOLUME_NONE;
+    if (!in->disk_read)
+        return VOLUME_READ_DISK;
     return in->modifies_attached ? VOLUME_MODIFY : next_when_detached(in, VOLUME_MODIFY);
 }
 

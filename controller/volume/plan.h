@@ -49,12 +49,12 @@ struct volume_snapshot {
     bool size_differs;   /* the requested size is more than the one on record */
     bool grows_attached; /* the disk can grow while a VM has it */
     bool copying;        /* data is copied to the disk, or from it to a snapshot */
-    bool size_read;      /* in this run, the disk has said how large it is */
 
     bool modifying;         /* ControllerModifyVolume has requested it; neither done nor refused */
     bool modifies_attached; /* the disk can be modified so while a VM has it */
     bool modify_requested;  /* in this run, of Azure, which is not done yet */
 
+    bool disk_read;     /* in this run, and what it is has been recorded */
     bool in_use;        /* a pod has the volume, or Kubernetes has it published or will */
     bool replicas_stay; /* they are not detached for a growth or a modification */
 };
@@ -68,7 +68,7 @@ enum volume_step {
     VOLUME_ADOPT,  /* record the disk that exists */
     VOLUME_RECORD_FILESYSTEM,
     VOLUME_GROW,             /* the disk, and record its size */
-    VOLUME_READ_SIZE,        /* of a disk that may have grown before, unrecorded */
+    VOLUME_READ_DISK,        /* which may have been changed before, unrecorded */
     VOLUME_RECORD_GROWN,     /* it is as large as requested */
     VOLUME_MODIFY,           /* the disk, and record it */
     VOLUME_RELEASE,          /* delete the attachments that may be deleted */

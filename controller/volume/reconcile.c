@@ -306,8 +306,8 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
         return record_filesystem(self, work);
     case VOLUME_GROW:
         return growth_carry_out(self, work->controller, work->object);
-    case VOLUME_READ_SIZE:
-        return growth_read_size(self, work->controller, work->object);
+    case VOLUME_READ_DISK:
+        return volume_disk_read(self, work->controller, work->object);
     case VOLUME_MODIFY:
         return modification_carry_out(self, work->controller, work->object);
     case VOLUME_RECORD_GROWN:
@@ -382,7 +382,7 @@ static bool is_last(enum volume_step step)
 struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
 {
     struct controller *controller = ctx;
-    bool disk_deleted = false, unattached = false, size_read = false, pv_gone = false;
+    bool disk_deleted = false, unattached = false, disk_read = false, pv_gone = false;
     bool modify_requested = false;
 
     for (int i = 0; i < MAX_STEPS; i++) {
@@ -392,7 +392,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         work.in.disk_deleted = disk_deleted;
         work.in.unattached = unattached;
-        work.in.size_read = size_read;
+        work.in.disk_read = disk_read;
         work.in.modify_requested = modify_requested;
         work.in.pv_gone |= pv_gone && work.in.pv_missing;
         enum volume_step step = volume_next(&work.in);
@@ -403,7 +403,7 @@ struct err *reconcile_volume(struct task *self, void *ctx, const char *key)
             return NULL;
         disk_deleted |= step == VOLUME_DELETE;
         unattached |= step == VOLUME_CHECK_UNATTACHED;
-        size_read |= step == VOLUME_READ_SIZE || step == VOLUME_GROW;
+        disk_read |= step == VOLUME_READ_DISK || step == VOLUME_GROW;
         modify_requested |= step == VOLUME_MODIFY;
         pv_gone |= step == VOLUME_CHECK_PV_GONE;
     }

@@ -77,9 +77,11 @@ MUTANTS = [
            'local.network_access = "DenyAll";', 'local.network_access = "AllowAll";'),
     # ---- growth ----
     Mutant("what Azure has made of a size that was taken back is forgotten", "controller/volume/plan.c",
-           "return in->size_read ? VOLUME_RECORD_GROWN : VOLUME_READ_SIZE;", "return VOLUME_RECORD_GROWN;"),
+           "return in->disk_read ? VOLUME_RECORD_GROWN : VOLUME_READ_DISK;", "return VOLUME_RECORD_GROWN;"),
     Mutant("replicas that are to stay make way for a growth", "controller/volume/plan.c",
            " || (in->others > 0 && in->replicas_stay))", ")"),
+    Mutant("a disk is modified by what it was before an answer was lost", "controller/volume/plan.c",
+           "    if (!in->disk_read)\n        return VOLUME_READ_DISK;\n", ""),
     # ---- audit: snapshots ----
     Mutant("a snapshot that may not be listed counts as deleted", AUDIT + "compare_snapshots.c",
            "    else if (!snapshot_scan_find(comparison->scan, id))", "    if (!snapshot_scan_find(comparison->scan, id))",
