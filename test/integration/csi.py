@@ -40,6 +40,7 @@ class Caller:
         self._pool = _pool(proto)
         self._package = package
         self._channel = grpc.insecure_channel(f"unix://{socket}")
+        self._types: dict[str, tuple[type, type]] = {}
 
     def call(self, method: str, timeout: float = 30, **fields):
         """`method` is "Service/Method"; messages are given as dictionaries."""
@@ -47,17 +48,23 @@ class Caller:
 
     def begin(self, method: str, timeout: float = 30, **fields) -> grpc.Future:
         """The same without waiting for the answer."""
-        service, name = method.split("/")
-        descriptor = self._pool.FindServiceByName(f"{self._package}.{service}")
-        types = descriptor.FindMethodByName(name)
-        request = message_factory.GetMessageClass(types.input_type)(**fields)
-        answer = message_factory.GetMessageClass(types.output_type)
+        request, answer = self._types_of(method)
         stub = self._channel.unary_unary(
             f"/{self._package}.{method}",
             request_serializer=lambda message: message.SerializeToString(),
             response_deserializer=answer.FromString,
         )
-        return stub.future(request, timeout=timeout, wait_for_ready=True)
+        return stub.future(request(**fields), timeout=timeout, wait_for_ready=True)
+
+    def _types_of(self, method: str) -> tuple[type, type]:
+        """Classes of its request and its answer. They are kept: the library makes one anew where nobody has it any
+        more, and has crashed in one that another thread let go at that moment."""
+        if method not in self._types:
+            service, name = method.split("/")
+            descriptor = self._pool.FindServiceByName(f"{self._package}.{service}").FindMethodByName(name)
+            self._types[method] = tuple(
+                message_factory.GetMessageClass(kind) for kind in (descriptor.input_type, descriptor.output_type))
+        return self._types[method]
 
     def close(self) -> None:
         self._channel.close()

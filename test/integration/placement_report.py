@@ -44,7 +44,7 @@ class Failovers:
             for name in names:
                 begun[name] = time.monotonic()
                 self.world.pod(name, [name], *gates)
-                self.world.landed([name])
+                times.until_bound(name)
             self.bound[mode] = percentiles(times.bound_ms(begun))
             waited = percentiles(times.of(names)) if gates else None
         landed = self.world.landed(names)
