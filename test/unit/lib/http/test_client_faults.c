@@ -211,7 +211,7 @@ static void run_out_of_time(struct task *self, struct on_loop *env)
 {
     CLEANUP(http_response_finip) struct http_response response = {0};
     struct raw_server *server = raw_server_start(serve_late, NULL);
-    struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 100);
+    struct http_request request = on_loop_request(env, "PUT", raw_server_url(server), 500);
     CLEANUP(freep)
     char *fault = mem_printf("PUT %s: timed out", raw_server_url(server));
 

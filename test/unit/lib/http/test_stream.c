@@ -427,7 +427,7 @@ static void wait_for_headers(struct task *self, struct on_loop *env)
     CLEANUP(freep)
     char *fault = mem_printf("GET %s: timed out", raw_server_url(server));
 
-    assert_fails(open_stream(self, env, raw_server_url(server), 20, &response, &stream),
+    assert_fails(open_stream(self, env, raw_server_url(server), 500, &response, &stream),
                  ERR_TIMEOUT, fault);
     assert_null(stream);
     wait_for(self, &silent->closed);
