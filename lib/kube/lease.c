@@ -154,10 +154,11 @@ static struct err *try_once(struct task *self, struct lease *lease)
         return NULL; /* that took too long; the next attempt finds it to be ours */
     lease->renewed_at = began;
     loop_start_timer(lease->loop, &lease->expiry, expires, on_expiry, lease);
-    if (!lease->held) {
-        lease->held = true;
+    if (lease->held)
+        return NULL;
+    lease->held = true;
+    if (!lease->given_back) /* else it is given back at once, and nobody is to begin with it */
         config->acquired(config->ctx);
-    }
     return NULL;
 }
 

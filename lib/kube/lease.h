@@ -21,6 +21,7 @@ struct lease_config {
     const char *identity; /* unique to the process, e.g. pod name and a random part */
     uint64_t duration_ms, renew_deadline_ms, retry_period_ms; /* 15 s, 10 s, 2 s are usual */
 
+    /* Not called any more once lease_release is, although the lease may be got at that moment. */
     void (*acquired)(void *ctx);
     /* Called once, when it was held and no longer is, for whatever reason but lease_release; the
      * candidacy is over then. */

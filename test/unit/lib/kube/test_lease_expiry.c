@@ -1,4 +1,4 @@
-/* A renewal is answered in the very moment in which the lease runs out. */
+/* A write is answered in the very moment in which the lease runs out, or its candidate gives up. */
 #include "lib/kube/lease.h"
 
 #include "lib/base/alloc.h"
@@ -8,15 +8,16 @@
 
 enum { RENEW_DEADLINE_MS = 10 * 1000 };
 
-/* It answers all but renewals at once, and those when the test says so. */
+/* It answers a renewal when the test says so, and the first write if it is to. */
 struct scene {
     struct http_transport transport;
     struct loop *loop;
     struct kube *kube;
     struct lease *lease;
-    struct waiters renewals;
+    struct waiters writes;
     struct timer answering;
-    unsigned answered; /* renewals */
+    bool first_waits;
+    unsigned written, answered; /* those that waited */
     unsigned acquired, lost;
     bool released;
 };
@@ -47,8 +48,9 @@ static struct err *exchange(struct http_transport *transport, struct task *self,
         answer_with(ret, 404, none);
         return NULL;
     }
-    if (strcmp(request->method, "PATCH") == 0 && !scene->released) {
-        TRY(wait_for_change(self, &scene->renewals, request->deadline));
+    scene->written++;
+    if (strcmp(request->method, "PATCH") == 0 ? !scene->released : scene->first_waits) {
+        TRY(wait_for_change(self, &scene->writes, request->deadline));
         scene->answered++;
     }
     answer_written(ret, request->body);
@@ -65,9 +67,9 @@ static void on_lost(void *ctx)
     ((struct scene *)ctx)->lost++;
 }
 
-static void answer_renewal(void *ctx)
+static void answer_write(void *ctx)
 {
-    waiters_wake(&((struct scene *)ctx)->renewals);
+    waiters_wake(&((struct scene *)ctx)->writes);
 }
 
 static void release(struct task *self, void *arg)
@@ -75,6 +77,7 @@ static void release(struct task *self, void *arg)
     struct scene *scene = arg;
 
     scene->released = true;
+    answer_write(scene);
     lease_release(self, scene->lease);
 }
 
@@ -84,7 +87,7 @@ static void play(struct scene *scene)
 
     scene->transport.exchange = exchange;
     scene->loop = loop_new_virtual(1);
-    waiters_init(&scene->renewals);
+    waiters_init(&scene->writes);
     scene->kube = kube_new(scene->loop, &scene->transport, &(struct kube_config){.server = server});
     scene->lease = lease_new(scene->loop, &(struct lease_config){
                                               .kube = scene->kube,
@@ -100,6 +103,12 @@ static void play(struct scene *scene)
                                           });
 }
 
+static void end(struct scene *scene)
+{
+    kube_free(scene->kube);
+    loop_free(scene->loop);
+}
+
 static void test_an_answer_at_the_last_moment(void **state)
 {
     struct scene scene = {.answered = 0};
@@ -108,7 +117,7 @@ static void test_an_answer_at_the_last_moment(void **state)
     play(&scene);
     loop_advance(scene.loop, 1);
     assert_true(lease_is_held(scene.lease));
-    loop_start_timer(scene.loop, &scene.answering, RENEW_DEADLINE_MS, answer_renewal, &scene);
+    loop_start_timer(scene.loop, &scene.answering, RENEW_DEADLINE_MS, answer_write, &scene);
     loop_advance(scene.loop, RENEW_DEADLINE_MS - 2);
     assert_true(lease_is_held(scene.lease));
     loop_advance(scene.loop, 10);
@@ -120,13 +129,33 @@ static void test_an_answer_at_the_last_moment(void **state)
     loop_spawn(scene.loop, "release", release, &scene);
     loop_run(scene.loop);
     assert_int_equal(scene.lost, 1);
-    kube_free(scene.kube);
-    loop_free(scene.loop);
+    end(&scene);
+}
+
+/* It is given back, and whoever has ended does not begin to lead. */
+static void test_a_lease_that_is_got_while_it_is_given_up(void **state)
+{
+    struct scene scene = {.first_waits = true};
+
+    (void)state;
+    play(&scene);
+    loop_advance(scene.loop, 1);
+    assert_false(lease_is_held(scene.lease));
+    loop_spawn(scene.loop, "release", release, &scene);
+    loop_run(scene.loop);
+    assert_int_equal(scene.answered, 1);
+    assert_int_equal(scene.written, 2);
+    assert_int_equal(scene.acquired, 0);
+    assert_int_equal(scene.lost, 0);
+    end(&scene);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_an_answer_at_the_last_moment)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_at_the_last_moment),
+        cmocka_unit_test(test_a_lease_that_is_got_while_it_is_given_up),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
