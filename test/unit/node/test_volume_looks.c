@@ -203,7 +203,7 @@ static void one_look_for_all(struct task *self, struct scene *scene)
     for (unsigned i = 0; i < COUNT_OF(callers); i++) {
         await(self, &callers[i]);
         assert_ok(callers[i].err);
-        assert_true(callers[i].took >= PATIENCE_MS - 5);
+        assert_true(i > 0 || callers[i].took >= PATIENCE_MS - 5);
         assert_int_equal(callers[i].usage.bytes.used, 1);
         assert_string_equal(callers[i].usage.trouble,
                             "the disk at LUN 7 hangs: it has not answered for 0 s, and this is "
