@@ -76,6 +76,8 @@ struct command {
     row(failover)                                                                                  \
     row(drain)                                                                                     \
     row(ungate)                                                                                    \
+    row(install_check)                                                                             \
+    row(upgrade_check)                                                                             \
     row(uninstall_check)                                                                           \
     row(completion)
 /* clang-format on */

@@ -522,7 +522,8 @@ def test_every_pod_has_the_account_that_the_roles_are_for(values):
     bound = {subject["name"] for kind in ("RoleBinding", "ClusterRoleBinding")
              for binding in of_kind(objects, kind) for subject in binding["subjects"]}
     pods = {d["spec"]["template"]["spec"]["serviceAccountName"]
-            for kind in ("Deployment", "DaemonSet") for d in of_kind(objects, kind)}
+            for kind in ("Deployment", "DaemonSet", "Job") for d in of_kind(objects, kind)}
+    pods |= {d["spec"]["serviceAccountName"] for d in of_kind(objects, "Pod")}
     assert accounts == bound == pods
 
 

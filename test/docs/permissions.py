@@ -145,6 +145,40 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
     "azuredisk-scheduler-lease": {
         ("leases.coordination.k8s.io: csi-azuredisk-scheduler-extender", "get update"): "one of them works",
     },
+    "azuredisk-install-check": {
+        ("nodes persistentvolumes", "list"): "which nodes are there, and volumes",
+        ("volumeattachments.storage.k8s.io", "list"): "which node Kubernetes wants a volume on",
+        ("volumesnapshotcontents.snapshot.storage.k8s.io", "list"): "AzSnapshots are compared with them",
+    },
+    "azuredisk-install-check-objects": {
+        ("azvolumes.disk.csi.azure.com azvolumeattachments.disk.csi.azure.com azsnapshots.disk.csi.azure.com "
+         "azdrivernodes.disk.csi.azure.com", "list"): "the records that are compared, and heartbeats",
+    },
+    "azuredisk-install-check-leader": {
+        ("leases.coordination.k8s.io: csi-azuredisk-controller", "get"): "whether a controller leads",
+    },
+    "azuredisk-upgrade-check": {
+        ("csidrivers.storage.k8s.io: disk.csi.azure.com", "list"): "whose it is",
+        ("storageclasses.storage.k8s.io: azuredisk-standard-hdd-lrs azuredisk-standard-ssd-lrs azuredisk-standard-ssd-lrs-replicas "
+         "azuredisk-premium-ssd-lrs azuredisk-premium-ssd-lrs-replicas", "list"): "parameters cannot be changed",
+        ("clusterrolebindings.rbac.authorization.k8s.io: " + " ".join(f"azuredisk-{name}" for name in (
+            "controller", "controller-failover", "controller-placement", "controller-webhook", "external-attacher-role",
+            "external-provisioner-role", "external-resizer-role", "external-snapshotter-role", "install-check", "node", "node-taint",
+            "scheduler", "scheduler-extender", "scheduler-extender-gates", "scheduler-volumes")) +
+         " csi-azuredisk-snapshot-controller-role", "list"): "to which role a binding belongs cannot be changed",
+        ("rolebindings.rbac.authorization.k8s.io: " + " ".join(f"azuredisk-{name}" for name in (
+            "controller-certificate", "controller-cloud-config", "controller-kubelet-leases", "controller-lease",
+            "controller-node-leases", "controller-objects", "install-check-leader", "install-check-objects", "node-leases",
+            "node-objects", "scheduler-authentication", "scheduler-extender-leader", "scheduler-extender-objects", "scheduler-lease",
+            "sidecar-leases")) +
+         " csi-azuredisk-snapshot-controller-leaderelection-role", "list"): "the same",
+        ("deployments.apps: csi-azuredisk-controller csi-azuredisk-scheduler csi-azuredisk-scheduler-extender "
+         "csi-snapshot-controller", "list"): "which version is installed; selectors cannot be changed",
+        ("daemonsets.apps: csi-azuredisk-node", "list"): "the same of its selector",
+        ("customresourcedefinitions.apiextensions.k8s.io: azdrivernodes.disk.csi.azure.com azsnapshots.disk.csi.azure.com "
+         "azvolumeattachments.disk.csi.azure.com azvolumes.disk.csi.azure.com", "list"): "which versions are served, and stored",
+        ("mutatingwebhookconfigurations.admissionregistration.k8s.io: azuredisk-placement", "list"): "whose it is",
+    },
 }
 
 OF_KUBERNETES = {  # by binding
@@ -222,6 +256,8 @@ ACCOUNTS = {
     "csi-azuredisk-scheduler-extender-sa": "the scheduler extender",
     "csi-azuredisk-scheduler-sa": "the chart's own kube-scheduler",
     "csi-snapshot-controller-sa": "the snapshot-controller",
+    "csi-azuredisk-install-check-sa": "the Pod of `helm test`",
+    "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, by its name",
 }
 
 
@@ -240,6 +276,8 @@ def _when(binding: Binding, row: tuple[str, str]) -> str:
     if wanted <= _atoms_with(""):
         return ""
     found = [option for option in OPTIONS if wanted <= _atoms_with(option)]
+    if not found:  # names that come with several options, each its own
+        return ""
     return "with snapshots" if "snapshots" in found else f"with {' or '.join(map(code, found))}"
 
 

@@ -31,6 +31,8 @@ LEVELS = {  # of Pod Security; test/integration/test_pod_security.py asks the AP
     "csi-azuredisk-node": "privileged",
     "csi-azuredisk-scheduler-extender": "restricted",
     "csi-azuredisk-scheduler": "restricted",
+    "csi-azuredisk-install-check": "restricted",
+    "csi-azuredisk-upgrade-check": "restricted",
     "csi-azuredisk-uninstall-check": "restricted",
     "csi-snapshot-controller": "restricted",
 }
@@ -70,10 +72,11 @@ POLICIES = {  # what each leaves: to whom, of what
 # ---- pods ----
 
 def pods() -> dict[str, dict]:
-    """By the name of what makes them."""
+    """By the name of what makes them, or their own."""
     objects = render(EVERYTHING)
-    return {d["metadata"]["name"]: d["spec"]["template"]["spec"]
+    made = {d["metadata"]["name"]: d["spec"]["template"]["spec"]
             for kind in ("Deployment", "DaemonSet", "Job") for d in of_kind(objects, kind)}
+    return made | {d["metadata"]["name"]: d["spec"] for d in of_kind(objects, "Pod")}
 
 
 def program(container: dict) -> str:

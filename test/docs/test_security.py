@@ -88,9 +88,15 @@ def test_no_role_lets_an_account_become_another():
             assert not {"pods/exec", "serviceaccounts/token"} & set(rule["resources"]), name
 
 
-def test_there_is_one_hook():
-    hooks = [d["metadata"]["name"] for d in render(EVERYTHING) if "helm.sh/hook" in d["metadata"].get("annotations", {})]
-    assert hooks == ["csi-azuredisk-uninstall-check"]
+def test_hooks_are_the_checks_and_what_the_upgrade_check_needs():
+    hooks = {(d["kind"], d["metadata"]["name"]): d["metadata"]["annotations"]["helm.sh/hook"]
+             for d in render(EVERYTHING) if "helm.sh/hook" in d["metadata"].get("annotations", {})}
+    before = "pre-install,pre-upgrade"
+    assert hooks == {
+        ("Job", "csi-azuredisk-uninstall-check"): "pre-delete", ("Pod", "csi-azuredisk-install-check"): "test",
+        ("Job", "csi-azuredisk-upgrade-check"): before, ("ConfigMap", "csi-azuredisk-upgrade-check"): before,
+        ("ServiceAccount", "csi-azuredisk-upgrade-check-sa"): before,
+        **{(kind, "azuredisk-upgrade-check"): before for kind in ("ClusterRole", "ClusterRoleBinding")}}
 
 
 def test_network_policies_restrict_ingress_of_what_is_in_the_pod_network():

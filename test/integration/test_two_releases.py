@@ -86,6 +86,6 @@ def test_records_are_not_left_behind_in_the_namespace_of_before(helm):
 
 
 def test_what_an_uninstalled_release_has_left_is_no_neighbours(helm, first):
-    helm("uninstall", "azuredisk", "--no-hooks")
+    helm("uninstall", "azuredisk")
     assert "exists and cannot be imported" in helm("install", "again", str(CHART), status=1), "Helm's own words"
     helm("install", "again", str(CHART), "--take-ownership")

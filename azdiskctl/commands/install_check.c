@@ -1,0 +1,48 @@
+#include "azdiskctl/install_check.h"
+
+#include "azdiskctl/check.h"
+#include "azdiskctl/command.h"
+#include "azdiskctl/heartbeat_limit.h"
+
+/* Of the namespace that is named, or in which azdiskctl runs. NULL if there is none. */
+static struct err *read_lease(struct task *self, const struct program *program,
+                              struct kube_object **ret)
+{
+    const char *subject = program->flags.subject;
+
+    *ret = NULL;
+    return err_unless(kube_get(self, program->session.connection.kube, &LEASES,
+                               program->session.namespace_, subject ? subject : DEFAULT_LEASE_NAME,
+                               ret),
+                      ERR_NOT_FOUND);
+}
+
+static struct err *run(struct task *self, struct program *program, json_t **ret)
+{
+    struct kube *kube = program->session.connection.kube;
+    const struct check_config config = {
+        .kube = kube, .query = query_for(program, 0), .prices = program->flags.prices};
+    CLEANUP(cluster_fini) struct cluster cluster = {0};
+    CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
+    json_t *check;
+
+    TRY(read_lease(self, program, &lease));
+    TRY(cluster_read(self, kube, &config.query, &cluster));
+    cluster.heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS;
+    TRY(check_json(self, &config, &check));
+    *ret = install_check_document(&cluster, lease, check);
+    if (install_check_found(*ret))
+        program->status = STATUS_FOUND;
+    return NULL;
+}
+
+const struct command command_install_check = {
+    .name = "install-check",
+    .subject = "LEASE",
+    .usage = "install-check [LEASE]",
+    .help = "Whether the driver works: a controller holds its Lease, node plug-ins answer, and "
+            "the records agree with Kubernetes; exits with status 1 if not",
+    .takes = TAKES_NO_SUBJECT,
+    .run = run,
+    .writers = TEXT_ONLY(install_check_text),
+};

@@ -1,0 +1,20 @@
+/* install_check.h - `azdiskctl install-check`: whether the driver works: a controller leads, and
+ * node plug-ins answer on the nodes that are ready.
+ *
+ * `helm test` asks. Pure.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "azdiskctl/cluster.h"
+#include "lib/base/buffer.h"
+
+/* {"leader": who holds the Lease, null if nobody does or it is not renewed any more,
+ * "nodes": [facts.h], "check": the comparison of the records (check.h), which is taken}; `lease` is
+ * NULL if there is none. */
+json_t *install_check_document(const struct cluster *cluster, const struct kube_object *lease,
+                               json_t *check) __attribute__((warn_unused_result));
+/* Something does not work, or is not as it should be. */
+bool install_check_found(const json_t *document);
+void install_check_text(const json_t *document, struct buffer *out);

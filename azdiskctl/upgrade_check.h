@@ -1,0 +1,31 @@
+/* upgrade_check.h - `azdiskctl upgrade-check`: what would stop the chart half-way, or should stop
+ * it.
+ *
+ * Helm changes one object after the other, and what the API server refuses leaves a release half
+ * upgraded. The chart asks before: it has a plan, of what it is going to have (made by
+ * templates/upgrade-check.yaml):
+ *
+ *   {"release": "NAMESPACE/NAME", "version": "0.1.0", "objects": [...]}
+ *
+ * An object has kind, metadata, and those of its members that are compared. A
+ * CustomResourceDefinition has "versions" in the place of its spec, and "storage", one of them; and
+ * "installed": whether the chart installs it, or somebody else has. A
+ * MutatingWebhookConfiguration has "service". Pure.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "lib/api/resources.h"
+#include "lib/base/buffer.h"
+
+/* NULL: there is no such kind in a plan. */
+const struct api_resource *upgrade_check_resource(const char *kind);
+
+/* {"release", "version", "compared": how many objects, "obstacles": [{"object", "wrong", "todo"}]};
+ * `found` has what the cluster has of each object of the plan, null where there is none. */
+json_t *upgrade_check_document(const json_t *plan, const json_t *found)
+    __attribute__((warn_unused_result));
+/* Something is in the way. */
+bool upgrade_check_found(const json_t *document);
+void upgrade_check_text(const json_t *document, struct buffer *out);

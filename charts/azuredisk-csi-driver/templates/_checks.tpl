@@ -1,0 +1,74 @@
+{{/*
+Pods of Helm's hooks, which run azdiskctl.
+*/}}
+
+{{/* (dict "root" $ "account" ... "args" list "resources" dict "plan" name) -> the spec; with the plan in the ConfigMap of that name, if there is one. */}}
+{{- define "azuredisk.checkPod" -}}
+{{- $c := .root.Values.controller -}}
+{{- include "azuredisk.pullSecrets" .root }}
+serviceAccountName: {{ .account }}
+restartPolicy: Never
+{{ include "azuredisk.podSecurity" 65532 }}
+nodeSelector:
+  kubernetes.io/os: linux
+  {{- with $c.nodeSelector }}{{ toYaml . | nindent 2 }}{{ end }}
+tolerations:
+  {{- toYaml $c.tolerations | nindent 2 }}
+containers:
+  - name: azdiskctl
+    image: {{ include "azuredisk.driverImage" .root }}
+    imagePullPolicy: {{ .root.Values.image.azuredisk.pullPolicy }}
+    command: [/bin/azdiskctl]
+    args:
+      {{- toYaml .args | nindent 6 }}
+    {{- include "azuredisk.containerSecurity" .root | nindent 4 }}
+    resources:
+      {{- toYaml .resources | nindent 6 }}
+    {{- if .plan }}
+    volumeMounts:
+      - {name: plan, mountPath: /plan, readOnly: true}
+    {{- end }}
+{{- with .plan }}
+volumes:
+  - name: plan
+    configMap: {name: {{ . }}}
+{{- end }}
+{{- end }}
+
+{{/* (dict "root" $ "app" ...) -> labels and annotations of such a pod. */}}
+{{- define "azuredisk.checkPodMetadata" -}}
+{{- $c := .root.Values.controller -}}
+labels:
+  {{- include "azuredisk.labelsWith" (dict "root" .root "own" (dict "app" .app) "labels" $c.podLabels) | nindent 2 }}
+{{- with $c.podAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* (dict "root" $ "name" ... "hook" events "pod" what checkPod takes) -> the Job. Helm waits five minutes. What has failed stays, with its log, until the next attempt. */}}
+{{- define "azuredisk.checkJob" -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "azuredisk.labels" .root | nindent 4 }}
+  annotations:
+    {{- include "azuredisk.hook" .hook | nindent 4 }}
+spec:
+  backoffLimit: 0
+  activeDeadlineSeconds: 240
+  template:
+    metadata:
+      {{- include "azuredisk.checkPodMetadata" (dict "root" .root "app" .name) | nindent 6 }}
+    spec:
+      {{- include "azuredisk.checkPod" .pod | nindent 6 }}
+{{- end }}
+
+{{/* (events) -> annotations of what is there for them only. */}}
+{{- define "azuredisk.hook" -}}
+helm.sh/hook: {{ . }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}

@@ -1,0 +1,118 @@
+"""The hooks of the chart: what the upgrade check looks for is what the release is going to have, it may read that and no more, and
+helm test has one Pod."""
+
+import json
+from functools import cache
+
+import pytest
+
+from .chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, every_value_changed, of_kind, render
+
+NAME = "csi-azuredisk-upgrade-check"
+FIXED = ("CSIDriver", "StorageClass", "ClusterRoleBinding", "RoleBinding", "Deployment", "DaemonSet", "CustomResourceDefinition",
+         "MutatingWebhookConfiguration")
+CHOICES = {"by default": {}, "nominate": {"placement.mode": "nominate"},
+           "everything": every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | {
+               "upgradeCheck.enabled": True, "installCheck.enabled": True, "serviceAccount.create": True, "rbac.create": True}}
+each_choice = pytest.mark.parametrize("choice", CHOICES)
+
+
+@cache
+def objects(choice: str) -> list[dict]:
+    return render(CHOICES[choice])
+
+
+def is_hook(document: dict, event: str = "") -> bool:
+    events = document["metadata"].get("annotations", {}).get("helm.sh/hook", "")
+    return event in events.split(",") if event else bool(events)
+
+
+def plan_of(documents: list[dict]) -> dict:
+    [found] = [d for d in of_kind(documents, "ConfigMap") if "plan.json" in d["data"]]
+    return json.loads(found["data"]["plan.json"])
+
+
+def key(document: dict) -> tuple:
+    return document["kind"], document["metadata"].get("namespace"), document["metadata"]["name"]
+
+
+@each_choice
+def test_the_plan_has_every_object_that_cannot_be_changed_at_will(choice):
+    planned = {key(d): d for d in plan_of(objects(choice))["objects"] if d.get("installed") is not False}
+    rendered = {key(d): d for d in objects(choice) if d["kind"] in FIXED and not is_hook(d)}
+    assert planned.keys() == rendered.keys()
+    for name, document in rendered.items():
+        for member in ("roleRef", "provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
+            assert planned[name].get(member) == document.get(member)
+        if document["kind"] in ("Deployment", "DaemonSet"):
+            assert planned[name]["spec"]["selector"] == document["spec"]["selector"]
+
+
+def test_the_plan_names_the_release_and_its_version():
+    plan = plan_of(objects("by default"))
+    assert plan["release"] == "kube-system/release"
+    [version] = {d["metadata"]["labels"]["app.kubernetes.io/version"] for d in of_kind(objects("by default"), "Deployment")}
+    assert plan["version"] == version
+    [driver] = [d for d in plan["objects"] if d["kind"] == "CSIDriver"]
+    assert driver["spec"] == {"attachRequired": True}
+
+
+def test_the_plan_has_the_service_of_the_webhook():
+    [webhook] = [d for d in plan_of(objects("nominate"))["objects"] if d["kind"] == "MutatingWebhookConfiguration"]
+    assert webhook["service"] == {"namespace": "kube-system", "name": "csi-azuredisk-scheduler-extender"}
+
+
+@pytest.mark.parametrize("creates", [True, False])
+def test_definitions_are_installed_or_looked_for(creates):
+    found = [d for d in plan_of(render({"crds.create": creates}))["objects"] if d["kind"] == "CustomResourceDefinition"]
+    assert len(found) == 4
+    for definition in found:
+        assert definition["installed"] is creates and definition["storage"] in definition["versions"]
+
+
+@each_choice
+def test_it_may_read_what_is_in_the_plan_and_nothing_else(choice):
+    [role] = [d for d in of_kind(objects(choice), "ClusterRole") if is_hook(d)]
+    allowed = {(resource, name) for rule in role["rules"] for resource in rule["resources"] for name in rule["resourceNames"]}
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"list"}
+
+    def plural(kind: str) -> str:
+        return kind.lower() + ("es" if kind.endswith("s") else "s")
+
+    assert allowed == {(plural(d["kind"]), d["metadata"]["name"]) for d in plan_of(objects(choice))["objects"]}
+
+
+def test_it_runs_before_helm_changes_anything_and_leaves_nothing():
+    found = [d for d in objects("by default") if is_hook(d, "pre-upgrade")]
+    assert {d["kind"] for d in found} == {"ServiceAccount", "ConfigMap", "ClusterRole", "ClusterRoleBinding", "Job"}
+    for document in found:
+        notes = document["metadata"]["annotations"]
+        assert notes["helm.sh/hook"] == "pre-install,pre-upgrade"
+        assert notes["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
+    [pod] = [d["spec"]["template"]["spec"] for d in found if d["kind"] == "Job"]
+    [container], [volume] = pod["containers"], pod["volumes"]
+    assert container["args"] == ["upgrade-check", "/plan/plan.json"]
+    assert volume["configMap"]["name"] == NAME and container["volumeMounts"][0]["mountPath"] == "/plan"
+    assert pod["serviceAccountName"] == f"{NAME}-sa"
+
+
+@pytest.mark.parametrize("value", ["upgradeCheck.enabled", "serviceAccount.create", "rbac.create"])
+def test_without_an_account_of_the_charts_there_is_none(value):
+    assert not [d for d in render({value: False}) if is_hook(d, "pre-upgrade")]
+
+
+def test_helm_test_has_one_pod_and_no_other_hook():
+    """`helm test --logs` asks for the log of a Pod of every such hook, of whatever kind."""
+    [pod] = [d for d in objects("by default") if is_hook(d, "test")]
+    assert pod["kind"] == "Pod" and pod["spec"]["restartPolicy"] == "Never"
+    assert pod["metadata"]["annotations"]["helm.sh/hook-delete-policy"] == "before-hook-creation"
+    [container] = pod["spec"]["containers"]
+    [controller] = [c for c in containers(objects("by default")) if "/bin/azdisk-controller" in c.get("command", [])]
+    assert f"--leader-election-name={container['args'][1]}" in controller["args"]
+    assert not [d for d in render({"installCheck.enabled": False}) if "install-check" in d["metadata"]["name"]]
+
+
+def test_the_install_check_changes_nothing():
+    verbs = {verb for kind in ("Role", "ClusterRole") for role in of_kind(objects("by default"), kind)
+             if "-install-check" in role["metadata"]["name"] for rule in role["rules"] for verb in rule["verbs"]}
+    assert verbs == {"get", "list"}

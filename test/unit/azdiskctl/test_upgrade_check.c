@@ -1,0 +1,241 @@
+/* What is in the way of an upgrade, as a document and as text. */
+#include "azdiskctl/upgrade_check.h"
+
+#include "test/unit/azdiskctl/cluster_of.h"
+
+#define OF(release)                                                                                \
+    "'annotations':{'meta.helm.sh/release-name':'" release "','meta.helm.sh/release-namespace':"   \
+    "'kube-system'}"
+#define ROLE(name) "'roleRef':{'kind':'ClusterRole','name':'" name "'}"
+
+/* What the plan says of one object, what the cluster has of it, and what is wrong, if anything. */
+static char *wrong(const char *wanted, const char *found)
+{
+    CLEANUP(freep)
+    char *plan_text = mem_printf("{'release':'kube-system/azuredisk','version':'0.3.0',"
+                                 "'objects':[%s]}",
+                                 wanted);
+    CLEANUP(freep) char *found_text = mem_printf("[%s]", found);
+    CLEANUP(json_decrefp) json_t *plan = json_of(plan_text), *all = json_of(found_text);
+    CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, all);
+    struct buffer out;
+
+    buffer_init(&out, 1 << 16);
+    upgrade_check_text(document, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    if (!upgrade_check_found(document)) {
+        assert_string_equal(text, "Nothing is in the way of version 0.3.0 of release "
+                                  "kube-system/azuredisk: 1 object compared.\n");
+        return mem_strdup("");
+    }
+    char *begin = strstr(text, "wrong:  "), *end = strstr(text, "\n\n");
+    assert_non_null(begin);
+    assert_non_null(end);
+    return mem_printf("%.*s", (int)(end - begin - 8), begin + 8);
+}
+
+struct row {
+    const char *wanted, *found, *wrong;
+};
+
+static void check_rows(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(freep) char *said = wrong(rows[i].wanted, rows[i].found);
+
+        assert_string_equal(said, rows[i].wrong);
+    }
+}
+
+#define DRIVER_WANTED                                                                              \
+    "{'kind':'CSIDriver','metadata':{'name':'disk.csi.azure.com'},'spec':{'attachRequired':true}}"
+#define DRIVER_FOUND(metadata, spec)                                                               \
+    "{'metadata':{'name':'disk.csi.azure.com'," metadata "},'spec':{" spec "}}"
+#define DRIVER_TODO                                                                                \
+    "\n  to do:  uninstall that driver (on AKS: az aks update --disable-disk-driver), or set "     \
+    "driver.name to another name; if this object is all that is left of it: kubectl delete "       \
+    "csidriver disk.csi.azure.com"
+#define DRIVER_ANEW                                                                                \
+    "\n  to do:  kubectl delete csidrivers disk.csi.azure.com (helm makes it again, and volumes "  \
+    "are not affected)"
+
+static void test_the_driver_object(void **state)
+{
+    static const struct row rows[] = {
+        {DRIVER_WANTED, "null", ""},
+        {DRIVER_WANTED, DRIVER_FOUND(OF("azuredisk"), "'attachRequired':true"), ""},
+        {DRIVER_WANTED,
+         DRIVER_FOUND(OF("azuredisk"),
+                      "'volumeLifecycleModes':['Persistent'],'podInfoOnMount':true"),
+         ""},
+        {DRIVER_WANTED,
+         DRIVER_FOUND("'labels':{'app.kubernetes.io/instance':'azuredisk'}",
+                      "'attachRequired':true"),
+         ""},
+        {DRIVER_WANTED, DRIVER_FOUND(OF("other"), ""),
+         "it belongs to release kube-system/other" DRIVER_TODO},
+        {DRIVER_WANTED, DRIVER_FOUND("'labels':{'addonmanager':'x'}", ""),
+         "it is not of this release, nor of any other of Helm's" DRIVER_TODO},
+        {DRIVER_WANTED, DRIVER_FOUND(OF("azuredisk"), "'attachRequired':false"),
+         "attachRequired is false, the chart wants true, and Kubernetes does not let it be "
+         "changed" DRIVER_ANEW},
+        {DRIVER_WANTED,
+         DRIVER_FOUND(OF("azuredisk"), "'volumeLifecycleModes':['Persistent','Ephemeral']"),
+         "volumeLifecycleModes is [\"Persistent\",\"Ephemeral\"], the chart wants "
+         "[\"Persistent\"], and Kubernetes does not let it be changed" DRIVER_ANEW},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+#define BINDING(more) "{'kind':'RoleBinding','metadata':{'name':'b','namespace':'n'}," more "}"
+#define CLASS(more) "{'kind':'StorageClass','metadata':{'name':'c'}," more "}"
+#define SELECTED(kind, app)                                                                        \
+    "{'kind':'" kind "','metadata':{'name':'w','namespace':'n'},"                                  \
+    "'spec':{'selector':{'matchLabels':{'app':'" app "'}}}}"
+
+static void test_what_cannot_be_changed(void **state)
+{
+    static const struct row rows[] = {
+        {BINDING(ROLE("one")), "null", ""},
+        {BINDING(ROLE("one")), "{'roleRef':{'name':'one','kind':'ClusterRole'}}", ""},
+        {BINDING(ROLE("one")), "{" ROLE("two") "}",
+         "roleRef is {\"kind\":\"ClusterRole\",\"name\":\"two\"}, the chart wants "
+         "{\"kind\":\"ClusterRole\",\"name\":\"one\"}, and Kubernetes does not let it be changed\n"
+         "  to do:  kubectl delete rolebindings b -n n (helm makes it again, and until then its "
+         "account lacks these permissions)"},
+        {CLASS("'provisioner':'d','volumeBindingMode':'Immediate'"),
+         "{'provisioner':'d','parameters':{},'reclaimPolicy':'Delete'}", ""},
+        {CLASS("'provisioner':'d','parameters':{'a':'1','b':'2'}"),
+         "{'provisioner':'d','parameters':{'b':'2','a':'1'}}", ""},
+        {CLASS("'provisioner':'d'"), "{'provisioner':'d','reclaimPolicy':'Retain'}",
+         "reclaimPolicy is \"Retain\", the chart wants \"Delete\", and Kubernetes does not let it "
+         "be changed\n  to do:  kubectl delete storageclasses c (helm makes it again, and volumes "
+         "are not affected; or set another name in storageClasses.storageClassNames)"},
+        {SELECTED("DaemonSet", "one"), SELECTED("DaemonSet", "one"), ""},
+        {SELECTED("DaemonSet", "one"), SELECTED("DaemonSet", "two"),
+         "selector is {\"matchLabels\":{\"app\":\"two\"}}, the chart wants "
+         "{\"matchLabels\":{\"app\":\"one\"}}, and Kubernetes does not let it be changed\n"
+         "  to do:  kubectl delete daemonsets w -n n (helm makes it again; its pods start anew, "
+         "and pods that use volumes run on)"},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+#define DEFINITION(installed)                                                                      \
+    "{'kind':'CustomResourceDefinition','metadata':{'name':'d'},'versions':['v1beta2','v1beta3']," \
+    "'storage':'v1beta3','installed':" installed "}"
+#define STORED(versions) "{'status':{'storedVersions':[" versions "]}}"
+#define SERVED(version, served) "{'spec':{'versions':[{'name':'" version "','served':" served "}]}}"
+#define APPLY "\n  to do:  kubectl apply -f crds/, or set crds.create=true"
+
+static void test_definitions(void **state)
+{
+    static const struct row rows[] = {
+        {DEFINITION("true"), "null", ""},
+        {DEFINITION("true"), STORED("'v1beta2','v1beta3'"), ""},
+        {DEFINITION("true"), STORED("'v1beta1','v1beta2'"),
+         "objects may be stored in version v1beta1, which the chart's definition lacks\n"
+         "  to do:  kubectl get d -A -o json | kubectl replace -f - && kubectl patch crd d "
+         "--subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"v1beta3\"]}}' "
+         "(docs/upgrading.md)"},
+        {DEFINITION("false"), SERVED("v1beta3", "true"), ""},
+        {DEFINITION("false"), SERVED("v1beta3", "false"),
+         "it does not serve version v1beta3, and crds.create is false" APPLY},
+        {DEFINITION("false"), SERVED("v1beta2", "true"),
+         "it does not serve version v1beta3, and crds.create is false" APPLY},
+        {DEFINITION("false"), "null", "it is not there, and crds.create is false" APPLY},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+#define CONTROLLER "{'kind':'Deployment','metadata':{'name':'c','namespace':'n'}}"
+#define INSTALLED(program, version)                                                                \
+    "{'metadata':{'labels':{'app.kubernetes.io/version':'" version "'}},'spec':{'template':{"      \
+    "'spec':{'containers':[{'name':'sidecar'},{'command':['/bin/" program "']}]}}}}"
+#define OURS(version) INSTALLED("azdisk-controller", version)
+
+/* Those of Microsoft's charts have other programs, and count otherwise. */
+static void test_versions(void **state)
+{
+    static const struct row rows[] = {
+        {CONTROLLER, "null", ""},
+        {CONTROLLER, OURS("0.3.0"), ""},
+        {CONTROLLER, OURS("v0.3.7-rc.1"), ""},
+        {CONTROLLER, OURS("0.2.9"), ""},
+        {CONTROLLER, OURS("mine"), ""},
+        {CONTROLLER, INSTALLED("azurediskplugin", "v1.30.0"), ""},
+        {CONTROLLER, OURS("0.4.0"),
+         "version 0.4.0 is installed, and this chart's is 0.3.0, which is older\n"
+         "  to do:  use a chart of version 0.4 or later, or go back by helm rollback"},
+        {CONTROLLER, OURS("1.0.0"),
+         "version 1.0.0 is installed, and this chart's is 0.3.0, which is older\n"
+         "  to do:  use a chart of version 1.0 or later, or go back by helm rollback"},
+        {CONTROLLER, OURS("0.1.0"),
+         "version 0.1.0 is installed, and this chart's is 0.3.0: a minor version must not be "
+         "skipped\n  to do:  upgrade to a chart of version 0.2 first"},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+#define WEBHOOK                                                                                    \
+    "{'kind':'MutatingWebhookConfiguration','metadata':{'name':'w'},"                              \
+    "'service':{'namespace':'kube-system','name':'extender'}}"
+#define CALLS(metadata, namespace_)                                                                \
+    "{'metadata':{'name':'w'," metadata "},'webhooks':[{'clientConfig':{'service':"                \
+    "{'namespace':'" namespace_ "','name':'extender','port':443}}}]}"
+
+static void test_the_webhook(void **state)
+{
+    static const struct row rows[] = {
+        {WEBHOOK, "null", ""},
+        {WEBHOOK, CALLS(OF("azuredisk"), "before"), ""},
+        {WEBHOOK, CALLS(OF("other"), "kube-system"), ""},
+        {WEBHOOK, CALLS(OF("other"), "elsewhere"),
+         "it belongs to release kube-system/other, and calls Service elsewhere/extender\n"
+         "  to do:  uninstall what it belongs to, or set rbac.name to another name, which the "
+         "names of roles and webhooks begin with"},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+static void test_all_of_it_is_said_at_once(void **state)
+{
+    CLEANUP(json_decrefp)
+    json_t *plan = json_of("{'release':'kube-system/azuredisk','version':'0.3.0','objects':["
+                           "{'kind':'ClusterRoleBinding','metadata':{'name':'b'}," ROLE(
+                               "one") "}," DEFINITION("false") "," CONTROLLER "]}");
+    CLEANUP(json_decrefp)
+    json_t *found = json_of("[{" ROLE("two") "},null," OURS("0.3.0") "]");
+    CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, found);
+    struct buffer out;
+
+    (void)state;
+    buffer_init(&out, 1 << 16);
+    upgrade_check_text(document, &out);
+    CLEANUP(freep) char *text = buffer_take(&out);
+    assert_non_null(strstr(text, "ClusterRoleBinding b\n  wrong:  roleRef is "));
+    assert_non_null(strstr(text, "CustomResourceDefinition d\n  wrong:  it is not there"));
+    assert_non_null(strstr(text, "\n2 obstacles to version 0.3.0 of release kube-system/azuredisk, "
+                                 "of which nothing has been changed yet.\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_driver_object), cmocka_unit_test(test_what_cannot_be_changed),
+        cmocka_unit_test(test_definitions),       cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_the_webhook),       cmocka_unit_test(test_all_of_it_is_said_at_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
