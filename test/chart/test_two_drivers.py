@@ -21,6 +21,7 @@ SHARED_PATHS = {
     "/var/lib/kubelet/plugins_registry": "kubelet looks for the sockets of all plug-ins there; they have the driver's name",
     "/dev": "each plug-in looks for the disks of its own attachments, and proves that they are theirs",
 }
+CHECKS = {f"csi-azuredisk-{name}-check{suffix}" for name in ("install", "upgrade") for suffix in ("", "-sa")}  # the former has none
 SHARED_SECRETS = {("kube-system", "azure-cloud-provider"): "credentials, which are only read"}
 
 each_extent = pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["by-default", "everything"])
@@ -135,7 +136,7 @@ def test_each_nodes_account_is_restricted_by_its_own_policies():
 def test_the_scheduler_is_led_to_each_ones_own_extender():
     for values, service in (({}, "csi-azuredisk-scheduler-extender"),
                             (SECOND, "csi-azuredisk-scheduler-extender-other-disk-example")):
-        [config] = [d["data"]["config.yaml"] for d in of_kind(render(values), "ConfigMap")]
+        [config] = [d["data"]["config.yaml"] for d in of_kind(render(values), "ConfigMap") if "config.yaml" in d["data"]]
         assert f"http://{service}.{NAMESPACE}.svc:8889" in config
 
 
@@ -144,7 +145,7 @@ def test_the_scheduler_is_led_to_each_ones_own_extender():
 def test_the_default_drivers_names_are_those_of_the_former_chart():
     """Alerts, scripts and a later `helm upgrade` go by them."""
     names = {name for kind, _, name in identities({"storageClasses.enableZRS": True})
-             if not kind.startswith(("Role", "ClusterRole", "Validating", "CustomResource", "Job"))}
+             if not kind.startswith(("Role", "ClusterRole", "Validating", "CustomResource", "Job")) and name not in CHECKS}
     ssd = {f"azuredisk-{kind}-{replication}{replicas}" for kind in ("standard-ssd", "premium-ssd")
            for replication in ("lrs", "zrs") for replicas in ("", "-replicas")}
     assert names == ssd | {
@@ -153,7 +154,8 @@ def test_the_default_drivers_names_are_those_of_the_former_chart():
         "csi-azuredisk-scheduler-extender-config", "csi-azuredisk-scheduler-extender-sa", "disk.csi.azure.com"}
     for kind in ("Role", "ClusterRole", "ValidatingAdmissionPolicy"):
         assert all(d["metadata"]["name"].startswith(("azuredisk-controller", "azuredisk-node", "azuredisk-external-",
-                                                     "azuredisk-scheduler-extender", "azuredisk-sidecar-leases"))
+                                                     "azuredisk-scheduler-extender", "azuredisk-sidecar-leases",
+                                                     "azuredisk-install-check", "azuredisk-upgrade-check"))
                    for d in of_kind(render(), kind))
 
 
@@ -168,7 +170,7 @@ def test_of_a_long_name_as_much_is_left_as_objects_may_have():
               if kind in ("Namespace", "Service", "Deployment", "DaemonSet", "ServiceAccount")}
              for driver in ("of-sixty-three-letters." + "x" * 39 + letter for letter in "ab")]
     assert max(len(name) for found in names for name in found) == 63
-    assert len(names[0]) == len(names[1]) == 7
+    assert len(names[0]) == len(names[1]) == 9
     assert names[0] & names[1] == set()
 
 

@@ -28,8 +28,8 @@ def is_hook(document: dict, event: str = "") -> bool:
 
 
 def plan_of(documents: list[dict]) -> dict:
-    [found] = [d for d in of_kind(documents, "ConfigMap") if "plan.json" in d["data"]]
-    return json.loads(found["data"]["plan.json"])
+    [found] = [d for d in of_kind(documents, "ConfigMap") if "plan" in d["data"]]
+    return json.loads(found["data"]["plan"])
 
 
 def key(document: dict) -> tuple:
@@ -91,8 +91,8 @@ def test_it_runs_before_helm_changes_anything_and_leaves_nothing():
         assert notes["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
     [pod] = [d["spec"]["template"]["spec"] for d in found if d["kind"] == "Job"]
     [container], [volume] = pod["containers"], pod["volumes"]
-    assert container["args"] == ["upgrade-check", "/plan/plan.json"]
-    assert volume["configMap"]["name"] == NAME and container["volumeMounts"][0]["mountPath"] == "/plan"
+    assert container["args"] == ["upgrade-check", "/etc/azuredisk/plan"]
+    assert volume["configMap"]["name"] == NAME and container["volumeMounts"][0]["mountPath"] == "/etc/azuredisk"
     assert pod["serviceAccountName"] == f"{NAME}-sa"
 
 
@@ -109,7 +109,7 @@ def test_helm_test_has_one_pod_and_no_other_hook():
     [container] = pod["spec"]["containers"]
     [controller] = [c for c in containers(objects("by default")) if "/bin/azdisk-controller" in c.get("command", [])]
     assert f"--leader-election-name={container['args'][1]}" in controller["args"]
-    assert not [d for d in render({"installCheck.enabled": False}) if "install-check" in d["metadata"]["name"]]
+    assert not [d for d in render({"installCheck.enabled": False}) if "-install-check" in d["metadata"]["name"]]
 
 
 def test_the_install_check_changes_nothing():

@@ -2,7 +2,7 @@
 Pods of Helm's hooks, which run azdiskctl.
 */}}
 
-{{/* (dict "root" $ "account" ... "args" list "resources" dict "plan" name) -> the spec; with the plan in the ConfigMap of that name, if there is one. */}}
+{{/* (dict "root" $ "account" ... "args" list "resources" dict "plan" name) -> the spec; with the ConfigMap of that name at /etc/azuredisk, if there is one. */}}
 {{- define "azuredisk.checkPod" -}}
 {{- $c := .root.Values.controller -}}
 {{- include "azuredisk.pullSecrets" .root }}
@@ -26,7 +26,7 @@ containers:
       {{- toYaml .resources | nindent 6 }}
     {{- if .plan }}
     volumeMounts:
-      - {name: plan, mountPath: /plan, readOnly: true}
+      - {name: plan, mountPath: /etc/azuredisk, readOnly: true}
     {{- end }}
 {{- with .plan }}
 volumes:

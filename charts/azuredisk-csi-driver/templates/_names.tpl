@@ -38,6 +38,7 @@ name appended, so that both can be in one cluster.
   "installCheck"      (list "" "csi-azuredisk-install-check")
   "installCheckAccount" (list $v.serviceAccount.installCheck "csi-azuredisk-install-check-sa")
   "upgradeCheck"      (list "" "csi-azuredisk-upgrade-check")
+  "upgradeCheckAccount" (list "" "csi-azuredisk-upgrade-check-sa")
   "uninstallCheck"    (list "" "csi-azuredisk-uninstall-check")
   "snapshotController" (list $v.snapshot.snapshotController.name "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
