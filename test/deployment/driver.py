@@ -156,6 +156,10 @@ class Driver:
         path.write_text(shipped)
         self.cluster.start_scheduler(path)
 
+    def test(self) -> str:
+        """What the chart's own test prints; it has to succeed."""
+        return self.cluster.run("helm", "test", RELEASE, "--namespace", NAMESPACE, "--logs")
+
     def uninstall(self) -> None:
         self.cluster.run("helm", "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
 

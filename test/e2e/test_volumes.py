@@ -1,5 +1,7 @@
 """Volumes of every kind, as pods use them, and a StorageClass that cannot be."""
 
+import re
+
 import pytest
 from cluster.waiting import until
 from deployment.driver import NAMESPACE
@@ -60,6 +62,13 @@ def test_kubelet_measures_volumes(cluster, second):
 
     found = until(capacities, "kubelet's figures", interval=1)
     assert found["block"] == GIB and all(0.8 * GIB < found[kind] < GIB for kind in FILE_SYSTEMS), found
+
+
+def test_helm_test_says_that_the_driver_works(cluster, driver, second):
+    told = driver.test()
+    assert re.search(r"^Controller: .+ leads$", told, re.MULTILINE), told
+    assert re.search(r"^Node plug-ins: (\d+) of \1 in order$", told, re.MULTILINE), told
+    cluster.kubectl("delete", "pod/csi-azuredisk-install-check", "-n", NAMESPACE)
 
 
 def test_the_driver_stays_while_a_volume_is_published(cluster, driver, second):

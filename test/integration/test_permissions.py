@@ -13,6 +13,7 @@ from cluster.waiting import until
 from kubernetes import client
 
 from .apiserver import free_port
+from .azdiskctl import Calls
 from .calls import create, delete, publish, refused, unpublish
 from .csi import mounted
 from .driver_world import GROUP, Controller, World
@@ -30,6 +31,7 @@ from .volume_snapshots import VolumeSnapshots, defined
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
 SNAPSHOT_CONTROLLER = "csi-snapshot-controller-sa"
+INSTALL_CHECK, UPGRADE_CHECK = "csi-azuredisk-install-check-sa", "csi-azuredisk-upgrade-check-sa"
 CERTIFICATE = "csi-azuredisk-scheduler-extender-placement"
 CLASS, SNAPSHOT_CLASS = "azuredisk-premium-ssd-lrs-replicas", "csi-azuredisk-vsc"
 
@@ -68,6 +70,7 @@ def used(world, release, tmp_path_factory):
         a_node_goes(world)
     the_plugin_stages_a_volume(world, release, tmp_path_factory.mktemp("node"))
     the_extender_takes_a_gate_away(world, release)
+    the_checks_look(world, release)
     return release.uses()
 
 
@@ -363,6 +366,18 @@ def the_extender_takes_a_gate_away(world: World, release: Release) -> None:
             "automountServiceAccountToken": False}})
         until(lambda: not world.core.read_namespaced_pod("left", world.namespace).spec.scheduling_gates, "it is let through")
         world.core.delete_namespaced_pod("left", world.namespace, grace_period_seconds=0)
+
+
+def the_checks_look(world: World, release: Release) -> None:
+    """As Helm runs them; what they find does not matter here."""
+    plan = world.folder / "plan"
+    [text] = [d["data"]["plan"] for d in of_kind(release.objects, "ConfigMap") if "plan" in d["data"]]
+    plan.write_text(text)
+    [install] = [d["spec"]["containers"][0]["args"] for d in of_kind(release.objects, "Pod")]
+    for account, words in ((INSTALL_CHECK, install), (UPGRADE_CHECK, ["upgrade-check", str(plan)])):
+        process = Calls(release.kubeconfig(account), world.namespace).start(*words)
+        output, errors = process.communicate(timeout=120)
+        assert process.returncode in (0, 1) and output, errors
 
 
 # ---- what they may do ----
