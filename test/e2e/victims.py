@@ -1,4 +1,4 @@
-"""The programs that an accident ends: found beforehand, killed in turn, and seen to come back."""
+"""The programs that an accident ends: found beforehand, killed at once, and seen to come back."""
 
 import signal
 
@@ -35,8 +35,7 @@ class Victims:
             self._kill_azure()
             last = self.driver.azure.last_request()
             until(lambda: self.driver.azure.last_request() > last, "the leader asks Azure again", 30)
-        for program in self.running:
-            self._kill(program)
+        self._kill_all()
         if not azure_is_asked:
             self._kill_azure()
 
@@ -44,14 +43,19 @@ class Victims:
         self.driver.azure.stop(signal.SIGKILL)
         self.driver.azure.start()
 
-    def _kill(self, program: str) -> None:
-        running = self.running[program]
-        doomed = [p for p, machine in running.items()
-                  if program != "controller" or machine.name == self.leading_node]
-        alive = [each for each in doomed if each.alive()]  # one may have lost its node meanwhile
+    def _kill_all(self) -> None:
+        """Who was killed later would end meanwhile what the accident is to happen in."""
+        doomed = {program: self._alive(program) for program in self.running}
+        process.kill_all(each for alive in doomed.values() for each in alive)
+        for program, running in self.running.items():
+            self.running[program] = {p: m for p, m in running.items() if p in doomed[program] or p.alive()}
+
+    def _alive(self, program: str) -> list[process.Process]:
+        """Those that are to be killed; one may have lost its node meanwhile."""
+        alive = [p for p, machine in self.running[program].items()
+                 if (program != "controller" or machine.name == self.leading_node) and p.alive()]
         assert alive, f"no {program} is left to be killed"
-        process.kill_all(alive)
-        self.running[program] = {p: m for p, m in running.items() if p in alive or p.alive()}
+        return alive
 
     def _leader(self) -> str:
         """Of the controllers: the name of its pod, and a mark of its process."""
