@@ -89,6 +89,8 @@ def test_it_runs_before_helm_changes_anything_and_leaves_nothing():
         notes = document["metadata"]["annotations"]
         assert notes["helm.sh/hook"] == "pre-install,pre-upgrade"
         assert notes["helm.sh/hook-delete-policy"] == "before-hook-creation,hook-succeeded"
+        earlier = {"ServiceAccount": "-1", "ConfigMap": "-1", "ClusterRole": "-1", "ClusterRoleBinding": "-1", "Job": None}
+        assert notes.get("helm.sh/hook-weight") == earlier[document["kind"]], "Helm makes it in time for the Job"
     [pod] = [d["spec"]["template"]["spec"] for d in found if d["kind"] == "Job"]
     [container], [volume] = pod["containers"], pod["volumes"]
     assert container["args"] == ["upgrade-check", "/etc/azuredisk/plan"]
