@@ -95,16 +95,17 @@ def _placed(nodes: Sequence[str]) -> dict:
 
 
 class Ledger:
-    """One database: a StorageClass, a StatefulSet of one pod, and its client."""
+    """One database: a StorageClass, a StatefulSet of one pod, and its client; on these nodes, if any are named."""
 
-    def __init__(self, cluster: Cluster, name: str, max_shares: int, **parameters: str):
-        self.cluster, self.name, self.max_shares, self.parameters = cluster, name, max_shares, parameters
+    def __init__(self, cluster: Cluster, name: str, max_shares: int, nodes: Sequence[str] = (), **parameters: str):
+        self.cluster, self.name, self.max_shares = cluster, name, max_shares
+        self.nodes, self.parameters = nodes, parameters
         self.client = Client(cluster)
 
     # ---- Kubernetes ----
 
     def apply(self) -> None:
-        self.cluster.apply(*manifests(self.name, self.max_shares, **self.parameters))
+        self.cluster.apply(*manifests(self.name, self.max_shares, nodes=self.nodes, **self.parameters))
 
     @property
     def pod(self) -> str:

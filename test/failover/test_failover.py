@@ -1,6 +1,9 @@
 """A node dies, and its pod runs elsewhere, without a taint of anybody's and long before Kubernetes notices (docs/failover.md)."""
 
+import contextlib
+import signal
 import time
+from collections.abc import Iterator
 
 import pytest
 from cluster.waiting import until
@@ -20,6 +23,18 @@ def notes(change) -> dict[str, str]:
 
 def taints(node: dict) -> dict[str, str]:
     return {taint["key"]: taint.get("value", "") for taint in node["spec"].get("taints", [])}
+
+
+def is_held_back(driver: Driver, node: str, why: str) -> bool:
+    """Whether an event says so."""
+    events = driver.cluster.get("events", "--field-selector", f"involvedObject.name={node}")["items"]
+    return any(event["reason"] == "FailoverHeldBack" and why in event["message"] for event in events)
+
+
+def holders_of_leases(driver: Driver) -> list[str]:
+    """Nodes whose plug-ins hold one."""
+    found = driver.cluster.get("leases", "-n", OBJECTS, "-l", f"{NOTE}node-lease=true")["items"]
+    return [lease["metadata"]["name"] for lease in found if lease["spec"].get("holderIdentity")]
 
 
 class Database:
@@ -46,16 +61,11 @@ class Database:
             self.ledger.wait_ready(120)
         until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == self.max_shares - 1,
               "the replicas", 120, interval=0.5)
-        until(lambda: self.node in self.leases(), "the node's Lease", 60, interval=0.5)
+        until(lambda: self.node in holders_of_leases(self.driver), "the node's Lease", 60, interval=0.5)
 
     def __exit__(self, *_) -> None:
         self.ledger.delete()
         self.driver.until_nothing_is_left(180)
-
-    def leases(self) -> list[str]:
-        """Nodes whose plug-ins hold one."""
-        found = self.cluster.get("leases", "-n", OBJECTS, "-l", f"{NOTE}node-lease=true")["items"]
-        return [lease["metadata"]["name"] for lease in found if lease["spec"].get("holderIdentity")]
 
     def write(self) -> None:
         self.ledger.start_writing()
@@ -138,16 +148,12 @@ def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, mea
     def taint() -> str | None:
         return taints(driver.cluster.get("node", database.node)).get(TAINT)
 
-    def is_held_back() -> bool:
-        events = driver.cluster.get("events", "--field-selector", f"involvedObject.name={database.node}")["items"]
-        return any(event["reason"] == "FailoverHeldBack" and "the cloud does not say that its machine is off" in event["message"]
-                   for event in events)
-
     with Database(driver, "alone", max_shares=1) as database:
         database.write()
         loss = HostLoss(driver, database.node)
         loss.ends_writing(database.ledger)
-        until(is_held_back, "an event says why it is not given up", 60, interval=0.2)
+        until(lambda: is_held_back(driver, database.node, "the cloud does not say that its machine is off"),
+              "an event says why it is not given up", 60, interval=0.2)
         assert taint() is None
         loss.is_found_out()
         known = time.time()
@@ -178,3 +184,56 @@ def test_the_node_is_deleted(driver, timeline, measured, kind):
         until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
         until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", 120, interval=0.5)
         deletion.end()
+
+
+@contextlib.contextmanager
+def nobody_is_heard_of(driver: Driver) -> Iterator[None]:
+    """Of no node: the kubelets and the plug-ins stand still, and the pods go on."""
+    kubelets = [driver.cluster.process(f"{node}/kubelet") for node in driver.cluster.nodes]
+    stopped = [*(kubelet.process for kubelet in kubelets), *driver.processes("/bin/azdisk-node")]
+    assert len(stopped) == 2 * len(driver.cluster.nodes)
+    try:
+        for process in stopped:
+            process.stop()
+        yield
+    finally:
+        for process in stopped:
+            process.signal(signal.SIGCONT)
+
+
+def test_all_nodes_are_silent_at_once(driver):
+    """It is none of them: nobody is given up, an event of each says so, and the databases write on where they are."""
+    cluster, nodes = driver.cluster, list(driver.cluster.nodes)
+    ledgers = [Ledger(cluster, f"on-{node}", max_shares=len(nodes), nodes=(node,), automaticFailover="true") for node in nodes]
+
+    def tainted() -> list[str]:
+        return [node for node in nodes if TAINT in taints(cluster.get("node", node))]
+
+    def are_heard_of() -> bool:
+        return all(any(c["type"] == "Ready" and c["status"] == "True" for c in cluster.get("node", node)["status"]["conditions"])
+                   for node in nodes)
+
+    try:
+        for ledger in ledgers:
+            ledger.apply()
+        for ledger in ledgers:
+            ledger.wait_ready(120)
+        until(lambda: sorted(holders_of_leases(driver)) == nodes, "a Lease of each node", 60, interval=0.5)
+        for ledger in ledgers:
+            ledger.start_writing()
+        with nobody_is_heard_of(driver):
+            until(lambda: all(is_held_back(driver, node, "nodes are silent at once") for node in nodes),
+                  "events say why they are not given up", 120, interval=0.5)
+            assert tainted() == []
+            known = [ledger.client.acknowledged for ledger in ledgers]
+        until(are_heard_of, "all nodes are ready", 120, interval=0.5)
+        for ledger, before in zip(ledgers, known):
+            until(lambda ledger=ledger, before=before: ledger.client.acknowledged > before, f"{ledger.name} writes on", 60)
+            ledger.stop_writing()
+        assert [ledger.missing() for ledger in ledgers] == [0] * len(nodes)
+        assert [ledger.node() for ledger in ledgers] == nodes
+        assert tainted() == []
+    finally:
+        for ledger in ledgers:
+            ledger.delete()
+        driver.until_nothing_is_left(180)
