@@ -149,14 +149,14 @@ struct err *check_json(struct task *self, const struct check_config *config, jso
     return NULL;
 }
 
-bool check_found(const json_t *check)
+bool check_is_clean(const json_t *check)
 {
     const json_t *list = json_object_get(check, "findings");
 
     for (size_t i = 0; i < json_array_size(list); i++)
         if (strcmp(text_of(json_array_get(list, i), "severity"), severity_name(SEVERITY_NOTE)) != 0)
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 /* ---- text ---- */

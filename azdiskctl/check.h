@@ -21,6 +21,6 @@ struct check_config {
  * "disks" and "azure": whether Azure was read. INVALID if the prices are, or have no effect. */
 struct err *check_json(struct task *self, const struct check_config *config, json_t **ret)
     __attribute__((warn_unused_result));
-/* A finding is in it that is more than a note. */
-bool check_found(const json_t *check);
+/* No finding is in it that is more than a note. */
+bool check_is_clean(const json_t *check);
 void check_text(const json_t *check, struct buffer *out);

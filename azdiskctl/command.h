@@ -45,6 +45,7 @@ struct command {
     bool offline;                            /* it needs no cluster, and so no session */
     /* What is found out becomes a document. */
     struct err *(*run)(struct task *self, struct program *program, json_t **ret);
+    bool (*is_well)(const json_t *document); /* else it exits with STATUS_FOUND; NULL: it is */
     struct output_writers writers;
 };
 

@@ -152,12 +152,5 @@ static json_t *item_json(const struct overview *overview, const struct kind *kin
 
 json_t *describe_json(const struct cluster *cluster, const struct selection *selection)
 {
-    CLEANUP(overview_fini) struct overview overview = overview_of(cluster);
-    CLEANUP(chosen_fini) struct chosen chosen;
-    json_t *items = json_array();
-
-    selection_choose(selection, &overview, &chosen);
-    for (size_t i = 0; i < chosen.n; i++)
-        json_array_append_new(items, item_json(&overview, selection->kind, chosen.items[i]));
-    return selection_json(selection, &chosen, items);
+    return selection_json(selection, cluster, item_json);
 }

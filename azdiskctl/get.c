@@ -5,17 +5,15 @@
 #include "azdiskctl/facts_table.h"
 #include "lib/base/alloc.h"
 
+static json_t *item_json(const struct overview *overview, const struct kind *kind,
+                         const struct kube_object *object)
+{
+    return facts_json(overview, kind_id(kind), object);
+}
+
 json_t *get_json(const struct cluster *cluster, const struct selection *selection)
 {
-    CLEANUP(overview_fini) struct overview overview = overview_of(cluster);
-    CLEANUP(chosen_fini) struct chosen chosen;
-    json_t *items = json_array();
-
-    selection_choose(selection, &overview, &chosen);
-    for (size_t i = 0; i < chosen.n; i++)
-        json_array_append_new(items,
-                              facts_json(&overview, kind_id(selection->kind), chosen.items[i]));
-    return selection_json(selection, &chosen, items);
+    return selection_json(selection, cluster, item_json);
 }
 
 static void write_table(const json_t *document, bool wide, struct buffer *out)

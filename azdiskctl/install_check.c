@@ -58,12 +58,12 @@ static size_t count_broken(const json_t *nodes)
     return n;
 }
 
-bool install_check_found(const json_t *document)
+bool install_check_is_clean(const json_t *document)
 {
     const json_t *nodes = json_object_get(document, "nodes");
 
-    return !text_of(document, "leader") || !json_array_size(nodes) || count_broken(nodes) ||
-           check_found(json_object_get(document, "check"));
+    return text_of(document, "leader") && json_array_size(nodes) && !count_broken(nodes) &&
+           check_is_clean(json_object_get(document, "check"));
 }
 
 static void write_nodes(const json_t *nodes, struct buffer *out)

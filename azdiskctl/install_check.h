@@ -15,6 +15,6 @@
  * NULL if there is none. */
 json_t *install_check_document(const struct cluster *cluster, const struct kube_object *lease,
                                json_t *check) __attribute__((warn_unused_result));
-/* Something does not work, or is not as it should be. */
-bool install_check_found(const json_t *document);
+/* All of it works, and is as it should be. */
+bool install_check_is_clean(const json_t *document);
 void install_check_text(const json_t *document, struct buffer *out);

@@ -119,6 +119,19 @@ static const struct object_list *list_of(const struct kind *kind, const struct c
     return (const struct object_list *)(const void *)((const char *)cluster + kind->list);
 }
 
+struct chosen {
+    struct kube_object **items;
+    size_t n;
+    const char **missing; /* names of none */
+    size_t n_missing;
+};
+
+static void chosen_fini(struct chosen *chosen)
+{
+    free(chosen->items);
+    free(chosen->missing);
+}
+
 static void choose_all(const struct selection *selection, const struct overview *overview,
                        struct chosen *ret)
 {
@@ -130,10 +143,9 @@ static void choose_all(const struct selection *selection, const struct overview 
             ARRAY_ADD(ret->items, ret->n) = sorted[i];
 }
 
-void selection_choose(const struct selection *selection, const struct overview *overview,
-                      struct chosen *ret)
+static void choose(const struct selection *selection, const struct overview *overview,
+                   struct chosen *ret)
 {
-    *ret = (struct chosen){0};
     if (!selection->n)
         choose_all(selection, overview, ret);
     for (size_t i = 0; i < selection->n; i++) {
@@ -147,16 +159,9 @@ void selection_choose(const struct selection *selection, const struct overview *
     }
 }
 
-void chosen_fini(struct chosen *chosen)
-{
-    free(chosen->items);
-    free(chosen->missing);
-}
-
 /* ---- as a document ---- */
 
-json_t *selection_json(const struct selection *selection, const struct chosen *chosen,
-                       json_t *items)
+static json_t *missing_json(const struct chosen *chosen)
 {
     json_t *missing = json_array();
 
@@ -166,8 +171,26 @@ json_t *selection_json(const struct selection *selection, const struct chosen *c
         utf8_repair(name);
         json_array_append_new(missing, json_string(name));
     }
+    return missing;
+}
+
+json_t *selection_json(const struct selection *selection, const struct cluster *cluster,
+                       selection_item_fn *item)
+{
+    CLEANUP(overview_fini) struct overview overview = overview_of(cluster);
+    CLEANUP(chosen_fini) struct chosen chosen = {0};
+    json_t *items = json_array();
+
+    choose(selection, &overview, &chosen);
+    for (size_t i = 0; i < chosen.n; i++)
+        json_array_append_new(items, item(&overview, selection->kind, chosen.items[i]));
     return json_pack("{s:s, s:o, s:o}", "kind", selection->kind->words[0], "items", items,
-                     "missing", missing);
+                     "missing", missing_json(&chosen));
+}
+
+bool selection_is_complete(const json_t *document)
+{
+    return json_array_size(json_object_get(document, "missing")) == 0;
 }
 
 void missing_text(const json_t *document, struct buffer *out)

@@ -45,21 +45,15 @@ struct err *selection_parse(const char *subject, const char *const *names, size_
     __attribute__((warn_unused_result));
 void selection_fini(struct selection *selection);
 
-struct chosen {
-    struct kube_object **items;
-    size_t n;
-    const char **missing; /* names of none */
-    size_t n_missing;
-};
+/* What is shown of an object. */
+typedef json_t *selection_item_fn(const struct overview *overview, const struct kind *kind,
+                                  const struct kube_object *object);
 
-/* As they were named; all in the order of their names. */
-void selection_choose(const struct selection *selection, const struct overview *overview,
-                      struct chosen *ret);
-void chosen_fini(struct chosen *chosen);
-
-/* The document of who shows a selection: {"kind": "volumes", "items": [...], "missing": [names]}.
- * Takes the items. */
-json_t *selection_json(const struct selection *selection, const struct chosen *chosen,
-                       json_t *items);
-/* What there is to complain of in such a document: a line for each missing name. */
+/* The document of who shows a selection: {"kind": "volumes", "items": [...], "missing": [names]};
+ * the items as they were named, or all in the order of their names. */
+json_t *selection_json(const struct selection *selection, const struct cluster *cluster,
+                       selection_item_fn *item);
+/* No name is missing in such a document. */
+bool selection_is_complete(const json_t *document);
+/* What there is to complain of in it: a line for each missing name. */
 void missing_text(const json_t *document, struct buffer *out);

@@ -119,6 +119,8 @@ static void run(struct task *self, void *arg)
         program->status = STATUS_FAILED;
     } else {
         print(program, document);
+        if (program->command->is_well && !program->command->is_well(document))
+            program->status = STATUS_FOUND;
     }
     finish(self, program);
 }

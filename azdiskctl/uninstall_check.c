@@ -57,9 +57,9 @@ struct err *uninstall_check_json(struct task *self, struct kube *kube, const cha
 
 /* ---- what is said of it ---- */
 
-bool uninstall_check_found(const json_t *document)
+bool uninstall_check_is_clean(const json_t *document)
 {
-    return json_array_size(json_object_get(document, "published")) > 0;
+    return json_array_size(json_object_get(document, "published")) == 0;
 }
 
 static void write_published(const json_t *list, struct buffer *out)
@@ -81,7 +81,7 @@ void uninstall_check_text(const json_t *document, struct buffer *out)
     const json_t *list = json_object_get(document, "published");
     long long n = json_integer_value(json_object_get(document, "persistentVolumes"));
 
-    if (uninstall_check_found(document)) {
+    if (!uninstall_check_is_clean(document)) {
         write_published(list, out);
         buffer_printf(
             out, "\nThe driver must not be uninstalled: without it nobody unmounts and detaches "

@@ -18,6 +18,6 @@ json_t *uninstall_check_document(const struct cluster_view *view)
     __attribute__((warn_unused_result));
 struct err *uninstall_check_json(struct task *self, struct kube *kube, const char *driver_name,
                                  json_t **ret) __attribute__((warn_unused_result));
-/* Something is published. */
-bool uninstall_check_found(const json_t *document);
+/* Nothing is published. */
+bool uninstall_check_is_clean(const json_t *document);
 void uninstall_check_text(const json_t *document, struct buffer *out);

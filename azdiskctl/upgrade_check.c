@@ -319,38 +319,29 @@ const struct api_resource *upgrade_check_resource(const char *kind)
     return found ? &found->resource : NULL;
 }
 
-/* free() it. */
-static char *fixed_text(const struct fixed *fixed, const json_t *object)
+/* json_decref() it. */
+static json_t *fixed_value(const struct fixed *fixed, const json_t *object)
 {
     const json_t *part = fixed->part ? json_object_get(object, fixed->part) : object;
-    const json_t *value = json_object_get(part, fixed->member);
+    json_t *value = json_object_get(part, fixed->member);
 
-    return value ? json_to_text(value) : mem_strdup(fixed->unset);
-}
-
-static bool is_same(const struct fixed *fixed, const struct pair *pair)
-{
-    const json_t *a = fixed->part ? json_object_get(pair->wanted, fixed->part) : pair->wanted;
-    const json_t *b = fixed->part ? json_object_get(pair->found, fixed->part) : pair->found;
-    CLEANUP(freep) char *one = fixed_text(fixed, pair->wanted);
-    CLEANUP(freep) char *other = fixed_text(fixed, pair->found);
-
-    return strcmp(one, other) == 0 ||
-           json_equal(json_object_get(a, fixed->member), json_object_get(b, fixed->member));
+    return value ? json_incref(value) : json_loads(fixed->unset, JSON_DECODE_ANY, NULL);
 }
 
 static void judge_fixed(struct check *check, const struct kind *kind, const struct fixed *fixed,
                         const struct pair *pair)
 {
     const char *namespace_ = text_of(metadata_of(pair->wanted), "namespace");
-    CLEANUP(freep) char *is = fixed_text(fixed, pair->found);
-    CLEANUP(freep) char *wanted = fixed_text(fixed, pair->wanted);
+    CLEANUP(json_decrefp) json_t *is = fixed_value(fixed, pair->found);
+    CLEANUP(json_decrefp) json_t *wanted = fixed_value(fixed, pair->wanted);
 
-    if (is_same(fixed, pair))
+    if (json_equal(is, wanted))
         return;
+    CLEANUP(freep) char *is_text = json_to_text(is);
+    CLEANUP(freep) char *wanted_text = json_to_text(wanted);
     add(check, pair->wanted,
         mem_printf("%s is %s, the chart wants %s, and Kubernetes does not let it be changed",
-                   fixed->member, is, wanted),
+                   fixed->member, is_text, wanted_text),
         mem_printf("kubectl delete %s %s%s%s (%s)", kind->resource.plural, name_of(pair->wanted),
                    namespace_ ? " -n " : "", namespace_ ? namespace_ : "", kind->deleted));
 }
@@ -384,9 +375,9 @@ json_t *upgrade_check_document(const json_t *plan, const json_t *found)
                      "obstacles", obstacles);
 }
 
-bool upgrade_check_found(const json_t *document)
+bool upgrade_check_is_clean(const json_t *document)
 {
-    return json_array_size(json_object_get(document, "obstacles")) > 0;
+    return json_array_size(json_object_get(document, "obstacles")) == 0;
 }
 
 void upgrade_check_text(const json_t *document, struct buffer *out)

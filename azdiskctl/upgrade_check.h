@@ -26,6 +26,6 @@ const struct api_resource *upgrade_check_resource(const char *kind);
  * `found` has what the cluster has of each object of the plan, null where there is none. */
 json_t *upgrade_check_document(const json_t *plan, const json_t *found)
     __attribute__((warn_unused_result));
-/* Something is in the way. */
-bool upgrade_check_found(const json_t *document);
+/* Nothing is in the way. */
+bool upgrade_check_is_clean(const json_t *document);
 void upgrade_check_text(const json_t *document, struct buffer *out);

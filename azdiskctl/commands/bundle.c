@@ -10,10 +10,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                          .object_namespace = program->flags.object_namespace,
                                          .directory = program->flags.subject};
 
-    TRY(bundle_json(self, &config, ret));
-    if (!bundle_is_complete(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return bundle_json(self, &config, ret);
 }
 
 const struct command command_bundle = {
@@ -24,5 +21,6 @@ const struct command command_bundle = {
             "secrets; exits with status 1 if not all could be read",
     .takes = TAKES_NO_SUBJECT,
     .run = run,
+    .is_well = bundle_is_complete,
     .writers = TEXT_ONLY(bundle_text),
 };

@@ -9,10 +9,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                         .query = query_for(program, 0),
                                         .prices = program->flags.prices};
 
-    TRY(check_json(self, &config, ret));
-    if (check_found(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return check_json(self, &config, ret);
 }
 
 const struct command command_check = {
@@ -20,5 +17,6 @@ const struct command command_check = {
     .help = "Differences between records, Kubernetes and Azure; exits with status 1 if there are "
             "any",
     .run = run,
+    .is_well = check_is_clean,
     .writers = TEXT_ONLY(check_text),
 };

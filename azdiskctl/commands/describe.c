@@ -11,7 +11,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
     TRY(selected_read(self, program, CLUSTER_EVENTS, &selection, &cluster));
     read_heartbeat_limit(self, program, &cluster);
     *ret = describe_json(&cluster, &selection);
-    selected_complain(program, *ret);
+    selected_complain(*ret);
     return NULL;
 }
 
@@ -23,5 +23,6 @@ const struct command command_describe = {
     .takes = TAKES_NAMES,
     .completes = {.kind = kind_named},
     .run = run,
+    .is_well = selection_is_complete,
     .writers = TEXT_ONLY(describe_text),
 };

@@ -14,10 +14,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
     config.query.pod_namespace = NULL;
     config.query.pod_node = program->flags.subject;
     steps_begin(&steps, program->session.loop, step_output(program));
-    TRY(drain_json(self, &config, ret));
-    if (!drain_is_complete(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return drain_json(self, &config, ret);
 }
 
 const struct command command_drain = {
@@ -27,5 +24,6 @@ const struct command command_drain = {
     .takes = TAKES_MOVES,
     .completes = {.resource = &NODES},
     .run = run,
+    .is_well = drain_is_complete,
     .writers = TEXT_ONLY(drain_text),
 };

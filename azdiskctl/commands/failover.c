@@ -15,10 +15,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                            .steps = &steps};
 
     steps_begin(&steps, program->session.loop, step_output(program));
-    TRY(failover_json(self, &config, ret));
-    if (!failover_is_as_planned(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return failover_json(self, &config, ret);
 }
 
 const struct command command_failover = {
@@ -28,5 +25,6 @@ const struct command command_failover = {
     .takes = TAKES_NODE | TAKES_MOVES,
     .completes = {.resource = &PERSISTENT_VOLUME_CLAIMS},
     .run = run,
+    .is_well = failover_is_as_planned,
     .writers = TEXT_ONLY(failover_text),
 };

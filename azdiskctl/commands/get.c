@@ -11,7 +11,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
     if (kind_id(selection.kind) == KIND_NODES)
         read_heartbeat_limit(self, program, &cluster);
     *ret = get_json(&cluster, &selection);
-    selected_complain(program, *ret);
+    selected_complain(*ret);
     return NULL;
 }
 
@@ -24,5 +24,6 @@ const struct command command_get = {
     .takes = TAKES_NAMES,
     .completes = {.kind = kind_named},
     .run = run,
+    .is_well = selection_is_complete,
     .writers = TABLES(get_table, get_wide, get_names),
 };

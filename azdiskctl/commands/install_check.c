@@ -31,8 +31,6 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
     cluster.heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS;
     TRY(check_json(self, &config, &check));
     *ret = install_check_document(&cluster, lease, check);
-    if (install_check_found(*ret))
-        program->status = STATUS_FOUND;
     return NULL;
 }
 
@@ -44,5 +42,6 @@ const struct command command_install_check = {
             "the records agree with Kubernetes; exits with status 1 if not",
     .takes = TAKES_NO_SUBJECT,
     .run = run,
+    .is_well = install_check_is_clean,
     .writers = TEXT_ONLY(install_check_text),
 };

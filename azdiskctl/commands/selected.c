@@ -13,15 +13,13 @@ struct err *selected_read(struct task *self, const struct program *program, unsi
     return cluster_read(self, program->session.connection.kube, &query, ret);
 }
 
-void selected_complain(struct program *program, const json_t *document)
+void selected_complain(const json_t *document)
 {
     CLEANUP(json_decrefp) json_t *printable = printable_json(document);
     CLEANUP(buffer_fini) struct buffer text;
 
     buffer_init(&text, 1 << 20);
     missing_text(printable, &text);
-    if (text.length) {
+    if (text.length)
         fputs(text.data, stderr);
-        program->status = STATUS_FOUND;
-    }
 }

@@ -12,4 +12,4 @@ struct err *selected_read(struct task *self, const struct program *program, unsi
     __attribute__((warn_unused_result));
 
 /* Names of nothing are an error each, and what there is is shown nevertheless. */
-void selected_complain(struct program *program, const json_t *document);
+void selected_complain(const json_t *document);

@@ -9,10 +9,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                          .namespace_ = program->session.namespace_,
                                          .dry_run = program->flags.dry_run};
 
-    TRY(ungate_json(self, &config, ret));
-    if (!ungate_is_complete(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return ungate_json(self, &config, ret);
 }
 
 const struct command command_ungate = {
@@ -23,5 +20,6 @@ const struct command command_ungate = {
     .takes = TAKES_DRY_RUN | TAKES_ALL,
     .completes = {.resource = &PODS},
     .run = run,
+    .is_well = ungate_is_complete,
     .writers = TEXT_ONLY(ungate_text),
 };

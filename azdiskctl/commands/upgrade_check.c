@@ -5,10 +5,7 @@
 
 static struct err *run(struct task *self, struct program *program, json_t **ret)
 {
-    TRY(upgrade_check_json(self, program->session.connection.kube, program->flags.subject, ret));
-    if (upgrade_check_found(*ret))
-        program->status = STATUS_FOUND;
-    return NULL;
+    return upgrade_check_json(self, program->session.connection.kube, program->flags.subject, ret);
 }
 
 const struct command command_upgrade_check = {
@@ -17,5 +14,6 @@ const struct command command_upgrade_check = {
     .help = "What would stop the chart from being installed or upgraded, by the plan that it has "
             "in a ConfigMap; exits with status 1 if there is anything",
     .run = run,
+    .is_well = upgrade_check_is_clean,
     .writers = TEXT_ONLY(upgrade_check_text),
 };

@@ -15,7 +15,7 @@ static char *text_of_check(const char *cluster_text, bool *ret_found)
     CLEANUP(json_decrefp) json_t *document = uninstall_check_document(&cluster.view);
     struct buffer out;
 
-    *ret_found = uninstall_check_found(document);
+    *ret_found = !uninstall_check_is_clean(document);
     buffer_init(&out, 1 << 16);
     uninstall_check_text(document, &out);
     return buffer_take(&out);
