@@ -181,7 +181,7 @@ class Program:
         self.process.stop()
 
     def cont(self) -> None:
-        self.process.signal(signal.SIGCONT)
+        self.process.cont()
 
     def restart(self) -> None:
         self.start(self._record()["command"])

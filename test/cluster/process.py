@@ -55,6 +55,9 @@ class Process:
         self.signal(signal.SIGSTOP)
         until(self._stands_still, f"process {self.pid} stands still")
 
+    def cont(self) -> None:
+        self.signal(signal.SIGCONT)
+
     def _stands_still(self) -> bool:
         states = (_state(stat) for stat in Path(f"/proc/{self.pid}/task").glob("*/stat"))
         return all(state in "TXZ" for state in states)

@@ -1,7 +1,6 @@
 """A node dies, and its pod runs elsewhere, without a taint of anybody's and long before Kubernetes notices (docs/failover.md)."""
 
 import contextlib
-import signal
 import time
 from collections.abc import Iterator
 
@@ -198,7 +197,7 @@ def nobody_is_heard_of(driver: Driver) -> Iterator[None]:
         yield
     finally:
         for process in stopped:
-            process.signal(signal.SIGCONT)
+            process.cont()
 
 
 def test_all_nodes_are_silent_at_once(driver):
@@ -208,10 +207,6 @@ def test_all_nodes_are_silent_at_once(driver):
 
     def tainted() -> list[str]:
         return [node for node in nodes if TAINT in taints(cluster.get("node", node))]
-
-    def are_heard_of() -> bool:
-        return all(any(c["type"] == "Ready" and c["status"] == "True" for c in cluster.get("node", node)["status"]["conditions"])
-                   for node in nodes)
 
     try:
         for ledger in ledgers:
@@ -226,7 +221,8 @@ def test_all_nodes_are_silent_at_once(driver):
                   "events say why they are not given up", 120, interval=0.5)
             assert tainted() == []
             known = [ledger.client.acknowledged for ledger in ledgers]
-        until(are_heard_of, "all nodes are ready", 120, interval=0.5)
+        for node in nodes:
+            cluster.wait_ready(node)
         for ledger, before in zip(ledgers, known):
             until(lambda ledger=ledger, before=before: ledger.client.acknowledged > before, f"{ledger.name} writes on", 60)
             ledger.stop_writing()
