@@ -188,6 +188,21 @@ def test_a_disk_that_somebody_has_converted_in_azure_is_attached_as_it_is_now(wo
     modify(controller, volume, DiskIOPSReadWrite="3500")
 
 
+def test_a_disk_in_use_that_somebody_has_changed_waits_to_be_changed_back(world, controller, disk, azure_sdk):
+    """By the record it has that kind already."""
+    volume = create(controller, parameters=ALONE).volume_id
+    azure_sdk.disks.begin_update(simulator.GROUP, "pvc-1", {"sku": {"name": "StandardSSD_LRS"}},
+                                 polling_interval=0.1).result()
+    publish(controller, volume, world.nodes[0])
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "the disk is attached")
+    before = world.last_call()
+    with refused("FAILED_PRECONDITION", "a StandardSSD_LRS disk", "becomes a Premium_LRS disk only while no VM has it"):
+        modify(controller, volume, skuName="Premium_LRS")
+    assert changes(world, before) == 0
+    unpublish(controller, volume, world.nodes[0])
+    until(lambda: disk()[0] == "Premium_LRS", "it is modified")
+
+
 def test_what_azure_refuses_is_said_and_tried_again_when_asked(world, controller):
     volume = create(controller, parameters=FAST, size=16 * GIB).volume_id
     for iops in (4100, 4200, 4300, 4400):
