@@ -2,7 +2,6 @@
 
 #include "azdiskctl/check.h"
 #include "azdiskctl/command.h"
-#include "azdiskctl/heartbeat_limit.h"
 
 /* Of the namespace that is named, or in which azdiskctl runs. NULL if there is none. */
 static struct err *read_lease(struct task *self, const struct program *program,
@@ -28,7 +27,7 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
 
     TRY(read_lease(self, program, &lease));
     TRY(cluster_read(self, kube, &config.query, &cluster));
-    cluster.heartbeat_limit_ms = DEFAULT_HEARTBEAT_LIMIT_MS;
+    read_heartbeat_limit(self, program, &cluster);
     TRY(check_json(self, &config, &check));
     *ret = install_check_document(&cluster, lease, check);
     return NULL;

@@ -148,6 +148,7 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
     "azuredisk-install-check": {
         ("nodes persistentvolumes", "list"): "which nodes are there, and volumes",
         ("volumeattachments.storage.k8s.io", "list"): "which node Kubernetes wants a volume on",
+        ("deployments.apps", "list"): "the controller's says when a node plug-in is silent",
         ("volumesnapshotcontents.snapshot.storage.k8s.io", "list"): "AzSnapshots are compared with them",
     },
     "azuredisk-install-check-objects": {
