@@ -273,6 +273,11 @@ def count(results, outcome):
     return sum(result.outcome == outcome for result in results)
 
 
+def what_failed(result):
+    why = result.why or result.output.strip().rpartition("\n")[2]
+    return f"failed: {result.name}: {why[:WHY_LENGTH]}"
+
+
 def seconds_by_file(results):
     """Of pytest files; what of their seconds is fixtures' of a process counts as the first test's."""
     files = {}
@@ -320,7 +325,7 @@ class Report:
             )
             for result in results:
                 if result.outcome == "failed":
-                    print(f"     failed: {result.name}", flush=True)
+                    print(f"     {what_failed(result)}", flush=True)
             self.write(complete=False)
 
     def failures(self):
@@ -357,8 +362,7 @@ class Report:
         cpu = sum(suite["cpu_seconds"] for suite in self.suites)
         print(f"{self.seconds():8.1f} {cpu:8.1f}  all of them")
         for result in self.failures():  # once more, where a log that is cut in the middle has them
-            why = result.why or result.output.strip().rpartition("\n")[2]
-            print(f"failed: {result.name}: {why[:WHY_LENGTH]}")
+            print(what_failed(result))
         print(f"\n{count(self.results, 'passed')} passed, {len(self.failures())} failed")
 
 
