@@ -62,6 +62,11 @@ static struct err *without_fence(struct task *self, struct node *node,
     TRY(volume_fence_record(self, node, volume->attachment, FENCE_NOTE_UNSUPPORTED));
     if (volume->record->fencing != FENCING_REQUIRED)
         return NULL;
+    if (unreadable)
+        return err_new(ERR_PRECONDITION,
+                       "parameter fencing: required asks for persistent reservations, and those of "
+                       "%s cannot be read: %s",
+                       volume->disk->path, err_message(unreadable));
     return err_new(ERR_PRECONDITION,
                    "%s supports no persistent reservations, which parameter fencing: required asks "
                    "for; VM sizes whose disks are NVMe devices are among those that have none",

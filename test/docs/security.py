@@ -18,7 +18,7 @@ NODE_CAPABILITIES = {
         "mounts; caches that are dropped; volumes that are read-only; growth", "NodeStage: `BLKFLSBUF: Permission denied`"),
     "CAP_SYS_RAWIO": (
         "ioctl `SG_IO` with PERSISTENT RESERVE IN and OUT", "[fences](fencing.md)",
-        "the disk seems to support no reservations: `fencing: required` is refused, and `preferred` goes without a fence"),
+        "the reservations of a disk cannot be read: `fencing: required` is refused with that, and `preferred` goes without a fence, which the log says"),
     "CAP_SYS_RESOURCE": (
         "ioctl `EXT4_IOC_RESIZE_FS` of resize2fs", "growth of ext4, ext3 and ext2 in use", "NodeExpand: `Permission denied to resize`"),
     "CAP_DAC_READ_SEARCH": (

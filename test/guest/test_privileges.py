@@ -63,7 +63,7 @@ def is_seen(v: GuestVolume, fs_type: str = "ext4") -> None:
 
 FAILS = {  # without a capability: what, and how
     "CAP_SYS_ADMIN": (stages, "BLKFLSBUF: Permission denied"),
-    "CAP_SYS_RAWIO": (stages, "supports no persistent reservations"),
+    "CAP_SYS_RAWIO": (stages, "cannot be read: SG_IO: this process needs the capability CAP_SYS_RAWIO"),
     "CAP_SYS_RESOURCE": (grows, "Permission denied to resize"),
     "CAP_DAC_READ_SEARCH": (is_seen, "Permission denied"),
 }
