@@ -164,6 +164,11 @@ class World:
                 found[node] = f"{role} {status.get('state', '-')}{leaving}"
         return found
 
+    def free_lease(self) -> None:
+        """That of a leader that was killed, so that the next one need not wait until it expires."""
+        leases = client.CoordinationV1Api(self.client)
+        leases.patch_namespaced_lease("csi-azuredisk-controller", self.namespace, {"spec": {"holderIdentity": ""}})
+
     # ---- Azure ----
 
     def calls(self, kind: str, after: int = 0) -> list[dict]:

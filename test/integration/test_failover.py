@@ -252,11 +252,12 @@ def test_every_volume_has_to_be_proven(world, controller, used):
 
 
 def test_the_next_leader_goes_on(world, used):
-    with Controller(world, "one", GRACE, "--lease-duration=2s", "--lease-renew-deadline=1s") as one:
+    with Controller(world, "one", GRACE) as one:
         node, neighbours = used(one), others(world)
         node.renews()
         first = until(lambda: asked(neighbours), "a replica is asked")[0]
         one.kill()
+        world.free_lease()
         first.answers("pvc-1")
         with Controller(world, "two", GRACE):
             until(node.taint, "the next one gives it up")
@@ -387,13 +388,13 @@ def test_what_was_mounted_on_a_deleted_node_is_remembered(world, controller, use
 
 
 def test_a_standby_remembers_a_deleted_node(world, used):
-    election = ("--lease-duration=2s", "--lease-renew-deadline=1s")
-    with Controller(world, "one", GRACE, *election) as one, Controller(world, "two", GRACE, *election) as two:
+    with Controller(world, "one", GRACE) as one, Controller(world, "two", GRACE) as two:
         until(one.leads, "it leads")
         node, neighbours = used(one), others(world)
         world.core.delete_node(node.name)
         [first] = until(lambda: asked(neighbours), "a replica is asked")
         one.kill()
+        world.free_lease()
         until(two.leads, "the other one leads")
         first.answers("pvc-1")
         until(stands_in(node), "another Node stands in for it")
