@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "azdiskctl/cluster.h"
 #include "azdiskctl/log_source.h"
 #include "azdiskctl/redact_object.h"
 #include "lib/api/resources.h"
@@ -218,10 +219,7 @@ static const struct row rows[] = {
     {.file = "nodes.json",
      .resource = &NODES,
      .dropped = {"images", "addresses", "daemonEndpoints"}},
-    {.file = "pods.json",
-     .resource = &PODS,
-     .selector = "app.kubernetes.io/name=azuredisk-csi-driver",
-     .note = note_pod},
+    {.file = "pods.json", .resource = &PODS, .selector = OF_THE_CHART, .note = note_pod},
     {.file = "leases.json", .resource = &LEASES, .is_meant = is_lease},
     {.file = "events.json", .resource = &EVENTS, .is_meant = is_event},
 };

@@ -216,3 +216,18 @@ struct kube_object *find_by(const struct object_list *list, object_key_fn *key_o
     }
     return NULL;
 }
+
+void find_volume(const struct cluster *cluster, const char *name,
+                 const struct kube_object **ret_volume, const struct kube_object **ret_pv)
+{
+    const struct cluster_view *view = &cluster->view;
+    const struct kube_object *volume = find_by(&view->volumes, key_name, name);
+    const struct kube_object *pv = find_by(&view->persistent_volumes, key_name, name);
+
+    if (pv && !volume)
+        volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));
+    if (volume && !pv)
+        pv = pv_of_disk(cluster, volume_disk_id(volume));
+    *ret_volume = volume;
+    *ret_pv = pv;
+}

@@ -11,10 +11,8 @@ bool command_takes(const struct command *command, const char *flag)
         const char *name;
         unsigned taken_by; /* no others */
     } some[] = {
-        {"to", TAKES_NODE},
-        {"all", TAKES_ALL},
-        {"dry-run", TAKES_DRY_RUN},
-        {"timeout", TAKES_TIMEOUT},
+        {"to", TAKES_NODE},         {"all", TAKES_ALL},   {"dry-run", TAKES_DRY_RUN},
+        {"timeout", TAKES_TIMEOUT}, {"node", TAKES_LOGS}, {"since", TAKES_LOGS},
     };
 
     for (size_t i = 0; i < COUNT_OF(some); i++)

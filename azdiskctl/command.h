@@ -28,6 +28,7 @@ enum {
     TAKES_ALL = 1 << 3,
     TAKES_NAMES = 1 << 4,      /* behind its subject */
     TAKES_NO_SUBJECT = 1 << 5, /* as well */
+    TAKES_LOGS = 1 << 6,
     TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
 };
 
@@ -73,6 +74,7 @@ struct command {
     row(why)                                                                                       \
     row(timeline)                                                                                  \
     row(check)                                                                                     \
+    row(logs)                                                                                      \
     row(bundle)                                                                                    \
     row(failover)                                                                                  \
     row(drain)                                                                                     \

@@ -24,6 +24,7 @@ static const struct {
     {"namespace", COMPLETE_WORDS, {.resource = &NAMESPACES}},
     {"object-namespace", COMPLETE_WORDS, {.resource = &NAMESPACES}},
     {"to", COMPLETE_WORDS, {.resource = &NODES}},
+    {"node", COMPLETE_WORDS, {.resource = &NODES}},
 };
 
 static bool begins_with(const char *text, const char *with)

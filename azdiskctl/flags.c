@@ -22,6 +22,7 @@ static struct flags flags = {
     .cloud_config = "",
     .prices = "",
     .to = "",
+    .node = "",
     .timeout_ms = DEFAULT_TIMEOUT_MS,
     .output = OUTPUT_TEXT,
 };
@@ -57,6 +58,13 @@ static const struct option_row rows[] = {
     TEXT_FLAG(
         "to", flags.to,
         "For failover, the node that the pod is to move to; empty: the best one with replicas"),
+    TEXT_FLAG("node", flags.node,
+              "For logs, the node whose plug-in is read; empty: those that the volume is on"),
+    {.name = "since",
+     .type = OPTION_DURATION,
+     .target = &flags.since_ms,
+     .most = 365 * 24 * 60 * 60 * 1000ULL,
+     .help = "For logs, how old a line may be; 0: what there is"},
     BOOL_FLAG("all", flags.all, "For ungate: of all pods of the cluster"),
     BOOL_FLAG("dry-run", flags.dry_run,
               "For failover, drain and ungate: only say what would be done; nothing is changed"),

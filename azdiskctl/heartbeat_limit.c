@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "azdiskctl/cluster.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/duration.h"
@@ -9,7 +10,6 @@
 
 static const struct api_resource DEPLOYMENTS = {"apps",       "v1", "deployments",
                                                 "Deployment", true, NULL};
-static const char of_the_chart[] = "app.kubernetes.io/name=azuredisk-csi-driver";
 static const char program[] = "azdisk-controller";
 
 /* The last one counts, as it does for the program; NULL if there is none. */
@@ -75,7 +75,7 @@ uint64_t heartbeat_limit_read(struct task *self, struct kube *kube, const char *
     CLEANUP(json_decrefp) json_t *list = NULL;
     CLEANUP(err_freep)
     struct err *err = kube_list_page(self, kube, &DEPLOYMENTS, NULL,
-                                     &(struct kube_query){.label_selector = of_the_chart}, &list);
+                                     &(struct kube_query){.label_selector = OF_THE_CHART}, &list);
     uint64_t ms = err ? 0 : heartbeat_limit_of(list, driver_name);
     char text[DURATION_SIZE];
 

@@ -20,12 +20,14 @@ static void add(json_t *sources, const json_t *pod, const json_t *status, bool p
 {
     const char *namespace_ = json_string_value(member(pod, "metadata", "namespace"));
     const char *name = json_string_value(member(pod, "metadata", "name"));
+    const char *node = json_string_value(member(pod, "spec", "nodeName"));
     const char *container = json_string_value(json_object_get(status, "name"));
 
     if (namespace_ && name && container)
-        json_array_append_new(sources, json_pack("{s:s, s:s, s:s, s:b, s:b}", "namespace",
-                                                 namespace_, "pod", name, "container", container,
-                                                 "previous", previous, "daemon", is_daemon(pod)));
+        json_array_append_new(sources,
+                              json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?}", "namespace", namespace_,
+                                        "pod", name, "container", container, "previous", previous,
+                                        "daemon", is_daemon(pod), "node", node));
 }
 
 void log_sources_add(json_t *sources, const json_t *pod)

@@ -1,5 +1,7 @@
 #include "azdiskctl/pod_log.h"
 
+#include <inttypes.h>
+
 #include "lib/base/alloc.h"
 #include "lib/base/secret.h"
 #include "lib/json/parse.h"
@@ -16,10 +18,14 @@ static char *url_of(const struct kube_config *config, const struct pod_log *log)
     CLEANUP(freep) char *namespace_ = http_escape(log->namespace_);
     CLEANUP(freep) char *pod = http_escape(log->pod);
     CLEANUP(freep) char *container = http_escape(log->container);
+    CLEANUP(freep)
+    char *since = log->since_ms ? mem_printf("&sinceSeconds=%" PRIu64, (log->since_ms + 999) / 1000)
+                                : mem_strdup("");
 
-    return mem_printf("%s/api/v1/namespaces/%s/pods/%s/log?container=%s&previous=%s&tailLines=%d",
-                      config->server, namespace_, pod, container, log->previous ? "true" : "false",
-                      MOST_LINES);
+    return mem_printf(
+        "%s/api/v1/namespaces/%s/pods/%s/log?container=%s&previous=%s&tailLines=%d%s%s",
+        config->server, namespace_, pod, container, log->previous ? "true" : "false", MOST_LINES,
+        log->timestamps ? "&timestamps=true" : "", since);
 }
 
 static struct err *open_once(struct task *self, const struct kube_connection *connection,

@@ -8,7 +8,9 @@
 
 struct pod_log {
     const char *namespace_, *pod, *container;
-    bool previous; /* of the container that ran before */
+    bool previous;     /* of the container that ran before */
+    bool timestamps;   /* each line begins with its time */
+    uint64_t since_ms; /* lines of so long ago at most; 0: all */
 };
 
 /* `tail` has what came, after an error as well. `token` is that of the connection's account. */

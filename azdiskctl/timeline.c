@@ -189,27 +189,11 @@ static int compare(const void *a, const void *b)
     return one->order < other->order ? -1 : 1;
 }
 
-/* Either may be NULL. */
-static void find_subject(const struct cluster *cluster, const char *name,
-                         const struct kube_object **ret_volume, const struct kube_object **ret_pv)
-{
-    const struct cluster_view *view = &cluster->view;
-    const struct kube_object *volume = find_by(&view->volumes, key_name, name);
-    const struct kube_object *pv = find_by(&view->persistent_volumes, key_name, name);
-
-    if (pv && !volume)
-        volume = find_by(&view->volumes, volume_disk_id, persistent_volume_handle(pv));
-    if (volume && !pv)
-        pv = pv_of_disk(cluster, volume_disk_id(volume));
-    *ret_volume = volume;
-    *ret_pv = pv;
-}
-
 const struct kube_object *timeline_claim(const struct cluster *cluster, const char *name)
 {
     const struct kube_object *volume, *pv;
 
-    find_subject(cluster, name, &volume, &pv);
+    find_volume(cluster, name, &volume, &pv);
     CLEANUP(freep) char *claim = pv ? claim_of_disk(cluster, persistent_volume_handle(pv)) : NULL;
     return find_object(&cluster->claims, claim);
 }
@@ -219,7 +203,7 @@ struct err *timeline_json(const struct cluster *cluster, const char *name, json_
     CLEANUP(story_fini) struct story story = {.cluster = cluster};
     const struct kube_object *volume, *pv;
 
-    find_subject(cluster, name, &volume, &pv);
+    find_volume(cluster, name, &volume, &pv);
     if (!volume && !pv)
         return err_new(ERR_NOT_FOUND, "neither a PersistentVolume nor an AzVolume \"%s\" exists",
                        name);

@@ -1,6 +1,8 @@
 """Volumes of every kind, as pods use them, and a StorageClass that cannot be."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 from cluster.waiting import until
@@ -8,6 +10,8 @@ from deployment.driver import NAMESPACE
 from kubernetes import client, config
 
 from .every_volume import FILE_SYSTEMS, GIB, GROUP, KINDS, PATH, USER, Pod, claim, shown_capacities, storage_class, user
+
+AZDISKCTL = Path(__file__).parents[2] / "build/plain/bin/azdiskctl"
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +73,15 @@ def test_helm_test_says_that_the_driver_works(cluster, driver, second):
     assert re.search(r"^Controller: .+ leads$", told, re.MULTILINE), told
     assert re.search(r"^Node plug-ins: (\d+) of \1 in order$", told, re.MULTILINE), told
     cluster.kubectl("delete", "pod/csi-azuredisk-install-check", "-n", NAMESPACE)
+
+
+def test_the_logs_of_a_volume_are_of_all_that_have_it(cluster, second):
+    volume = cluster.get("pvc", "ext4")["spec"]["volumeName"]
+    lines = json.loads(cluster.run(AZDISKCTL, "logs", volume, "--since=1h", "-o", "json"))["lines"]
+    said = {"-".join(line["pod"].split("-")[:3]) + " " + line["container"] for line in lines}
+    assert {"csi-azuredisk-controller azuredisk", "csi-azuredisk-controller csi-attacher", "csi-azuredisk-node azuredisk"} <= said
+    assert all(volume in line["text"] and line["time"] for line in lines)
+    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
 
 def test_the_driver_stays_while_a_volume_is_published(cluster, driver, second):

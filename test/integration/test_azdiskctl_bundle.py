@@ -1,11 +1,8 @@
 """azdiskctl bundle: against a real API server, what is collected and what is not; and of pods' logs, which an API server
 without kubelets does not have, against a small one that serves little else."""
 
-import http.server
 import json
 import stat
-import threading
-import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +16,8 @@ from .azdiskctl import Azdiskctl, Calls
 from .calls import create, publish
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
+from .pod_logs import LABELS, PLANTED, Logs, pod
 
-PLANTED = "pl4nt3d"  # in each secret of the tests
-LABELS = {"app.kubernetes.io/name": "azuredisk-csi-driver"}
 DOCUMENT = Path(__file__).parents[2] / "docs/azdiskctl.md"
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -163,58 +159,6 @@ def test_directories_that_it_does_not_take(world, tmp_path):
 
 
 # ---- logs ----
-
-class Logs:
-    """An API server with these pods and nothing else; `logs` by pod and container."""
-
-    def __init__(self, folder: Path, pods: list[dict], logs: dict[tuple[str, str, bool], bytes | int]):
-        self.asked: list[str] = []
-        outer, refusal = self, {"kind": "Status", "status": "Failure", "message": f"no log token={PLANTED}", "reason": "Forbidden"}
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                url = urllib.parse.urlparse(self.path)
-                query = urllib.parse.parse_qs(url.query)
-                outer.asked.append(self.path)
-                if url.path.endswith("/log"):
-                    name = urllib.parse.unquote(url.path.split("/")[-2])
-                    return self.answer(logs[name, query["container"][0], query["previous"] == ["true"]])
-                found = pods if url.path == "/api/v1/pods" else []
-                return self.answer(json.dumps({"metadata": {"resourceVersion": "1"}, "items": found}).encode())
-
-            def answer(self, body: bytes | int) -> None:
-                status, body = (200, body) if isinstance(body, bytes) else (body, json.dumps(refusal).encode())
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.kubeconfig = folder / "logs.conf"
-        self.kubeconfig.write_text(json.dumps({
-            "apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": {"token": f"{PLANTED}-own"}}],
-            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.server.server_port}"}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
-
-    def __enter__(self) -> "Logs":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
-def pod(name: str, *containers: str, previous: bool = False, owner: str = "ReplicaSet") -> dict:
-    statuses = [{"name": c, "containerID": "x", "lastState": {"terminated": {"exitCode": 1}} if previous else {}} for c in containers]
-    return {"metadata": {"name": name, "namespace": "kube-system", "labels": LABELS, "ownerReferences": [{"kind": owner}]},
-            "status": {"containerStatuses": [*statuses, {"name": "has not run"}]}}
-
 
 LOG = f"""I1127 one
 "request" authorization="Bearer {PLANTED}.a.b" clientSecret: {PLANTED}

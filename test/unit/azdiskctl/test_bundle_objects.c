@@ -100,19 +100,20 @@ static void test_logs(void **state)
         "'status':{'containerStatuses':[{'name':'a','containerID':'x'}]}}");
     CLEANUP(json_decrefp)
     json_t *pod = json_of(
-        "{'metadata':{'namespace':'d','name':'pod'},'status':{"
+        "{'metadata':{'namespace':'d','name':'pod'},'spec':{'nodeName':'n'},'status':{"
         "'initContainerStatuses':[{'name':'i','containerID':'x'}],'containerStatuses':["
         "{'name':'a','containerID':'x','lastState':{'terminated':{'exitCode':1}}},{'name':'b'},"
         "{'name':'c','containerID':'','lastState':{'terminated':{}}}]}}");
     CLEANUP(json_decrefp) json_t *odd = json_of("{'status':{'containerStatuses':[{},1]}}");
     CLEANUP(json_decrefp) json_t *sources = json_array();
     CLEANUP(json_decrefp)
-    json_t *expected =
-        json_of("[{'namespace':'d','pod':'pod','container':'i','previous':false,'daemon':false},"
-                "{'namespace':'d','pod':'pod','container':'a','previous':false,'daemon':false},"
-                "{'namespace':'d','pod':'pod','container':'a','previous':true,'daemon':false},"
-                "{'namespace':'d','pod':'pod','container':'c','previous':true,'daemon':false},"
-                "{'namespace':'d','pod':'node','container':'a','previous':false,'daemon':true}]");
+    json_t *expected = json_of(
+        "[{'namespace':'d','pod':'pod','container':'i','previous':false,'daemon':false,'node':'n'},"
+        "{'namespace':'d','pod':'pod','container':'a','previous':false,'daemon':false,'node':'n'},"
+        "{'namespace':'d','pod':'pod','container':'a','previous':true,'daemon':false,'node':'n'},"
+        "{'namespace':'d','pod':'pod','container':'c','previous':true,'daemon':false,'node':'n'},"
+        "{'namespace':'d','pod':'node','container':'a','previous':false,'daemon':true,'node':null}"
+        "]");
 
     (void)state;
     log_sources_add(sources, node);

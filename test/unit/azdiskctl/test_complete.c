@@ -36,7 +36,7 @@ static char *words_of(const struct completion *completion)
 static const struct {
     const char *line, *words;
 } rows[] = {
-    {"", "get describe map why timeline check bundle failover drain ungate install-check "
+    {"", "get describe map why timeline check logs bundle failover drain ungate install-check "
          "upgrade-check uninstall-check completion :4"},
     {"d", "describe drain :4"},
     {"-n shop d", "describe drain :4"},
