@@ -134,7 +134,7 @@ def test_one_that_is_taken_already(replica, plugin, node):
     assert status == 0, output
     plugin.run()
     until(lambda: replicas(plugin, "in_use") == 1, "the plug-in sees that it is taken")
-    assert "has been claimed by somebody else" in plugin.log.read_text()
+    until(lambda: "has been claimed by somebody else" in plugin.log.read_text(), "that is told")
     claim.let_go(guest)
     until_held(plugin)
     assert replicas(plugin, "in_use") == 0
