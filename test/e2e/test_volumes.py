@@ -79,7 +79,7 @@ def test_the_logs_of_a_volume_are_of_all_that_have_it(cluster, second):
     volume = cluster.get("pvc", "ext4")["spec"]["volumeName"]
     lines = json.loads(cluster.run(AZDISKCTL, "logs", volume, "--since=1h", "-o", "json"))["lines"]
     said = {"-".join(line["pod"].split("-")[:3]) + " " + line["container"] for line in lines}
-    assert {"csi-azuredisk-controller azuredisk", "csi-azuredisk-controller csi-attacher", "csi-azuredisk-node azuredisk"} <= said
+    assert {"csi-azuredisk-controller csi-provisioner", "csi-azuredisk-node azuredisk"} <= said
     assert all(volume in line["text"] and line["time"] for line in lines)
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
