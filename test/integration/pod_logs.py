@@ -6,6 +6,8 @@ import threading
 import urllib.parse
 from pathlib import Path
 
+from .answering import Answering
+
 PLANTED = "pl4nt3d"  # in each secret of the tests
 LABELS = {"app.kubernetes.io/name": "azuredisk-csi-driver"}
 
@@ -18,7 +20,7 @@ class Logs:
         self.asked: list[str] = []
         outer, refusal = self, {"kind": "Status", "status": "Failure", "message": f"no log token={PLANTED}", "reason": "Forbidden"}
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(Answering):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
@@ -27,19 +29,10 @@ class Logs:
                 outer.asked.append(self.path)
                 if url.path.endswith("/log"):
                     name = urllib.parse.unquote(url.path.split("/")[-2])
-                    return self.answer(logs[name, query["container"][0], query["previous"] == ["true"]])
+                    log = logs[name, query["container"][0], query["previous"] == ["true"]]
+                    return self.answer(200, log) if isinstance(log, bytes) else self.answer(log, json.dumps(refusal).encode())
                 found = ({"/api/v1/pods": pods} | (lists or {})).get(url.path, [])
-                return self.answer(json.dumps({"metadata": {"resourceVersion": "1"}, "items": found}).encode())
-
-            def answer(self, body: bytes | int) -> None:
-                status, body = (200, body) if isinstance(body, bytes) else (body, json.dumps(refusal).encode())
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
+                return self.answer(200, json.dumps({"metadata": {"resourceVersion": "1"}, "items": found}).encode())
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

@@ -9,6 +9,7 @@ import threading
 import pytest
 from cluster import tools
 
+from .answering import Answering
 from .azdiskctl import PROGRAM, Calls
 from .driver_world import World
 
@@ -120,14 +121,11 @@ class Listener:
     def __init__(self):
         listener = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Handler(Answering):
             def do_GET(self):
                 listener.impersonated = sorted((name.lower(), value) for name, value in self.headers.items()
                                                if name.lower().startswith("impersonate-"))
                 self.send_error(403)
-
-            def log_message(self, *_):
-                pass
 
         self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"

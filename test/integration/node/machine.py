@@ -15,8 +15,10 @@ import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from pathlib import Path
+
+from ..answering import Answering
 
 MIB = 1024 * 1024
 SMALLEST_EXT4, SMALLEST_XFS = 64 * MIB, 300 * MIB
@@ -177,18 +179,11 @@ class Machine:
     def serve_metadata(self, answer: Callable[[], tuple[int, bytes]]) -> None:
         """Azure's instance metadata service; it refuses who does not ask by its rules."""
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Answering):
             def do_GET(self):  # noqa: N802
                 wanted = "/metadata/instance?api-version=2021-10-01&format=json"
                 asked = self.path == wanted and self.headers["Metadata"] == "true"
-                status, body = answer() if asked else (400, b"{}")
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
+                self.answer(*answer() if asked else (400, b"{}"))
 
         server = self.in_network(lambda: HTTPServer(("169.254.169.254", 80), Handler))
         self._servers.append(server)
