@@ -4,7 +4,7 @@
 
 #include "azdiskctl/listed.h"
 
-/* The labels of what the chart has made. */
+/* Label selector: what the chart has made. */
 #define OF_THE_CHART "app.kubernetes.io/name=azuredisk-csi-driver"
 
 struct cluster {
@@ -70,8 +70,7 @@ struct kube_object *find_object(const struct object_list *list, const char *key)
 /* The first that has this value; NULL if there is none. */
 struct kube_object *find_by(const struct object_list *list, object_key_fn *key_of,
                             const char *value);
-/* What is on record of a volume by the name of its AzVolume or PersistentVolume; either may be
- * NULL.
- */
+/* What is on record of a volume, by the name of its AzVolume or PersistentVolume: either, both or
+ * neither; NULL for what is not. */
 void find_volume(const struct cluster *cluster, const char *name,
                  const struct kube_object **ret_volume, const struct kube_object **ret_pv);

@@ -28,7 +28,7 @@ enum {
     TAKES_ALL = 1 << 3,
     TAKES_NAMES = 1 << 4,      /* behind its subject */
     TAKES_NO_SUBJECT = 1 << 5, /* as well */
-    TAKES_LOGS = 1 << 6,
+    TAKES_LOGS = 1 << 6,       /* --node and --since */
     TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
 };
 

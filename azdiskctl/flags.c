@@ -64,7 +64,7 @@ static const struct option_row rows[] = {
      .type = OPTION_DURATION,
      .target = &flags.since_ms,
      .most = 365 * 24 * 60 * 60 * 1000ULL,
-     .help = "For logs, how old a line may be; 0: what there is"},
+     .help = "For logs, how old a line may be; 0: no limit"},
     BOOL_FLAG("all", flags.all, "For ungate: of all pods of the cluster"),
     BOOL_FLAG("dry-run", flags.dry_run,
               "For failover, drain and ungate: only say what would be done; nothing is changed"),

@@ -62,13 +62,23 @@ static size_t read_time(const char *line, size_t length, int64_t *us)
     return (size_t)(blank - line) + 1;
 }
 
+/* What is no text in a log is '?', and cuts nothing off. */
+static char *text_copy(const char *bytes, size_t length)
+{
+    char *text = mem_alloc(length + 1);
+
+    for (size_t i = 0; i < length; i++)
+        text[i] = bytes[i] ? bytes[i] : '?';
+    utf8_repair(text);
+    return text;
+}
+
 static void add(struct log_lines *lines, const json_t *source, int64_t us, const char *text,
                 size_t length)
 {
     struct log_line line = {
-        .us = us, .order = lines->n, .source = source, .text = mem_strndup(text, length)};
+        .us = us, .order = lines->n, .source = source, .text = text_copy(text, length)};
 
-    utf8_repair(line.text);
     ARRAY_ADD(lines->items, lines->n) = line;
     lines->bytes += length;
 }

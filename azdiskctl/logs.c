@@ -1,7 +1,5 @@
 #include "azdiskctl/logs.h"
 
-#include <string.h>
-
 #include "azdiskctl/document.h"
 #include "azdiskctl/log_line.h"
 #include "azdiskctl/log_source.h"
@@ -10,6 +8,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/base/string_set.h"
+#include "lib/base/text.h"
 #include "lib/kube/pages.h"
 
 enum { MOST_OF_A_LOG = 16 * 1024 * 1024, MOST_OF_ALL = 64 * 1024 * 1024, PAGE = 500 };
@@ -27,10 +26,9 @@ static void find_nodes(const struct cluster *cluster, const struct kube_object *
     const struct object_list *attachments = &cluster->view.attachments;
 
     for (size_t i = 0; i < attachments->n; i++) {
-        const char *name = attachment_volume(attachments->items[i]);
         const char *node = attachment_node(attachments->items[i]);
 
-        if (name && node && strcmp(name, volume->metadata->name) == 0)
+        if (node && same_text(attachment_volume(attachments->items[i]), volume->metadata->name))
             (void)string_set_add(nodes, node);
     }
 }

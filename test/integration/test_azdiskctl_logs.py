@@ -70,11 +70,21 @@ def test_of_a_volume_that_is_gone(ask):
     assert "no volume pvc-1 is on record" in ask.errors
 
 
-def test_what_could_not_be_read(ask):
-    refused = LOGS | {("controller", "azuredisk", True): 403}
-    found = ask("pvc-1", logs=refused, status=1)
-    assert len(found["lines"]) == 2 and [(e["pod"], e["container"]) for e in found["unread"]] == [("controller", "azuredisk")]
-    assert "incomplete: controller azuredisk: " in ask.text
+@pytest.mark.parametrize(("source", "answer"), [
+    (("controller", "azuredisk", True), 403),  # may not be read
+    (("controller", "azuredisk", True), 400),  # kubelet has no log of it any more
+    (("plugin-b", "azuredisk", False), 502),  # the node is off
+])
+def test_what_could_not_be_read(ask, source, answer):
+    found = ask("pvc-1", logs=LOGS | {source: answer}, status=1)
+    assert len(found["lines"]) == 2 and [(e["pod"], e["container"]) for e in found["unread"]] == [source[:2]]
+    assert f"incomplete: {source[0]} azuredisk: " in ask.text
+
+
+def test_bytes_that_are_no_text(ask):
+    """What a program has printed by mistake ends no line, and reaches no terminal."""
+    odd = {("controller", "azuredisk", True): b"2026-11-27T10:00:01Z \x00 pvc-1 \xff end\n"}
+    assert lines(ask("pvc-1", logs=LOGS | odd))[0] == ("controller", "? pvc-1 ? end")
 
 
 def test_a_flag_of_another_command(tmp_path):
