@@ -60,7 +60,7 @@ SECONDS = {
 }  # fmt: skip
 BYTES_A_SECOND = 150
 SLOWEST = 10  # are named at the end
-WHY_LENGTH = 2000  # characters
+WHYS_LENGTH, WHY_AT_LEAST = 2000, 100  # characters: all reasons together, as logs are cut; and each of many
 
 running = set()  # processes
 spent = threading.local()  # .cpu: seconds, of what the thread's present job has run
@@ -273,9 +273,17 @@ def count(results, outcome):
     return sum(result.outcome == outcome for result in results)
 
 
-def what_failed(result):
-    why = result.why or result.output.strip().rpartition("\n")[2]
-    return f"failed: {result.name}: {why[:WHY_LENGTH]}"
+def failures(results):
+    return [result for result in results if result.outcome == "failed"]
+
+
+def what_failed(results):
+    """A line for each failure."""
+    failed = failures(results)
+    length = max(WHYS_LENGTH // max(len(failed), 1), WHY_AT_LEAST)
+    for result in failed:
+        why = result.why or result.output.strip().rpartition("\n")[2]
+        yield f"failed: {result.name}: {why[:length]}"
 
 
 def seconds_by_file(results):
@@ -323,13 +331,9 @@ class Report:
                 f" {f'{failed:3} failed' if failed else '':10} {seconds:7.1f} s  {name}",
                 flush=True,
             )
-            for result in results:
-                if result.outcome == "failed":
-                    print(f"     {what_failed(result)}", flush=True)
+            for line in what_failed(results):
+                print(f"     {line}", flush=True)
             self.write(complete=False)
-
-    def failures(self):
-        return [result for result in self.results if result.outcome == "failed"]
 
     def write(self, complete):
         if not self.path:
@@ -337,12 +341,12 @@ class Report:
         content = {
             "complete": complete,
             "passed": count(self.results, "passed"),
-            "failed": len(self.failures()),
+            "failed": len(failures(self.results)),
             "skipped": count(self.results, "skipped"),
             "seconds": self.seconds(),
             "cpu_seconds": round(sum(suite["cpu_seconds"] for suite in self.suites), 1),
             "suites": self.suites,
-            "failures": [{"name": r.name, "output": r.output} for r in self.failures()],
+            "failures": [{"name": r.name, "output": r.output} for r in failures(self.results)],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.path.with_suffix(".new")
@@ -353,7 +357,7 @@ class Report:
         for result in self.results:
             if result.outcome == "skipped":
                 print(f"skipped: {result.name}: {result.output.strip()}")
-        for result in self.failures():
+        for result in failures(self.results):
             print(f"\n---- failed: {result.name}\n{result.output.strip()}")
         print(f"\nThe slowest of {len(self.suites)} suites, in seconds and seconds of CPU time:")
         slowest = sorted(self.suites, key=lambda suite: suite["seconds"], reverse=True)
@@ -361,9 +365,9 @@ class Report:
             print(f"{suite['seconds']:8.1f} {suite['cpu_seconds']:8.1f}  {suite['suite']}")
         cpu = sum(suite["cpu_seconds"] for suite in self.suites)
         print(f"{self.seconds():8.1f} {cpu:8.1f}  all of them")
-        for result in self.failures():  # once more, where a log that is cut in the middle has them
-            print(what_failed(result))
-        print(f"\n{count(self.results, 'passed')} passed, {len(self.failures())} failed")
+        for line in what_failed(self.results):  # once more, where a log that is cut in the middle has them
+            print(line)
+        print(f"\n{count(self.results, 'passed')} passed, {len(failures(self.results))} failed")
 
 
 def timed(report, name, job, *arguments):
@@ -429,7 +433,7 @@ def main():
     run_all(report, last_run, arguments)
     report.write(complete=True)
     report.show()
-    sys.exit(1 if report.failures() else 0)
+    sys.exit(1 if failures(report.results) else 0)
 
 
 if __name__ == "__main__":

@@ -209,6 +209,12 @@ def start(tree, *arguments):
     )
 
 
+@pytest.mark.parametrize("n, least, most", [(1, 2000, 2100), (50, 100, 140)])
+def test_why_many_failed_is_short(n, least, most):
+    lines = [*run.what_failed([run.Result(f"test_{i}", "failed", "x" * 3000) for i in range(n)])]
+    assert len(lines) == n and all(least < len(line) < most for line in lines)
+
+
 @pytest.mark.parametrize(
     "build, lints, script, last, failures",
     [

@@ -25,9 +25,10 @@ def program() -> pathlib.Path:
 
 @pytest.fixture
 def azsim(tmp_path):
+    """It attaches for longer than the 200 ms in which a shared disk is refused to a second VM."""
     with Azsim(tmp_path, describe(VMS), "--throttling=off", "--page-size=2", "--retry-after=1",
                "--latency=get=0,accept=0,token=0,create=0,update=0,delete=0,snapshot=0",
-               "--latency=attach=100ms,detach=100ms,orphan=0") as azsim:
+               "--latency=attach=250ms,detach=100ms,orphan=0") as azsim:
         yield azsim
 
 

@@ -19,9 +19,10 @@ VMS = [
 
 @pytest.fixture(scope="module")
 def azsim(tmp_path_factory):
+    """It attaches for longer than the 200 ms in which a shared disk is refused to a second VM."""
     with Azsim(tmp_path_factory.mktemp("azsim"), describe(VMS), "--throttling=off", "--page-size=3",
                "--latency=get=0,accept=0,token=0,create=0,update=0,delete=0,snapshot=0,power=100ms",
-               "--latency=attach=100ms,detach=100ms,orphan=0") as azsim:
+               "--latency=attach=250ms,detach=100ms,orphan=0") as azsim:
         yield azsim
 
 

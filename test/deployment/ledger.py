@@ -145,12 +145,16 @@ class Ledger:
         ready = any(c["type"] == "Ready" and c["status"] == "True" for c in status.get("conditions", []))
         return status.get("podIP") if ready else None
 
+    def _ready_address(self) -> str:
+        """A pod whose node is short of time is not ready for moments."""
+        return until(self.address, f"{self.name} is ready")
+
     def start_writing(self) -> None:
-        self.client.start(self.address())
+        self.client.start(self._ready_address())
 
     def go_on(self) -> int:
         """Writing where the database ends, which may have more than was acknowledged; where that is."""
-        self.client.acknowledged = int(self.client.ask(self.address(), "count").split()[1])
+        self.client.acknowledged = int(self.client.ask(self._ready_address(), "count").split()[1])
         end = self.client.acknowledged
         self.start_writing()
         return end
@@ -163,7 +167,7 @@ class Ledger:
 
     def missing(self) -> int:
         """How many acknowledged records the database no longer has."""
-        count, last = (int(n) for n in self.client.ask(self.address(), "count").split())
+        count, last = (int(n) for n in self.client.ask(self._ready_address(), "count").split())
         complete = count == last  # numbers are given without a gap
         return max(0, self.client.acknowledged - last) if complete else self.client.acknowledged
 
