@@ -14,6 +14,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/kube/connection.h"
+#include "lib/program/csi_call.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/monitoring.h"
 #include "lib/program/process.h"
@@ -78,21 +79,15 @@ static struct err *connect_cloud(struct program *program)
     return NULL;
 }
 
-static void call_finished(void *ctx, const char *method, const struct err *err,
-                          uint64_t duration_ms)
+static void call_finished(void *ctx, const struct rpc_outcome *outcome)
 {
     const struct program *program = ctx;
-
     const char *driver_name = program->flags.settings.driver_name;
 
-    metrics_count_csi_call(driver_name, method, err, duration_ms);
-    metrics_count_operation(driver_name, &program->azure_config, method, !err, duration_ms);
-    if (err)
-        log_warning("%s: %s (%lu ms)", method, err_message(err), (unsigned long)duration_ms);
-    else if (duration_ms > 0)
-        log_info("%s: ok (%lu ms)", method, (unsigned long)duration_ms);
-    else
-        log_debug("%s: ok", method);
+    csi_call_count(driver_name, outcome);
+    metrics_count_operation(driver_name, &program->azure_config, outcome->method, !outcome->err,
+                            outcome->duration_ms);
+    csi_call_log(outcome, LOG_INFO);
 }
 
 /* What the sidecars ask before they begin; kubelet asks /readyz. */

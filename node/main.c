@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/kube/connection.h"
+#include "lib/program/csi_call.h"
 #include "lib/program/csi_driver.h"
 #include "lib/program/monitoring.h"
 #include "lib/program/process.h"
@@ -110,17 +111,13 @@ static struct err *connect_all(struct program *program)
     return NULL;
 }
 
-static void call_finished(void *ctx, const char *method, const struct err *err,
-                          uint64_t duration_ms)
+/* What has been done with a volume is logged where it was done. */
+static void call_finished(void *ctx, const struct rpc_outcome *outcome)
 {
     const struct program *program = ctx;
 
-    metrics_count_csi_call(program->node.settings.driver_name, method, err, duration_ms);
-    if (err)
-        log_warning("%s: %s: %s (%lu ms)", method, err_kind_reason(err_kind(err)), err_message(err),
-                    (unsigned long)duration_ms);
-    else
-        log_debug("%s: ok (%lu ms)", method, (unsigned long)duration_ms);
+    csi_call_count(program->node.settings.driver_name, outcome);
+    csi_call_log(outcome, LOG_DEBUG);
 }
 
 static bool is_synced(void *ctx)

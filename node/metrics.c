@@ -1,7 +1,7 @@
 #include "node/metrics.h"
 
 #include "lib/base/alloc.h"
-#include "lib/program/csi_driver.h"
+#include "lib/program/csi_call.h"
 #include "lib/program/shared_metrics.h"
 #include "lib/program/upstream_calls.h"
 #include "node/informers.h"

@@ -178,12 +178,17 @@ def unit(program, limit=LIMITS["unit"], folder=ROOT):
         function = section.split(maxsplit=1)[0]
         outcome = re.search(rf"^\[ +(OK|SKIPPED) +\] {re.escape(function)}$", section, re.MULTILINE)
         outcomes = {"OK": "passed", "SKIPPED": "skipped"}
-        results.append(
-            Result(f"{name}: {function}", outcomes[outcome[1]] if outcome else "failed", section)
-        )
+        outcome = outcomes[outcome[1]] if outcome else "failed"
+        results.append(Result(f"{name}: {function}", outcome, section, why=complaint(section)))
     if ran.status and not any(result.outcome == "failed" for result in results):
         results.append(Result(f"{name}: exit status {ran.status}", "failed", ran.output))
     return results
+
+
+def complaint(output):
+    """The first one of cmocka or a sanitizer, in one line; empty if there is none."""
+    found = re.search(r"(^\[ +ERROR +\] --- |\w+Sanitizer: |runtime error: )(.+?)(?=^\[|\Z)", output, re.M | re.S)
+    return " ".join(found[2].split()) if found else ""
 
 
 def suite(folder, last_time=None):

@@ -16,7 +16,7 @@ RUNNER = Path(run.__file__)
 
 PASSES = 'echo "[ RUN      ] test_a"; echo "[       OK ] test_a"\n'
 FAILS = (
-    'echo "[ RUN      ] test_b"; echo "0 != 1"; echo "[  FAILED  ] test_b"\n'
+    'echo "[ RUN      ] test_b"; echo "[  ERROR   ] --- 0"; echo "!= 1"; echo "[  FAILED  ] test_b"\n'
     'echo "[  FAILED  ] 1 test(s), listed below:"; echo "[  FAILED  ] test_b"\n'
 )
 SKIPS = 'echo "[ RUN      ] test_c"; echo "[  SKIPPED ] test_c"\n'
@@ -40,7 +40,7 @@ def program(tmp_path):
     "script, expected",
     [
         (PASSES, ["test_a passed OK"]),
-        (PASSES + FAILS + "exit 1", ["test_a passed OK", "test_b failed 0 != 1"]),
+        (PASSES + FAILS + "exit 1", ["test_a passed OK", "test_b failed != 1"]),
         (SKIPS, ["test_c skipped SKIPPED"]),
         (PASSES + CRASHES, ["test_a passed OK", "test_d failed SIGABRT"]),
         (PASSES + "echo leak; exit 23", ["test_a passed OK", "23 failed leak"]),
@@ -55,6 +55,12 @@ def test_what_a_unit_test_prints_is_counted(program, script, expected):
         assert result.name in (f"test_x: {name}", f"test_x: exit status {name}")
         assert result.outcome == outcome
         assert output in result.output
+
+
+@pytest.mark.parametrize("script, why", [(FAILS, "0 != 1"), (CRASHES, "SEGV ended by SIGABRT")])
+def test_why_a_unit_test_failed_is_one_line(program, script, why):
+    [result] = run.unit(program(script))
+    assert result.why == why
 
 
 def test_a_program_has_a_limit(program, monkeypatch):

@@ -30,6 +30,7 @@ struct call {
     grpc_call_details details;
     grpc_metadata_array metadata;
     grpc_byte_buffer *request, *response; /* as they travel; NULL if none */
+    ProtobufCMessage *decoded;            /* the request, in the arena; NULL until it is read */
     int is_given_up;                      /* by its caller; valid once the call is closed */
     struct err *err;                      /* to be answered instead of the response */
     grpc_slice text;                      /* of err */
@@ -100,8 +101,8 @@ static void on_deadline(void *ctx)
 
 /* ---- messages ---- */
 
-/* The request, in the call's arena; what it came in is freed, because a call may wait for long. */
-static struct err *unpack(struct call *call, ProtobufCMessage **ret_request)
+/* What the request came in is freed, because a call may wait for long. */
+static struct err *unpack(struct call *call)
 {
     grpc_byte_buffer_reader reader;
 
@@ -112,7 +113,7 @@ static struct err *unpack(struct call *call, ProtobufCMessage **ret_request)
     grpc_byte_buffer_reader_destroy(&reader);
     grpc_byte_buffer_destroy(TAKE_PTR(call->request));
     struct err *err = rpc_unpack(call->route->request, GRPC_SLICE_START_PTR(bytes),
-                                 GRPC_SLICE_LENGTH(bytes), call->seen.arena, ret_request);
+                                 GRPC_SLICE_LENGTH(bytes), call->seen.arena, &call->decoded);
     grpc_slice_unref(bytes);
     return err ? err_wrap(err, "%s", call->route->path) : NULL;
 }
@@ -148,7 +149,7 @@ static grpc_slice status_text(const char *text)
 static struct err *serve(struct task *self, struct call *call)
 {
     const struct route *route = call->route;
-    ProtobufCMessage *request = NULL, *response;
+    ProtobufCMessage *response;
 
     if (call->is_refused)
         return err_new(ERR_EXHAUSTED, "too many calls: %u are already in progress",
@@ -162,10 +163,10 @@ static struct err *serve(struct task *self, struct call *call)
         TRY(wait_for_change(self, &call->changed, TIMER_NEVER));
     if (!call->received.ok)
         return err_new(ERR_CANCELED, "%s ended before its request arrived", route->path);
-    TRY(unpack(call, &request));
+    TRY(unpack(call));
     response = arena_alloc(call->seen.arena, route->response->sizeof_message);
     protobuf_c_message_init(route->response, response);
-    TRY(route->handler(self, &call->seen, request, response));
+    TRY(route->handler(self, &call->seen, call->decoded, response));
     return pack(call, response);
 }
 
@@ -221,8 +222,12 @@ static void call_main(struct task *self, void *arg)
     call->err = explain(call, serve(self, call));
     calls->n_served -= !call->is_refused;
     loop_stop_timer(loop, &call->timer);
-    calls->finished(calls->finished_ctx, call->seen.method, call->err,
-                    loop_now(loop) - call->arrival);
+    calls->finished(calls->finished_ctx, &(struct rpc_outcome){
+                                             .method = call->seen.method,
+                                             .request = call->decoded,
+                                             .err = call->err,
+                                             .duration_ms = loop_now(loop) - call->arrival,
+                                         });
 
     loop_post(loop, send_answer, call);
     while (call->n_expected > 0)

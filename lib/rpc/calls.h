@@ -32,7 +32,7 @@ struct calls {
     size_t n_routes;
     unsigned max_calls;
     uint64_t max_duration_ms;
-    void (*finished)(void *ctx, const char *method, const struct err *err, uint64_t duration_ms);
+    void (*finished)(void *ctx, const struct rpc_outcome *outcome);
     void *finished_ctx;
 
     bool cancelled;    /* those under way were told to end */

@@ -47,6 +47,14 @@ struct rpc_service {
     void *ctx;
 };
 
+/* How a call ended; valid while `finished` runs. */
+struct rpc_outcome {
+    const char *method;              /* "/csi.v1.Identity/Probe"; "unknown" for one not served */
+    const ProtobufCMessage *request; /* NULL if none could be read */
+    const struct err *err;           /* NULL for success */
+    uint64_t duration_ms;
+};
+
 struct rpc_server_config {
     const char *const *endpoints; /* "unix:///csi/csi.sock", "/csi/csi.sock"; NULL at the end */
     const struct rpc_service *services;
@@ -54,9 +62,8 @@ struct rpc_server_config {
     unsigned max_calls;       /* under way at once; 0: 1000 */
     uint64_t max_duration_ms; /* also for callers that would wait longer; 0: 10 minutes */
 
-    /* Called once for every call, before it is answered, to log and to count it. `method` is
-     * "unknown" for one that is not served; `err` is NULL for success. */
-    void (*finished)(void *ctx, const char *method, const struct err *err, uint64_t duration_ms);
+    /* Called once for every call, before it is answered, to log and to count it. */
+    void (*finished)(void *ctx, const struct rpc_outcome *outcome);
     void *finished_ctx;
 };
 

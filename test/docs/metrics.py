@@ -3,7 +3,7 @@
 from .c_tables import initializer, initializers
 from .markdown import code, codes, page, table
 
-SHARED, CSI = "lib/program/shared_metrics.c", "lib/program/csi_driver.c"
+SHARED, CSI = "lib/program/shared_metrics.c", "lib/program/csi_call.c"
 UPSTREAM = "lib/program/upstream_calls.c"
 AZURE = ("provisioner-lib/azure/azure_metrics.c", "provisioner-lib/azure/upstream_requests.c")
 

@@ -83,7 +83,8 @@ def test_the_logs_of_a_volume_are_of_all_that_have_it(cluster, second):
     assert told.returncode in (0, 1), told.stderr
     lines = json.loads(told.stdout)["lines"]
     said = {"-".join(line["pod"].split("-")[:3]) + " " + line["container"] for line in lines}
-    assert {"csi-azuredisk-controller csi-provisioner", "csi-azuredisk-node azuredisk"} <= said
+    controller = "csi-azuredisk-controller"
+    assert {f"{controller} csi-provisioner", f"{controller} azuredisk", "csi-azuredisk-node azuredisk"} <= said
     assert all(volume in line["text"] and line["time"] for line in lines)
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 

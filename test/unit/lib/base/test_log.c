@@ -3,35 +3,11 @@
 #include "lib/base/log.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "lib/base/alloc.h"
+#include "test/unit/captured_stderr.h"
 #include "test/unit/expect.h"
-
-enum { LARGEST = 256 * 1024 };
-
-static int real_stderr, capture;
-
-static void capture_begin(void)
-{
-    real_stderr = dup(STDERR_FILENO);
-    capture = memfd_create("stderr", 0);
-    assert_true(capture >= 0);
-    dup2(capture, STDERR_FILENO);
-}
-
-static char *capture_end(void)
-{
-    char *text = mem_alloc(LARGEST);
-
-    dup2(real_stderr, STDERR_FILENO);
-    close(real_stderr);
-    assert_in_range(pread(capture, text, LARGEST - 1, 0), 0, LARGEST - 2);
-    close(capture);
-    return text;
-}
 
 /* Every run of digits and spaces before `end` becomes an N. */
 static char *without_digits(const char *text, const char *end)
@@ -55,11 +31,11 @@ static void test_text(void **state)
 {
     (void)state;
     log_setup(2, LOG_TEXT);
-    capture_begin();
+    struct captured_stderr capture = capture_stderr();
     log_error("disk \"%s\"\n failed\x1b[31m \\ %d%%", "d1", 7);
     log_warning("careful");
     log_info("%s", "");
-    CLEANUP(freep) char *text = capture_end();
+    CLEANUP(freep) char *text = captured_text(capture);
     CLEANUP(freep) char *plain = without_digits(text, strchr(text, ']'));
 
     assert_memory_equal(
@@ -73,9 +49,9 @@ static void test_json(void **state)
 {
     (void)state;
     log_setup(2, LOG_JSON);
-    capture_begin();
+    struct captured_stderr capture = capture_stderr();
     log_warning("disk \"%s\"\n\\ Gr\xf6sse", "d1");
-    CLEANUP(freep) char *text = capture_end();
+    CLEANUP(freep) char *text = captured_text(capture);
     CLEANUP(freep) char *plain = without_digits(text, strstr(text, "message"));
 
     assert_string_equal(plain,
@@ -95,12 +71,12 @@ static void test_verbosity(void **state)
         char levels[5] = "";
 
         log_setup(rows[i].verbosity, LOG_TEXT);
-        capture_begin();
+        struct captured_stderr capture = capture_stderr();
         log_error("x");
         log_warning("x");
         log_info("x");
         log_debug("x");
-        CLEANUP(freep) char *text = capture_end();
+        CLEANUP(freep) char *text = captured_text(capture);
         for (char *line = text; *line; line = strchr(line, '\n') + 1)
             levels[strlen(levels)] = *line;
         assert_string_equal(levels, rows[i].levels);
@@ -137,9 +113,9 @@ static void test_a_long_message_is_cut(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         memset(message, rows[i].fill, 200 * 1024 - 1);
         log_setup(2, rows[i].format);
-        capture_begin();
+        struct captured_stderr capture = capture_stderr();
         log_info("%s", message);
-        CLEANUP(freep) char *text = capture_end();
+        CLEANUP(freep) char *text = captured_text(capture);
 
         assert_in_range(strlen(text), rows[i].length, rows[i].length + 200);
         assert_string_equal(text + strlen(text) - strlen(rows[i].end), rows[i].end);

@@ -1,5 +1,6 @@
 #include "lib/program/process.h"
 
+#include "test/unit/captured_stderr.h"
 #include "test/unit/expect.h"
 
 static const struct log_flags quiet = {.verbosity = 0};
@@ -78,19 +79,12 @@ static void test_how_a_process_ends(void **state)
 
 static void test_a_failure_is_told(void **state)
 {
-    char text[64] = "";
-    int saved = dup(STDERR_FILENO), pipes[2];
+    struct captured_stderr capture = capture_stderr();
 
     (void)state;
-    assert_int_equal(pipe(pipes), 0);
-    dup2(pipes[1], STDERR_FILENO);
     status_of(break_down);
-    dup2(saved, STDERR_FILENO);
-    assert_true(read(pipes[0], text, sizeof text - 1) > 0);
+    CLEANUP(freep) char *text = captured_text(capture);
     assert_string_equal(text, "test: no such host\n");
-    close(saved);
-    close(pipes[0]);
-    close(pipes[1]);
 }
 
 static void write_to_nobody(struct task *self, struct scene *scene)

@@ -62,17 +62,17 @@ static struct err *work(struct task *self, struct rpc_call *call, const void *re
     }
 }
 
-static void note_finished(void *ctx, const char *method, const struct err *err,
-                          uint64_t duration_ms)
+static void note_finished(void *ctx, const struct rpc_outcome *outcome)
 {
     struct bench *bench = ctx;
 
-    assert_true(duration_ms < LONG_MS);
+    assert_true(outcome->duration_ms < LONG_MS);
     free(bench->last_method);
-    bench->last_method = mem_strdup(method);
+    bench->last_method = mem_strdup(outcome->method);
     bench->n_finished++;
-    if (err)
-        bench->n_finished_by_kind[err_kind(err)]++;
+    bench->n_finished_unread += !outcome->request;
+    if (outcome->err)
+        bench->n_finished_by_kind[err_kind(outcome->err)]++;
     else
         bench->n_finished_well++;
 }

@@ -43,6 +43,7 @@ struct bench {
     unsigned n_waiting, most_waiting;
     unsigned n_cancelled; /* handlers that saw it */
     unsigned n_finished, n_finished_by_kind[ERR_KIND_COUNT], n_finished_well;
+    unsigned n_finished_unread; /* of them, without a request */
     char *last_method;
 };
 

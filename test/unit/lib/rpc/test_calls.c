@@ -37,6 +37,7 @@ static void test_answers(void **state)
     expect_report(bench, 2, "");
     expect_report(bench, 3, "");
     assert_int_equal(bench->n_finished_well, 4);
+    assert_int_equal(bench->n_finished_unread, 0);
     assert_string_equal(bench->last_method, WORK);
 }
 
@@ -116,6 +117,7 @@ static void test_bad_calls(void **state)
     expect_status(bench, 4, 3, WORK ": the request is not a bench.Order");
     expect_status(bench, 5, 3, WORK ": the call contains no request");
     assert_int_equal(bench->n_finished, bench->n_replies);
+    assert_int_equal(bench->n_finished_unread, bench->n_replies);
 }
 
 static void ask_unknown(struct bench *bench)
