@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from execve import Popen
+
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = max(2, len(os.sched_getaffinity(0)))
 LIMITS = {"build": 3600, "lint": 1800, "unit": 300, "suite": 3600}  # seconds
@@ -87,7 +89,7 @@ class Process:
     handle = -1
 
     def __init__(self, command, priority, **options):
-        self.popen = subprocess.Popen(command, start_new_session=True, **options)
+        self.popen = Popen(command, start_new_session=True, **options)
         self.handle = os.pidfd_open(self.popen.pid)
         if priority:
             self._yield(priority)

@@ -202,7 +202,8 @@ def test_cpu_seconds_are_those_of_a_program_and_of_what_it_has_started(program):
 def start(tree, *arguments):
     """The runner as a program, in a tree with a Makefile of its own."""
     (tree / "test").mkdir(exist_ok=True)
-    (tree / "test/run.py").write_text(RUNNER.read_text())
+    for file in (RUNNER, RUNNER.with_name("execve.py")):
+        (tree / "test" / file.name).write_text(file.read_text())
     (tree / "Makefile").write_text(
         "lint-good:\n\t@true\nlint-bad:\n\t@echo file.c:1: wrong; false\n"
         "good:\n\t@true\nbad:\n\t@echo does not compile; false\n"

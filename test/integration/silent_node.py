@@ -87,7 +87,15 @@ class SilentNode:
 
     def request(self, volume: str) -> str | None:
         """What it is asked to preempt."""
-        return self.attachment(volume)["status"].get("annotation", {}).get(REQUEST)
+        return self._notes(volume).get(REQUEST)
+
+    def is_asked_anew(self, volume: str) -> bool:
+        """What it has answered may stay for a while."""
+        notes = self._notes(volume)
+        return notes.get(REQUEST) not in (None, notes.get(ANSWER))
+
+    def _notes(self, volume: str) -> dict[str, str]:
+        return self.attachment(volume)["status"].get("annotation", {})
 
     def answers(self, volume: str) -> None:
         """Its disk has confirmed it."""

@@ -3,8 +3,8 @@ stopped there."""
 
 import pytest
 from chart.chart import CHART, of_kind, render
+from cluster.waiting import until
 from kubernetes import client
-from kubernetes.client.exceptions import ApiException
 
 from .apiserver import ApiServer
 from .azdiskctl import Calls
@@ -136,11 +136,14 @@ def test_all_that_is_in_the_way_is_said_at_once_and_helm_would_have_stopped(clus
 
 def test_definitions_of_somebody_else_have_to_be_there(cluster, tmp_path):
     api = client.ApiextensionsV1Api(cluster.client())
-    for definition in of_kind(render(), "CustomResourceDefinition"):
-        try:
-            api.delete_custom_resource_definition(definition["metadata"]["name"])
-        except ApiException as error:
-            assert error.status == 404
+    names = {definition["metadata"]["name"] for definition in of_kind(render(), "CustomResourceDefinition")}
+
+    def are_there() -> set[str]:
+        return names & {definition.metadata.name for definition in api.list_custom_resource_definition().items}
+
+    for name in are_there():
+        api.delete_custom_resource_definition(name)
+    until(lambda: not are_there(), "they are gone")
     found = Check(cluster, tmp_path, crds__create=False).obstacles()
     assert len(found) == 4 and set(found.values()) == {"it is not there, and crds.create is false\n"}
 
