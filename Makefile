@@ -9,6 +9,7 @@
 # make conformance  Kubernetes' own suite for storage drivers, against this one; FOCUS=volume-expand only that
 # make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
 # make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
+# make release  what users fetch, into build/release: image, chart, azdiskctl, checksums; KEY=FILE signs
 # make lint     layers, format, static analysis
 # make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
@@ -30,6 +31,7 @@ include mk/lint.mk
 include mk/test.mk
 include mk/install.mk
 include mk/image.mk
+include mk/release.mk
 include mk/demo.mk
 include mk/bench.mk
 include mk/conformance.mk

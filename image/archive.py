@@ -1,6 +1,6 @@
 """Container images made from files of this machine, without a daemon and without a registry.
 
-An image is files, the shared libraries that its programs need, and an entry point. The archive
+An image is files, the shared libraries that its programs need, texts made for it, and an entry point. The archive
 (docker-archive) depends on content alone: sorted, with fixed times and owners. Its id is the hash
 of its configuration, which holds the hash of its layer; the same id means the same image. The
 architecture is that of the programs in it.
@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,9 @@ class Image:
     entrypoint: list[str]
     files: dict[str, Path]  # path in the image: file or folder of this machine
     links: dict[str, str] = field(default_factory=dict)  # path in the image: what it points at
+    texts: dict[str, str] = field(default_factory=dict)  # path in the image: a file's content
+    labels: dict[str, str] = field(default_factory=dict)
+    user: str = ""  # "id:group" of who runs it; empty: root
 
     def write(self, archive: Path) -> str:
         """Writes the archive; returns the image's id."""
@@ -36,7 +40,8 @@ class Image:
         configuration = {
             "architecture": self.architecture(),
             "os": "linux",
-            "config": {"Entrypoint": self.entrypoint, "Env": [f"PATH={PATH}"]},
+            "config": {"Entrypoint": self.entrypoint, "Env": [f"PATH={PATH}"],
+                       "User": self.user, "Labels": self.labels},
             "rootfs": {"type": "layers", "diff_ids": [f"sha256:{layer_id}"]},
         }
         content = json.dumps(configuration).encode()
@@ -54,20 +59,22 @@ class Image:
         size = archive.stat().st_size / 2**20
         print(f"{archive}: {self.name}, linux/{self.architecture()}, {size:.1f} MiB")
 
+    def contents(self) -> dict[str, Path]:
+        """Its files, with the shared libraries that programs among them need."""
+        files = _expanded(self.files)
+        libraries = {library for source in files.values() for library in shared_libraries(source)}
+        return files | {library: Path(library) for library in libraries}
+
     def architecture(self) -> str:
         """Of all programs in it; of this machine if there are none."""
-        found = {machine for file in _expanded(self.files).values() if (machine := _elf_machine(file))}
-        found = found or {_elf_machine(Path(sys.executable))}
-        names = sorted(ARCHITECTURES.get(machine, f"ELF machine {machine}") for machine in found)
-        if len(names) > 1 or names[0] not in ARCHITECTURES.values():
-            raise RuntimeError(f"{self.name}: no image has programs for {' and '.join(names)}")
-        return names[0]
+        try:
+            return architecture_of_programs(_expanded(self.files).values())
+        except RuntimeError as error:
+            raise RuntimeError(f"{self.name}: {error}") from None
 
     def _write_layer(self, path: Path) -> None:
-        files = _expanded(self.files)
-        for source in list(files.values()):
-            files |= {library: Path(library) for library in shared_libraries(source)}
-        names = (*files, *self.links, "/tmp/x", "/var/tmp/x")
+        files = self.contents()
+        names = (*files, *self.texts, *self.links, "/tmp/x", "/var/tmp/x")
         folders = {str(parent) for name in names for parent in Path(name).parents}
         with tarfile.open(path, "w") as tar:
             for name in sorted(folders - {"/"}):
@@ -77,10 +84,21 @@ class Image:
             for name, source in sorted(files.items()):
                 executable = source.stat().st_mode & 0o100
                 _add(tar, name, source.read_bytes(), 0o755 if executable else 0o644)
+            for name, text in sorted(self.texts.items()):
+                _add(tar, name, text.encode())
             for name, target in sorted(self.links.items()):
                 entry = _entry(name, 0o777)
                 entry.type, entry.linkname = tarfile.SYMTYPE, target
                 tar.addfile(entry)
+
+
+def architecture_of_programs(files: Iterable[Path]) -> str:
+    """Of all programs among the files; of this machine if there are none."""
+    found = {machine for file in files if (machine := _elf_machine(file))} or {_elf_machine(Path(sys.executable))}
+    names = sorted(ARCHITECTURES.get(machine, f"ELF machine {machine}") for machine in found)
+    if len(names) > 1 or names[0] not in ARCHITECTURES.values():
+        raise RuntimeError(f"no image has programs for {' and '.join(names)}")
+    return names[0]
 
 
 def _entry(name: str, mode: int) -> tarfile.TarInfo:

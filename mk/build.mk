@@ -123,12 +123,13 @@ $(BUILD)/$(1)/$(2).a: $(call objects,$(1),$(2))
 
 endef
 
+# The linker's inputs are noted beside it: whose archives are in it (image/driver.py).
 define program
 $(BUILD)/$(1)/bin/$(2): $(BUILD)/$(1)/$(3)/main.o $(call archives,$(1),$(3))
 	@echo "$(1) $$@"
 	@mkdir -p $$(@D)
 	@$$(CC_$(1)) $$(LDFLAGS_$(1)) $$(LDFLAGS_$$(@F)) -o $$@ $$^ $$(ARCHIVES_$(1)) $$(LIBS) \
-	    $$(LIBS_$(1)_$$(@F))
+	    $$(LIBS_$(1)_$$(@F)) -Wl,--dependency-file=$$@.inputs
 
 endef
 

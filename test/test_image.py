@@ -1,14 +1,19 @@
 """make image, and what an image says of itself."""
 
+import hashlib
 import json
 import os
+import re
 import subprocess
 import tarfile
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 from image.archive import Image
-from image.driver import PROGRAMS
+from image.driver import PROGRAMS, STATUS
+from image.packages import packages_of
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
@@ -23,16 +28,62 @@ def configuration(archive):
     return json.loads(content(archive, "config.json"))
 
 
-def test_make_image_writes_the_drivers_image():
-    done = subprocess.run(["make", "-s", "image", "IMAGE=of.test/azuredisk:7"], cwd=ROOT, check=True,
-                          capture_output=True, text=True)
-    assert f"of.test/azuredisk:7, linux/{ARCHITECTURE}, " in done.stdout
+@pytest.fixture(scope="module")
+def made():
+    """What make image writes, and says."""
+    words = ["make", "-s", "image", "IMAGE=of.test/azuredisk:7"]
+    return subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def layer(made):
+    """The files in the image."""
+    with tarfile.open(ROOT / "build/image.tar") as tar, tarfile.open(fileobj=tar.extractfile("layer.tar")) as layer:
+        return {f"/{entry.name}": layer.extractfile(entry).read() for entry in layer if entry.isfile()}
+
+
+@pytest.fixture(scope="module")
+def bill(made):
+    return json.loads((ROOT / "build/image.cdx.json").read_text())
+
+
+def test_make_image_writes_the_drivers_image(made, layer):
+    assert f"of.test/azuredisk:7, linux/{ARCHITECTURE}, " in made
     archive = ROOT / "build/image.tar"
     assert configuration(archive)["architecture"] == ARCHITECTURE
     (manifest,) = json.loads(content(archive, "manifest.json"))
     assert manifest["RepoTags"] == ["of.test/azuredisk:7"]
-    with tarfile.open(archive) as tar, tarfile.open(fileobj=tar.extractfile("layer.tar")) as layer:
-        assert {f"bin/{program}" for program in PROGRAMS} <= set(layer.getnames())
+    assert {f"/bin/{program}" for program in PROGRAMS} <= set(layer)
+
+
+def test_it_says_what_it_is_and_is_not_roots(made):
+    config = configuration(ROOT / "build/image.tar")["config"]
+    assert config["User"] == "65532:65532"
+    assert config["Labels"]["org.opencontainers.image.version"] == "0.1.0"
+
+
+def test_every_file_has_one_component(layer, bill):
+    files = [file for component in bill["components"] for file in component["components"]]
+    assert sorted(file["name"] for file in files) == sorted(layer)
+    for file in files:
+        assert file["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(layer[file["name"]]).hexdigest()}]
+    assert not JsonStrictValidator(SchemaVersion.V1_5).validate_str(json.dumps(bill))
+
+
+def test_scanners_find_the_packages(layer, bill):
+    """As paragraphs of dpkg's status, of what is linked into programs, too."""
+    told = {path.removeprefix(f"{STATUS}/"): text.decode() for path, text in layer.items() if path.startswith(STATUS)}
+    driver, *libraries = bill["components"]
+    assert driver["name"] == "azuredisk-csi-driver" and {"libcurl4", "libc6", "libgrpc-dev", "e2fsprogs"} <= set(told)
+    assert {library["name"]: library["version"] for library in libraries} == {
+        name: re.search("^Version: (.*)$", text, re.MULTILINE)[1] for name, text in told.items()}
+    assert b"\nID=debian\n" in layer["/etc/os-release"]
+
+
+def test_a_file_of_no_package_is_named(tmp_path):
+    (tmp_path / "libx.so").touch()
+    with pytest.raises(RuntimeError, match=f"no package of Debian has {tmp_path}/libx.so"):
+        packages_of([tmp_path / "libx.so", Path("/etc/os-release")])
 
 
 def program(folder, machine):

@@ -391,7 +391,7 @@ def test_containers_are_confined(values):
             context = container["securityContext"]
             assert context["readOnlyRootFilesystem"] is True
             if kind == "DaemonSet":  # it mounts, and makes file systems
-                assert context == {"readOnlyRootFilesystem": True, "privileged": True}
+                assert context == {"runAsUser": 0, "runAsGroup": 0, "readOnlyRootFilesystem": True, "privileged": True}
                 continue
             assert context["allowPrivilegeEscalation"] is False
             assert context["capabilities"] == {"drop": ["ALL"]}

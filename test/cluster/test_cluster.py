@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from image.archive import Image
-from image.driver import driver_image
+from image.driver import driver
 
 from .cluster import Cluster
 from .images import busybox
@@ -126,7 +126,7 @@ def test_the_host_keeps_its_kernel_settings(cluster):
 
 
 def test_the_drivers_image_carries_what_its_programs_need(cluster):
-    image = driver_image("cluster.test/azuredisk:1")
+    image = driver("cluster.test/azuredisk:1", "1").image
     image.files["/bin/busybox"] = Path("/bin/busybox")
     cluster.load(image)
     tools = spec(

@@ -11,7 +11,7 @@ from cluster.cluster import Cluster
 from cluster.machine import Machine
 from cluster.process import Process
 from cluster.waiting import until
-from image.driver import PROGRAMS, driver_image
+from image.driver import PROGRAMS, driver
 
 from .azure import Azure
 from .reservations import Reservations
@@ -42,7 +42,7 @@ class Driver:
 
     def load_images(self, reservations: Reservations | None = None) -> None:
         """With reservations the disks have them, as Azure's have."""
-        programs, own = self.cluster.tools, driver_image(f"{REGISTRY}/azuredisk:{TAG}")
+        programs, own = self.cluster.tools, driver(f"{REGISTRY}/azuredisk:{TAG}", TAG).image
         for image in (
             reservations.given_to(own) if reservations else own,
             images.sidecar(programs, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
