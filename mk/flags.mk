@@ -16,7 +16,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototype
 # gcc 12 takes an element on the stack that is in a list while its function runs for a leak.
 WARNINGS += $(if $(findstring clang,$(CC)),,-Wno-dangling-pointer)
 COMMON_CFLAGS := -std=gnu17 -D_GNU_SOURCE -I. -I$(BUILD)/gen -fno-common -g -MMD -MP \
-    -DVERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)/=
+    -DVERSION='"$(VERSION)"' -ffile-prefix-map=$(CURDIR)=.
 
 CFLAGS_plain := $(COMMON_CFLAGS) -O2 -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong \
     -fstack-clash-protection -ffunction-sections -fdata-sections -Wframe-larger-than=4096 $(CFLAGS)
