@@ -102,6 +102,14 @@ char *volume_zones(const struct cluster *cluster, const struct kube_object *volu
     return zones ? zones : mem_strdup(detail ? "any" : "-");
 }
 
+const char *node_zone(const struct cluster *cluster, const char *node)
+{
+    const struct kube_object *found = find_by(&cluster->view.nodes, key_name, node);
+    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
+
+    return found ? kube_label(found->metadata, key) : NULL;
+}
+
 static bool is_bound(const struct kube_object *pv)
 {
     const Api__PersistentVolumeStatus *status = KUBE_AS(Api__PersistentVolume, pv)->status;

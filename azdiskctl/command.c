@@ -11,8 +11,14 @@ bool command_takes(const struct command *command, const char *flag)
         const char *name;
         unsigned taken_by; /* no others */
     } some[] = {
-        {"to", TAKES_NODE},         {"all", TAKES_ALL},   {"dry-run", TAKES_DRY_RUN},
-        {"timeout", TAKES_TIMEOUT}, {"node", TAKES_LOGS}, {"since", TAKES_LOGS},
+        {"to", TAKES_NODE},
+        {"all", TAKES_ALL},
+        {"dry-run", TAKES_DRY_RUN},
+        {"timeout", TAKES_TIMEOUT},
+        {"node", TAKES_LOGS | TAKES_FILTER},
+        {"since", TAKES_LOGS},
+        {"zone", TAKES_FILTER},
+        {"pod", TAKES_FILTER},
     };
 
     for (size_t i = 0; i < COUNT_OF(some); i++)

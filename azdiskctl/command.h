@@ -29,6 +29,7 @@ enum {
     TAKES_NAMES = 1 << 4,      /* behind its subject */
     TAKES_NO_SUBJECT = 1 << 5, /* as well */
     TAKES_LOGS = 1 << 6,       /* --node and --since */
+    TAKES_FILTER = 1 << 7,     /* --node, --zone and --pod */
     TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
 };
 

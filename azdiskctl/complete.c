@@ -25,6 +25,7 @@ static const struct {
     {"object-namespace", COMPLETE_WORDS, {.resource = &NAMESPACES}},
     {"to", COMPLETE_WORDS, {.resource = &NODES}},
     {"node", COMPLETE_WORDS, {.resource = &NODES}},
+    {"pod", COMPLETE_WORDS, {.resource = &PODS}},
 };
 
 static bool begins_with(const char *text, const char *with)

@@ -154,15 +154,14 @@ static json_t *node_facts(const struct overview *overview, const struct kube_obj
     const struct kube_object *found = find_by(&cluster->view.nodes, key_name, name);
     const struct node node = {cluster, object, status, found ? KUBE_AS(Api__Node, found) : NULL};
     struct object_list attachments = object_index_find(&overview->by_node, name);
-    CLEANUP(freep) char *zone = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
     int primaries = 0;
 
     for (size_t i = 0; i < attachments.n; i++)
         primaries += attachment_wants(as_attachment(attachments.items[i]), ROLE_PRIMARY);
     json_t *facts = json_pack("{s:s, s:s*, s:i, s:i, s:s, s:s*}", "name", name, "zone",
-                              found ? kube_label(found->metadata, zone) : NULL, "primaries",
-                              primaries, "replicas", (int)attachments.n - primaries, "state",
-                              node_state(&node), "message", status ? status->status_message : NULL);
+                              node_zone(cluster, name), "primaries", primaries, "replicas",
+                              (int)attachments.n - primaries, "state", node_state(&node), "message",
+                              status ? status->status_message : NULL);
     if (slots && slots->has_limit)
         json_object_set_new(facts, "places", json_integer(slots->limit));
     if (slots && slots->has_limit && slots->has_free)

@@ -23,6 +23,8 @@ static struct flags flags = {
     .prices = "",
     .to = "",
     .node = "",
+    .zone = "",
+    .pod = "",
     .timeout_ms = DEFAULT_TIMEOUT_MS,
     .output = OUTPUT_TEXT,
 };
@@ -59,7 +61,12 @@ static const struct option_row rows[] = {
         "to", flags.to,
         "For failover, the node that the pod is to move to; empty: the best one with replicas"),
     TEXT_FLAG("node", flags.node,
-              "For logs, the node whose plug-in is read; empty: those that the volume is on"),
+              "For get, the node that objects are on; empty: any. For logs, the node whose plug-in "
+              "is read; empty: those that the volume is on"),
+    TEXT_FLAG("zone", flags.zone, "For get, the zone that objects are in; empty: any"),
+    TEXT_FLAG("pod", flags.pod,
+              "For get, the pod that uses the volumes; empty: any. Its namespace is that of "
+              "--namespace"),
     {.name = "since",
      .type = OPTION_DURATION,
      .target = &flags.since_ms,

@@ -17,7 +17,8 @@ struct flags {
     const char *cloud_config;     /* "": without Azure */
     const char *prices;           /* of disks; "": none */
     const char *to;               /* a node; "": the best one */
-    const char *node;             /* whose plug-in's log is read; "": where the volume is */
+    const char *node;             /* that is asked about; "": any, or where the volume is */
+    const char *zone, *pod;       /* that get asks about; "": any */
     uint64_t since_ms;            /* how old a line of a log may be; 0: no limit */
     bool dry_run, all;
     uint64_t timeout_ms; /* of a command that changes something */

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/filter.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/utf8.h"
@@ -111,7 +112,10 @@ static bool is_meant(const struct selection *selection, const struct overview *o
 
     if (role && !attachment_wants(as_attachment(object), role))
         return false;
-    return !selection->namespace_ || has_claim_in(overview, object, selection->namespace_);
+    if (selection->namespace_ && !has_claim_in(overview, object, selection->namespace_))
+        return false;
+    return !selection->filter ||
+           filter_passes(selection->filter, overview, kind_id(selection->kind), object);
 }
 
 static const struct object_list *list_of(const struct kind *kind, const struct cluster *cluster)

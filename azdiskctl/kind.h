@@ -36,7 +36,8 @@ struct selection {
     const struct kind *kind;
     const char **names; /* none: all */
     size_t n;
-    const char *namespace_; /* volumes with a claim there only; NULL: all */
+    const char *namespace_;      /* volumes with a claim there only; NULL: all */
+    const struct filter *filter; /* filter.h; NULL: all */
 };
 
 /* `subject` is KIND, with names or without, or KIND/NAME. INVALID with the kinds that there are. */

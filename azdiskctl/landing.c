@@ -80,9 +80,7 @@ const struct kube_object *attachment_on(const struct cluster *cluster,
 static char *why_not_zone(const struct cluster *cluster, const struct kube_object *volume,
                           const char *node_name)
 {
-    const struct kube_object *node = find_by(&cluster->view.nodes, key_name, node_name);
-    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
-    const char *here = kube_label(node->metadata, key);
+    const char *here = node_zone(cluster, node_name);
 
     if (!volume_is_created(as_volume(volume)))
         return NULL;

@@ -64,17 +64,16 @@ static json_t *node_json(const struct overview *overview, const struct kube_obje
     const char *name = plugin->metadata->name;
     const Api__AzDriverNodeStatus *status = KUBE_AS(Api__AzDriverNode, plugin)->status;
     const struct kube_object *node = find_object(&cluster->view.nodes, name);
-    CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
     int primaries = 0;
     struct object_list found = object_index_find(&overview->by_node, name);
 
     for (size_t i = 0; i < found.n; i++)
         primaries += attachment_wants(as_attachment(found.items[i]), ROLE_PRIMARY);
-    json_t *json = json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone",
-                             node ? kube_label(node->metadata, key) : NULL, "ready",
-                             node && node_is_ready(KUBE_AS(Api__Node, node)), "pluginReady",
-                             status && status->ready_for_volume_allocation, "primaries", primaries,
-                             "replicas", (int)found.n - primaries);
+    json_t *json =
+        json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone", node_zone(cluster, name),
+                  "ready", node && node_is_ready(KUBE_AS(Api__Node, node)), "pluginReady",
+                  status && status->ready_for_volume_allocation, "primaries", primaries, "replicas",
+                  (int)found.n - primaries);
     if (status && status->slots && status->slots->has_limit)
         json_object_set_new(json, "places", json_integer(status->slots->limit));
     return json;

@@ -9,7 +9,8 @@ struct err *selected_read(struct task *self, const struct program *program, unsi
     struct cluster_query query = query_for(program, parts);
 
     TRY(selection_parse(flags->subject, flags->names, flags->n_names,
-                        flags->namespace_[0] ? flags->namespace_ : NULL, ret_selection));
+                        flags->namespace_[0] && !flags->pod[0] ? flags->namespace_ : NULL,
+                        ret_selection));
     return cluster_read(self, program->session.connection.kube, &query, ret);
 }
 

@@ -15,6 +15,7 @@ from .azdiskctl import Azdiskctl
 from .calls import create, publish
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
+from .test_failover import pod
 
 EVERYWHERE = {"a": "Primary Attached", "b": "Replica Attached", "c": "Replica Attached"}
 
@@ -141,6 +142,18 @@ def test_get(world, in_use):
     assert errors.splitlines()[-2:] == [f'azdiskctl: volumes: there is no "{name}"' for name in ("nobody", "x")]
     assert '"pods" is none of the kinds' in azdiskctl.run("get", "pods", status=2)
     assert "missing KIND" in azdiskctl.run("get", status=2)
+
+
+def test_get_what_is_of_a_node_a_zone_or_a_pod(world, in_use):
+    azdiskctl, (a, b, _) = Azdiskctl(world), world.nodes[:3]
+    pod(world, "database", a, "claim")
+    own = f"-n{world.namespace}"
+    assert azdiskctl.run("get", "volumes", own, "--pod=database", "-oname") == f"azvolume.{GROUP}/pvc-1\n"
+    assert [row[0] for row in rows(azdiskctl.run("get", "nodes", own, "--pod", "database"))] == world.nodes[:3]
+    assert [row[1] for row in rows(azdiskctl.run("get", "azva", f"--node={b}", "--zone=eastus-1"))] == [b]
+    assert f"--pod: there is no pod nobody in namespace {world.namespace}" in azdiskctl.run(
+        "get", "volumes", own, "--pod=nobody", status=2)
+    assert "--zone" in azdiskctl.run("describe", "volumes", "--zone=eastus-1", status=2)
 
 
 def test_describe(world, in_use):

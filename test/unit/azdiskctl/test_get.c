@@ -1,6 +1,7 @@
 /* What `get` shows of fixed records: the tables, the names, the document, and which objects. */
 #include "azdiskctl/get.h"
 
+#include "azdiskctl/filter.h"
 #include "azdiskctl/output.h"
 #include "test/unit/azdiskctl/records.h"
 
@@ -147,6 +148,83 @@ static void test_which(void **state)
     }
 }
 
+/* ---- of a node, a zone, a pod ---- */
+
+#define FILTER(node, zone, pod, namespace_)                                                        \
+    {                                                                                              \
+        node, zone, pod, namespace_,                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+static void test_filters(void **state)
+{
+    static const struct {
+        const char *subject, *name;
+        struct filter filter;
+        const char *names;
+    } filters[] = {
+        {"volumes", NULL, FILTER("a", "", "", ""), "data moving "},
+        {"volumes", NULL, FILTER("c", "", "", ""), "moving "},
+        {"volumes", NULL, FILTER("g", "", "", ""), ""},
+        {"volumes", "data", FILTER("c", "", "", ""), "!data "},
+        {"attachments", NULL, FILTER("a", "", "", ""), "data-a moving-a "},
+        {"replicas", NULL, FILTER("a", "", "", ""), "moving-a "},
+        {"nodes", NULL, FILTER("a", "", "", ""), "a "},
+        {"volumes", NULL, FILTER("", "eastus-1", "", ""), "data moving "},
+        {"attachments", NULL, FILTER("", "eastus-1", "", ""), "data-a moving-a "},
+        {"nodes", NULL, FILTER("", "eastus-1", "", ""), "a "},
+        {"volumes", NULL, FILTER("", "", "db", "default"), "data "},
+        {"attachments", NULL, FILTER("", "", "db", "default"), "data-a data-b data-d "},
+        {"replicas", NULL, FILTER("b", "", "db", "default"), "data-b "},
+        {"nodes", NULL, FILTER("", "", "db", "default"), "a b d "},
+        {"nodes", NULL, FILTER("", "eastus-1", "db", "default"), "a "},
+        {"volumes", NULL, FILTER("", "", "idle", "default"), ""},
+        {"volumes", NULL, FILTER("", "", "", ""), "copy data moving new "},
+    };
+    CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(records);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(filters); i++) {
+        CLEANUP(filter_fini) struct filter filter = filters[i].filter;
+        CLEANUP(selection_fini) struct selection selection = {0};
+
+        assert_ok(selection_parse(filters[i].subject, &filters[i].name, filters[i].name != NULL,
+                                  NULL, &selection));
+        assert_ok(filter_start(&filter, &cluster));
+        selection.filter = &filter;
+        CLEANUP(json_decrefp) json_t *document = get_json(&cluster, &selection);
+        CLEANUP(freep) char *names = names_of(document);
+        assert_string_equal(names, filters[i].names);
+    }
+}
+
+static void test_filters_of_nothing(void **state)
+{
+    static const struct {
+        struct filter filter;
+        const char *why;
+    } refused[] = {
+        {FILTER("x", "", "", ""), "--node: there is no node x"},
+        {FILTER("", "eastus", "", ""),
+         "--zone: no node and no volume is in zone eastus (azdiskctl get nodes -o wide shows "
+         "zones)"},
+        {FILTER("", "astus-1", "", ""), "zone astus-1 ("},
+        {FILTER("", "", "db", "other"), "--pod: there is no pod db in namespace other"},
+    };
+    CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(records);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        struct filter filter = refused[i].filter;
+        CLEANUP(err_freep) struct err *err = filter_start(&filter, &cluster);
+
+        assert_int_equal(err_kind(err), ERR_NOT_FOUND);
+        assert_non_null(strstr(err_message(err), refused[i].why));
+    }
+}
+
 /* In their order, with a complaint for each that does not exist. */
 static void test_several_names(void **state)
 {
@@ -216,9 +294,13 @@ static void test_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),         cmocka_unit_test(test_which),
-        cmocka_unit_test(test_several_names), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_which),
+        cmocka_unit_test(test_several_names),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_document),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_filters_of_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
