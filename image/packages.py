@@ -28,8 +28,11 @@ class Package:
                 f"?arch={self.architecture}&distro={of}{upstream}")
 
     def licence(self) -> Path:
-        """Its file of licences."""
-        return Path("/usr/share/doc", self.name, "copyright")
+        """Its file of licences; RuntimeError if it was installed without."""
+        file = Path("/usr/share/doc", self.name, "copyright")
+        if not file.exists():
+            raise RuntimeError(f"package {self.name} was installed without {file}, which has to go where its files go")
+        return file
 
     def status(self) -> str:
         """Its paragraph of a dpkg status file, as far as scanners of images read it."""
