@@ -102,12 +102,11 @@ char *volume_zones(const struct cluster *cluster, const struct kube_object *volu
     return zones ? zones : mem_strdup(detail ? "any" : "-");
 }
 
-const char *node_zone(const struct cluster *cluster, const char *node)
+const char *node_zone(const struct cluster *cluster, const struct kube_object *node)
 {
-    const struct kube_object *found = find_by(&cluster->view.nodes, key_name, node);
     CLEANUP(freep) char *key = mem_printf(ZONE_OF_DRIVER, cluster->view.driver_name);
 
-    return found ? kube_label(found->metadata, key) : NULL;
+    return node ? kube_label(node->metadata, key) : NULL;
 }
 
 static bool is_bound(const struct kube_object *pv)

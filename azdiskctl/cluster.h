@@ -47,8 +47,8 @@ void cluster_fini(struct cluster *cluster);
 /* "eastus-1", "eastus-1,eastus-2", "any"; free() it. */
 char *volume_zones(const struct cluster *cluster, const struct kube_object *volume)
     __attribute__((warn_unused_result));
-/* NULL: there is no such Node, or its plug-in has not labelled it. Borrowed. */
-const char *node_zone(const struct cluster *cluster, const char *node);
+/* Of a Node, or of none; NULL if its plug-in has not labelled it. Borrowed. */
+const char *node_zone(const struct cluster *cluster, const struct kube_object *node);
 /* Of several PersistentVolumes of one disk a bound one; NULL if there is none. */
 const struct kube_object *pv_of_disk(const struct cluster *cluster, const char *disk_id);
 const struct kube_object *pv_among(const struct object_list *pvs, const char *disk_id);

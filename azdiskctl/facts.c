@@ -159,7 +159,7 @@ static json_t *node_facts(const struct overview *overview, const struct kube_obj
     for (size_t i = 0; i < attachments.n; i++)
         primaries += attachment_wants(as_attachment(attachments.items[i]), ROLE_PRIMARY);
     json_t *facts = json_pack("{s:s, s:s*, s:i, s:i, s:s, s:s*}", "name", name, "zone",
-                              node_zone(cluster, name), "primaries", primaries, "replicas",
+                              node_zone(cluster, found), "primaries", primaries, "replicas",
                               (int)attachments.n - primaries, "state", node_state(&node), "message",
                               status ? status->status_message : NULL);
     if (slots && slots->has_limit)

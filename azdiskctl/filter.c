@@ -22,28 +22,17 @@ static bool has_node(const struct cluster *cluster, const char *name)
            find_by(&cluster->view.driver_nodes, key_name, name);
 }
 
-/* One of "eastus-1,eastus-2". */
-static bool is_among(const char *zone, const char *zones)
-{
-    size_t length = strlen(zone);
-
-    for (const char *at = zones; (at = strstr(at, zone)); at += length)
-        if ((at == zones || at[-1] == ',') && (!at[length] || at[length] == ','))
-            return true;
-    return false;
-}
-
 static bool has_zone(const struct cluster *cluster, const char *zone)
 {
     const struct object_list *nodes = &cluster->view.nodes, *volumes = &cluster->view.volumes;
 
     for (size_t i = 0; i < nodes->n; i++)
-        if (same_text(zone, node_zone(cluster, key_name(nodes->items[i]))))
+        if (same_text(zone, node_zone(cluster, nodes->items[i])))
             return true;
     for (size_t i = 0; i < volumes->n; i++) {
         CLEANUP(freep) char *zones = volume_zones(cluster, volumes->items[i]);
 
-        if (is_among(zone, zones))
+        if (text_list_has(zones, zone))
             return true;
     }
     return false;
@@ -73,8 +62,6 @@ static void find_pod_volumes(struct filter *filter, const Api__Pod *pod,
 
 struct err *filter_start(struct filter *filter, const struct cluster *cluster)
 {
-    const Api__Pod *pod = pod_of(filter, cluster);
-
     if (*filter->node && !has_node(cluster, filter->node))
         return err_new(ERR_NOT_FOUND, "--node: there is no node %s", filter->node);
     if (*filter->zone && !has_zone(cluster, filter->zone))
@@ -82,11 +69,14 @@ struct err *filter_start(struct filter *filter, const struct cluster *cluster)
                        "--zone: no node and no volume is in zone %s (azdiskctl get nodes -o wide "
                        "shows zones)",
                        filter->zone);
-    if (*filter->pod && !pod)
+    if (!*filter->pod)
+        return NULL;
+
+    const Api__Pod *pod = pod_of(filter, cluster);
+    if (!pod)
         return err_new(ERR_NOT_FOUND, "--pod: there is no pod %s in namespace %s", filter->pod,
                        filter->pod_namespace);
-    if (*filter->pod)
-        find_pod_volumes(filter, pod, cluster);
+    find_pod_volumes(filter, pod, cluster);
     return NULL;
 }
 
@@ -133,10 +123,10 @@ static bool is_in_zone(const struct cluster *cluster, enum kind_id kind,
     if (kind == KIND_VOLUMES) {
         CLEANUP(freep) char *zones = volume_zones(cluster, object);
 
-        return is_among(zone, zones) || strcmp(zones, "any") == 0;
+        return text_list_has(zones, zone) || strcmp(zones, "any") == 0;
     }
     const char *node = kind == KIND_NODES ? key_name(object) : attachment_node(object);
-    return same_text(zone, node_zone(cluster, node));
+    return same_text(zone, node_zone(cluster, find_by(&cluster->view.nodes, key_name, node)));
 }
 
 bool filter_passes(const struct filter *filter, const struct overview *overview, enum kind_id kind,

@@ -80,7 +80,8 @@ const struct kube_object *attachment_on(const struct cluster *cluster,
 static char *why_not_zone(const struct cluster *cluster, const struct kube_object *volume,
                           const char *node_name)
 {
-    const char *here = node_zone(cluster, node_name);
+    const struct kube_object *node = find_by(&cluster->view.nodes, key_name, node_name);
+    const char *here = node_zone(cluster, node);
 
     if (!volume_is_created(as_volume(volume)))
         return NULL;

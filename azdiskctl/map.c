@@ -70,7 +70,7 @@ static json_t *node_json(const struct overview *overview, const struct kube_obje
     for (size_t i = 0; i < found.n; i++)
         primaries += attachment_wants(as_attachment(found.items[i]), ROLE_PRIMARY);
     json_t *json =
-        json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone", node_zone(cluster, name),
+        json_pack("{s:s, s:s?, s:b, s:b, s:i, s:i}", "name", name, "zone", node_zone(cluster, node),
                   "ready", node && node_is_ready(KUBE_AS(Api__Node, node)), "pluginReady",
                   status && status->ready_for_volume_allocation, "primaries", primaries, "replicas",
                   (int)found.n - primaries);

@@ -47,9 +47,9 @@ class Image:
         content = json.dumps(configuration).encode()
         manifest = {"Config": "config.json", "RepoTags": [self.name], "Layers": ["layer.tar"]}
         with tarfile.open(archive, "w") as tar:
-            _add(tar, "config.json", content)
-            _add(tar, "layer.tar", layer.read_bytes())
-            _add(tar, "manifest.json", json.dumps([manifest]).encode())
+            add_file(tar, "config.json", content)
+            add_file(tar, "layer.tar", layer.read_bytes())
+            add_file(tar, "manifest.json", json.dumps([manifest]).encode())
         layer.unlink()
         return hashlib.sha256(content).hexdigest()
 
@@ -82,14 +82,11 @@ class Image:
                 entry.type = tarfile.DIRTYPE
                 tar.addfile(entry)
             for name, source in sorted(files.items()):
-                executable = source.stat().st_mode & 0o100
-                _add(tar, name, source.read_bytes(), 0o755 if executable else 0o644)
+                add_file(tar, name, source.read_bytes(), bool(source.stat().st_mode & 0o100))
             for name, text in sorted(self.texts.items()):
-                _add(tar, name, text.encode())
+                add_file(tar, name, text.encode())
             for name, target in sorted(self.links.items()):
-                entry = _entry(name, 0o777)
-                entry.type, entry.linkname = tarfile.SYMTYPE, target
-                tar.addfile(entry)
+                add_link(tar, name, target)
 
 
 def architecture_of_programs(files: Iterable[Path]) -> str:
@@ -107,10 +104,18 @@ def _entry(name: str, mode: int) -> tarfile.TarInfo:
     return entry
 
 
-def _add(tar: tarfile.TarFile, name: str, content: bytes, mode: int = 0o644) -> None:
-    entry = _entry(name, mode)
+def add_file(tar: tarfile.TarFile, name: str, content: bytes, executable: bool = False) -> None:
+    """Of this content, whoever made it and when."""
+    entry = _entry(name, 0o755 if executable else 0o644)
     entry.size = len(content)
     tar.addfile(entry, io.BytesIO(content))
+
+
+def add_link(tar: tarfile.TarFile, name: str, target: str) -> None:
+    """A symbolic one."""
+    entry = _entry(name, 0o777)
+    entry.type, entry.linkname = tarfile.SYMTYPE, target
+    tar.addfile(entry)
 
 
 def _expanded(files: dict[str, Path]) -> dict[str, Path]:

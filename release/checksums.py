@@ -15,10 +15,7 @@ def write_sums(folder: Path) -> None:
 
 def sign(folder: Path, key: Path) -> None:
     """By a private key (PEM, EC or RSA); what openssl asks for it, it asks the user."""
-    _openssl(key, "-sign", key, "-out", folder / SIGNATURE, folder / SUMS)
-
-
-def _openssl(key: Path, *words: str | Path) -> None:
-    done = subprocess.run(["openssl", "dgst", "-sha256", *words], stderr=subprocess.PIPE, text=True)
+    words = ["openssl", "dgst", "-sha256", "-sign", key, "-out", folder / SIGNATURE, folder / SUMS]
+    done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         raise RuntimeError(f"nothing was signed by {key}: {done.stderr.strip().splitlines()[0]}")

@@ -59,7 +59,7 @@ def test_helm_installs_the_chart_with_the_image_of_its_version(tmp_path):
 @pytest.fixture(scope="module")
 def azdiskctl(made, tmp_path_factory):
     """The folder, unpacked."""
-    folder = tmp_path_factory.mktemp("unpacked")
+    folder = tmp_path_factory.mktemp("where users unpack")
     [archive] = RELEASE.glob("azdiskctl-*.tar.gz")
     with tarfile.open(archive) as tar:
         tar.extractall(folder, filter="tar")

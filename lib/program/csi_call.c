@@ -67,6 +67,9 @@ static char *subject_of(const ProtobufCMessage *request)
 void csi_call_log(const struct rpc_outcome *outcome, enum log_level success)
 {
     const struct err *err = outcome->err;
+
+    if (!err && !log_enabled(success))
+        return;
     CLEANUP(freep) char *subject = outcome->request ? subject_of(outcome->request) : mem_strdup("");
 
     if (err)

@@ -7,6 +7,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 enum { FILE_SIZE = 64 * 1024 };
 
@@ -45,16 +46,6 @@ static void take_limits(const char *root, const char *cgroup, const char *file, 
     }
 }
 
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    for (const char *at = list; (at = strstr(at, word)); at += length)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || !at[length]))
-            return true;
-    return false;
-}
-
 /* "0::/path" of version 2, "7:cpu,memory:/path" of version 1. */
 static void take_line(const struct memory_roots *roots, char *line, uint64_t *io)
 {
@@ -65,7 +56,7 @@ static void take_line(const struct memory_roots *roots, char *line, uint64_t *io
         return;
     *controllers++ = '\0';
     *path++ = '\0';
-    if (has_word(controllers, "memory")) {
+    if (text_list_has(controllers, "memory")) {
         CLEANUP(freep) char *root = mem_printf("%s/memory", roots->cgroup);
 
         take_limits(root, path, "memory.limit_in_bytes", io);

@@ -158,6 +158,19 @@ static void test_which(void **state)
         }                                                                                          \
     }
 
+static char *filtered(const struct cluster *cluster, const char *subject, const char *name,
+                      struct filter *filter)
+{
+    CLEANUP(selection_fini) struct selection selection = {0};
+
+    assert_ok(selection_parse(subject, &name, name != NULL, NULL, &selection));
+    assert_ok(filter_start(filter, cluster));
+    selection.filter = filter;
+    CLEANUP(json_decrefp) json_t *document = get_json(cluster, &selection);
+    filter_fini(filter);
+    return names_of(document);
+}
+
 static void test_filters(void **state)
 {
     static const struct {
@@ -187,16 +200,39 @@ static void test_filters(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(filters); i++) {
-        CLEANUP(filter_fini) struct filter filter = filters[i].filter;
-        CLEANUP(selection_fini) struct selection selection = {0};
+        struct filter filter = filters[i].filter;
+        CLEANUP(freep)
+        char *names = filtered(&cluster, filters[i].subject, filters[i].name, &filter);
 
-        assert_ok(selection_parse(filters[i].subject, &filters[i].name, filters[i].name != NULL,
-                                  NULL, &selection));
-        assert_ok(filter_start(&filter, &cluster));
-        selection.filter = &filter;
-        CLEANUP(json_decrefp) json_t *document = get_json(&cluster, &selection);
-        CLEANUP(freep) char *names = names_of(document);
         assert_string_equal(names, filters[i].names);
+    }
+}
+
+/* A disk in several zones, and a zone whose name begins as another does. */
+static void test_zones(void **state)
+{
+#define ZONE(name) "{'segments':{'topology.disk.csi.azure.com/zone':'" name "'}}"
+#define VOLUME_IN(name, zones)                                                                     \
+    "{'metadata':{'name':'" name "'},'status':{'detail':{'volume_id':'" name                       \
+    "','accessible_topology':[" zones "]}}}"
+    static const char text[] =
+        "{'volumes':[" VOLUME_IN("two", ZONE("eastus-1") "," ZONE("eastus-2")) "," VOLUME_IN(
+            "ten", ZONE("eastus-10")) "," VOLUME_IN("anywhere", "") "]}";
+    static const struct {
+        const char *zone, *names;
+    } rows_of_zones[] = {
+        {"eastus-1", "anywhere two "},
+        {"eastus-2", "anywhere two "},
+        {"eastus-10", "anywhere ten "},
+    };
+    CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(text);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows_of_zones); i++) {
+        struct filter filter = FILTER("", rows_of_zones[i].zone, "", "");
+        CLEANUP(freep) char *names = filtered(&cluster, "volumes", NULL, &filter);
+
+        assert_string_equal(names, rows_of_zones[i].names);
     }
 }
 
@@ -294,13 +330,10 @@ static void test_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_which),
-        cmocka_unit_test(test_several_names),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_document),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_filters_of_nothing),
+        cmocka_unit_test(test_texts),         cmocka_unit_test(test_which),
+        cmocka_unit_test(test_several_names), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_document),      cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_zones),         cmocka_unit_test(test_filters_of_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
