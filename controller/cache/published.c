@@ -67,16 +67,21 @@ bool volume_attachment_is_ours(const struct controller *controller,
            (spec->source->persistent_volume_name || spec->source->inline_volume_spec);
 }
 
+char *volume_of_pv_name(const struct controller *controller, const char *name)
+{
+    const struct kube_object *pv = store_get(controller->persistent_volumes, name);
+
+    return pv ? volume_name_of_pv(controller, spec_of(pv)) : NULL;
+}
+
 char *volume_of_volume_attachment(const struct controller *controller,
                                   const struct kube_object *object)
 {
     const Api__VolumeAttachmentSource *source = as_volume_attachment(object)->spec->source;
-    const struct kube_object *pv =
-        source->persistent_volume_name
-            ? store_get(controller->persistent_volumes, source->persistent_volume_name)
-            : NULL;
 
-    return volume_name_of_pv(controller, pv ? spec_of(pv) : source->inline_volume_spec);
+    return source->persistent_volume_name
+               ? volume_of_pv_name(controller, source->persistent_volume_name)
+               : volume_name_of_pv(controller, source->inline_volume_spec);
 }
 
 struct list_of_objects {

@@ -26,6 +26,10 @@ char *volume_of_volume_attachment(const struct controller *controller,
                                   const struct kube_object *object)
     __attribute__((warn_unused_result));
 
+/* The same of a PersistentVolume by its name. */
+char *volume_of_pv_name(const struct controller *controller, const char *name)
+    __attribute__((warn_unused_result));
+
 /* The volume is on the node, if only until it is unpublished. */
 bool kubernetes_has_on_node(const struct controller *controller, const char *volume_name,
                             const char *node);

@@ -2,8 +2,9 @@
 
 #include "lib/base/alloc.h"
 
-/* What ControllerPublishVolume would do there, which Kubernetes has had an answer to. */
-static enum attachment_answer publish_again(const struct recovery_snapshot *in, size_t here)
+/* What ControllerPublishVolume would do there, which Kubernetes has had an answer to, or waits for.
+ * `elsewhere` are the other nodes, and then the others. */
+static struct publish_plan publish_again(const struct recovery_snapshot *in, size_t here)
 {
     CLEANUP(freep)
     struct publish_standing *elsewhere =
@@ -17,16 +18,13 @@ static enum attachment_answer publish_again(const struct recovery_snapshot *in, 
             elsewhere[publish.n_elsewhere++] = in->nodes[i].standing;
     for (size_t i = 0; i < in->n_others; i++)
         elsewhere[publish.n_elsewhere++] = in->others[i];
-    return publish_decide(&publish).answer;
+    return publish_decide(&publish);
 }
 
-static enum recovery_step next_of_node(const struct recovery_snapshot *in, size_t here)
+static enum recovery_step next_of_attached(const struct recovery_node *node,
+                                           enum attachment_answer answer)
 {
-    const struct recovery_node *node = &in->nodes[here];
-
-    if (!node->attached || node->leaving || !node->node_exists)
-        return RECOVERY_NONE;
-    switch (publish_again(in, here)) {
+    switch (answer) {
     case ANSWER_CREATE:
         return RECOVERY_WRITE_ATTACHMENT;
     case ANSWER_PROMOTE:
@@ -36,6 +34,31 @@ static enum recovery_step next_of_node(const struct recovery_snapshot *in, size_
     default:
         return RECOVERY_NONE;
     }
+}
+
+/* One that is deleted already gives way by itself. */
+static bool is_unpublished(const struct recovery_snapshot *in, const struct publish_plan *publish)
+{
+    size_t nodes = in->n_nodes - 1; /* come first in `elsewhere` */
+
+    return publish->answer == ANSWER_REFUSE && publish->holder >= nodes &&
+           in->others[publish->holder - nodes].phase != PHASE_DELETED_WHILE_PUBLISHED;
+}
+
+static struct recovery_plan next_of_node(const struct recovery_snapshot *in, size_t here)
+{
+    const struct recovery_node *node = &in->nodes[here];
+    struct recovery_plan plan = {.step = RECOVERY_NONE, .node = here};
+
+    if (node->leaving || !node->node_exists)
+        return plan;
+    struct publish_plan publish = publish_again(in, here);
+    if (is_unpublished(in, &publish))
+        return (struct recovery_plan){
+            .step = RECOVERY_DEMOTE, .node = here, .other = publish.holder - (in->n_nodes - 1)};
+    if (node->attached)
+        plan.step = next_of_attached(node, publish.answer);
+    return plan;
 }
 
 /* One that is deleted goes once its disk is attached nowhere, and its PersistentVolume after it. */
@@ -56,6 +79,6 @@ struct recovery_plan recovery_decide(const struct recovery_snapshot *in)
     if (in->volume == RECOVERY_NO_VOLUME)
         return next_of_volume(in);
     for (size_t i = 0; i < in->n_nodes && in->volume == RECOVERY_VOLUME_READY && !plan.step; i++)
-        plan = (struct recovery_plan){.step = next_of_node(in, i), .node = i};
+        plan = next_of_node(in, i);
     return plan;
 }

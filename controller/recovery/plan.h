@@ -10,7 +10,9 @@
  *   - nothing is recovered for a volume that is being deleted, and nothing is published to a node
  *     that is gone or for a VolumeAttachment that is being deleted. For the latter, only the
  *     AzVolume is recovered, so that the volume can be unpublished;
- *   - a publish that ControllerPublishVolume would refuse is not recovered either.
+ *   - a publish that ControllerPublishVolume would refuse is not recovered either. If it would be
+ *     refused because of a node for which there is no VolumeAttachment, the record of that node
+ *     is to give its role back: another driver has unpublished the volume there (docs/moving.md).
  */
 #pragma once
 
@@ -48,12 +50,13 @@ enum recovery_step {
                                        claim */
     RECOVERY_WRITE_ATTACHMENT,      /* of node `node`, as a replica */
     RECOVERY_PROMOTE,               /* the attachment of node `node` */
-    RECOVERY_KEEP, /* the same: remove a detach request, which Kubernetes did not make */
+    RECOVERY_KEEP,   /* the same: remove a detach request, which Kubernetes did not make */
+    RECOVERY_DEMOTE, /* attachment `other`, which is in the way of a publish to node `node` */
 };
 
 struct recovery_plan {
     enum recovery_step step;
-    size_t node;
+    size_t node, other; /* indexes into `nodes` and `others` */
 };
 
 struct recovery_plan recovery_decide(const struct recovery_snapshot *in);

@@ -12,6 +12,7 @@
 #include "controller/cache/published.h"
 #include "controller/cache/volume_name.h"
 #include "controller/recovery/plan.h"
+#include "controller/recovery/unpublished.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
@@ -86,6 +87,7 @@ struct view {
     struct kube_object **volume_attachments; /* referenced; beside the nodes */
     struct kube_object **attachments;        /* the same; NULL where there is none */
     struct recovery_node *nodes;
+    struct kube_object **other_attachments; /* referenced; beside the others */
     struct publish_standing *others;
     struct recovery_snapshot in;
 };
@@ -96,9 +98,12 @@ static void view_fini(struct view *s)
         kube_object_unref(s->volume_attachments[i]);
         kube_object_unref(s->attachments[i]);
     }
+    for (size_t i = 0; i < s->in.n_others; i++)
+        kube_object_unref(s->other_attachments[i]);
     free(s->volume_attachments);
     free(s->attachments);
     free(s->nodes);
+    free(s->other_attachments);
     free(s->others);
     kube_object_unref(s->volume);
     kube_object_unref(s->pv);
@@ -133,11 +138,14 @@ static void add_node(struct view *s, struct kube_object *object)
     };
 }
 
-static void add_other(struct view *s, const struct kube_object *attachment)
+static void add_other(struct view *s, struct kube_object *attachment)
 {
+    size_t n = s->in.n_others;
+
     for (size_t i = 0; i < s->in.n_nodes; i++)
         if (s->attachments[i] == attachment)
             return;
+    ARRAY_ADD(s->other_attachments, n) = kube_object_ref(attachment);
     ARRAY_ADD(s->others, s->in.n_others) = attachment_standing_of(s->controller, attachment);
 }
 
@@ -179,6 +187,8 @@ static bool still_holds(enum recovery_step step, const struct kube_object *now)
         return pv_is_bound(now);
     case RECOVERY_WRITE_ATTACHED_VOLUME:
         return volume_attachment_is_attached(now);
+    case RECOVERY_DEMOTE:
+        return !kube_is_deleting(now->metadata);
     default:
         return volume_attachment_is_attached(now) && !kube_is_deleting(now->metadata);
     }
@@ -197,7 +207,10 @@ static struct err *is_true_now(struct task *self, struct view *s, const struct r
 
     *ret = !err && strcmp(now->metadata->uid, seen->metadata->uid) == 0 &&
            still_holds(plan->step, now);
-    return err_unless(err, ERR_NOT_FOUND);
+    TRY(err_unless(err, ERR_NOT_FOUND));
+    if (!*ret || plan->step != RECOVERY_DEMOTE)
+        return NULL;
+    return unpublished_read(self, s->controller, s->other_attachments[plan->other], ret);
 }
 
 /* ---- steps ---- */
@@ -268,6 +281,23 @@ static struct err *keep(struct task *self, struct view *s, const struct kube_obj
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
+/* As ControllerUnpublishVolume has it: nobody has called it when there was another driver. */
+static struct err *demote(struct task *self, struct view *s, const struct recovery_plan *plan)
+{
+    struct controller *controller = s->controller;
+    const struct kube_object *attachment = s->other_attachments[plan->other];
+
+    TRY(cached_patch(self, controller->leader_kube, controller->attachments, attachment,
+                     if_unchanged(attachment, attachment_role_json(for_replica())), NULL));
+    events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, attachment->metadata, EVENT_NORMAL,
+                  "Recovered", "Recover",
+                  "This AzVolumeAttachment is no longer the primary because Kubernetes has volume "
+                  "%s unpublished from node %s, and wants it on node %s",
+                  s->name, as_attachment(attachment)->spec->node_name,
+                  as_volume_attachment(s->volume_attachments[plan->node])->spec->node_name);
+    return NULL;
+}
+
 static struct err *take_step(struct task *self, struct view *s, const struct recovery_plan *plan)
 {
     switch (plan->step) {
@@ -282,6 +312,8 @@ static struct err *take_step(struct task *self, struct view *s, const struct rec
         return promote(self, s, plan->node);
     case RECOVERY_KEEP:
         return keep(self, s, s->attachments[plan->node]);
+    case RECOVERY_DEMOTE:
+        return demote(self, s, plan);
     }
     abort();
 }

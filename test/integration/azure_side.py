@@ -19,3 +19,8 @@ def delete_disk(azure_sdk: ComputeManagementClient, name: str) -> None:
 def attach(azure_sdk: ComputeManagementClient, disk: str, vm: str, at: int) -> None:
     azure_sdk.virtual_machines.begin_attach_detach_data_disks(
         simulator.GROUP, vm, {"dataDisksToAttach": [{"diskId": disk, "lun": at}]}, polling_interval=0.1).result()
+
+
+def detach(azure_sdk: ComputeManagementClient, disk: str, vm: str) -> None:
+    azure_sdk.virtual_machines.begin_attach_detach_data_disks(
+        simulator.GROUP, vm, {"dataDisksToDetach": [{"diskId": disk}]}, polling_interval=0.1).result()

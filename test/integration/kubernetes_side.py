@@ -43,13 +43,13 @@ def remove(world: World, pv: str) -> None:
 
 
 @contextmanager
-def volume_attachment(world: World, pv: str, node: str) -> Iterator[str]:
-    """A VolumeAttachment that the attacher has answered: attached."""
+def volume_attachment(world: World, pv: str, node: str, attached: bool = True) -> Iterator[str]:
+    """A VolumeAttachment that the attacher has answered: attached; or has not yet."""
     storage, name = client.StorageV1Api(world.client), f"{pv}-{node}"
     storage.create_volume_attachment({
         "metadata": {"name": name, "finalizers": [f"external-attacher/{world.driver.replace('.', '-')}"]},
         "spec": {"attacher": world.driver, "nodeName": node, "source": {"persistentVolumeName": pv}}})
-    storage.patch_volume_attachment_status(name, {"status": {"attached": True}})
+    storage.patch_volume_attachment_status(name, {"status": {"attached": attached}})
     try:
         yield name
     finally:

@@ -8,7 +8,7 @@ import pytest
 from azsim import simulator
 from cluster.waiting import until
 
-from .azure_side import attach, make_disk
+from .azure_side import attach, detach, make_disk
 from .calls import SHARED, create, delete, publish, refused, unpublish
 from .driver_world import GROUP, Controller
 from .kubernetes_side import forget, persistent_volume, unpublishing, volume_attachment
@@ -235,6 +235,62 @@ def test_a_disk_without_a_record_that_is_attached_stays(world, controller, azure
     assert disks(world) == ["pvc-1"]
 
 
+# ---- of before another driver ----
+
+@pytest.mark.parametrize("attached", [True, False], ids=["attached", "asked-for"])
+def test_a_primary_that_another_driver_has_moved_is_none_any_more(world, controller, azure_sdk, attached):
+    """Version 1 had the cluster for a while, knew nothing of the records, and detached the disk here; or the records are
+    of a backup."""
+    volume, (first, second, _) = create(controller), world.nodes
+    publish(controller, volume.volume_id, first)
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
+    controller.end()
+    if attached:
+        detach(azure_sdk, volume.volume_id, first)
+    with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+        with volume_attachment(world, pv, second, attached):
+            controller.start()
+            if not attached:
+                until(lambda: is_published(controller, volume.volume_id, second), "it is published")
+            until(lambda: world.roles("pvc-1").get("b") == "Primary Attached", "where Kubernetes has it")
+            until(lambda: world.roles("pvc-1").get("a") == "Replica Attached", "and not where it had it")
+
+
+def is_published(controller, volume: str, node: str) -> bool:
+    """csi-attacher asks again, too."""
+    try:
+        publish(controller, volume, node)
+    except grpc.RpcError as error:
+        assert error.code() in (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED), error
+        return False
+    return True
+
+
+@contextmanager
+def mounted(world, node: str, volume_id: str):
+    """By kubelet's word."""
+    in_use = [f"kubernetes.io/csi/{world.driver}^{volume_id}"]
+    world.core.patch_node_status(node, {"status": {"volumesInUse": in_use}})
+    yield
+    world.core.patch_node_status(node, {"status": {"volumesInUse": None}})
+
+
+def test_a_primary_whose_node_has_it_mounted_stays(world, controller):
+    """Whatever VolumeAttachments say: there would be two writers."""
+    volume, (first, second, _) = create(controller), world.nodes
+    publish(controller, volume.volume_id, first)
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "three attachments")
+    with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv, mounted(world, first, volume.volume_id):
+        with volume_attachment(world, pv, second, False):
+            with refused("FAILED_PRECONDITION", first):
+                publish(controller, volume.volume_id, second)
+            controller.end()
+            controller.start()
+            with refused("FAILED_PRECONDITION", first):
+                publish(controller, volume.volume_id, second)
+            assert world.roles("pvc-1")["a"] == "Primary Attached"
+
+
 # ---- from upstream's driver, version 2 ----
 
 STAMPS = {f"{GROUP}/apiversion": "v1beta2", f"{GROUP}/request-id": "8c5a1c1e-0d1f-4b8e-9a53-0b2d1f6a7e11",
@@ -380,6 +436,6 @@ def test_a_record_that_has_lost_its_status(world, controller, azure_sdk, disk_by
         unpublish(controller, volume, world.nodes[0])
         until(lambda: world.roles("kept") == {}, "it is detached")
         world.patch("azvolumes", "kept", {"status": None}, status=True)
-        publish(controller, volume, world.nodes[1])
+        until(lambda: is_published(controller, volume, world.nodes[1]), "it is published")
         until(lambda: world.roles("kept") == {"b": "Primary Attached"}, "the same disk, on another node")
         assert [d["name"] for d in world.azure.control("GET", "disks")["disks"]] == ["kept"]

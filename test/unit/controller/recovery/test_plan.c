@@ -12,6 +12,7 @@ static const char *const step_names[] = {
     [RECOVERY_WRITE_ATTACHMENT] = "write-attachment",
     [RECOVERY_PROMOTE] = "promote",
     [RECOVERY_KEEP] = "keep",
+    [RECOVERY_DEMOTE] = "demote",
 };
 
 static const struct {
@@ -49,8 +50,18 @@ static const struct {
      PHASE_ABSENT, "none"},
     {"being detached", "bound attached", RECOVERY_VOLUME_READY, PHASE_LEAVING, PHASE_ABSENT,
      "none"},
-    {"one writer has one node", "bound attached", RECOVERY_VOLUME_READY, PHASE_ABSENT,
+    {"the primary on record is nobody's", "bound attached", RECOVERY_VOLUME_READY, PHASE_ABSENT,
+     PHASE_PRIMARY_ATTACHED, "demote"},
+    {"even where it is one here, too", "bound attached", RECOVERY_VOLUME_READY,
+     PHASE_PRIMARY_ATTACHED, PHASE_PROMOTING, "demote"},
+    {"it is in the way of what the attacher asks for", "bound", RECOVERY_VOLUME_READY, PHASE_ABSENT,
+     PHASE_PRIMARY_PENDING, "demote"},
+    {"nobody wants the volume anywhere", "bound attached leaving", RECOVERY_VOLUME_READY,
+     PHASE_ABSENT, PHASE_PRIMARY_ATTACHED, "none"},
+    {"nor on a node that is gone", "bound attached no-node", RECOVERY_VOLUME_READY, PHASE_ABSENT,
      PHASE_PRIMARY_ATTACHED, "none"},
+    {"one that is deleted gives way", "bound attached", RECOVERY_VOLUME_READY, PHASE_ABSENT,
+     PHASE_DELETED_WHILE_PUBLISHED, "none"},
     {"a claim that is gone", "", RECOVERY_NO_VOLUME, PHASE_ABSENT, PHASE_ABSENT, "none"},
     {"gone while a node has it, which is to be told apart", "attached leaving no-node",
      RECOVERY_NO_VOLUME, PHASE_ABSENT, PHASE_ABSENT, "write-attached-volume"},
@@ -103,11 +114,38 @@ static void test_many_writers(void **state)
     assert_int_equal(recovery_decide(&in).step, RECOVERY_NONE);
 }
 
+/* Of two nodes that Kubernetes has it on neither is in the other's way by mistake; a record of a
+ * third is. */
+static void test_whose_record_is_in_the_way(void **state)
+{
+    struct recovery_node nodes[2];
+    const struct publish_standing others[] = {{.phase = PHASE_REPLICA_ATTACHED},
+                                              {.phase = PHASE_PRIMARY_ATTACHED, .on_record = true}};
+    struct recovery_snapshot in = {.bound = true,
+                                   .volume = RECOVERY_VOLUME_READY,
+                                   .single_writer = true,
+                                   .nodes = nodes,
+                                   .n_nodes = COUNT_OF(nodes),
+                                   .others = others};
+
+    (void)state;
+    nodes[0] = (struct recovery_node){
+        .attached = true, .node_exists = true, .standing.phase = PHASE_PRIMARY_ATTACHED};
+    nodes[1] = (struct recovery_node){.node_exists = true, .standing.phase = PHASE_ABSENT};
+    assert_int_equal(recovery_decide(&in).step, RECOVERY_NONE);
+    in.n_others = COUNT_OF(others);
+    struct recovery_plan plan = recovery_decide(&in);
+    assert_int_equal(plan.step, RECOVERY_DEMOTE);
+    assert_int_equal(plan.other, 1);
+    assert_int_equal(plan.node, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_whose_record_is_in_the_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
