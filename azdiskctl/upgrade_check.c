@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/upgrade_path.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
 #include "lib/json/parse.h"
@@ -12,6 +13,7 @@
 #define LABEL_INSTANCE "app.kubernetes.io/instance"
 #define HELM_NAME "meta.helm.sh/release-name"
 #define HELM_NAMESPACE "meta.helm.sh/release-namespace"
+#define HELM_POLICY "helm.sh/resource-policy"
 
 struct check {
     const json_t *plan;
@@ -70,6 +72,16 @@ static char *whose(const json_t *object)
                    : mem_strdup("it is not of this release, nor of any other of Helm's");
 }
 
+/* Helm deletes what it has made for this release and the chart lacks. */
+static bool would_go(const json_t *plan, const json_t *object)
+{
+    const json_t *annotations = json_object_get(metadata_of(object), "annotations");
+    CLEANUP(freep) char *release = release_of(object);
+
+    return same_text(release, text_of(plan, "release")) &&
+           !same_text(text_of(annotations, HELM_POLICY), "keep");
+}
+
 static bool has_text(const json_t *texts, const char *text)
 {
     const json_t *one;
@@ -80,6 +92,12 @@ static bool has_text(const json_t *texts, const char *text)
             return true;
     }
     return false;
+}
+
+/* The chart does not have it. */
+static bool is_left(const struct pair *pair)
+{
+    return json_is_true(json_object_get(pair->wanted, "left"));
 }
 
 /* ---- obstacles ---- */
@@ -170,15 +188,16 @@ static bool serves(const json_t *definition, const char *version)
     return false;
 }
 
+/* Of the three of VolumeSnapshots nothing is needed. */
 static void judge_definition(struct check *check, const struct pair *pair)
 {
     const char *version = text_of(pair->wanted, "storage");
 
-    if (json_is_true(json_object_get(pair->wanted, "installed"))) {
+    if (!is_left(pair)) {
         judge_stored_versions(check, pair);
         return;
     }
-    if (pair->found && serves(pair->found, version))
+    if (!version || (pair->found && serves(pair->found, version)))
         return;
     add(check, pair->wanted,
         pair->found ? mem_printf("it does not serve version %s, and crds.create is false", version)
@@ -186,27 +205,34 @@ static void judge_definition(struct check *check, const struct pair *pair)
         mem_strdup("kubectl apply -f crds/, or set crds.create=true"));
 }
 
-/* ---- versions ---- */
+/* ---- what Helm would delete ---- */
 
-struct version {
-    long major, minor;
-};
-
-/* "0.1.0", "v0.1.0-rc.1" */
-static bool version_parse(const char *text, struct version *ret)
+static void judge_left_definition(struct check *check, const struct pair *pair)
 {
-    char *end;
-
-    if (!text)
-        return false;
-    text += *text == 'v';
-    ret->major = strtol(text, &end, 10);
-    if (end == text || *end != '.')
-        return false;
-    text = end + 1;
-    ret->minor = strtol(text, &end, 10);
-    return end != text && (*end == '.' || *end == '\0');
+    add(check, pair->wanted,
+        mem_strdup("the release has it and the chart has not: Helm would delete it, and with it "
+                   "every object of that kind"),
+        mem_printf("kubectl annotate crd %s " HELM_POLICY "=keep (docs/moving.md)",
+                   name_of(pair->wanted)));
 }
+
+static void judge_left_daemon_set(struct check *check, const struct pair *pair)
+{
+    const json_t *status = json_object_get(pair->found, "status");
+    long long nodes = json_integer_value(json_object_get(status, "desiredNumberScheduled"));
+
+    if (nodes == 0)
+        return;
+    add(check, pair->wanted,
+        mem_printf("Helm would delete it, %lld node%s it, and the chart has no node plug-in for "
+                   "Windows",
+                   nodes, nodes == 1 ? " uses" : "s use"),
+        mem_strdup("leave that driver to the volumes of Windows nodes, and install this one beside "
+                   "it (docs/install.md); or, if these have none: helm upgrade that driver with "
+                   "windows.enabled=false first"));
+}
+
+/* ---- versions ---- */
 
 static bool runs_our_controller(const json_t *deployment)
 {
@@ -222,29 +248,15 @@ static bool runs_our_controller(const json_t *deployment)
     return false;
 }
 
-/* One minor version after the other, and none back: what one renames, the next does not know by its
- * old name any more. Microsoft's charts count otherwise. */
+/* Microsoft's charts count otherwise. */
 static void judge_version(struct check *check, const struct pair *pair)
 {
-    const char *is = label_of(pair->found, LABEL_VERSION),
-               *wanted = text_of(check->plan, "version");
-    struct version from, to;
+    char *wrong, *todo;
 
-    if (!runs_our_controller(pair->found) || !version_parse(is, &from) ||
-        !version_parse(wanted, &to))
-        return;
-    if (from.major > to.major || (from.major == to.major && from.minor > to.minor))
-        add(check, pair->wanted,
-            mem_printf("version %s is installed, and this chart's is %s, which is older", is,
-                       wanted),
-            mem_printf("use a chart of version %ld.%ld or later, or go back by helm rollback",
-                       from.major, from.minor));
-    else if (from.major == to.major && to.minor - from.minor > 1)
-        add(check, pair->wanted,
-            mem_printf("version %s is installed, and this chart's is %s: a minor version must not "
-                       "be skipped",
-                       is, wanted),
-            mem_printf("upgrade to a chart of version %ld.%ld first", from.major, from.minor + 1));
+    if (runs_our_controller(pair->found) &&
+        !upgrade_path_is_open(label_of(pair->found, LABEL_VERSION), text_of(check->plan, "version"),
+                              &wrong, &todo))
+        add(check, pair->wanted, wrong, todo);
 }
 
 /* ---- what cannot be changed ---- */
@@ -262,6 +274,8 @@ struct kind {
     struct fixed fixed[MOST_FIXED];
     const char *deleted; /* what follows from deleting the object, for something fixed to change */
     void (*judge)(struct check *check, const struct pair *pair); /* NULL: nothing else is wrong */
+    /* The same of an object that Helm would delete. */
+    void (*judge_left)(struct check *check, const struct pair *pair);
 };
 
 #define RBAC "rbac.authorization.k8s.io", "v1"
@@ -295,10 +309,12 @@ static const struct kind kinds[] = {
      .judge = judge_version},
     {.resource = {APPS, "daemonsets", "DaemonSet", true, NULL},
      .fixed = {{"spec", "selector", "null"}},
-     .deleted = PODS_START_ANEW},
+     .deleted = PODS_START_ANEW,
+     .judge_left = judge_left_daemon_set},
     {.resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                   "CustomResourceDefinition", false, NULL},
-     .judge = judge_definition},
+     .judge = judge_definition,
+     .judge_left = judge_left_definition},
     {.resource = {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
                   "MutatingWebhookConfiguration", false, NULL},
      .judge = judge_webhook},
@@ -350,10 +366,15 @@ static void judge(struct check *check, const struct pair *pair)
 {
     const struct kind *kind = kind_named(text_of(pair->wanted, "kind"));
 
-    for (size_t i = 0; kind && pair->found && i < MOST_FIXED && kind->fixed[i].member; i++)
+    if (!kind)
+        return;
+    for (size_t i = 0; pair->found && !is_left(pair) && i < MOST_FIXED && kind->fixed[i].member;
+         i++)
         judge_fixed(check, kind, &kind->fixed[i], pair);
-    if (kind && kind->judge)
+    if (kind->judge)
         kind->judge(check, pair);
+    if (kind->judge_left && is_left(pair) && would_go(check->plan, pair->found))
+        kind->judge_left(check, pair);
 }
 
 /* ---- the document ---- */

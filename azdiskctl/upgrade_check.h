@@ -8,9 +8,9 @@
  *   {"release": "NAMESPACE/NAME", "version": "0.1.0", "objects": [...]}
  *
  * An object has kind, metadata, and those of its members that are compared. A
- * CustomResourceDefinition has "versions" in the place of its spec, and "storage", one of them; and
- * "installed": whether the chart installs it, or somebody else has. A
- * MutatingWebhookConfiguration has "service". Pure.
+ * CustomResourceDefinition has "versions" in the place of its spec, and "storage", one of them, if
+ * the driver needs it. A MutatingWebhookConfiguration has "service". "left": true has what the
+ * chart does not: if it is of the release, as Microsoft's charts have it, Helm deletes it. Pure.
  */
 #pragma once
 

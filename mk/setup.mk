@@ -29,6 +29,6 @@ $(PYTHON): | $(if $(INSTALLING),install-packages)
 cluster-tools: $(PYTHON)
 	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build()'
 
-# Kubernetes' own end-to-end suite.
+# Kubernetes' own end-to-end suite, and the driver that users move from.
 suite-tools: cluster-tools
-	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build(tools.SUITE)'
+	@PYTHONPATH=test PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -c 'from cluster import tools; tools.build(tools.SUITE); tools.build(tools.VERSION_1)'

@@ -8,6 +8,7 @@ import re
 from functools import cache
 
 import pytest
+import report
 
 from .chart import (SECTIONS, SNAPSHOTS, TREE, VALUES, containers, is_about, nested, notes, of_kind, refusal, render,
                     template)
@@ -33,9 +34,7 @@ def test_every_value_is_decided(chart):
     counts = decided(chart)
     assert sum(counts.values()) == CHARTS[chart]
     assert counts["refused"] <= MOST_REFUSED
-    report = json.loads(REPORT.read_text()) if REPORT.exists() else {}
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    REPORT.write_text(json.dumps(report | {f"values_{chart}": counts}, indent=2) + "\n")
+    report.merge(REPORT, {f"values_{chart}": counts})
 
 
 def test_each_is_decided_once_and_for_a_reason():

@@ -5,8 +5,9 @@ import json
 from functools import cache
 
 import pytest
+from cluster import tools
 
-from .chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, every_value_changed, of_kind, render
+from .chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, documents, every_value_changed, helm, of_kind, render
 
 NAME = "csi-azuredisk-upgrade-check"
 FIXED = ("CSIDriver", "StorageClass", "ClusterRoleBinding", "RoleBinding", "Deployment", "DaemonSet", "CustomResourceDefinition",
@@ -14,6 +15,8 @@ FIXED = ("CSIDriver", "StorageClass", "ClusterRoleBinding", "RoleBinding", "Depl
 CHOICES = {"by default": {}, "nominate": {"placement.mode": "nominate"},
            "everything": every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | {
                "upgradeCheck.enabled": True, "installCheck.enabled": True, "serviceAccount.create": True, "rbac.create": True}}
+# Not those that the driver makes again, or only its own pods use.
+TAKEN_FROM_USERS = ("CustomResourceDefinition", "DaemonSet", "Deployment", "Namespace", "StorageClass", "VolumeSnapshotClass")
 each_choice = pytest.mark.parametrize("choice", CHOICES)
 
 
@@ -38,7 +41,7 @@ def key(document: dict) -> tuple:
 
 @each_choice
 def test_the_plan_has_every_object_that_cannot_be_changed_at_will(choice):
-    planned = {key(d): d for d in plan_of(objects(choice))["objects"] if d.get("installed") is not False}
+    planned = {key(d): d for d in plan_of(objects(choice))["objects"] if not d.get("left")}
     rendered = {key(d): d for d in objects(choice) if d["kind"] in FIXED and not is_hook(d)}
     assert planned.keys() == rendered.keys()
     for name, document in rendered.items():
@@ -64,10 +67,25 @@ def test_the_plan_has_the_service_of_the_webhook():
 
 @pytest.mark.parametrize("creates", [True, False])
 def test_definitions_are_installed_or_looked_for(creates):
-    found = [d for d in plan_of(render({"crds.create": creates}))["objects"] if d["kind"] == "CustomResourceDefinition"]
+    found = [d for d in plan_of(render({"crds.create": creates}))["objects"] if "storage" in d]
     assert len(found) == 4
     for definition in found:
-        assert definition["installed"] is creates and definition["storage"] in definition["versions"]
+        assert definition["left"] is not creates and definition["storage"] in definition["versions"]
+
+
+def of_microsoft(version: str, values: dict) -> list[dict]:
+    chart = str(tools.microsofts_chart(version))
+    return documents(helm("template", "release", chart, "--namespace", "kube-system", values=values).stdout)
+
+
+@pytest.mark.parametrize("version", ["v1.33.0", "v2.0.0-beta.6"])
+def test_nothing_of_microsofts_charts_is_deleted_without_a_look(version):
+    """Of the kinds whose deletion takes something from users. Their values may have other names for it."""
+    values = {"snapshot.enabled": True, "windows.dsName": "win"}
+    before = {key(d) for d in of_microsoft(version, values) if d["kind"] in TAKEN_FROM_USERS}
+    after = {key(d) for d in render(SNAPSHOTS | values) if d["kind"] in TAKEN_FROM_USERS}
+    looked_at = {key(d) for d in plan_of(render(SNAPSHOTS | values))["objects"] if d.get("left")}
+    assert ("DaemonSet", "kube-system", "win") in before - after <= looked_at
 
 
 @each_choice

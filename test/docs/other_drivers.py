@@ -24,13 +24,13 @@ KINDS = {
 }
 
 BEFORE_MOVING = """\
-What the other charts install and this one does not:
+[moving.md](moving.md) has the commands, and the way back. What the other charts install and this one does not:
 
 - A kube-scheduler of its own (version 2), unless `schedulerExtender.scheduler.enabled` is true. Without it, pods with
   `schedulerName: csi-azuredisk-scheduler-extender` wait ([scheduling.md](scheduling.md#a-second-scheduler)). With it, remove
   `image.kubeScheduler.tag` from the file: a scheduler as old as version 2's does not go with the cluster, and is refused.
 - The definitions of VolumeSnapshots, with `snapshot.enabled` ([snapshots.md](snapshots.md#installing)).
-- A node plug-in for Windows: volumes cannot be used on Windows nodes.
+- A node plug-in for Windows: volumes cannot be used on Windows nodes. In a cluster that has some, the upgrade check stops Helm.
 
 Some defaults differ from those of both charts, and a file with all values of one of them keeps the old defaults:
 

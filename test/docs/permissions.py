@@ -175,9 +175,12 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
          " csi-azuredisk-snapshot-controller-leaderelection-role", "list"): "the same",
         ("deployments.apps: csi-azuredisk-controller csi-azuredisk-scheduler csi-azuredisk-scheduler-extender "
          "csi-snapshot-controller", "list"): "which version is installed; selectors cannot be changed",
-        ("daemonsets.apps: csi-azuredisk-node", "list"): "the same of its selector",
+        ("daemonsets.apps: csi-azuredisk-node csi-azuredisk-node-win", "list"):
+            "the same of its selector; Windows nodes have one of Microsoft's charts, which Helm would delete",
         ("customresourcedefinitions.apiextensions.k8s.io: azdrivernodes.disk.csi.azure.com azsnapshots.disk.csi.azure.com "
-         "azvolumeattachments.disk.csi.azure.com azvolumes.disk.csi.azure.com", "list"): "which versions are served, and stored",
+         "azvolumeattachments.disk.csi.azure.com azvolumes.disk.csi.azure.com volumesnapshotclasses.snapshot.storage.k8s.io "
+         "volumesnapshotcontents.snapshot.storage.k8s.io volumesnapshots.snapshot.storage.k8s.io", "list"):
+            "which versions are served, and stored; those of snapshots are of Microsoft's charts, and Helm would delete them",
         ("mutatingwebhookconfigurations.admissionregistration.k8s.io: azuredisk-placement", "list"): "whose it is",
     },
 }
@@ -258,7 +261,7 @@ ACCOUNTS = {
     "csi-azuredisk-scheduler-sa": "the chart's own kube-scheduler",
     "csi-snapshot-controller-sa": "the snapshot-controller",
     "csi-azuredisk-install-check-sa": "the Pod of `helm test`",
-    "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, by its name",
+    "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, or has of another chart, by its name",
 }
 
 

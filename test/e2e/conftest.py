@@ -1,11 +1,10 @@
 """One cluster with the driver for all end-to-end tests of a process; what they measure is in build/reports/e2e.json."""
 
-import fcntl
-import json
 import os
 from pathlib import Path
 
 import pytest
+import report
 from azsim import simulator
 from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
@@ -93,12 +92,6 @@ def timeline(cluster):
 def pytest_terminal_summary(terminalreporter):
     if not _measured:
         return
-    REPORT.parent.mkdir(parents=True, exist_ok=True)
-    with REPORT.open("a+") as report:
-        fcntl.flock(report, fcntl.LOCK_EX)  # another process runs the other files
-        report.seek(0)
-        found = json.loads(report.read() or "{}") | _measured
-        report.truncate(0)
-        report.write(json.dumps(found, indent=2) + "\n")
+    report.merge(REPORT, _measured)  # another process runs the other files
     for what, figure in _measured.items():
         terminalreporter.write_line(f"{what}: {figure}")

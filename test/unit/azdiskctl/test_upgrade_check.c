@@ -125,9 +125,9 @@ static void test_what_cannot_be_changed(void **state)
     check_rows(rows, COUNT_OF(rows));
 }
 
-#define DEFINITION(installed)                                                                      \
+#define DEFINITION(left)                                                                           \
     "{'kind':'CustomResourceDefinition','metadata':{'name':'d'},'versions':['v1beta2','v1beta3']," \
-    "'storage':'v1beta3','installed':" installed "}"
+    "'storage':'v1beta3','left':" left "}"
 #define STORED(versions) "{'status':{'storedVersions':[" versions "]}}"
 #define SERVED(version, served) "{'spec':{'versions':[{'name':'" version "','served':" served "}]}}"
 #define APPLY "\n  to do:  kubectl apply -f crds/, or set crds.create=true"
@@ -135,19 +135,58 @@ static void test_what_cannot_be_changed(void **state)
 static void test_definitions(void **state)
 {
     static const struct row rows[] = {
-        {DEFINITION("true"), "null", ""},
-        {DEFINITION("true"), STORED("'v1beta2','v1beta3'"), ""},
-        {DEFINITION("true"), STORED("'v1beta1','v1beta2'"),
+        {DEFINITION("false"), "null", ""},
+        {DEFINITION("false"), STORED("'v1beta2','v1beta3'"), ""},
+        {DEFINITION("false"), STORED("'v1beta1','v1beta2'"),
          "objects may be stored in version v1beta1, which the chart's definition lacks\n"
          "  to do:  kubectl get d -A -o json | kubectl replace -f - && kubectl patch crd d "
          "--subresource=status --type=merge -p '{\"status\":{\"storedVersions\":[\"v1beta3\"]}}' "
          "(docs/upgrading.md)"},
-        {DEFINITION("false"), SERVED("v1beta3", "true"), ""},
-        {DEFINITION("false"), SERVED("v1beta3", "false"),
+        {DEFINITION("true"), SERVED("v1beta3", "true"), ""},
+        {DEFINITION("true"), SERVED("v1beta3", "false"),
          "it does not serve version v1beta3, and crds.create is false" APPLY},
-        {DEFINITION("false"), SERVED("v1beta2", "true"),
+        {DEFINITION("true"), SERVED("v1beta2", "true"),
          "it does not serve version v1beta3, and crds.create is false" APPLY},
-        {DEFINITION("false"), "null", "it is not there, and crds.create is false" APPLY},
+        {DEFINITION("true"), "null", "it is not there, and crds.create is false" APPLY},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
+#define SNAPSHOTS "{'kind':'CustomResourceDefinition','metadata':{'name':'s'},'left':true}"
+#define MADE_FOR(release) "{'metadata':{" OF(release) "}}"
+#define KEPT                                                                                       \
+    "{'metadata':{'annotations':{'meta.helm.sh/release-name':'azuredisk',"                         \
+    "'meta.helm.sh/release-namespace':'kube-system','helm.sh/resource-policy':'keep'}}}"
+#define WOULD_GO                                                                                   \
+    "the release has it and the chart has not: Helm would delete it, and with it every object of " \
+    "that kind\n  to do:  kubectl annotate crd s helm.sh/resource-policy=keep (docs/moving.md)"
+
+#define WINDOWS                                                                                    \
+    "{'kind':'DaemonSet','metadata':{'name':'win','namespace':'kube-system'},'left':true}"
+#define ON_NODES(release, nodes)                                                                   \
+    "{'metadata':{" OF(release) "},'spec':{'selector':{'matchLabels':{'app':'win'}}},'status':{"   \
+                                "'desiredNumberScheduled':" nodes "}}"
+#define NO_WINDOWS                                                                                 \
+    ", and the chart has no node plug-in for Windows\n  to do:  leave that driver to the volumes " \
+    "of Windows nodes, and install this one beside it (docs/install.md); or, if these have none: " \
+    "helm upgrade that driver with windows.enabled=false first"
+
+/* What Microsoft's charts have and this one has not. */
+static void test_what_helm_would_delete(void **state)
+{
+    static const struct row rows[] = {
+        {SNAPSHOTS, "null", ""},
+        {SNAPSHOTS, "{'metadata':{}}", ""},
+        {SNAPSHOTS, MADE_FOR("other"), ""},
+        {SNAPSHOTS, KEPT, ""},
+        {SNAPSHOTS, MADE_FOR("azuredisk"), WOULD_GO},
+        {WINDOWS, "null", ""},
+        {WINDOWS, ON_NODES("azuredisk", "0"), ""},
+        {WINDOWS, ON_NODES("other", "2"), ""},
+        {WINDOWS, ON_NODES("azuredisk", "1"), "Helm would delete it, 1 node uses it" NO_WINDOWS},
+        {WINDOWS, ON_NODES("azuredisk", "2"), "Helm would delete it, 2 nodes use it" NO_WINDOWS},
     };
 
     (void)state;
@@ -213,7 +252,7 @@ static void test_all_of_it_is_said_at_once(void **state)
     CLEANUP(json_decrefp)
     json_t *plan = json_of("{'release':'kube-system/azuredisk','version':'0.3.0','objects':["
                            "{'kind':'ClusterRoleBinding','metadata':{'name':'b'}," ROLE(
-                               "one") "}," DEFINITION("false") "," CONTROLLER "]}");
+                               "one") "}," DEFINITION("true") "," CONTROLLER "]}");
     CLEANUP(json_decrefp)
     json_t *found = json_of("[{" ROLE("two") "},null," OURS("0.3.0") "]");
     CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, found);
@@ -232,9 +271,13 @@ static void test_all_of_it_is_said_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_driver_object), cmocka_unit_test(test_what_cannot_be_changed),
-        cmocka_unit_test(test_definitions),       cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_the_webhook),       cmocka_unit_test(test_all_of_it_is_said_at_once),
+        cmocka_unit_test(test_the_driver_object),
+        cmocka_unit_test(test_what_cannot_be_changed),
+        cmocka_unit_test(test_definitions),
+        cmocka_unit_test(test_what_helm_would_delete),
+        cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_the_webhook),
+        cmocka_unit_test(test_all_of_it_is_said_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
