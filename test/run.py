@@ -36,7 +36,7 @@ GRACE = 60  # seconds that an interrupted program has to clean up
 # others, the longest beside those that are shorter.
 WAITING = ("integration", "node", "azsim", "guest", "sanity")
 COMPUTING_FIRST = ("sim",)
-CLUSTERS = ("e2e", "conformance", "failover", "cluster")
+CLUSTERS = ("e2e", "conformance", "failover", "moves", "cluster")
 CLUSTERS_AT_ONCE = 2
 PROCESSES = {"integration": 4, "node": 3, "azsim": 2, "e2e": 2}  # in which a suite's files run
 WAITING_AT_ONCE = 3

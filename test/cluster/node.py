@@ -58,6 +58,7 @@ class Node:
             "name": self.name,
             "size": VM_SIZE,
             "zone": self.zone,
+            "identity": "system",
             "networkNamespace": str(self.machine.network.namespace(self.name)),
             "deviceDirectory": str(self.machine.disk / "disk-azure"),
             **self._scale_set(),

@@ -1,7 +1,7 @@
 """The programs of a test cluster, built from pinned Go modules into a cache outside of the tree.
 
 `tools/*/go.mod` says which versions; two modules, because Kubernetes and the CSI programs want
-different versions of the same libraries, and others for what only test/conformance and the bench
+different versions of the same libraries, and others for what only test/conformance, test/moves and the bench
 ask for. A cache folder is named by a hash of all that decides its content, and appears by a rename when the
 last program is there: what exists is complete.
 """
@@ -51,6 +51,9 @@ SUITE = {
     "ginkgo": ("conformance", "github.com/onsi/ginkgo/v2/ginkgo"),
     "agnhost": ("conformance", "k8s.io/kubernetes/test/images/agnhost"),
 }
+
+# Microsoft's driver for Azure disks, version 1; charts of its and of version 2 are in its module.
+VERSION_1 = {"azurediskplugin": ("version-1", "sigs.k8s.io/azuredisk-csi-driver/pkg/azurediskplugin")}
 
 # What decides where pods go, of other releases than the clusters': the oldest that the chart takes, and the newest.
 RELEASES = {
@@ -176,16 +179,25 @@ def build_module(module: Path) -> Path:
     return program
 
 
+def _sources(module: str, name: str) -> Path:
+    """The folder of a Go module that one of `tools/` requires."""
+    within = (go(), "-C", MODULES / module)
+    run(*within, "mod", "download", name, env=_environment())
+    return Path(run(*within, "list", "-m", "-f", "{{.Dir}}", name, env=_environment()).strip())
+
+
 def snapshot_definitions() -> list[Path]:
     """VolumeSnapshot and what belongs to it: files of the module that csi-snapshotter is built from."""
-    name = EXTERNAL + "external-snapshotter/client/v8"
-    module = MODULES / "csi"
-    subprocess.run([go(), "mod", "download", name], cwd=module, check=True, env=_environment())
-    folder = subprocess.run([go(), "list", "-m", "-f", "{{.Dir}}", name], cwd=module, check=True, env=_environment(),
-                            capture_output=True, text=True).stdout
-    files = sorted(Path(folder.strip(), "config", "crd").glob("snapshot.storage.k8s.io_*.yaml"))
+    folder = _sources("csi", EXTERNAL + "external-snapshotter/client/v8")
+    files = sorted((folder / "config" / "crd").glob("snapshot.storage.k8s.io_*.yaml"))
     assert files, f"no definitions in {folder}"
     return files
+
+
+def microsofts_chart(version: str) -> Path:
+    """The archive of a chart that Microsoft has published: "v1.33.0", "v2.0.0-beta.6"."""
+    [found] = (_sources("version-1", "sigs.k8s.io/azuredisk-csi-driver") / "charts" / version).glob("*.tgz")
+    return found
 
 
 def _version(compiler: str | Path) -> tuple[int, ...]:

@@ -58,7 +58,8 @@ class Driver:
         for file in tools.snapshot_definitions():
             self.cluster.kubectl("apply", "--server-side", "-f", file)
 
-    def _values(self, changes: dict) -> dict:
+    def values(self, changes: dict) -> dict:
+        """Of the chart, for the images of `load_images`."""
         def image(name: str) -> dict:
             return {"repository": f"{REGISTRY}/{name}", "tag": TAG, "pullPolicy": "Never"}
 
@@ -93,7 +94,7 @@ class Driver:
         }
         self.cluster.apply(secret, self._certificates())
         with tempfile.NamedTemporaryFile("w", suffix=".json") as values:
-            json.dump(self._values(changes), values)
+            json.dump(self.values(changes), values)
             values.flush()
             self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
                              "--values", values.name, "--wait", "--timeout", "240s")
