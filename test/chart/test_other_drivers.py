@@ -110,7 +110,12 @@ def test_each_value_without_effect_is_told_of():
     assert told("have no effect", values) == set(values)
     text = notes(values)
     assert not [row.path for row in rows if f"  {row.path}: {row.why}\n" not in f"{text}\n"]
-    assert render(values) == render(), "they have none"
+    assert installed(values) == installed({}), "they have none"
+
+
+def installed(values: dict) -> list[dict]:
+    """What an installation has; what Helm would delete of Microsoft's is looked for by the name that it has there."""
+    return [d for d in render(values) if "helm.sh/hook" not in d["metadata"].get("annotations", {})]
 
 
 @each([row for row in of_class("ignored") if isinstance(row.changed, dict)])

@@ -31,6 +31,12 @@ MUTANTS = [
     *KUBECONFIG_MUTANTS,
     *CERTIFICATE_MUTANTS,
     # ---- attachments ----
+    Mutant("a primary that Kubernetes has gives way to another one", "controller/recovery/plan.c",
+           "    size_t nodes = in->n_nodes - 1;", "    size_t nodes = in->n_nodes - in->n_nodes;"),
+    Mutant("a primary gives way to a node that is gone", "controller/recovery/plan.c",
+           "    if (node->leaving || !node->node_exists)", "    if (node->leaving)"),
+    Mutant("a primary that is deleted is demoted", "controller/recovery/plan.c",
+           ".phase != PHASE_DELETED_WHILE_PUBLISHED;", ".phase != PHASE_ABSENT;"),
     Mutant("a replica without a place goes where Kubernetes has the volume", "controller/attachment/plan.c",
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
     Mutant("what was seen once is believed in every boot", "controller/attachment/plan.c",
