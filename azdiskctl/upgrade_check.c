@@ -311,6 +311,7 @@ static const struct kind kinds[] = {
      .fixed = {{"spec", "selector", "null"}},
      .deleted = PODS_START_ANEW,
      .judge_left = judge_left_daemon_set},
+    {.resource = {"", "v1", "namespaces", "Namespace", false, NULL}},
     {.resource = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                   "CustomResourceDefinition", false, NULL},
      .judge = judge_definition,
@@ -362,6 +363,19 @@ static void judge_fixed(struct check *check, const struct kind *kind, const stru
                    namespace_ ? " -n " : "", namespace_ ? namespace_ : "", kind->deleted));
 }
 
+/* What Helm makes of it goes with it, a while after Helm has ended well. */
+static void judge_deleted(struct check *check, const struct kind *kind, const struct pair *pair)
+{
+    const char *namespace_ = text_of(metadata_of(pair->wanted), "namespace");
+
+    if (is_left(pair) || !text_of(metadata_of(pair->found), "deletionTimestamp"))
+        return;
+    add(check, pair->wanted, mem_strdup("it is being deleted, and what is in it"),
+        mem_printf("wait until it is gone: kubectl wait %s/%s%s%s --for=delete --timeout=5m",
+                   kind->resource.plural, name_of(pair->wanted), namespace_ ? " -n " : "",
+                   namespace_ ? namespace_ : ""));
+}
+
 static void judge(struct check *check, const struct pair *pair)
 {
     const struct kind *kind = kind_named(text_of(pair->wanted, "kind"));
@@ -373,6 +387,7 @@ static void judge(struct check *check, const struct pair *pair)
         judge_fixed(check, kind, &kind->fixed[i], pair);
     if (kind->judge)
         kind->judge(check, pair);
+    judge_deleted(check, kind, pair);
     if (kind->judge_left && is_left(pair) && would_go(check->plan, pair->found))
         kind->judge_left(check, pair);
 }

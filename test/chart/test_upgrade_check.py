@@ -11,7 +11,7 @@ from .chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, documents, every_
 
 NAME = "csi-azuredisk-upgrade-check"
 FIXED = ("CSIDriver", "StorageClass", "ClusterRoleBinding", "RoleBinding", "Deployment", "DaemonSet", "CustomResourceDefinition",
-         "MutatingWebhookConfiguration")
+         "MutatingWebhookConfiguration", "Namespace")
 CHOICES = {"by default": {}, "nominate": {"placement.mode": "nominate"},
            "everything": every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | {
                "upgradeCheck.enabled": True, "installCheck.enabled": True, "serviceAccount.create": True, "rbac.create": True}}

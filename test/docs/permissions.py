@@ -182,6 +182,7 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
          "volumesnapshotcontents.snapshot.storage.k8s.io volumesnapshots.snapshot.storage.k8s.io", "list"):
             "which versions are served, and stored; those of snapshots are of Microsoft's charts, and Helm would delete them",
         ("mutatingwebhookconfigurations.admissionregistration.k8s.io: azuredisk-placement", "list"): "whose it is",
+        ("namespaces: azure-disk-csi", "list"): "whether it is being deleted",
     },
 }
 

@@ -194,6 +194,27 @@ static void test_what_helm_would_delete(void **state)
 }
 
 #define CONTROLLER "{'kind':'Deployment','metadata':{'name':'c','namespace':'n'}}"
+#define DELETED(more) "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z'}" more "}"
+#define IS_DELETED                                                                                 \
+    "it is being deleted, and what is in it\n  to do:  wait until it is gone: kubectl wait "
+
+/* As version 2 leaves them for a while when it is uninstalled. */
+static void test_what_is_being_deleted(void **state)
+{
+    static const struct row rows[] = {
+        {"{'kind':'Namespace','metadata':{'name':'n'}}", "{'metadata':{}}", ""},
+        {"{'kind':'Namespace','metadata':{'name':'n'}}", DELETED(""),
+         IS_DELETED "namespaces/n --for=delete --timeout=5m"},
+        {DEFINITION("false"), DELETED(",'status':{'storedVersions':['v1beta3']}"),
+         IS_DELETED "customresourcedefinitions/d --for=delete --timeout=5m"},
+        {CONTROLLER, DELETED(""), IS_DELETED "deployments/c -n n --for=delete --timeout=5m"},
+        {SNAPSHOTS, DELETED(""), ""},
+    };
+
+    (void)state;
+    check_rows(rows, COUNT_OF(rows));
+}
+
 #define INSTALLED(program, version)                                                                \
     "{'metadata':{'labels':{'app.kubernetes.io/version':'" version "'}},'spec':{'template':{"      \
     "'spec':{'containers':[{'name':'sidecar'},{'command':['/bin/" program "']}]}}}}"
@@ -275,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_changed),
         cmocka_unit_test(test_definitions),
         cmocka_unit_test(test_what_helm_would_delete),
+        cmocka_unit_test(test_what_is_being_deleted),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_the_webhook),
         cmocka_unit_test(test_all_of_it_is_said_at_once),
