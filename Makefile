@@ -17,6 +17,7 @@
 # make distributions  the programs, compiled in container roots of other releases of Debian
 # make crds     crds/ and its copy in the chart, from lib/api/azdisk.proto
 # make docs     the reference pages in docs/
+# make site     all pages of docs/ as a site, in build/site
 # make clean    removes build/
 
 BUILD := build
@@ -37,6 +38,7 @@ include mk/bench.mk
 include mk/conformance.mk
 include mk/crds.mk
 include mk/docs.mk
+include mk/site.mk
 include mk/sim.mk
 include mk/fuzz.mk
 include mk/distributions.mk

@@ -70,6 +70,21 @@ def test_links_lead_somewhere():
             assert (path.parent / link).exists(), f"{path.name}: {link}"
 
 
+SAID_BY_OTHERS = {"WaitForFirstConsumer", "AADSTS...", "Identity not found", "AuthorizationFailed", "Released", "Retain",
+                  "ReadOnly", "Read-only file system", "ResourceExhausted"}
+
+
+def test_symptoms_are_what_the_programs_say():
+    """Messages may be cut anywhere."""
+    sources = [path.read_text() for room in ("controller", "node", "provisioner-lib") for path in (TREE / room).rglob("*.c")]
+    said = re.sub(r'"\s*"', "", "\n".join(sources)) + (FOLDER / "metrics.md").read_text()
+    rows = re.findall(r"^\| (.*?) \|", (FOLDER / "troubleshooting.md").read_text(), re.M)
+    symptoms = {symptom for row in rows for symptom in re.findall(r"`(.+?)`", row)} - SAID_BY_OTHERS
+    symptoms -= {finding for finding in symptoms if f"## `{finding}`" in (FOLDER / "findings.md").read_text()}
+    assert len(symptoms) > 10
+    assert not {symptom for symptom in symptoms if symptom not in said}
+
+
 # ---- how tables in C are read ----
 
 READ = [

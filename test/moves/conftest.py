@@ -3,19 +3,21 @@ build/reports/install.json."""
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import report
+from cluster import tools
 from cluster.cluster import Cluster
 from deployment import ledger
 from deployment.azure import QUICK, Azure
-from deployment.driver import Driver
+from deployment.driver import CHART, Driver
+from deployment.terminal import Terminal
 from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 
-from . import version_1
-from .terminal import Terminal
+from . import version_1, version_2
 from .writer import Writer
 
 NODES = ("node-a", "pool000001", "node-c")  # version 1 knows an instance of a uniform scale set by such a name only
@@ -59,7 +61,13 @@ def driver(cluster, azure) -> Driver:
 
 @pytest.fixture(scope="session")
 def terminal(cluster, driver) -> Terminal:
+    """With all charts; by that of version 1 its driver is installed."""
     terminal = Terminal(cluster)
+    shutil.copytree(CHART, terminal.folder / "charts" / CHART.name)
+    for chart, version in ((version_1.CHART, version_1.VERSION), (version_2.CHART, version_2.VERSION)):
+        shutil.copy(tools.microsofts_chart(f"v{version}"), terminal.folder / chart)
+    for program, text in (("render", version_1.renderer()), ("helm", version_1.helm(cluster.tools / "helm"))):
+        terminal.write(f"bin/{program}", text).chmod(0o755)
     terminal.write("old.yaml", json.dumps(version_1.values()))
     new = driver.values({})
     del new["schedulerExtender"]  # nobody asks it here

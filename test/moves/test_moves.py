@@ -13,10 +13,11 @@ from cluster.command import CommandFailed
 from cluster.waiting import until
 from deployment.driver import OBJECTS
 from deployment.ledger import Ledger, only_on
+from deployment.page import blocks
 
 from . import version_1, version_2
-from .page import blocks
 
+PAGE = "moving.md"
 SECONDS = 120
 PRIMARY, REPLICA = "Primary Attached", "Replica Attached"
 SNAPSHOT = {"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshot",
@@ -81,7 +82,7 @@ def test_from_version_1(cluster, azure, driver, terminal, writer, moving):
     cluster.apply(SNAPSHOT)
     cluster.kubectl("wait", "volumesnapshot/before", "--for=jsonpath={.status.readyToUse}=true", f"--timeout={SECONDS}s")
     with moving("v1_in"):
-        upgrade, keep_and_upgrade = blocks("From version 1")
+        upgrade, keep_and_upgrade = blocks(PAGE, "From version 1")
         with pytest.raises(CommandFailed):
             terminal.type(upgrade)
         why = cluster.kubectl("logs", "job/csi-azuredisk-upgrade-check", "-n", "kube-system")
@@ -103,7 +104,7 @@ def test_to_another_version(cluster, azure, driver, terminal, writer, moving):
     assert chart.read_text() != before
     with moving("upgrade"):
         records = Records(cluster, azure, writer)
-        [command] = blocks("To another version of this driver")
+        [command] = blocks(PAGE, "To another version of this driver")
         terminal.type(command)
         assert replica(driver, writer) and records.go_on()
         versions = {pod["metadata"]["labels"]["app.kubernetes.io/version"] for part in ("controller", "node")
@@ -116,14 +117,14 @@ def test_uninstalled_and_installed_again(cluster, azure, driver, terminal, write
         with pytest.raises(CommandFailed):
             terminal.type("helm uninstall azuredisk -n kube-system --wait --timeout 1m")
         records = Records(cluster, azure, writer)
-        [commands] = blocks("Uninstalled, and installed again")
+        [commands] = blocks(PAGE, "Uninstalled, and installed again")
         terminal.type(commands)
         assert replica(driver, writer) and records.go_on()
 
 
 def test_back_to_version_1(cluster, driver, terminal, writer, moving):
     with moving("v1_back"):
-        back, forget = blocks("Back to version 1")
+        back, forget = blocks(PAGE, "Back to version 1")
         terminal.type(back)
         assert len(driver.pods("node")[0]["spec"]["containers"]) == 3
         terminal.type(forget)
@@ -170,7 +171,7 @@ def test_from_version_2(cluster, azure, driver, terminal, writer, moving):
         leave_records(cluster, azure, writer, guest)
         terminal.write("old.yaml", "{}")  # all of its values are as its chart has them
         records = Records(cluster, azure, writer)
-        [command] = blocks("From version 2")
+        [command] = blocks(PAGE, "From version 2")
         terminal.type(command)
         assert replica(driver, writer) == "node-a" and records.go_on(), "the one that it had"
 
@@ -191,5 +192,5 @@ def test_nothing_is_lost_and_a_replica_takes_over(cluster, azure, driver, writer
 def test_the_page_has_no_command_that_is_not_run():
     sections = {"From version 1": 2, "From version 2": 1, "To another version of this driver": 1,
                 "Uninstalled, and installed again": 1, "Back to version 1": 2}
-    assert {heading: len(blocks(heading)) for heading in sections} == sections
-    assert version_1.CHART in blocks("Back to version 1")[0]
+    assert {heading: len(blocks(PAGE, heading)) for heading in sections} == sections
+    assert version_1.CHART in blocks(PAGE, "Back to version 1")[0]

@@ -66,8 +66,15 @@ def cloud_config(azure: Azure) -> str:
     return json.dumps(common | {"vmType": "vmss", "useInstanceMetadata": True, "useManagedIdentityExtension": True})
 
 
+def helm(program: Path) -> str:
+    """A program that runs Helm, and has the chart's objects pass through `renderer`, which is beside it."""
+    return ("#!/bin/sh\n"
+            f'case "$*" in *{CHART}*) set -- "$@" --post-renderer "${{0%/*}}/render" ;; esac\n'
+            f'exec {program} "$@"\n')
+
+
 def renderer() -> str:
-    """A program through which Helm passes the chart's objects. The node plug-in sees no SCSI disks of this machine: it would
+    """A program for objects of the chart. The node plug-in sees no SCSI disks of this machine: it would
     take one of the right number for its own, and format it. And this csi-provisioner is later than the chart."""
     commands = [f"/ path: {DEVICES.replace('/', '[/]')}/{{s,/sys,/run/no,;n;s/Directory/DirectoryOrCreate/}}",
                 "s/,HonorPVReclaimPolicy=true//"]
