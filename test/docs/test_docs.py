@@ -85,6 +85,12 @@ def test_symptoms_are_what_the_programs_say():
     assert not {symptom for symptom in symptoms if symptom not in said}
 
 
+def test_the_largest_max_shares_is_what_the_driver_allows():
+    limits = (TREE / "provisioner-lib" / "disk_sku.c").read_text()
+    for least, most, shares in re.findall(r"least_gib = (\d+), \.most_gib = (\d+), \.max_shares = ([2-9]|1\d)", limits):
+        assert f"{least} to {most} GiB | {shares} |" in (FOLDER / "sizing.md").read_text()
+
+
 # ---- how tables in C are read ----
 
 READ = [
