@@ -81,7 +81,9 @@ def writer(cluster, azure, terminal) -> Writer:
     return Writer(cluster, azure, NODES[1])
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
+    if config.option.collectonly:
+        return
     report.merge(REPORT, _measured)
     for what, figure in _measured.items():
         terminalreporter.write_line(f"{what}: {figure}")
