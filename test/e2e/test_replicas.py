@@ -120,7 +120,8 @@ def test_a_primary_takes_the_place_of_a_replica(fleet, witness):
 
 def test_a_rolling_update_goes_from_disk_to_disk(fleet, cluster, witness, moves):
     fleet.scale(ROOMY)
-    with cordoned(fleet, fleet.nodes[1]) as others:
+    on = [member.node for member in fleet.wait_ready().values()]
+    with cordoned(fleet, max(fleet.nodes, key=on.count)) as others:
         fleet.wait_complete(others)
         departure = Departure(fleet)
         cluster.kubectl("rollout", "restart", f"statefulset/{fleet.name}")
