@@ -4,10 +4,10 @@ import os
 
 import pytest
 from azure.core.credentials import AccessToken
-from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
 
-from .simulator import CLIENT, SECRET, SUBSCRIPTION, TENANT, Azsim
+from . import compute
+from .simulator import SECRET, SUBSCRIPTION, Azsim
 
 
 @pytest.fixture
@@ -28,11 +28,5 @@ class GivenToken:
 
 def compute_client(azsim: Azsim, secret: str = SECRET, credential=None, retries: int = 0,
                    subscription: str = SUBSCRIPTION) -> ComputeManagementClient:
-    """Microsoft's client, pointed at azsim and otherwise as it is; TLS is verified."""
-    if credential is None:
-        credential = ClientSecretCredential(
-            TENANT, CLIENT, secret, authority=azsim.url, disable_instance_discovery=True,
-            connection_verify=azsim.ca)
-    return ComputeManagementClient(
-        credential, subscription, base_url=azsim.url, credential_scopes=[f"{azsim.url}/.default"],
-        connection_verify=azsim.ca, polling_interval=0.2, retry_total=retries)
+    """One that asks often, and again only where that is tested."""
+    return compute.compute_client(azsim, secret, credential, subscription, polling_interval=0.2, retry_total=retries)

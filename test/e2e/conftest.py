@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import report
-from azsim import simulator
-from azure.identity import ClientSecretCredential
+from azsim.compute import compute_client
 from azure.mgmt.compute import ComputeManagementClient
 from cluster.cluster import Cluster
 from deployment import ledger
@@ -62,13 +61,9 @@ def azure(driver) -> Azure:
 
 
 @pytest.fixture(scope="module")
-def compute(cluster, azure) -> ComputeManagementClient:
-    """Microsoft's own client; to be used from inside the cluster's network."""
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=azure.url,
-        disable_instance_discovery=True, connection_verify=azure.ca)
-    return ComputeManagementClient(credential, simulator.SUBSCRIPTION, base_url=azure.url,
-                                   credential_scopes=[f"{azure.url}/.default"], connection_verify=azure.ca)
+def compute(azure) -> ComputeManagementClient:
+    """To be used from inside the cluster's network."""
+    return compute_client(azure)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 """One API server for all tests of a run; each has a namespace of its own, and Azure."""
 
 import pytest
-from azure.identity import ClientSecretCredential
-from azure.mgmt.compute import ComputeManagementClient
-from azsim import simulator
+from azsim.compute import compute_client
 
 from .apiserver import ApiServer
 from .driver_world import Controller, World
@@ -37,13 +35,7 @@ def controller(world):
 @pytest.fixture
 def azure_sdk(world):
     """Microsoft's own client: somebody else in the same subscription."""
-    verify = {"connection_verify": world.azure.ca}
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=world.azure.url,
-        disable_instance_discovery=True, **verify)
-    return ComputeManagementClient(
-        credential, simulator.SUBSCRIPTION, base_url=world.azure.url,
-        credential_scopes=[f"{world.azure.url}/.default"], **verify)
+    return compute_client(world.azure)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,8 @@
 """The controller and what Azure tells: of a disk's owners too late, of its limits not always."""
 
 import pytest
-from azure.identity import ClientSecretCredential
-from azure.mgmt.compute import ComputeManagementClient
 from azsim import simulator
+from azsim.compute import compute_client
 from cluster.waiting import until
 
 from .calls import GIB, create, delete, publish, refused, unpublish
@@ -24,13 +23,7 @@ def late(tmp_path, apiserver):
 @pytest.fixture
 def owner(late):
     """Whom the disk names, as everybody sees it."""
-    verify = {"connection_verify": late.azure.ca}
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=late.azure.url,
-        disable_instance_discovery=True, **verify)
-    compute = ComputeManagementClient(
-        credential, simulator.SUBSCRIPTION, base_url=late.azure.url,
-        credential_scopes=[f"{late.azure.url}/.default"], **verify)
+    compute = compute_client(late.azure)
     return lambda: (compute.disks.get(simulator.GROUP, "pvc-1").managed_by or "").rpartition("/")[2]
 
 

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 from azsim import simulator
-from azure.identity import ClientSecretCredential
-from azure.mgmt.compute import ComputeManagementClient
+from azsim.compute import compute_client
 from cluster.command import CommandFailed
 from cluster.waiting import until
 from deployment.driver import OBJECTS
@@ -136,13 +135,8 @@ def test_back_to_version_1(cluster, driver, terminal, writer, moving):
 
 def attach(cluster, azure, disk: str, vm: str) -> None:
     """As version 2 attaches a replica's."""
-    credential = ClientSecretCredential(
-        simulator.TENANT, simulator.CLIENT, simulator.SECRET, authority=azure.url,
-        disable_instance_discovery=True, connection_verify=azure.ca)
     with cluster.inside("cp"):
-        compute = ComputeManagementClient(credential, simulator.SUBSCRIPTION, base_url=azure.url,
-                                          credential_scopes=[f"{azure.url}/.default"], connection_verify=azure.ca)
-        compute.virtual_machines.begin_attach_detach_data_disks(
+        compute_client(azure).virtual_machines.begin_attach_detach_data_disks(
             simulator.GROUP, vm, {"dataDisksToAttach": [{"diskId": simulator.disk_id(disk), "lun": 5, "caching": "None"}]},
             polling_interval=0.2).result()
 
