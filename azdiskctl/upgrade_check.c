@@ -363,7 +363,7 @@ static void judge_fixed(struct check *check, const struct kind *kind, const stru
                    namespace_ ? " -n " : "", namespace_ ? namespace_ : "", kind->deleted));
 }
 
-/* What Helm makes of it goes with it, a while after Helm has ended well. */
+/* Helm would change it and succeed, and a while later it would be gone all the same. */
 static void judge_deleted(struct check *check, const struct kind *kind, const struct pair *pair)
 {
     const char *namespace_ = text_of(metadata_of(pair->wanted), "namespace");

@@ -28,6 +28,6 @@ def test_what_the_first_page_says(cluster, azure, terminal):
     terminal.type(failover)
     volume = cluster.get("pvc", "data-clock-0")["spec"]["volumeName"]
     assert node(cluster) != before and azure.attach_calls(volume, request, vm=node(cluster)) == 0
-    [end] = blocks(PAGE, "The end of it")
+    [end] = blocks(PAGE, "Clean up")
     terminal.type(end)
     until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
