@@ -7,7 +7,7 @@
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/identity.h"
-#include "provisioner-lib/host/mount.h"
+#include "provisioner-lib/host/mount_options.h"
 #include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/parameters.h"
 #include "provisioner-lib/records/access_mode.h"

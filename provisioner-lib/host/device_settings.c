@@ -2,9 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -27,13 +26,48 @@ static struct err *refused(const struct device *device, const struct device_sett
                    setting->path, setting->value, device->path, strerror(error));
 }
 
+/* -1, with errno. */
+static int open_part(int folder, const char *part, int access)
+{
+    struct stat status;
+
+    if (strcmp(part, "..") == 0) {
+        errno = EXDEV;
+        return -1;
+    }
+    if (fstatat(folder, part, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+        errno = ELOOP;
+        return -1;
+    }
+    return openat(folder, part, access | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* The file of that path, which neither a link nor ".." leads out of the folder: a part at a time,
+ * for openat2(2) came with Linux 5.6. -1, with errno. */
+static int open_below(int folder, const char *path)
+{
+    CLEANUP(freep) char *copy = mem_strdup(path);
+    char *rest = NULL, *part = strtok_r(copy, "/", &rest), *next;
+    int at = path[0] == '/' ? -1 : folder;
+
+    errno = path[0] == '/' ? EXDEV : ENOENT;
+    for (; part && at >= 0; part = next) {
+        next = strtok_r(NULL, "/", &rest);
+        int below = open_part(at, part, next ? O_PATH : O_WRONLY);
+        int error = errno;
+
+        if (at != folder)
+            close(at);
+        errno = error;
+        at = below;
+    }
+    return at == folder ? -1 : at;
+}
+
 static struct err *apply(int folder, const struct device *device,
                          const struct device_setting *setting)
 {
-    struct open_how how = {.flags = O_WRONLY | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    CLEANUP(closep)
-    int fd = (int)syscall(SYS_openat2, folder, setting->path, &how, sizeof how);
+    CLEANUP(closep) int fd = open_below(folder, setting->path);
     size_t length = strlen(setting->value);
 
     if (fd < 0)

@@ -1,4 +1,5 @@
-/* mount.h - mounts, by the kernel's own calls (fsopen, open_tree, move_mount; Linux 5.12).
+/* mount.h - mounts, by the kernel's own calls (fsopen, open_tree, move_mount; Linux 5.12), or on
+ * older ones by those of old_mount.h.
  *
  * These say which option a file system refuses and why, and they make a mount complete before it
  * shows anywhere: a read-only bind mount is never writable for a moment. Mounting calls no helper
@@ -36,12 +37,14 @@ bool mount_shows_damage(const struct err *err);
 struct err *mount_bind(const char *source, const char *target, bool read_only)
     __attribute__((warn_unused_result));
 
+/* A file descriptor of what is mounted there, for as long as the descriptor lives: by a mount of
+ * its own, which keeps nobody from unmounting that one (before Linux 5.2 by the same, which is in
+ * use then). -1, with errno. */
+int mount_clone(const char *path);
+
 /* Takes the topmost mount at `target` away. PRECONDITION while somebody uses it.
  *
  * Never by force, and never lazily: a lazy unmount returns while the file system lives on unseen,
  * and may still write when the disk is another node's already. A file system whose disk is gone
  * unmounts the plain way, too. */
 struct err *mount_remove(const char *target) __attribute__((warn_unused_result));
-
-/* Whether the options ask for a read-only mount. */
-bool mount_options_read_only(const char *const *options, size_t n_options);

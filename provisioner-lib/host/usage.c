@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
@@ -12,6 +11,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/mount.h"
 #include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/host/staging.h"
 #include "provisioner-lib/host/sysfs.h"
@@ -194,8 +194,7 @@ static void take_amounts(const struct statvfs *found, struct volume_usage *usage
 static struct err *open_filesystem(const struct look *look, int *ret_tree, int *ret_failure)
 {
     const char *target = look->mount.target;
-    CLEANUP(closep)
-    int tree = open_tree(AT_FDCWD, target, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    CLEANUP(closep) int tree = mount_clone(target);
     int failure = tree < 0 ? errno : 0;
     struct stat status = {.st_dev = look->device};
 

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -52,7 +53,9 @@ class NodePlugin:
 
     # ---- its life ----
 
-    def start(self, *flags: str, environment: dict | None = None, program: Path = CHECKED):
+    def start(self, *flags: str, environment: dict | None = None, program: Path = CHECKED,
+              prepare: Callable[[], None] | None = None):
+        """`prepare` runs in the process before it becomes the program."""
         words = [
             program,
             f"--node-id={self.node}",
@@ -70,7 +73,7 @@ class NodePlugin:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 self.machine.command(*tied, *words), stdout=log, stderr=log,
-                env={**os.environ, **(environment or {})}, start_new_session=True,
+                env={**os.environ, **(environment or {})}, start_new_session=True, preexec_fn=prepare,
             )  # fmt: skip
         self._disconnect()
         self._connect()

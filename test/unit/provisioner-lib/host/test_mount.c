@@ -1,4 +1,5 @@
-/* Mounts of real file systems: options, read-only, binds, the table. */
+/* Mounts of real file systems: options, read-only, binds, the table; by the kernel's newer calls,
+ * and once more by its older ones. */
 #include "provisioner-lib/host/mount.h"
 
 #include <errno.h>
@@ -7,14 +8,17 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/mount_options.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/target_mount.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/disk.h"
+#include "test/unit/provisioner-lib/host/old_kernel.h"
 
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static struct disk *ext4, *xfs;
+static bool old; /* the kernel */
 
 static int setup(void **state)
 {
@@ -124,19 +128,24 @@ static void test_options_of_the_file_system(void **state)
 
 static void test_refused_options(void **state)
 {
+    static const char older[] = "the file system rejects its mount options: Invalid argument; the "
+                                "log of the node's kernel says which";
     static const struct {
         bool xfs;
-        const char *option, *reason;
+        const char *option, *reason, *old_reason;
     } rows[] = {
-        {false, "nonsense", "mount option \"nonsense\": ext4: Unknown parameter 'nonsense'"},
-        {false, "commit=soon", "mount option \"commit=soon\": ext4: Bad value for 'commit'"},
-        {true, "data=journal", "mount option \"data=journal\": xfs: Unknown parameter 'data'"},
-        {false, "bind", "mount option \"bind\": ext4: Unknown parameter 'bind'"},
-        {false, "remount", "mount option \"remount\": ext4: Unknown parameter 'remount'"},
-        {false, "noatime=1", "mount option \"noatime=1\": ext4: Unknown parameter 'noatime'"},
+        {false, "nonsense", "mount option \"nonsense\": ext4: Unknown parameter 'nonsense'", older},
+        {false, "commit=soon", "mount option \"commit=soon\": ext4: Bad value for 'commit'", older},
+        {true, "data=journal", "mount option \"data=journal\": xfs: Unknown parameter 'data'",
+         older},
+        {false, "bind", "mount option \"bind\": ext4: Unknown parameter 'bind'", older},
+        {false, "remount", "mount option \"remount\": ext4: Unknown parameter 'remount'", older},
+        {false, "noatime=1", "mount option \"noatime=1\": ext4: Unknown parameter 'noatime'",
+         older},
         {false, "source=/dev/sda",
+         "mount option \"source\" is not allowed: the source is always the volume",
          "mount option \"source\" is not allowed: the source is always the volume"},
-        {true, "logbufs=99", "the file system rejects its mount options: Invalid argument"},
+        {true, "logbufs=99", "the file system rejects its mount options: Invalid argument", older},
     };
     const char *target = in_workplace("refused");
 
@@ -146,7 +155,8 @@ static void test_refused_options(void **state)
         const struct disk *disk = rows[i].xfs ? xfs : ext4;
         struct mount_request request = request_of(disk, target, OPTIONS("noatime", rows[i].option));
         CLEANUP(freep)
-        char *message = mem_printf("mounting %s at %s: %s", disk->path, target, rows[i].reason);
+        char *message = mem_printf("mounting %s at %s: %s", disk->path, target,
+                                   old ? rows[i].old_reason : rows[i].reason);
         struct mount_entry entry;
 
         assert_fails(mount_filesystem(&request), ERR_INVALID, message);
@@ -155,27 +165,55 @@ static void test_refused_options(void **state)
     }
 }
 
+static void test_what_older_kernels_do_not_know(void **state)
+{
+    CLEANUP(freep) char *endless = mem_printf("commit=%05000d", 17);
+    const char *target = in_workplace("unknown");
+    const struct {
+        const char *option, *reason;
+    } rows[] = {
+        {"nosymfollow", "mount option \"nosymfollow\": the node's kernel does not know it, Linux "
+                        "5.10 and later do"},
+        {endless, "the mount options are longer than 4095 bytes"},
+    };
+
+    (void)state;
+    make_folder(target);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct mount_request request =
+            request_of(ext4, target, OPTIONS("data=journal", rows[i].option));
+        CLEANUP(freep)
+        char *message = mem_printf("mounting %s at %s: %s", ext4->path, target, rows[i].reason);
+
+        assert_fails(mount_filesystem(&request), ERR_INVALID, message);
+    }
+}
+
 static void test_what_cannot_be_mounted(void **state)
 {
     CLEANUP(disk_freep) struct disk *blank = disk_new(MIB);
-    const char *target = in_workplace("cannot");
-    struct mount_request request = request_of(ext4, target, OPTIONS(NULL));
+    const char *target = in_workplace("cannot"), *missing = in_workplace("missing");
+    struct mount_request request = request_of(ext4, missing, OPTIONS(NULL));
 
     (void)state;
     CLEANUP(freep)
-    char *no_target =
-        mem_printf("mounting %s at %s: move_mount: No such file or directory", ext4->path, target);
+    char *no_target = mem_printf("mounting %s at %s: %sNo such file or directory", ext4->path,
+                                 missing, old ? "" : "move_mount: ");
     assert_fails(mount_filesystem(&request), ERR_INTERNAL, no_target);
 
     make_folder(target);
     request.device = blank->path;
+    request.target = target;
     CLEANUP(freep)
     char *no_content = mem_printf("mounting %s at %s: Invalid argument", blank->path, target);
     assert_fails(mount_filesystem(&request), ERR_INTERNAL, no_content);
 
     request.type = "nosuchfs";
-    assert_fails(mount_filesystem(&request), ERR_INTERNAL,
-                 "the kernel does not support nosuchfs: No such device");
+    CLEANUP(freep)
+    char *no_type = mem_printf("mounting %s at %s: the kernel does not support nosuchfs: No such "
+                               "device",
+                               blank->path, target);
+    assert_fails(mount_filesystem(&request), ERR_INTERNAL, no_type);
 }
 
 /* Mounted for writing, it cannot be mounted read-only as well. */
@@ -191,9 +229,11 @@ static void test_a_device_in_use(void **state)
     request.target = second;
     request.read_only = true;
     CLEANUP(freep)
-    char *message = mem_printf("mounting %s at %s: %s: Can't mount, would change RO state",
-                               ext4->path, second, ext4->path + strlen("/dev/"));
-    assert_fails(mount_filesystem(&request), ERR_PRECONDITION, message);
+    char *newer = mem_printf("mounting %s at %s: %s: Can't mount, would change RO state",
+                             ext4->path, second, ext4->path + strlen("/dev/"));
+    CLEANUP(freep)
+    char *older = mem_printf("mounting %s at %s: Device or resource busy", ext4->path, second);
+    assert_fails(mount_filesystem(&request), ERR_PRECONDITION, old ? older : newer);
     assert_ok(mount_remove(first));
 }
 
@@ -289,6 +329,43 @@ static void test_bind_and_table(void **state)
     assert_fails(mount_remove(source), ERR_INTERNAL, message);
 }
 
+static void test_a_node_read_only(void **state)
+{
+    const char *target = in_workplace("node");
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+
+    (void)state;
+    write_file(target, "");
+    assert_ok(mount_bind(ext4->path, target, true));
+    assert_ok(mount_table_at(target, &entry));
+    assert_true(entry.read_only);
+    assert_ok(mount_remove(target));
+}
+
+/* Where it cannot be made read-only nothing is mounted, and nothing is left where nobody looks. */
+static void test_read_only_or_not_at_all(void **state)
+{
+    const char *source = in_workplace("writable"), *target = in_workplace("read-only");
+    struct mount_request request = request_of(ext4, source, OPTIONS(NULL));
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+    CLEANUP(mount_entry_fini) struct mount_entry other = {0};
+    CLEANUP(freep)
+    char *message = mem_printf("binding %s to %s: making the mount read-only: Operation not "
+                               "permitted",
+                               source, target);
+
+    (void)state;
+    make_folder(source);
+    make_folder(target);
+    assert_ok(mount_filesystem(&request));
+    old_kernel_refuse_remounts();
+    assert_fails(mount_bind(source, target, true), ERR_INTERNAL, message);
+    assert_ok(mount_table_at(source, &entry));
+    assert_ok(mount_table_other(&entry, &other));
+    assert_null(other.target);
+    assert_ok(mount_remove(source));
+}
+
 /* The same volume at another path is another pod; a part of it is a container's subPath. */
 static void test_a_volume_that_is_to_be_alone(void **state)
 {
@@ -368,6 +445,20 @@ static void test_a_busy_mount_stays(void **state)
     assert_ok(mount_remove(target));
 }
 
+static int begin_older(void **state)
+{
+    (void)state;
+    if (!old)
+        old_kernel_begin();
+    old = true;
+    return 0;
+}
+
+#define ON_AN_OLDER_KERNEL(test)                                                                   \
+    {                                                                                              \
+#test " on an older kernel", test, begin_older, NULL, NULL                                 \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,9 +470,23 @@ int main(void)
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_read_only_among_options),
         cmocka_unit_test(test_bind_and_table),
+        cmocka_unit_test(test_a_node_read_only),
         cmocka_unit_test(test_a_volume_that_is_to_be_alone),
         cmocka_unit_test(test_table_by_other_spellings),
         cmocka_unit_test(test_a_busy_mount_stays),
+
+        ON_AN_OLDER_KERNEL(test_options),
+        ON_AN_OLDER_KERNEL(test_options_of_the_file_system),
+        ON_AN_OLDER_KERNEL(test_refused_options),
+        ON_AN_OLDER_KERNEL(test_what_older_kernels_do_not_know),
+        ON_AN_OLDER_KERNEL(test_what_cannot_be_mounted),
+        ON_AN_OLDER_KERNEL(test_a_device_in_use),
+        ON_AN_OLDER_KERNEL(test_replay),
+        ON_AN_OLDER_KERNEL(test_bind_and_table),
+        ON_AN_OLDER_KERNEL(test_a_node_read_only),
+        ON_AN_OLDER_KERNEL(test_a_volume_that_is_to_be_alone),
+        ON_AN_OLDER_KERNEL(test_a_busy_mount_stays),
+        ON_AN_OLDER_KERNEL(test_read_only_or_not_at_all),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
