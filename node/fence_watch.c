@@ -11,6 +11,7 @@
 #include "node/volume_fence.h"
 #include "node/volume_tasks.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/host/shutdown.h"
 #include "provisioner-lib/records/fence_note.h"
 
 enum { WITHOUT_LEASE_MS = 10 * 1000 };
@@ -18,7 +19,8 @@ enum { WITHOUT_LEASE_MS = 10 * 1000 };
 struct fence_watch {
     struct node *node;
     const char *volume;
-    bool told; /* that it is lost */
+    bool told;  /* that it is lost */
+    bool ended; /* what was mounted */
 };
 
 bool fence_watch_is_lost(const struct reservation *seen, uint64_t own)
@@ -41,16 +43,16 @@ static bool is_changing(const struct fence_watch *watch)
 }
 
 static struct err *look(struct task *self, const struct fence_watch *watch,
-                        const struct kube_object *attachment, struct reservation *ret)
+                        const struct kube_object *attachment, struct device *ret_disk,
+                        struct reservation *ret)
 {
     struct host *host = watch->node->host;
-    CLEANUP(device_close) struct device disk = DEVICE_NONE;
     int lun = attachment_lun(as_attachment(attachment));
 
     if (lun == NO_LUN)
         return err_new(ERR_NOT_FOUND, "its disk has no LUN on record");
-    TRY(host_find(self, host, (unsigned)lun, loop_now(watch->node->loop), &disk));
-    return host_read_fence(self, host, &disk, ret);
+    TRY(host_find(self, host, (unsigned)lun, loop_now(watch->node->loop), ret_disk));
+    return host_read_fence(self, host, ret_disk, ret);
 }
 
 /* A replica's that nobody on this node can have mounted has lost nothing: its volume has found
@@ -70,21 +72,36 @@ static void tell(struct fence_watch *watch, uint64_t own, uint64_t other)
     watch->told = true;
 }
 
+/* Whoever cannot reach the API server does this all the same. */
+static struct err *end_use(struct task *self, struct fence_watch *watch, const struct device *disk,
+                           uint64_t own)
+{
+    if (watch->ended || replica_disk_is_held(watch->node, watch->volume))
+        return NULL;
+    TRY(host_shut_down(self, watch->node->host, disk, own));
+    watch->ended = true;
+    return NULL;
+}
+
 static struct err *check(struct task *self, struct fence_watch *watch)
 {
     struct reservation seen;
+    CLEANUP(device_close) struct device disk = DEVICE_NONE;
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(fenced(watch));
     uint64_t own = fence_note_key(as_attachment(attachment));
 
-    TRY(look(self, watch, attachment, &seen));
+    TRY(look(self, watch, attachment, &disk, &seen));
     const struct kube_object *now = fenced(watch);
     if (is_changing(watch) || !now || fence_note_key(as_attachment(now)) != own ||
         !fence_watch_is_lost(&seen, own))
         return NULL;
     if (!watch->told)
         tell(watch, own, seen.holder);
-    CLEANUP(freep) char *note = fence_note_lost(own);
-    return volume_fence_record(self, watch->node, attachment, note);
+    CLEANUP(err_freep) struct err *in_use = end_use(self, watch, &disk, own);
+    CLEANUP(freep)
+    char *note = fence_note_lost(own, fence_note_generation(as_attachment(attachment)));
+    TRY(volume_fence_record(self, watch->node, attachment, note));
+    return TAKE_PTR(in_use);
 }
 
 static void await_next(struct task *self, const struct fence_watch *watch)

@@ -133,7 +133,7 @@ static struct err *answer(struct task *self, const struct preemption *p,
                           const struct kube_object *attachment, uint64_t key)
 {
     struct node *node = p->node;
-    CLEANUP(freep) char *held = fence_note_held(key, preempt_request_key(p->request));
+    CLEANUP(freep) char *held = fence_note_held(key, preempt_request_key(p->request), 0);
     json_t *changes = json_pack("{s:{s:{s:s, s:s}}}", "status", "annotation", ANNOTATION_FENCE,
                                 held, ANNOTATION_PREEMPTED, p->request);
     struct err *err = cached_patch_status(self, node->kube, node->attachments, attachment,

@@ -74,10 +74,12 @@ static struct err *without_fence(struct task *self, struct node *node,
 }
 
 static struct err *with_fence(struct task *self, struct node *node,
-                              const struct fenced_volume *volume, uint64_t key, uint64_t former)
+                              const struct fenced_volume *volume, uint64_t key,
+                              const struct fence *fence)
 {
     CLEANUP(freep)
-    char *note = fence_note_taken(as_attachment(volume->attachment), key, former);
+    char *note =
+        fence_note_taken(as_attachment(volume->attachment), key, fence->former, fence->generation);
 
     metric_add(&METRIC_FENCES, 1, "held");
     return volume_fence_record(self, node, volume->attachment, note);
@@ -99,7 +101,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     TRY(err);
     switch (fence.state) {
     case FENCE_IN_PLACE:
-        TRY(with_fence(self, node, volume, key, fence.former));
+        TRY(with_fence(self, node, volume, key, &fence));
         *ret_key = key;
         return NULL;
     case FENCE_UNSUPPORTED:

@@ -51,7 +51,8 @@ static char *request_of(const struct failover_work *work, const Api__AzVolumeAtt
     const char *occasion = occasion_of(work);
     uint64_t key = key_of(work, attachment);
 
-    return occasion && key ? preempt_request_text(key, occasion) : NULL;
+    return occasion && key ? preempt_request_text(key, fence_note_generation(attachment), occasion)
+                           : NULL;
 }
 
 static const char *request_on_record(const struct kube_object *object)

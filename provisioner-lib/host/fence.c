@@ -215,7 +215,10 @@ static struct err *take_blocking(void *arg)
         return NULL;
     TRY(mount_table_has(request->device->number, &mounted));
     fence->state = mounted && !holds(&seen, request->wanted.key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
-    return mounted ? NULL : take(request->disk->fd, &request->wanted, &seen, &fence->former);
+    if (!mounted)
+        TRY(take(request->disk->fd, &request->wanted, &seen, &fence->former));
+    fence->generation = seen.generation;
+    return NULL;
 }
 
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,

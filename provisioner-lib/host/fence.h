@@ -44,7 +44,8 @@ enum fence_state {
 
 struct fence {
     enum fence_state state;
-    uint64_t former; /* the key that it was taken from; 0: it was free, or in place already */
+    uint64_t former;     /* the key that it was taken from; 0: it was free, or in place already */
+    uint32_t generation; /* of the disk's reservations, once it is in place */
     struct err
         *unreadable; /* why the device does not say what is reserved, where it should; or NULL */
 };

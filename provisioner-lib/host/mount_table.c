@@ -160,14 +160,10 @@ static bool is_of_one(struct libmnt_fs *fs, const void *wanted)
     return question->is_one(mnt_fs_get_devno(fs), question->ctx);
 }
 
-struct err *mount_table_any(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
-                            bool *ret_mounted)
+struct err *mount_table_find(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
+                             struct mount_entry *ret)
 {
-    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
-
-    TRY(find(is_of_one, &(struct device_question){is_one, ctx}, &entry));
-    *ret_mounted = entry.target != NULL;
-    return NULL;
+    return find(is_of_one, &(struct device_question){is_one, ctx}, ret);
 }
 
 static bool is_it(dev_t device, const void *wanted)
@@ -177,5 +173,9 @@ static bool is_it(dev_t device, const void *wanted)
 
 struct err *mount_table_has(dev_t device, bool *ret_mounted)
 {
-    return mount_table_any(is_it, &device, ret_mounted);
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+
+    TRY(mount_table_find(is_it, &device, &entry));
+    *ret_mounted = entry.target != NULL;
+    return NULL;
 }

@@ -43,8 +43,9 @@ struct err *mount_table_twin(const struct mount_entry *entry, struct mount_entry
 /* Whether a file system's options have a word, with or without a value. */
 bool mount_table_has_option(const char *options, const char *name);
 
-/* Whether a file system is mounted anywhere whose device is one of these. */
-struct err *mount_table_any(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
-                            bool *ret_mounted) __attribute__((warn_unused_result));
-/* The same of this device. */
+/* The newest mount of a file system whose device is one of these; `ret->target` is NULL if there is
+ * none. */
+struct err *mount_table_find(bool (*is_one)(dev_t device, const void *ctx), const void *ctx,
+                             struct mount_entry *ret) __attribute__((warn_unused_result));
+/* Whether the file system of this device is mounted anywhere. */
 struct err *mount_table_has(dev_t device, bool *ret_mounted) __attribute__((warn_unused_result));

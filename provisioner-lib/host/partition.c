@@ -9,7 +9,6 @@
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/host.h"
 #include "provisioner-lib/host/host_worker.h"
-#include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/sysfs.h"
 
 static void closedirp(DIR **dir)
@@ -112,9 +111,19 @@ static bool is_of(dev_t device, const void *ctx)
     return partition_is_of(look->roots, device, look->disk);
 }
 
+struct err *partition_find_mount(const struct device_roots *roots, dev_t disk,
+                                 struct mount_entry *ret)
+{
+    return mount_table_find(is_of, &(struct disk_look){roots, disk}, ret);
+}
+
 struct err *partition_any_mounted(const struct device_roots *roots, dev_t disk, bool *ret_mounted)
 {
-    return mount_table_any(is_of, &(struct disk_look){roots, disk}, ret_mounted);
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+
+    TRY(partition_find_mount(roots, disk, &entry));
+    *ret_mounted = entry.target != NULL;
+    return NULL;
 }
 
 /* ---- on a worker ---- */

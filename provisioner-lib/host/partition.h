@@ -9,6 +9,7 @@
 #pragma once
 
 #include "provisioner-lib/host/device.h"
+#include "provisioner-lib/host/mount_table.h"
 
 enum { PARTITION_MOST = 256 }; /* numbers of partitions that Linux gives to a disk */
 
@@ -19,6 +20,9 @@ struct err *partition_find(const struct device_roots *roots, const struct device
 
 /* Whether a device is this disk, or a partition of it. */
 bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk);
-/* Whether a file system of such a device is mounted anywhere. */
+/* The newest mount of such a device's file system; `ret->target` is NULL if there is none. */
+struct err *partition_find_mount(const struct device_roots *roots, dev_t disk,
+                                 struct mount_entry *ret) __attribute__((warn_unused_result));
+/* Whether there is one. */
 struct err *partition_any_mounted(const struct device_roots *roots, dev_t disk, bool *ret_mounted)
     __attribute__((warn_unused_result));

@@ -12,6 +12,7 @@
 #define HELD "held "
 #define FROM " from "
 #define LOST "lost "
+#define GENERATION " generation "
 
 static const char *note_of(const Api__AzVolumeAttachment *attachment)
 {
@@ -54,6 +55,15 @@ uint64_t fence_note_former(const Api__AzVolumeAttachment *attachment)
     return from ? parse_key(from + strlen(FROM)) : 0;
 }
 
+uint32_t fence_note_generation(const Api__AzVolumeAttachment *attachment)
+{
+    const char *note = fence_note_last_key(attachment) ? note_of(attachment) : NULL;
+    const char *found = note ? strstr(note, GENERATION) : NULL;
+    unsigned long number = found ? strtoul(found + strlen(GENERATION), NULL, 10) : 0;
+
+    return number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
 bool fence_note_is_lost(const Api__AzVolumeAttachment *attachment)
 {
     return begins(note_of(attachment), LOST);
@@ -64,27 +74,40 @@ bool fence_note_is_unsupported(const Api__AzVolumeAttachment *attachment)
     return same_text(note_of(attachment), FENCE_NOTE_UNSUPPORTED);
 }
 
-char *fence_note_held(uint64_t key, uint64_t former)
+/* "" for none. */
+static char *generation_text(uint32_t generation)
 {
-    return former ? mem_printf(HELD FENCE_KEY_FORMAT FROM FENCE_KEY_FORMAT, key, former)
-                  : mem_printf(HELD FENCE_KEY_FORMAT, key);
+    return generation ? mem_printf(GENERATION "%" PRIu32, generation) : mem_strdup("");
 }
 
-char *fence_note_lost(uint64_t key)
+char *fence_note_held(uint64_t key, uint64_t former, uint32_t generation)
 {
-    return mem_printf(LOST FENCE_KEY_FORMAT, key);
+    CLEANUP(freep) char *since = generation_text(generation);
+
+    return former ? mem_printf(HELD FENCE_KEY_FORMAT FROM FENCE_KEY_FORMAT "%s", key, former, since)
+                  : mem_printf(HELD FENCE_KEY_FORMAT "%s", key, since);
 }
 
-char *fence_note_taken(const Api__AzVolumeAttachment *attachment, uint64_t key, uint64_t former)
+char *fence_note_lost(uint64_t key, uint32_t generation)
 {
-    return fence_note_held(key, former ? former : fence_note_former(attachment));
+    CLEANUP(freep) char *since = generation_text(generation);
+
+    return mem_printf(LOST FENCE_KEY_FORMAT "%s", key, since);
+}
+
+char *fence_note_taken(const Api__AzVolumeAttachment *attachment, uint64_t key, uint64_t former,
+                       uint32_t generation)
+{
+    return fence_note_held(key, former ? former : fence_note_former(attachment), generation);
 }
 
 /* ---- requests ---- */
 
-char *preempt_request_text(uint64_t key, const char *occasion)
+char *preempt_request_text(uint64_t key, uint32_t generation, const char *occasion)
 {
-    return mem_printf(FENCE_KEY_FORMAT " %s", key, occasion);
+    CLEANUP(freep) char *since = generation_text(generation);
+
+    return mem_printf(FENCE_KEY_FORMAT " %s%s", key, occasion, since);
 }
 
 uint64_t preempt_request_key(const char *request)

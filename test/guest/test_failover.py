@@ -19,6 +19,7 @@ from .test_promotion import demote, promote
 FLAG = "--node-lease-duration=2s"
 TIME = "2026-01-01T00:00:00.000000Z"
 WRITES = "/run/writes"
+SUPERBLOCK = 2048  # where ext4's ends; written when it is unmounted, whatever was before
 
 
 @pytest.fixture
@@ -60,9 +61,9 @@ def writes(v: GuestVolume) -> int:
     return int(text) if status == 0 else 0
 
 
-def content(v: GuestVolume) -> str:
-    """Of the disk, not of what a kernel keeps of it."""
-    return v.guest.run("sh", "-c", f"dd if={device(v)} bs=1M iflag=direct 2>/dev/null | sha256sum")
+def content(v: GuestVolume, but: int = 0) -> str:
+    """Of the disk, but for so many bytes at its beginning; not of what a kernel keeps of it."""
+    return v.guest.run("sh", "-c", f"dd if={device(v)} bs=1M iflag=direct 2>/dev/null | tail -c +{but + 1} | sha256sum")
 
 
 def counted(v: GuestVolume, series: str) -> float:
@@ -144,6 +145,38 @@ def promote_another_node(pair: SimpleNamespace, own: str) -> None:
     assert reserved(b) == ([pair.key], pair.key), "the request, which is answered, is not carried out again"
     put_away(a)
     assert reserved(b) == ([pair.key], pair.key)
+
+
+def test_a_primary_that_has_lost_its_fence_writes_nothing_even_if_nobody_has_it(pair):
+    """It was idle, so its kernel has not tried yet; and the VM that has the fence loses the disk. The API server has
+    nothing to do with it."""
+    a, b = pair.a, pair.b
+    a.write("before", "of a")
+    preempt(pair)
+    until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    b.guest.run("python3", SCSI, device(b), "register", "0")
+    assert reserved(b) == ([], "")
+    until(lambda: raw_write(a), "the disk takes what a writes")
+    found = content(b, but=SUPERBLOCK)
+    assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
+    assert "another node has taken over the disk" in trouble(a)
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    assert content(b, but=SUPERBLOCK) == found
+
+
+def test_the_generation_tells_a_fence_that_was_taken_back(pair):
+    """By the key that it was before."""
+    a = pair.a
+    before = a.cloud.fence_generation(a.name)
+    preempt(pair)
+    until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    assert before and a.cloud.fence_generation(a.name) == before
+    a.unpublish()
+    until_done(a.unstage, seconds=10)
+    use(a, wish())
+    assert key_on_record(a) == pair.key and a.cloud.fence_generation(a.name) > before
+    put_away(a)
 
 
 def test_one_that_comes_again_goes_on(pair):

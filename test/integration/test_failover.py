@@ -377,6 +377,24 @@ def test_every_volume_of_a_deleted_node_has_to_be_proven(world, controller, used
     until(lambda: not node.is_there(), "nothing needs the Node any more")
 
 
+def test_a_deleted_node_that_took_its_fence_back_is_proven_anew(world, controller, used):
+    """Its kubelet has staged the volume again, by the key that it had before, while another volume is waited for."""
+    node, neighbours = used(controller), others(world)
+    used(controller, "pvc-2")
+    node.note("pvc-1", FENCE, f"held {KEY} generation 4")
+    uid = world.core.read_node(node.name).metadata.uid
+    world.core.delete_node(node.name)
+    [replica] = until(lambda: asked(neighbours, "pvc-1"), "a replica is asked")
+    assert replica.request("pvc-1") == f"{KEY} {uid} generation 4"
+    replica.answers("pvc-1")
+    node.note("pvc-1", FENCE, f"held {KEY} from 0x1234567800000000 generation 8")
+    until(lambda: asked(neighbours, "pvc-2"), "a replica of the other is asked")[0].answers("pvc-2")
+    until(lambda: replica.request("pvc-1") == f"{KEY} {uid} generation 8", "it is asked once more")
+    assert not node.is_there()
+    replica.answers("pvc-1")
+    until(node.taint, "another Node stands in for it")
+
+
 def test_what_was_mounted_on_a_deleted_node_is_remembered(world, controller, used):
     """A volume of another driver, of which only the Node has told."""
     node, neighbours = used(controller), others(world)

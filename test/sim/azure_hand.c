@@ -7,6 +7,7 @@
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
+#include "test/sim/disk_keys.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/machine.h"
 #include "test/sim/mount.h"
@@ -64,9 +65,11 @@ void hand_detaches_replica(struct sim *sim, const struct incident *incident)
             const struct attachment *attachment = ATTACHMENT_OF_VM(link);
             const struct record *record = record_find(sim, attachment->disk->key, vm->spec.name);
 
-            if (attachment->attached && record && !record->primary && !record->deleting &&
-                detach(sim, vm, attachment->disk->id))
-                return;
+            if (!attachment->attached || !record || record->primary || record->deleting ||
+                !detach(sim, vm, attachment->disk->id))
+                continue;
+            disk_keys_pulled(&sim->world->disk_keys, attachment);
+            return;
         }
         vm = next_vm(sim, vm);
     } while (vm != first);

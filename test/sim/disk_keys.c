@@ -14,8 +14,11 @@ struct disk_keys {
     char disk[UUID_SIZE]; /* its unique id */
     struct registration registrations[RESERVATION_KEYS];
     size_t n;
+    uint32_t generation;
     uint64_t holder;           /* sequence; 0: there is no reservation */
     char holder_vm[UUID_SIZE]; /* of the last one that did not give it back; "" if there is none */
+    uint64_t pulled;           /* sequence; 0: none was */
+    bool holder_was_pulled;
     UT_hash_handle hh;
 };
 
@@ -43,8 +46,10 @@ static bool is_attached(const struct disk *disk, uint64_t sequence)
 /* With the registration that holds the reservation, that goes. */
 static void forget(struct disk_keys *keys, size_t i)
 {
-    if (keys->registrations[i].sequence == keys->holder)
+    if (keys->registrations[i].sequence == keys->holder) {
+        keys->holder_was_pulled = keys->holder == keys->pulled;
         keys->holder = 0;
+    }
     keys->registrations[i] = keys->registrations[--keys->n];
 }
 
@@ -67,6 +72,7 @@ static struct disk_keys *keys_of(struct all_disk_keys *all, const struct disk *d
 static void hold(struct disk_keys *keys, const struct attachment *device)
 {
     keys->holder = device->sequence;
+    keys->holder_was_pulled = false;
     memcpy(keys->holder_vm, device->vm->vm_id, sizeof keys->holder_vm);
 }
 
@@ -84,7 +90,8 @@ void disk_keys_read(struct all_disk_keys *all, const struct disk *disk, struct r
 {
     struct disk_keys *keys = keys_of(all, disk);
 
-    *ret = (struct reservation){.n_keys = keys->n, .type = RESERVATION_WRITE_EXCLUSIVE};
+    *ret = (struct reservation){
+        .generation = keys->generation, .n_keys = keys->n, .type = RESERVATION_WRITE_EXCLUSIVE};
     for (size_t i = 0; i < keys->n; i++) {
         ret->keys[i] = keys->registrations[i].key;
         if (keys->registrations[i].sequence != keys->holder)
@@ -100,6 +107,7 @@ void disk_keys_register(struct all_disk_keys *all, const struct attachment *devi
     struct registration *own = find(keys, device->sequence);
 
     all->changes++;
+    keys->generation++;
     if (own && key)
         own->key = key;
     else if (own)
@@ -137,6 +145,7 @@ void disk_keys_preempt(struct all_disk_keys *all, const struct attachment *devic
     all->changes++;
     if (!find(keys, device->sequence))
         return;
+    keys->generation++;
     for (size_t i = keys->n; i-- > 0;)
         if (keys->registrations[i].key == other &&
             keys->registrations[i].sequence != device->sequence)
@@ -152,12 +161,19 @@ bool disk_keys_accept(struct all_disk_keys *all, const struct attachment *device
     return !keys->holder || keys->holder == device->sequence;
 }
 
+void disk_keys_pulled(struct all_disk_keys *all, const struct attachment *device)
+{
+    keys_of(all, device->disk)->pulled = device->sequence;
+}
+
 bool disk_keys_went_with_vm(struct all_disk_keys *all, const struct disk *disk)
 {
     const struct disk_keys *keys = keys_of(all, disk);
 
     if (keys->holder || !keys->holder_vm[0])
         return false;
+    if (keys->holder_was_pulled)
+        return true;
     HASH_FOREACH(disk->model->vms, vm) {
         if (strcmp(vm->vm_id, keys->holder_vm) == 0)
             return false;

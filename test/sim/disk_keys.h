@@ -28,5 +28,8 @@ void disk_keys_preempt(struct all_disk_keys *all, const struct attachment *devic
 
 /* Whether the disk takes what this VM writes. */
 bool disk_keys_accept(struct all_disk_keys *all, const struct attachment *device);
-/* The VM that had the reservation was deleted, and nobody has it since: no driver can help that. */
+/* Somebody detaches the disk past the driver. */
+void disk_keys_pulled(struct all_disk_keys *all, const struct attachment *device);
+/* The VM that had the reservation was deleted, or somebody has pulled the disk from it, and nobody
+ * has it since: no driver can help that. */
 bool disk_keys_went_with_vm(struct all_disk_keys *all, const struct disk *disk);

@@ -58,7 +58,8 @@ bool mount_can_write(const struct mount *mount)
     const struct machine *machine = mount->machine;
     const struct vm *vm = machine_vm(machine);
 
-    if (!machine->up || machine->frozen || machine->disks_cut || !vm || vm->power != POWER_RUNNING)
+    if (!machine->up || machine->frozen || machine->disks_cut || !vm ||
+        vm->power != POWER_RUNNING || mount->shut_down)
         return false;
     const struct attachment *device = mount_attachment(mount);
     return device && disk_keys_accept(&machine->world->disk_keys, device);

@@ -23,7 +23,9 @@ struct mount {
     uint64_t since;
     uint64_t key;           /* of its fence; 0: it has none */
     uint64_t former;        /* from whose key it was taken; 0: from nobody's */
+    uint32_t generation;    /* as is on record with it */
     bool fence_lost;        /* to another node, as is on record */
+    bool shut_down;         /* for that; the API server need not know */
     uint64_t device;        /* sequence of the attachment */
     uint64_t refused_since; /* loop_now: its writes fail (node_repair.c); 0: they do not */
     unsigned stage;         /* which of the volume's it is, from 1 */

@@ -83,7 +83,7 @@ static struct err *command(struct task *self, struct machine *machine, unsigned 
 /* ---- taking it ---- */
 
 static struct err *take_step(const struct machine *machine, struct attachment *device, uint64_t key,
-                             bool *ret_held, uint64_t *ret_former)
+                             struct fence *fence, bool *ret_held)
 {
     struct reservation seen;
     uint64_t other;
@@ -91,6 +91,7 @@ static struct err *take_step(const struct machine *machine, struct attachment *d
     disk_keys_read(keys_of(machine), device->disk, &seen);
     switch (fence_plan(&seen, key, &other)) {
     case FENCE_HELD:
+        fence->generation = seen.generation;
         *ret_held = true;
         return NULL;
     case FENCE_REGISTER:
@@ -101,7 +102,7 @@ static struct err *take_step(const struct machine *machine, struct attachment *d
         return NULL;
     case FENCE_PREEMPT:
         disk_keys_preempt(keys_of(machine), device, other);
-        *ret_former = other;
+        fence->former = other;
         return NULL;
     default:
         return err_new(ERR_PRECONDITION, "key %#018" PRIx64 " is registered at the disk", other);
@@ -136,7 +137,7 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
 {
     struct machine *machine = mount->machine;
     uint64_t key = key_of(machine, mount->volume->handle, place->uid);
-    uint64_t former = 0;
+    struct fence fence = {0};
     bool held = false;
 
     if (!has_plugin(machine)) /* or it might take the disk from whom its volume was given to */
@@ -150,15 +151,17 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
         if (steps == MOST_STEPS)
             return err_new(ERR_PRECONDITION, "the disk goes to another VM again and again");
         TRY(command(self, machine, place->lun, &device));
-        TRY(take_step(machine, device, key, &held, &former));
+        TRY(take_step(machine, device, key, &fence, &held));
     }
-    if (!former)
-        former = former_on_record(machine, node_attachment_name(machine, mount->volume));
-    CLEANUP(freep) char *text = fence_note_held(key, former);
+    if (!fence.former)
+        fence.former = former_on_record(machine, node_attachment_name(machine, mount->volume));
+    CLEANUP(freep) char *text = fence_note_held(key, fence.former, fence.generation);
     TRY(record(self, mount, place, text));
     mount->key = key;
-    mount->former = former;
+    mount->former = fence.former;
+    mount->generation = fence.generation;
     mount->fence_lost = false;
+    mount->shut_down = false;
     return NULL;
 }
 
@@ -223,7 +226,10 @@ static void look_at(struct mount *mount)
     disk_keys_read(keys_of(machine), device->disk, &seen);
     if (!seen.held || seen.holder == mount->key)
         return;
-    CLEANUP(freep) char *lost = fence_note_lost(mount->key);
+    mount->shut_down = true;
+    if (!machine_reaches_server(machine))
+        return;
+    CLEANUP(freep) char *lost = fence_note_lost(mount->key, mount->generation);
     mount->fence_lost = true;
     world_patch(machine->world, &AZ_VOLUME_ATTACHMENTS, WORLD_NAMESPACE, name, "status",
                 json_pack("{s:{s:{s:s}}}", "status", "annotation", ANNOTATION_FENCE, lost));
@@ -231,7 +237,7 @@ static void look_at(struct mount *mount)
 
 void node_fence_watch(struct machine *machine)
 {
-    if (!machine->disks_cut)
+    if (!machine->disks_cut && !machine->frozen)
         LIST_FOREACH(&machine->mounts, link)
             look_at(MOUNT_OF(link));
 }
@@ -292,7 +298,7 @@ static struct err *preempt(struct task *self, const struct question *question)
     struct machine *machine = question->machine;
     uint64_t own = key_of(machine, question->volume_id, question->uid);
     uint64_t former = strtoull(question->text, NULL, 16);
-    CLEANUP(freep) char *fence = fence_note_held(own, former);
+    CLEANUP(freep) char *fence = fence_note_held(own, former, 0);
     bool held = false;
 
     for (int steps = 0; !held; steps++) {

@@ -18,7 +18,7 @@ struct err *node_fence_take(struct task *self, struct mount *mount, const struct
 /* Whether it is there still. */
 struct err *node_fence_check(const struct mount *mount, const struct place *place)
     __attribute__((warn_unused_result));
-/* Says of those that another node has taken that they are lost. */
+/* Shuts down what another node has taken the fence of, and says that it is lost. */
 void node_fence_watch(struct machine *machine);
 /* At the end of a mount; what cannot be done is left. */
 void node_fence_release(struct mount *mount);

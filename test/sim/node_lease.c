@@ -97,7 +97,7 @@ static void renew(void *ctx)
     struct machine *machine = ctx;
     unsigned duration_s = sim_of(machine)->node_lease_s;
 
-    if (reaches_server(machine) && machine_serves(machine))
+    if (machine_serves(machine))
         node_fence_watch(machine);
     bool wanted = is_wanted(machine);
     if (!wanted && !machine->holds_lease)

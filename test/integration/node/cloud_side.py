@@ -167,8 +167,12 @@ class CloudSide:
         return self._note(disk, ANNOTATION_FILESYSTEM)
 
     def fence(self, disk: str) -> str | None:
-        """What the plug-in has said of it."""
-        return self._note(disk, ANNOTATION_FENCE)
+        """What the plug-in has said of it, but for the generation."""
+        note = self._note(disk, ANNOTATION_FENCE)
+        return note and note.partition(" generation ")[0]
+
+    def fence_generation(self, disk: str) -> int:
+        return int((self._note(disk, ANNOTATION_FENCE) or "").partition(" generation ")[2] or 0)
 
     def replica_ready(self, disk: str) -> str | None:
         """Whether the replica could be used at once, as the plug-in has put on record."""

@@ -16,17 +16,25 @@ static const struct {
     const char *note;
     uint64_t key, former, last;
     bool lost;
+    uint32_t generation;
 } notes[] = {
-    {"held 0x0a0a0a0a00000001", KEY, 0, KEY, false},
-    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", KEY, KEY + 1, KEY, false},
-    {"held 0x0a0a0a0a00000001 from nobody", KEY, 0, KEY, false},
-    {"lost 0x0a0a0a0a00000001", 0, 0, KEY, true},
-    {"lost 0x1", 0, 0, 0, true},
-    {"unsupported", 0, 0, 0, false},
-    {"held", 0, 0, 0, false},
-    {"held ", 0, 0, 0, false},
-    {"held 0x1", 0, 0, 0, false},
-    {"", 0, 0, 0, false},
+    {"held 0x0a0a0a0a00000001", KEY, 0, KEY, false, 0},
+    {"held 0x0a0a0a0a00000001 generation 12", KEY, 0, KEY, false, 12},
+    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", KEY, KEY + 1, KEY, false, 0},
+    {"held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002 generation 4294967295", KEY, KEY + 1, KEY,
+     false, UINT32_MAX},
+    {"held 0x0a0a0a0a00000001 generation 4294967296", KEY, 0, KEY, false, 0},
+    {"held 0x0a0a0a0a00000001 generation x", KEY, 0, KEY, false, 0},
+    {"held 0x0a0a0a0a00000001 from nobody", KEY, 0, KEY, false, 0},
+    {"lost 0x0a0a0a0a00000001", 0, 0, KEY, true, 0},
+    {"lost 0x0a0a0a0a00000001 generation 12", 0, 0, KEY, true, 12},
+    {"lost 0x1", 0, 0, 0, true, 0},
+    {"unsupported", 0, 0, 0, false, 0},
+    {"held", 0, 0, 0, false, 0},
+    {"held ", 0, 0, 0, false, 0},
+    {"held 0x1", 0, 0, 0, false, 0},
+    {"held 0x1 generation 12", 0, 0, 0, false, 0},
+    {"", 0, 0, 0, false, 0},
 };
 
 static struct kube_object *attachment_with(const char *note)
@@ -49,6 +57,7 @@ static void test_what_it_says(void **state)
         assert_int_equal(fence_note_former(as_attachment(object)), notes[i].former);
         assert_int_equal(fence_note_last_key(as_attachment(object)), notes[i].last);
         assert_int_equal(fence_note_is_lost(as_attachment(object)), notes[i].lost);
+        assert_int_equal(fence_note_generation(as_attachment(object)), notes[i].generation);
         assert_int_equal(fence_note_is_unsupported(as_attachment(object)),
                          strcmp(notes[i].note, "unsupported") == 0);
     }
@@ -56,16 +65,18 @@ static void test_what_it_says(void **state)
 
 static void test_what_is_written(void **state)
 {
-    CLEANUP(freep) char *held = fence_note_held(KEY, 0);
-    CLEANUP(freep) char *taken = fence_note_held(KEY, 7);
-    CLEANUP(freep) char *lost = fence_note_lost(1);
-    CLEANUP(freep) char *request = preempt_request_text(KEY, TIME);
+    CLEANUP(freep) char *held = fence_note_held(KEY, 0, 0);
+    CLEANUP(freep) char *taken = fence_note_held(KEY, 7, 12);
+    CLEANUP(freep) char *lost = fence_note_lost(1, 12);
+    CLEANUP(freep) char *request = preempt_request_text(KEY, 0, TIME);
+    CLEANUP(freep) char *later = preempt_request_text(KEY, 12, TIME);
 
     (void)state;
     assert_string_equal(held, "held 0x0a0a0a0a00000001");
-    assert_string_equal(taken, "held 0x0a0a0a0a00000001 from 0x0000000000000007");
-    assert_string_equal(lost, "lost 0x0000000000000001");
+    assert_string_equal(taken, "held 0x0a0a0a0a00000001 from 0x0000000000000007 generation 12");
+    assert_string_equal(lost, "lost 0x0000000000000001 generation 12");
     assert_string_equal(request, TEXT " " TIME);
+    assert_string_equal(later, TEXT " " TIME " generation 12");
 }
 
 static void test_from_whom_it_was_taken(void **state)
@@ -91,7 +102,7 @@ static void test_from_whom_it_was_taken(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(kube_object_unrefp) struct kube_object *object = attachment_with(rows[i].note);
         CLEANUP(freep)
-        char *written = fence_note_taken(as_attachment(object), KEY, rows[i].former);
+        char *written = fence_note_taken(as_attachment(object), KEY, rows[i].former, 0);
 
         if (strcmp(written, rows[i].written) != 0)
             fail_msg("%s: \"%s\"", rows[i].why, written);
@@ -102,6 +113,7 @@ static void test_the_key(void **state)
 {
     (void)state;
     assert_int_equal(preempt_request_key(TEXT " " TIME), 0x0a0a0a0a00000001);
+    assert_int_equal(preempt_request_key(TEXT " " TIME " generation 12"), 0x0a0a0a0a00000001);
     assert_int_equal(preempt_request_key("0xffffffffffffffff x"), UINT64_MAX);
     const char *const wrong[] = {
         "",
