@@ -4,12 +4,12 @@
 
 #include "lib/base/log.h"
 #include "lib/kube/connection.h"
+#include "lib/program/listener.h"
 #include "lib/program/monitoring.h"
 #include "lib/program/process.h"
 #include "lib/program/shared_metrics.h"
 #include "scheduler-extender/flags.h"
 #include "scheduler-extender/informers.h"
-#include "scheduler-extender/listener.h"
 #include "scheduler-extender/metrics.h"
 #include "scheduler-extender/placement_service.h"
 #include "scheduler-extender/service.h"
@@ -89,7 +89,7 @@ static struct err *serve_metrics(struct program *program)
 
 /* ---- kube-scheduler's calls ---- */
 
-static struct err *open_calls(void *ctx, const struct credentials *credentials)
+static struct err *open_calls(void *ctx, const struct tls_pem *pem)
 {
     struct program *program = ctx;
     struct err *err = service_new(program->extender.loop,
@@ -98,7 +98,7 @@ static struct err *open_calls(void *ctx, const struct credentials *credentials)
                                       .address = program->flags.address,
                                       .max_request = (size_t)program->flags.max_request_bytes,
                                   },
-                                  credentials, &program->service);
+                                  pem, &program->service);
 
     return err ? err_wrap(err, "--address") : NULL;
 }
@@ -128,7 +128,7 @@ static struct err *serve_calls(struct program *program)
 
 /* ---- the API server's calls ---- */
 
-static struct err *open_reviews(void *ctx, const struct credentials *credentials)
+static struct err *open_reviews(void *ctx, const struct tls_pem *pem)
 {
     struct program *program = ctx;
     struct err *err = placement_service_new(program->extender.loop,
@@ -139,18 +139,18 @@ static struct err *open_reviews(void *ctx, const struct credentials *credentials
                                                 .gates = program->gates,
                                                 .address = program->flags.placement_address,
                                             },
-                                            credentials, &program->placement);
+                                            pem, &program->placement);
 
     return err ? err_wrap(err, "--placement-address") : NULL;
 }
 
-static struct err *renew_reviews(void *ctx, const struct credentials *credentials)
+static struct err *renew_reviews(void *ctx, const struct tls_pem *pem)
 {
     const struct program *program = ctx;
 
     if (!program->placement)
         return NULL; /* the program ends */
-    struct err *err = placement_service_renew(program->placement, credentials);
+    struct err *err = placement_service_renew(program->placement, pem);
 
     return err ? err_wrap(err, "--placement-tls-cert-file") : NULL;
 }

@@ -100,14 +100,13 @@ static const struct http_route routes[] = {{"POST", "/placement", on_placement}}
 /* ---- the service ---- */
 
 struct err *placement_service_new(struct loop *loop, const struct placement_config *config,
-                                  const struct credentials *credentials,
-                                  struct placement_service **ret)
+                                  const struct tls_pem *pem, struct placement_service **ret)
 {
     CLEANUP(freep) struct placement_service *service = mem_alloc(sizeof *service);
     const struct http_server_config server = {
         .address = config->address,
-        .certificate_pem = credentials->certificate,
-        .key_pem = credentials->key,
+        .certificate_pem = pem->certificate,
+        .key_pem = pem->key,
         .routes = routes,
         .n_routes = COUNT_OF(routes),
         .ctx = service,
@@ -125,10 +124,9 @@ struct err *placement_service_new(struct loop *loop, const struct placement_conf
     return NULL;
 }
 
-struct err *placement_service_renew(struct placement_service *service,
-                                    const struct credentials *credentials)
+struct err *placement_service_renew(struct placement_service *service, const struct tls_pem *pem)
 {
-    return http_server_renew(service->server, credentials->certificate, credentials->key);
+    return http_server_renew(service->server, pem->certificate, pem->key);
 }
 
 void placement_service_close(struct task *self, struct placement_service *service)

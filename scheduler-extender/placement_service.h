@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "scheduler-extender/credentials.h"
+#include "lib/program/tls_files.h"
 #include "scheduler-extender/leader_watch.h"
 #include "scheduler-extender/overdue_gates.h"
 #include "scheduler-extender/placement_patch.h"
@@ -24,13 +24,11 @@ struct placement_service;
 
 /* What the two point to must outlive the service. */
 struct err *placement_service_new(struct loop *loop, const struct placement_config *config,
-                                  const struct credentials *credentials,
-                                  struct placement_service **ret)
+                                  const struct tls_pem *pem, struct placement_service **ret)
     __attribute__((warn_unused_result));
 /* Connections from now on are shown this certificate. INVALID, and nothing has changed, if it
  * cannot be used. Loop's stack. */
-struct err *placement_service_renew(struct placement_service *service,
-                                    const struct credentials *credentials)
+struct err *placement_service_renew(struct placement_service *service, const struct tls_pem *pem)
     __attribute__((warn_unused_result));
 void placement_service_close(struct task *self,
                              struct placement_service *service); /* NULL is fine */

@@ -203,14 +203,14 @@ static const struct http_route routes[] = {
 /* ---- the service ---- */
 
 struct err *service_new(struct loop *loop, const struct service_config *config,
-                        const struct credentials *credentials, struct service **ret)
+                        const struct tls_pem *pem, struct service **ret)
 {
     CLEANUP(freep) struct service *service = mem_alloc(sizeof *service);
     const struct http_server_config server = {
         .address = config->address,
-        .certificate_pem = credentials->certificate,
-        .key_pem = credentials->key,
-        .client_ca_pem = credentials->client_ca,
+        .certificate_pem = pem->certificate,
+        .key_pem = pem->key,
+        .client_ca_pem = pem->client_ca,
         .routes = routes,
         .n_routes = COUNT_OF(routes),
         .ctx = service,

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "scheduler-extender/credentials.h"
+#include "lib/program/tls_files.h"
 #include "scheduler-extender/extender.h"
 
 struct service_config {
@@ -19,6 +19,6 @@ struct service;
 
 /* What the two point to must outlive the service. */
 struct err *service_new(struct loop *loop, const struct service_config *config,
-                        const struct credentials *credentials, struct service **ret)
+                        const struct tls_pem *pem, struct service **ret)
     __attribute__((warn_unused_result));
 void service_close(struct task *self, struct service *service); /* NULL is fine */

@@ -1,4 +1,4 @@
-#include "scheduler-extender/listener.h"
+#include "lib/program/listener.h"
 
 #include "lib/base/log.h"
 
@@ -18,8 +18,8 @@ static void complain(const struct listener *listener, const struct err *err)
 static struct err *apply(struct listener *listener)
 {
     if (listener->is_open && listener->renew)
-        return listener->renew(listener->ctx, &listener->credentials);
-    TRY(listener->open(listener->ctx, &listener->credentials));
+        return listener->renew(listener->ctx, &listener->pem);
+    TRY(listener->open(listener->ctx, &listener->pem));
     listener->is_open = true;
     return NULL;
 }
@@ -53,12 +53,12 @@ static void close_unless_renewed(struct task *self, struct listener *listener)
     listener->is_open = false;
 }
 
-static void take_new_ones(struct task *self, struct listener *listener, struct credentials *read)
+static void take_new_ones(struct task *self, struct listener *listener, struct tls_pem *read)
 {
     close_unless_renewed(self, listener);
-    credentials_fini(&listener->credentials);
-    listener->credentials = *read;
-    *read = (struct credentials){0};
+    tls_pem_fini(&listener->pem);
+    listener->pem = *read;
+    *read = (struct tls_pem){0};
     loop_call(self, serve_with_new_ones, listener);
 }
 
@@ -76,13 +76,13 @@ static void reload(struct task *self, void *arg)
     struct listener *listener = arg;
 
     while (!task_is_cancelled(self)) {
-        CLEANUP(credentials_fini) struct credentials read = {0};
+        CLEANUP(tls_pem_fini) struct tls_pem read = {0};
 
         err_free(task_sleep(self, pause_of(listener)));
-        CLEANUP(err_freep) struct err *err = credentials_read(&listener->files, &read);
+        CLEANUP(err_freep) struct err *err = tls_files_read(&listener->files, &read);
         if (err)
             complain(listener, err);
-        if (err || task_is_cancelled(self) || credentials_equal(&read, &listener->credentials))
+        if (err || task_is_cancelled(self) || tls_pem_equal(&read, &listener->pem))
             continue;
         take_new_ones(self, listener, &read);
     }
@@ -92,7 +92,7 @@ static void reload(struct task *self, void *arg)
 
 static struct err *open_at_once(struct listener *listener)
 {
-    struct err *err = credentials_read(&listener->files, &listener->credentials);
+    struct err *err = tls_files_read(&listener->files, &listener->pem);
 
     if (!err)
         return apply(listener);
@@ -114,5 +114,5 @@ struct err *listener_start(struct listener *listener, struct task_group *group)
 
 void listener_fini(struct listener *listener)
 {
-    credentials_fini(&listener->credentials);
+    tls_pem_fini(&listener->pem);
 }

@@ -1,4 +1,4 @@
-#include "scheduler-extender/credentials.h"
+#include "lib/program/tls_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,40 +18,39 @@ static struct err *read_pem(const char *prefix, const char *flag, const char *pa
     return err ? err_wrap(err, "%s%s", prefix, flag) : NULL;
 }
 
-static struct err *check(const struct credential_files *files,
-                         const struct credentials *credentials)
+static struct err *check(const struct tls_files *files, const struct tls_pem *pem)
 {
-    if (credentials->certificate) {
-        struct err *err = certificates_check_pair(credentials->certificate, credentials->key);
+    if (pem->certificate) {
+        struct err *err = certificates_check_pair(pem->certificate, pem->key);
         if (err)
             return err_wrap(err, "%stls-cert-file %s, %stls-key-file %s", files->prefix,
                             files->certificate, files->prefix, files->key);
     }
-    struct err *err = credentials->client_ca ? certificates_check(credentials->client_ca) : NULL;
+    struct err *err = pem->client_ca ? certificates_check(pem->client_ca) : NULL;
     return err ? err_wrap(err, "%sclient-ca-file %s", files->prefix, files->client_ca) : NULL;
 }
 
-struct err *credentials_read(const struct credential_files *files, struct credentials *ret)
+struct err *tls_files_read(const struct tls_files *files, struct tls_pem *ret)
 {
-    CLEANUP(credentials_fini) struct credentials read = {0};
+    CLEANUP(tls_pem_fini) struct tls_pem read = {0};
 
     TRY(read_pem(files->prefix, "tls-cert-file", files->certificate, &read.certificate));
     TRY(read_pem(files->prefix, "tls-key-file", files->key, &read.key));
     TRY(read_pem(files->prefix, "client-ca-file", files->client_ca, &read.client_ca));
     TRY(check(files, &read));
     *ret = read;
-    read = (struct credentials){0};
+    read = (struct tls_pem){0};
     return NULL;
 }
 
-void credentials_fini(struct credentials *credentials)
+void tls_pem_fini(struct tls_pem *pem)
 {
-    if (credentials->key)
-        explicit_bzero(credentials->key, strlen(credentials->key));
-    free(credentials->certificate);
-    free(credentials->key);
-    free(credentials->client_ca);
-    *credentials = (struct credentials){0};
+    if (pem->key)
+        explicit_bzero(pem->key, strlen(pem->key));
+    free(pem->certificate);
+    free(pem->key);
+    free(pem->client_ca);
+    *pem = (struct tls_pem){0};
 }
 
 static bool same(const char *a, const char *b)
@@ -59,7 +58,7 @@ static bool same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool credentials_equal(const struct credentials *a, const struct credentials *b)
+bool tls_pem_equal(const struct tls_pem *a, const struct tls_pem *b)
 {
     return same(a->certificate, b->certificate) && same(a->key, b->key) &&
            same(a->client_ca, b->client_ca);

@@ -6,23 +6,23 @@
  */
 #pragma once
 
+#include "lib/program/tls_files.h"
 #include "lib/rt/group.h"
-#include "scheduler-extender/credentials.h"
 
 struct listener {
     const char *name; /* who calls it, for the log */
-    struct credential_files files;
+    struct tls_files files;
     uint64_t reload_interval_ms;
     bool may_wait; /* until its files can be used; else that is an error of the start */
-    struct err *(*open)(void *ctx, const struct credentials *credentials);
+    struct err *(*open)(void *ctx, const struct tls_pem *pem);
     /* Shows callers a new certificate without losing one of them; NULL: it is closed and opened
      * anew, which parts it from callers for whom nobody vouches any more. */
-    struct err *(*renew)(void *ctx, const struct credentials *credentials);
+    struct err *(*renew)(void *ctx, const struct tls_pem *pem);
     void (*close)(struct task *self, void *ctx);
     void (*failed)(void *ctx); /* it could not be opened again, and is closed */
     void *ctx;
 
-    struct credentials credentials; /* private, like the next */
+    struct tls_pem pem; /* private, like the next */
     bool is_open;
 };
 
