@@ -17,6 +17,8 @@ static struct flags flags = {
     .endpoint = "unix:///csi/csi.sock",
     .health_address = "0.0.0.0:29602",
     .metrics_address = "0.0.0.0:29604",
+    .metrics_tls = {"--metrics-", "", "", ""},
+    .tls_reload_interval_ms = DEFAULT_TLS_RELOAD_INTERVAL_MS,
     .cloud_config_secret = "azure-cloud-provider",
     .cloud_config_namespace = "kube-system",
     .cloud_config_file = "/etc/kubernetes/azure.json",
@@ -80,6 +82,8 @@ static const struct option_row rows[] = {
         "metrics-address", flags.metrics_address,
         "Address on which /metrics is served; while another process uses it, the controller waits "
         "until it is free"),
+    METRICS_TLS_FLAGS(flags.metrics_tls),
+    TLS_RELOAD_INTERVAL_FLAG(flags.tls_reload_interval_ms),
     LEASE_FLAGS(flags.lease_namespace, flags.lease_name),
     DURATION_FLAG(
         "lease-duration", flags.lease_duration_ms, 1000,
@@ -160,6 +164,8 @@ static const struct option_row rows[] = {
 bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_status)
 {
     if (!options_start(rows, COUNT_OF(rows), program, about, argc, argv, ret_status))
+        return false;
+    if (!tls_flags_check(program, &flags.metrics_tls, flags.metrics_address, ret_status))
         return false;
     if (flags.renew_deadline_ms >= flags.lease_duration_ms)
         return options_refuse(program, ret_status,

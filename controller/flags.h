@@ -10,6 +10,8 @@ struct flags {
     const char *cloud_config_secret, *cloud_config_namespace, *cloud_config_file, *cloud_cache;
     const char *user_agent, *user_agent_suffix;
     const char *lease_namespace, *lease_name, *pod_name;
+    struct tls_files metrics_tls; /* of `metrics_address` */
+    uint64_t tls_reload_interval_ms;
     uint64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
     struct log_flags log;
     struct settings settings;

@@ -139,11 +139,13 @@ static void refresh_metrics(void *ctx)
 
 static struct err *serve_probes(struct program *program)
 {
-    return monitoring_start(program->process.loop,
+    return monitoring_start(&program->process,
                             &(struct monitoring_config){
                                 .health_address = program->flags.health_address,
                                 .metrics_address = program->flags.metrics_address,
                                 .metrics_patient = true,
+                                .metrics_files = program->flags.metrics_tls,
+                                .reload_interval_ms = program->flags.tls_reload_interval_ms,
                                 .table = CONTROLLER_METRICS,
                                 .n_table = N_CONTROLLER_METRICS,
                                 .ready = is_ready,

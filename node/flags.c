@@ -15,6 +15,8 @@ static struct flags flags = {
     .registration_dir = "/registration",
     .health_address = "0.0.0.0:29603",
     .metrics_address = "0.0.0.0:29605",
+    .metrics_tls = {"--metrics-", "", "", ""},
+    .tls_reload_interval_ms = DEFAULT_TLS_RELOAD_INTERVAL_MS,
     .max_concurrent_format = 2,
     .log = {.verbosity = 2},
     .settings = {.driver_name = DEFAULT_DRIVER_NAME,
@@ -45,6 +47,8 @@ static const struct option_row rows[] = {
               "Address on which /healthz and /readyz are served"),
     TEXT_FLAG("metrics-address", flags.metrics_address,
               "Address on which /metrics is served; empty: only on --health-address"),
+    METRICS_TLS_FLAGS(flags.metrics_tls),
+    TLS_RELOAD_INTERVAL_FLAG(flags.tls_reload_interval_ms),
     DURATION_FLAG("heartbeat-interval", flags.settings.heartbeat_interval_ms, 100,
                   "Maximum time between two heartbeats in the AzDriverNode"),
     DURATION_FLAG("node-lease-duration", flags.settings.node_lease_duration_ms, 0,
@@ -69,6 +73,8 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
         return false;
     if (!flags.settings.node_id[0])
         return options_refuse(program, ret_status, "--node-id or KUBE_NODE_NAME is required");
+    if (!tls_flags_check(program, &flags.metrics_tls, flags.metrics_address, ret_status))
+        return false;
     uint64_t lease = flags.settings.node_lease_duration_ms;
     if (lease && (lease < SHORTEST_LEASE_MS || lease > LONGEST_LEASE_MS))
         return options_refuse(program, ret_status,

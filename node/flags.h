@@ -7,6 +7,8 @@
 
 struct flags {
     const char *endpoint, *kubeconfig, *registration_dir, *health_address, *metrics_address;
+    struct tls_files metrics_tls; /* of `metrics_address` */
+    uint64_t tls_reload_interval_ms;
     int64_t max_concurrent_format;
     struct log_flags log;
     struct settings settings;

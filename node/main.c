@@ -84,10 +84,12 @@ static struct err *serve_probes(struct program *program)
 {
     const char *metrics_address = program->flags.metrics_address;
 
-    return monitoring_start(program->process.loop,
+    return monitoring_start(&program->process,
                             &(struct monitoring_config){
                                 .health_address = program->flags.health_address,
                                 .metrics_address = metrics_address[0] ? metrics_address : NULL,
+                                .metrics_files = program->flags.metrics_tls,
+                                .reload_interval_ms = program->flags.tls_reload_interval_ms,
                                 .table = NODE_METRICS,
                                 .n_table = N_NODE_METRICS,
                                 .ready = is_ready,

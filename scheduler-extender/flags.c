@@ -8,12 +8,12 @@ static const char about[] = "tells kube-scheduler to which nodes a pod's Azure d
 
 static struct flags flags = {
     .address = "0.0.0.0:8889",
+    .health_address = "",
     .metrics_address = "0.0.0.0:29606",
     .kubeconfig = "",
-    .tls_cert_file = "",
-    .tls_key_file = "",
-    .client_ca_file = "",
-    .tls_reload_interval_ms = 60 * 1000,
+    .tls = {"--", "", "", ""},
+    .metrics_tls = {"--metrics-", "", "", ""},
+    .tls_reload_interval_ms = DEFAULT_TLS_RELOAD_INTERVAL_MS,
     .max_request_bytes = 2 * 1024 * 1024,
     .placement = {.mode = PLACEMENT_NONE,
                   .scheduler_names = "default-scheduler",
@@ -36,18 +36,19 @@ static const char *const placement_modes[] = {[PLACEMENT_NONE] = "none",
 
 static const struct option_row rows[] = {
     TEXT_FLAG("address", flags.address, "Address on which kube-scheduler's calls are served"),
+    TEXT_FLAG("health-address", flags.health_address,
+              "Address on which /healthz and /readyz are served; empty: only on --metrics-address"),
     TEXT_FLAG("metrics-address", flags.metrics_address,
-              "Address on which /healthz, /readyz and /metrics are served"),
-    TEXT_FLAG("tls-cert-file", flags.tls_cert_file,
+              "Address on which /metrics is served, and /healthz and /readyz too"),
+    METRICS_TLS_FLAGS(flags.metrics_tls),
+    TEXT_FLAG("tls-cert-file", flags.tls.certificate,
               "Certificate (PEM, with its chain) of --address; empty: plain HTTP"),
-    TEXT_FLAG("tls-key-file", flags.tls_key_file, "Private key (PEM) of the certificate"),
+    TEXT_FLAG("tls-key-file", flags.tls.key, "Private key (PEM) of the certificate"),
     TEXT_FLAG(
-        "client-ca-file", flags.client_ca_file,
+        "client-ca-file", flags.tls.client_ca,
         "Authorities (PEM) that issue the certificates of callers of --address; a caller without "
         "such a certificate gets no answer; empty: anyone may call"),
-    DURATION_FLAG("tls-reload-interval", flags.tls_reload_interval_ms, 100,
-                  "Time between two checks whether the TLS files have changed; changed files are "
-                  "loaded without a restart"),
+    TLS_RELOAD_INTERVAL_FLAG(flags.tls_reload_interval_ms),
     INT_FLAG("max-request-bytes", flags.max_request_bytes, 64 * 1024, 128 * 1024 * 1024,
              "Maximum size of a call; 2 MiB hold the names of more than 15,000 nodes, whole nodes "
              "(nodeCacheCapable: false) take about 15 kB each"),
@@ -81,11 +82,9 @@ bool flags_parse(int argc, char *const argv[], struct flags *ret, int *ret_statu
 {
     if (!options_start(rows, COUNT_OF(rows), program, about, argc, argv, ret_status))
         return false;
-    if (!flags.tls_cert_file[0] != !flags.tls_key_file[0])
-        return options_refuse(program, ret_status,
-                              "--tls-cert-file and --tls-key-file must be set together");
-    if (flags.client_ca_file[0] && !flags.tls_cert_file[0])
-        return options_refuse(program, ret_status, "--client-ca-file requires --tls-cert-file");
+    if (!tls_flags_check(program, &flags.tls, flags.address, ret_status) ||
+        !tls_flags_check(program, &flags.metrics_tls, flags.metrics_address, ret_status))
+        return false;
     if (flags.placement.mode != PLACEMENT_NONE &&
         (!flags.placement_cert_file[0] || !flags.placement_key_file[0]))
         return options_refuse(program, ret_status,

@@ -7,9 +7,9 @@
 #include "scheduler-extender/placement_patch.h"
 
 struct flags {
-    const char *address, *metrics_address, *kubeconfig;
-    const char *tls_cert_file, *tls_key_file; /* "" both: plain HTTP */
-    const char *client_ca_file;               /* "": anybody may call */
+    const char *address, *health_address, *metrics_address, *kubeconfig;
+    struct tls_files tls;         /* of `address` */
+    struct tls_files metrics_tls; /* of `metrics_address` */
     uint64_t tls_reload_interval_ms;
     int64_t max_request_bytes;
     struct placement_rules placement;

@@ -75,9 +75,14 @@ static void on_listener_failed(void *ctx)
 
 static struct err *serve_metrics(struct program *program)
 {
-    return monitoring_start(program->process.loop,
+    const char *health_address = program->flags.health_address;
+
+    return monitoring_start(&program->process,
                             &(struct monitoring_config){
+                                .health_address = health_address[0] ? health_address : NULL,
                                 .metrics_address = program->flags.metrics_address,
+                                .metrics_files = program->flags.metrics_tls,
+                                .reload_interval_ms = program->flags.tls_reload_interval_ms,
                                 .table = EXTENDER_METRICS,
                                 .n_table = N_EXTENDER_METRICS,
                                 .ready = is_ready,
@@ -116,7 +121,7 @@ static struct err *serve_calls(struct program *program)
 
     program->calls = (struct listener){
         .name = "kube-scheduler",
-        .files = {"--", flags->tls_cert_file, flags->tls_key_file, flags->client_ca_file},
+        .files = flags->tls,
         .reload_interval_ms = flags->tls_reload_interval_ms,
         .open = open_calls,
         .close = close_calls,

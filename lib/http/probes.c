@@ -60,15 +60,18 @@ static void answer(struct task *self, void *ctx, const struct http_call *call,
 static const struct http_route routes[] = {
     {"GET", "/healthz", answer},
     {"GET", "/readyz", answer},
-    {"GET", "/metrics", answer},
+    {"GET", "/metrics", answer}, /* the last: not of all probes */
 };
 
 static struct err *serve(struct probes *probes)
 {
     const struct http_server_config config = {
         .address = probes->config.address,
+        .certificate_pem = probes->config.certificate_pem,
+        .key_pem = probes->config.key_pem,
+        .client_ca_pem = probes->config.client_ca_pem,
         .routes = routes,
-        .n_routes = COUNT_OF(routes),
+        .n_routes = COUNT_OF(routes) - (probes->config.metrics ? 0 : 1),
         .ctx = probes,
         .max_body = LARGEST_BODY,
         .max_connections = MAX_CONNECTIONS,

@@ -11,7 +11,9 @@
 struct probes_config {
     const char *address; /* as listen.h has it; must outlive the probes */
     bool patient;        /* while another process has the address, wait for it instead of failing */
-    struct metric *const *metrics;
+    /* As in http_server_config; they, too, must outlive the probes. */
+    const char *certificate_pem, *key_pem, *client_ca_pem;
+    struct metric *const *metrics; /* NULL: there is no /metrics here */
     size_t n_metrics;
     /* NULL if the program is ready, else why it is not. */
     struct err *(*ready)(void *ctx);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lib/base/options.h"
+#include "lib/program/tls_files.h"
 
 #define DEFAULT_DRIVER_NAME "disk.csi.azure.com"
 #define DEFAULT_OBJECT_NAMESPACE "azure-disk-csi"
@@ -25,6 +26,28 @@
               "Namespace of the Lease with which a leader is elected"),                            \
         TEXT_FLAG("leader-election-name", name,                                                    \
                   "Name of the Lease with which a leader is elected")
+
+/* ---- TLS ---- */
+
+#define DEFAULT_TLS_RELOAD_INTERVAL_MS (60 * 1000)
+#define TLS_RELOAD_INTERVAL_FLAG(variable)                                                         \
+    DURATION_FLAG("tls-reload-interval", variable, 100,                                            \
+                  "Time between two checks whether the TLS files have changed; changed files are " \
+                  "loaded without a restart")
+
+/* `files`: a struct tls_files with the prefix "--metrics-". */
+#define METRICS_TLS_FLAGS(files)                                                                   \
+    TEXT_FLAG("metrics-tls-cert-file", (files).certificate,                                        \
+              "Certificate (PEM, with its chain) of --metrics-address; empty: plain HTTP"),        \
+        TEXT_FLAG("metrics-tls-key-file", (files).key, "Private key (PEM) of the certificate"),    \
+        TEXT_FLAG("metrics-client-ca-file", (files).client_ca,                                     \
+                  "Authorities (PEM) that issue the certificates of those who read metrics; a "    \
+                  "reader without such a certificate gets no answer; empty: anyone may read")
+
+/* Of the listener at `address`. True to go on; false, as options_refuse, for files that do not go
+ * together, or with nothing that could show them. */
+bool tls_flags_check(const char *program, const struct tls_files *files, const char *address,
+                     int *ret_status) __attribute__((warn_unused_result));
 
 /* ---- the log ---- */
 

@@ -14,6 +14,9 @@ ISSUED = {"placement.mode": "nominate", "placement.tls.issuerName": "issuer"}
 SECRET = {"placement.mode": "nominate", "placement.tls.secretName": "webhook",
           "placement.tls.caBundle": "-----BEGIN CERTIFICATE-----\nMQ==\n-----END CERTIFICATE-----\n"}
 
+METRICS_TLS = {"node.metrics.monitor.enabled": True, "metrics.tls.secretName": "metrics"}
+METRICS_CLIENTS = {"metrics.tls.clientCASecretName": "clients", "metrics.tls.clientSecretName": "prometheus"}
+
 # What a value has an effect with.
 NEEDS = {
     "workloadIdentity.tenantID": {"workloadIdentity.clientID": "identity"},
@@ -25,6 +28,9 @@ NEEDS = {
     **{f"node.metrics.monitor.{name}": {"node.metrics.monitor.enabled": True} for name in ("interval", "labels")},
     **{f"metrics.rules.{name}": {"metrics.rules.enabled": True} for name in ("labels", "runbooks", "disabled")},
     **{f"metrics.dashboards.{name}": {"metrics.dashboards.enabled": True} for name in ("labels", "annotations")},
+    "metrics.tls.issuerKind": {"metrics.tls.issuerName": "issuer"},
+    "metrics.tls.serverName": METRICS_TLS,
+    **{name: METRICS_TLS | METRICS_CLIENTS for name in METRICS_CLIENTS},
     "controller.livenessProbe.healthPort": {"controller.hostNetwork": False},
     "networkPolicy.enabled": SCHEDULERS,
     "networkPolicy.metrics": POLICY,

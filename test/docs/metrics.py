@@ -19,7 +19,8 @@ UNITS = {"_seconds": "seconds", "_bytes": "bytes", "_disks": "disks", "_total": 
 
 HEAD = """\
 Metrics that the programs serve at `/metrics` in Prometheus' text format, on `--metrics-address`, and on
-`--health-address` if the program has that flag. A series appears with its first value, but counters of rare events begin at 0.
+`--health-address` if it is set. With a certificate (`--metrics-tls-cert-file`, the chart's `metrics.tls`), `--metrics-address`
+answers by HTTPS, and metrics are served there alone: [security.md](security.md#metrics-over-tls). The sidecars serve none. A series appears with its first value, but counters of rare events begin at 0.
 Names follow Prometheus' conventions: they end with the unit, and those of counters end with `_total`. A histogram has the
 series `_bucket`, `_sum` and `_count`. The set of values of each label is fixed: names of volumes, nodes or pods are never
 label values.

@@ -37,18 +37,21 @@ LEVELS = {  # of Pod Security; test/integration/test_pod_security.py asks the AP
     "csi-snapshot-controller": "restricted",
 }
 
+METRICS = ("metrics and health", "`metrics.tls.secretName`; none by default",
+           "anyone; with `metrics.tls.clientCASecretName`, only who has a certificate of that authority")
 LISTENERS = {  # by container and flag: what for, TLS, who is let in
     ("azdisk-controller", "endpoint"): ("CSI, for the sidecars", "none: a Unix socket in the pod", "containers of the pod"),
     ("azdisk-controller", "health-address"): ("health, for azdisk-probe", "none: a Unix socket in the pod", "containers of the pod"),
-    ("azdisk-controller", "metrics-address"): ("metrics and health", "none", "anyone"),
+    ("azdisk-controller", "metrics-address"): METRICS,
     ("azdisk-node", "endpoint"): ("CSI, for kubelet", "none: a Unix socket of the node, mode 0660", "root of the node"),
     ("azdisk-node", "registration-dir"): ("kubelet's registration of plug-ins", "none: a Unix socket of the node, mode 0660", "root of the node"),
     ("azdisk-node", "health-address"): ("health, for kubelet", "none", "whoever is in the node's network"),
-    ("azdisk-node", "metrics-address"): ("metrics and health", "none", "anyone"),
+    ("azdisk-node", "metrics-address"): METRICS,
     ("azdisk-scheduler-extender", "address"): (
         "kube-scheduler's calls", "`schedulerExtender.tls.secretName`; none by default",
         "anyone; with `tls.clientCASecretName`, only who has a certificate of that authority"),
-    ("azdisk-scheduler-extender", "metrics-address"): ("metrics and health", "none", "anyone"),
+    ("azdisk-scheduler-extender", "health-address"): ("health, for kubelet", "none", "anyone"),
+    ("azdisk-scheduler-extender", "metrics-address"): METRICS,
     ("azdisk-scheduler-extender", "placement-address"): (
         "the API server's calls of the webhook, with `placement.mode: nominate` or `webhook`", "always",
         "anyone: the API server shows no certificate"),

@@ -99,7 +99,7 @@ GOOD = {
     AZSIM: {"config": vms_json(), "state-dir": lambda folder: folder / "state", "address": "127.0.0.1:0"},
 }
 LISTENING = {CONTROLLER: ("health-address", "metrics-address"), NODE: ("health-address", "metrics-address"),
-             EXTENDER: ("metrics-address",), AZSIM: ()}
+             EXTENDER: ("health-address", "metrics-address"), AZSIM: ()}
 
 
 def command(program: str, folder: Path, changes: dict) -> list[str]:
@@ -149,6 +149,11 @@ USAGE = [
     Fault(NODE, {"node-id": None}, ("--node-id", "KUBE_NODE_NAME", "required")),
     Fault(NODE, {"heartbeat-interval": "soon"}, ("--heartbeat-interval", '"soon"')),
     Fault(EXTENDER, {"tls-cert-file": "/x"}, ("--tls-cert-file", "--tls-key-file", "must be set together")),
+    *(Fault(program, changes, words) for program in (CONTROLLER, NODE, EXTENDER) for changes, words in (
+        ({"metrics-tls-key-file": "/x"}, ("--metrics-tls-cert-file", "--metrics-tls-key-file", "must be set together")),
+        ({"metrics-client-ca-file": "/x"}, ("--metrics-client-ca-file", "requires --metrics-tls-cert-file")),
+        ({"metrics-tls-cert-file": "/x", "metrics-tls-key-file": "/x", "metrics-address": ""},
+         ("--metrics-tls-cert-file", "requires --metrics-address")))),
     Fault(AZSIM, {"state-dir": None}, ("--state-dir", "missing")),
     Fault(AZSIM, {"config": None}, ("--config", "missing")),
     Fault(AZSIM, {"latency": "attach=soon"}, ("--latency", "attach", "soon")),
@@ -270,6 +275,10 @@ FILES = [
           ("--client-ca-file", "{folder}/ca", "PEM")),
     Fault(EXTENDER, {"tls-cert-file": lambda folder: certificate(folder)[0], "tls-key-file": other_key},
           ("--tls-key-file {folder}/other/tls.key", "does not belong")),
+    *(Fault(program, {"metrics-tls-cert-file": lambda folder: certificate(folder)[0], "metrics-tls-key-file": key}, words)
+      for program in (CONTROLLER, NODE, EXTENDER) for key, words in (
+          (missing, ("--metrics-tls-key-file", "{folder}/missing", "No such file")),
+          (file("key", SECRET), ("--metrics-tls-key-file {folder}/key", "no PEM private key")))),
 ]
 
 

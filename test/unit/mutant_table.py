@@ -17,6 +17,7 @@ AZURE = "provisioner-lib/azure/"
 AUDIT = "provisioner-lib/audit/"
 KUBE = "lib/kube/"
 HTTP = "lib/http/"
+PROGRAM = "lib/program/"
 LIST = "controller/csi/list_volumes.c"
 
 MUTANTS = [
@@ -423,6 +424,16 @@ MUTANTS = [
            "    TRY(certificates_check_pair(certificate_pem, key_pem));\n", "", "server_renewal"),
     Mutant("a server's certificate serves as a client's", HTTP + "server_tls.c",
            "verify_cert2(session, &for_clients, 1, 0)", "verify_cert2(session, &for_clients, 0, 0)", "tls"),
+    Mutant("metrics are answered where there are none", HTTP + "probes.c",
+           "COUNT_OF(routes) - (probes->config.metrics ? 0 : 1)", "COUNT_OF(routes)"),
+    Mutant("who has no certificate reads metrics from the health listener", PROGRAM + "monitoring.c",
+           "    if (guarded)\n        health.metrics = NULL;", "    (void)guarded;", "metrics_tls"),
+    Mutant("readers of metrics are asked for no certificate", PROGRAM + "monitoring.c",
+           "config.client_ca_pem = pem->client_ca;", "config.client_ca_pem = NULL;", "metrics_tls"),
+    Mutant("an authority of clients without TLS is passed over", PROGRAM + "shared_flags.c",
+           "if (files->client_ca[0] && !files->certificate[0])", "if (files->client_ca[0] && !files->prefix[0])"),
+    Mutant("new certificates wait for a restart", PROGRAM + "listener.c",
+           "    if (listener->files.certificate[0])\n", "    if (listener->may_wait)\n", "metrics_tls"),
     Mutant("TLS 1.1 is spoken", HTTP + "server_tls.c",
            '"SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"',
            '"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:+VERS-TLS1.1:%VERIFY_ALLOW_SIGN_WITH_SHA1"', "tls"),

@@ -43,6 +43,7 @@ name appended, so that both can be in one cluster.
   "snapshotController" (list $v.snapshot.snapshotController.name "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
+  "metrics"           (list "" "csi-azuredisk-metrics")
   "alerts"            (list "" "csi-azuredisk-alerts")
   "dashboard"         (list "" "csi-azuredisk-dashboard")
   "roles"             (list $v.rbac.name "azuredisk")

@@ -97,6 +97,28 @@ static void test_end_points(void **state)
     run_on_loop(NULL, probe, NULL);
 }
 
+static void look_for_metrics(struct task *self, struct on_loop *env)
+{
+    struct program program = {true, 0};
+    CLEANUP(freep) char *address = free_address();
+    CLEANUP(freep) char *url = mem_printf("http://%s/metrics", address);
+    CLEANUP(http_response_finip) struct http_response response = {0};
+    struct probes_config config = {.address = address, .ready = ready, .ctx = &program};
+    struct http_request request = on_loop_request(env, "GET", url, 5000);
+    struct probes *probes;
+
+    assert_ok(probes_new(env->loop, &config, &probes));
+    assert_ok(http_exchange(self, env->transport, &request, &response));
+    assert_int_equal(response.status, 404);
+    probes_close(self, probes);
+}
+
+static void test_metrics_may_be_elsewhere(void **state)
+{
+    (void)state;
+    run_on_loop(NULL, look_for_metrics, NULL);
+}
+
 /* ---- strangers ---- */
 
 enum { STRANGERS = 200 };
@@ -245,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_end_points),
+        cmocka_unit_test(test_metrics_may_be_elsewhere),
         cmocka_unit_test(test_strangers_keep_no_probe_waiting),
         cmocka_unit_test(test_a_patient_one_waits_for_its_port),
         cmocka_unit_test(test_exec_probes_ask_by_a_socket),

@@ -11,23 +11,24 @@ static struct err *always_ready(void *ctx)
 }
 
 struct scene {
-    struct loop *loop;
+    struct process process;
     int taken; /* a listening socket */
     char *taken_address;
 };
 
-static struct err *start(const struct scene *scene, const char *health, const char *metrics,
-                         bool patient, struct monitoring *ret)
+static struct err *start(struct scene *scene, const char *health, const char *metrics, bool patient,
+                         struct monitoring *ret)
 {
-    return monitoring_start(scene->loop,
+    return monitoring_start(&scene->process,
                             &(struct monitoring_config){.health_address = health,
                                                         .metrics_address = metrics,
                                                         .metrics_patient = patient,
+                                                        .metrics_files = {"--metrics-", "", "", ""},
                                                         .ready = always_ready},
                             ret);
 }
 
-static void expect_fault(struct task *self, const struct scene *scene, const char *health,
+static void expect_fault(struct task *self, struct scene *scene, const char *health,
                          const char *metrics, bool patient, const char *flag)
 {
     struct monitoring monitoring = {0};
@@ -40,9 +41,10 @@ static void expect_fault(struct task *self, const struct scene *scene, const cha
 
 static void body(struct task *self, void *arg)
 {
-    const struct scene *scene = arg;
+    struct scene *scene = arg;
     struct monitoring monitoring = {0};
 
+    monitoring_close(self, &monitoring); /* of a program that has failed before */
     expect_fault(self, scene, scene->taken_address, NULL, true, "--health-address: ");
     expect_fault(self, scene, "127.0.0.1:0", scene->taken_address, false, "--metrics-address: ");
     assert_ok(start(scene, NULL, NULL, false, &monitoring));
@@ -52,18 +54,19 @@ static void body(struct task *self, void *arg)
     assert_non_null(monitoring.health);
     assert_non_null(monitoring.metrics);
     monitoring_close(self, &monitoring);
+    process_stop(&scene->process, false);
 }
 
 static void test_listeners_and_their_faults(void **state)
 {
-    struct scene scene = {.loop = loop_new()};
+    static const struct log_flags quiet = {.verbosity = 0};
+    struct scene scene = {.taken = -1};
 
     (void)state;
     assert_ok(listen_on("127.0.0.1:0", &scene.taken));
     scene.taken_address = mem_printf("127.0.0.1:%u", listen_port(scene.taken));
-    loop_spawn(scene.loop, "test", body, &scene);
-    loop_run(scene.loop);
-    loop_free(scene.loop);
+    process_init(&scene.process, "test", &quiet);
+    assert_int_equal(process_run(&scene.process, body, &scene), 0);
     close(scene.taken);
     free(scene.taken_address);
 }
