@@ -17,6 +17,7 @@ bool command_takes(const struct command *command, const char *flag)
         {"timeout", TAKES_TIMEOUT},
         {"node", TAKES_LOGS | TAKES_FILTER},
         {"since", TAKES_LOGS},
+        {"follow", TAKES_LOGS},
         {"zone", TAKES_FILTER},
         {"pod", TAKES_FILTER},
     };

@@ -28,7 +28,7 @@ enum {
     TAKES_ALL = 1 << 3,
     TAKES_NAMES = 1 << 4,      /* behind its subject */
     TAKES_NO_SUBJECT = 1 << 5, /* as well */
-    TAKES_LOGS = 1 << 6,       /* --node and --since */
+    TAKES_LOGS = 1 << 6,       /* --node, --since and --follow */
     TAKES_FILTER = 1 << 7,     /* --node, --zone and --pod */
     TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
 };
@@ -45,7 +45,7 @@ struct command {
         const char *const *words;            /* one of these; NULL at the end */
     } completes;                             /* what its subject may be */
     bool offline;                            /* it needs no cluster, and so no session */
-    /* What is found out becomes a document. */
+    /* What is found out becomes a document; NULL: it is printed already, and the status is set. */
     struct err *(*run)(struct task *self, struct program *program, json_t **ret);
     bool (*is_well)(const json_t *document); /* else it exits with STATUS_FOUND; NULL: it is */
     struct output_writers writers;

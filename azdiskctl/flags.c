@@ -72,6 +72,8 @@ static const struct option_row rows[] = {
      .target = &flags.since_ms,
      .most = 365 * 24 * 60 * 60 * 1000ULL,
      .help = "For logs, how old a line may be; 0: no limit"},
+    BOOL_FLAG("follow", flags.follow,
+              "For logs: go on with new lines as they come, until Ctrl-C; short form -f"),
     BOOL_FLAG("all", flags.all, "For ungate: of all pods of the cluster"),
     BOOL_FLAG("dry-run", flags.dry_run,
               "For failover, drain and ungate: only say what would be done; nothing is changed"),
@@ -103,11 +105,14 @@ static const struct option_row *find_row(const char *word)
     return NULL;
 }
 
-/* kubectl's short forms, "-o json", "-o=json" and "-ojson"; NULL if it is none, as flags may have
- * one dash. `ret_value` stays if the value is another word. */
+/* kubectl's short forms, "-o json", "-o=json" and "-ojson", and "-f", which has no value; NULL if
+ * it is none, as flags may have one dash. `ret_value` stays if the value is another word. */
 static char *long_form(char *word, char **ret_value)
 {
-    static char output[] = "--output", namespace_[] = "--namespace";
+    static char output[] = "--output", namespace_[] = "--namespace", follow[] = "--follow";
+
+    if (strcmp(word, "-f") == 0)
+        return follow;
     char *flag = word[1] == 'o' ? output : word[1] == 'n' ? namespace_ : NULL;
 
     if (!flag || find_row(word + 1))
@@ -162,7 +167,7 @@ static bool split(int argc, char *const argv[], char **ret_flags, int *ret_n)
         char *value = NULL, *flag = long_form(argv[i], &value);
 
         ret_flags[(*ret_n)++] = flag ? flag : argv[i];
-        if (!value && !stands_alone(argv[i]) && i + 1 < argc)
+        if (!value && !stands_alone(flag ? flag : argv[i]) && i + 1 < argc)
             value = argv[++i];
         if (value)
             ret_flags[(*ret_n)++] = value;

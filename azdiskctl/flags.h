@@ -20,6 +20,7 @@ struct flags {
     const char *node;             /* that is asked about; "": any, or where the volume is */
     const char *zone, *pod;       /* that get asks about; "": any */
     uint64_t since_ms;            /* how old a line of a log may be; 0: no limit */
+    bool follow;                  /* a log goes on as it grows */
     bool dry_run, all;
     uint64_t timeout_ms; /* of a command that changes something */
     int output;          /* enum output */

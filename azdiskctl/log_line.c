@@ -84,17 +84,17 @@ static void add(struct log_lines *lines, const json_t *source, int64_t us, const
 }
 
 void log_lines_add(struct log_lines *lines, const json_t *source, const char *text, size_t length,
-                   const struct log_names *names)
+                   const struct log_names *names, struct log_cursor *cursor)
 {
     const char *end = text + length;
-    int64_t us = 0;
+    int64_t us = cursor->last;
 
     for (const char *line = text; line < end;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
         size_t whole = (size_t)((newline ? newline : end) - line);
         size_t time = read_time(line, whole, &us);
 
-        if (is_wanted(line + time, whole - time, names))
+        if (log_cursor_take(cursor, us) && is_wanted(line + time, whole - time, names))
             add(lines, source, us, line + time, whole - time);
         line += whole + 1;
     }

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "azdiskctl/log_cursor.h"
+
 struct log_lines {
     struct log_line {
         int64_t us;
@@ -30,9 +32,10 @@ struct log_names {
 void log_names_add(struct log_names *names, const char *name);
 
 /* Of a log whose lines begin with their times, as the API server writes them (timestamps=true), the
- * lines that are wanted. One without a time has that of the line before it. */
+ * lines that are wanted and that the cursor has not seen. One without a time has that of the line
+ * before it. */
 void log_lines_add(struct log_lines *lines, const json_t *source, const char *text, size_t length,
-                   const struct log_names *names);
+                   const struct log_names *names, struct log_cursor *cursor);
 /* [{"time", "pod", "container", "previous", "text"}], the oldest first. */
 json_t *log_lines_json(struct log_lines *lines) __attribute__((warn_unused_result));
 void log_lines_fini(struct log_lines *lines);

@@ -22,12 +22,14 @@ static void add(json_t *sources, const json_t *pod, const json_t *status, bool p
     const char *name = json_string_value(member(pod, "metadata", "name"));
     const char *node = json_string_value(member(pod, "spec", "nodeName"));
     const char *container = json_string_value(json_object_get(status, "name"));
+    const char *id = json_string_value(json_object_get(status, "containerID"));
 
     if (namespace_ && name && container)
-        json_array_append_new(sources,
-                              json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?}", "namespace", namespace_,
-                                        "pod", name, "container", container, "previous", previous,
-                                        "daemon", is_daemon(pod), "node", node));
+        json_array_append_new(sources, json_pack("{s:s, s:s, s:s, s:b, s:b, s:s?, s:s?, s:b}",
+                                                 "namespace", namespace_, "pod", name, "container",
+                                                 container, "previous", previous, "daemon",
+                                                 is_daemon(pod), "node", node, "id", id, "running",
+                                                 !previous && member(status, "state", "running")));
 }
 
 void log_sources_add(json_t *sources, const json_t *pod)

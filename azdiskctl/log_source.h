@@ -4,9 +4,10 @@
 
 #include <jansson.h>
 
-/* Adds {"namespace", "pod", "container", "previous", "daemon", "node"} for each container of the
- * pod that has run, and again with "previous" for each that ran before. `daemon`: there is one on
- * each node. */
+/* Adds {"namespace", "pod", "container", "previous", "daemon", "node", "id", "running"} for each
+ * container of the pod that has run, and again with "previous" for each that ran before. `daemon`:
+ * there is one on each node. `id` is another one after each restart. What ran before is not
+ * running. */
 void log_sources_add(json_t *sources, const json_t *pod);
 
 /* Those of which there are few first: those of each node may be too many. */

@@ -2,20 +2,25 @@
  */
 #pragma once
 
-#include "azdiskctl/cluster.h"
+#include "azdiskctl/log_subject.h"
 #include "lib/base/buffer.h"
-#include "lib/kube/connection.h"
+#include "lib/kube/bearer_token.h"
 
-struct logs_config {
-    const struct kube_connection *connection;
-    struct cluster_query query;
-    const char *volume; /* lines that mention it; NULL: all */
-    const char *node;   /* whose plug-in is read; "": those that the volume is on */
-    uint64_t since_ms;  /* lines of so long ago at most; 0: all */
+/* What of a container's log was read. */
+struct log_extent {
+    struct log_cursor cursor;
+    bool failed;   /* not to its end */
+    bool left_out; /* there was no room for it */
 };
 
-/* {"lines": as log_line.h has them, "unread": [{"pod", "container", "error"}]}. A volume that is
- * not on record may have been deleted: a warning, and its name is looked for. */
+/* {"lines": as log_line.h has them, "unread": [{"pod", "container", "error"}]}, of the containers
+ * of log_source.h; `ret_extents` has an element for each of them. `token` is that of the
+ * connection's account. */
+json_t *logs_read(struct task *self, const struct logs_config *config, struct bearer_token *token,
+                  const json_t *sources, const struct log_names *names,
+                  struct log_extent *ret_extents) __attribute__((warn_unused_result));
+
+/* The same of all that the config means. */
 struct err *logs_json(struct task *self, const struct logs_config *config, json_t **ret)
     __attribute__((warn_unused_result));
 bool logs_are_complete(const json_t *document);

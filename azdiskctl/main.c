@@ -28,6 +28,7 @@ static const char *useless_flag(const struct command *command, const struct flag
         {"dry-run", flags->dry_run},      {"timeout", flags->timeout_ms != DEFAULT_TIMEOUT_MS},
         {"node", flags->node[0] != '\0'}, {"since", flags->since_ms != 0},
         {"zone", flags->zone[0] != '\0'}, {"pod", flags->pod[0] != '\0'},
+        {"follow", flags->follow},
     };
 
     for (size_t i = 0; i < COUNT_OF(some); i++)
@@ -117,7 +118,7 @@ static void run(struct task *self, void *arg)
     if (err) {
         complain(err);
         program->status = STATUS_FAILED;
-    } else {
+    } else if (document) {
         print(program, document);
         if (program->command->is_well && !program->command->is_well(document))
             program->status = STATUS_FOUND;

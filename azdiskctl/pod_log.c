@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "lib/base/secret.h"
+#include "lib/base/timestamp.h"
 #include "lib/json/parse.h"
 
 enum {
@@ -13,23 +14,36 @@ enum {
     OWN_HEADERS = 2,
 };
 
-static char *url_of(const struct kube_config *config, const struct pod_log *log)
+static char *since_of(const struct pod_log *log)
+{
+    char time[TIMESTAMP_SIZE];
+
+    if (log->since_ms)
+        return mem_printf("&sinceSeconds=%" PRIu64, (log->since_ms + 999) / 1000);
+    if (!log->since_us)
+        return mem_strdup("");
+    timestamp_format(log->since_us, time);
+    return mem_printf("&sinceTime=%s", time);
+}
+
+/* `most_lines` 0: all of them. */
+static char *url_of(const struct kube_config *config, const struct pod_log *log, int most_lines)
 {
     CLEANUP(freep) char *namespace_ = http_escape(log->namespace_);
     CLEANUP(freep) char *pod = http_escape(log->pod);
     CLEANUP(freep) char *container = http_escape(log->container);
+    CLEANUP(freep) char *since = since_of(log);
     CLEANUP(freep)
-    char *since = log->since_ms ? mem_printf("&sinceSeconds=%" PRIu64, (log->since_ms + 999) / 1000)
-                                : mem_strdup("");
+    char *tail = most_lines ? mem_printf("&tailLines=%d", most_lines) : mem_strdup("");
 
-    return mem_printf(
-        "%s/api/v1/namespaces/%s/pods/%s/log?container=%s&previous=%s&tailLines=%d%s%s",
-        config->server, namespace_, pod, container, log->previous ? "true" : "false", MOST_LINES,
-        log->timestamps ? "&timestamps=true" : "", since);
+    return mem_printf("%s/api/v1/namespaces/%s/pods/%s/log?container=%s&previous=%s%s%s%s%s",
+                      config->server, namespace_, pod, container, log->previous ? "true" : "false",
+                      tail, log->timestamps ? "&timestamps=true" : "",
+                      log->follow ? "&follow=true" : "", since);
 }
 
 static struct err *open_once(struct task *self, const struct kube_connection *connection,
-                             struct bearer_token *token, const char *url,
+                             struct bearer_token *token, const char *url, uint64_t deadline,
                              struct http_response *response, struct http_stream **ret_stream)
 {
     struct http_transport *transport = http_client_transport(connection->http);
@@ -50,25 +64,25 @@ static struct err *open_once(struct task *self, const struct kube_connection *co
         .url = url,
         .headers = headers,
         .n_headers = n,
-        .deadline = loop_deadline(loop_of(self), KUBE_CALL_TIMEOUT_MS),
+        .deadline = deadline,
     };
     return transport->open(transport, self, &request, response, ret_stream);
 }
 
 /* A token that is refused is had anew, once. */
 static struct err *open_log(struct task *self, const struct kube_connection *connection,
-                            struct bearer_token *token, const char *url,
+                            struct bearer_token *token, const char *url, uint64_t deadline,
                             struct http_response *response, struct http_stream **ret_stream)
 {
     TRY(bearer_token_freshen(self, token));
     unsigned serial = bearer_token_serial(token);
 
-    TRY(open_once(self, connection, token, url, response, ret_stream));
+    TRY(open_once(self, connection, token, url, deadline, response, ret_stream));
     if (response->status != 401 || !bearer_token_refused(token, serial))
         return NULL;
     http_response_fini(response);
     TRY(bearer_token_freshen(self, token));
-    return open_once(self, connection, token, url, response, ret_stream);
+    return open_once(self, connection, token, url, deadline, response, ret_stream);
 }
 
 static struct err *refused(struct task *self, const struct http_response *response)
@@ -80,20 +94,42 @@ static struct err *refused(struct task *self, const struct http_response *respon
                                 : err_new(ERR_UNAVAILABLE, "HTTP %d", response->status);
 }
 
+static struct err *open_url(struct task *self, const struct kube_connection *connection,
+                            struct bearer_token *token, const char *url, uint64_t deadline,
+                            struct http_stream **ret_stream)
+{
+    CLEANUP(http_response_finip) struct http_response response = {0};
+
+    TRY(open_log(self, connection, token, url, deadline, &response, ret_stream));
+    return *ret_stream ? NULL : refused(self, &response);
+}
+
+static uint64_t answer_deadline(struct task *self)
+{
+    return loop_deadline(loop_of(self), KUBE_CALL_TIMEOUT_MS);
+}
+
+struct err *pod_log_open(struct task *self, const struct kube_connection *connection,
+                         struct bearer_token *token, const struct pod_log *log,
+                         struct http_stream **ret_stream)
+{
+    CLEANUP(freep) char *url = url_of(&connection->config, log, 0);
+
+    return open_url(self, connection, token, url, log->follow ? TIMER_NEVER : answer_deadline(self),
+                    ret_stream);
+}
+
 struct err *pod_log_read(struct task *self, const struct kube_connection *connection,
                          struct bearer_token *token, const struct pod_log *log,
                          struct log_tail *tail)
 {
     uint64_t deadline = loop_deadline(loop_of(self), LONGEST_READ_MS);
-    CLEANUP(freep) char *url = url_of(&connection->config, log);
-    CLEANUP(http_response_finip) struct http_response response = {0};
+    CLEANUP(freep) char *url = url_of(&connection->config, log, MOST_LINES);
     CLEANUP(http_stream_closep) struct http_stream *stream = NULL;
     const char *data;
     size_t length;
 
-    TRY(open_log(self, connection, token, url, &response, &stream));
-    if (!stream)
-        return refused(self, &response);
+    TRY(open_url(self, connection, token, url, answer_deadline(self), &stream));
     for (;;) {
         TRY(stream->read(stream, self, deadline, &data, &length));
         if (!length)

@@ -1,6 +1,7 @@
 #include "azdiskctl/logs.h"
 
 #include "azdiskctl/command.h"
+#include "azdiskctl/log_follow.h"
 
 static struct err *run(struct task *self, struct program *program, json_t **ret)
 {
@@ -10,7 +11,13 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                        .node = program->flags.node,
                                        .since_ms = program->flags.since_ms};
 
-    return logs_json(self, &config, ret);
+    bool complete;
+
+    if (!program->flags.follow)
+        return logs_json(self, &config, ret);
+    TRY(logs_follow(self, &config, program->flags.output, &complete));
+    program->status = complete ? STATUS_OK : STATUS_FOUND;
+    return NULL;
 }
 
 const struct command command_logs = {

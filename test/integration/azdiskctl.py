@@ -17,8 +17,8 @@ class Calls:
         self._flags = [f"--kubeconfig={kubeconfig}", f"--object-namespace={object_namespace}", *flags]
         self._environment = {"PATH": os.environ["PATH"], "ASAN_OPTIONS": "detect_stack_use_after_return=0"} | environment
 
-    def start(self, *words: str) -> subprocess.Popen:
-        return subprocess.Popen([PROGRAM, *self._flags, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def start(self, *words: str, stdout=subprocess.PIPE) -> subprocess.Popen:
+        return subprocess.Popen([PROGRAM, *self._flags, *words], stdout=stdout, stderr=subprocess.PIPE,
                                 text=True, env=self._environment)
 
     def outputs(self, *words: str, status: int = 0) -> tuple[str, str]:

@@ -36,11 +36,7 @@ class Logs:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.kubeconfig = folder / "logs.conf"
-        self.kubeconfig.write_text(json.dumps({
-            "apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": {"token": f"{PLANTED}-own"}}],
-            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.server.server_port}"}}],
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+        self.kubeconfig = kubeconfig(folder / "logs.conf", self.server.server_port)
 
     def __enter__(self) -> "Logs":
         return self
@@ -48,6 +44,15 @@ class Logs:
     def __exit__(self, *_) -> None:
         self.server.shutdown()
         self.server.server_close()
+
+
+def kubeconfig(path: Path, port: int) -> Path:
+    """Written: of a server at this port."""
+    path.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c", "users": [{"name": "u", "user": {"token": f"{PLANTED}-own"}}],
+        "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+    return path
 
 
 def pod(name: str, *containers: str, previous: bool = False, owner: str = "ReplicaSet",

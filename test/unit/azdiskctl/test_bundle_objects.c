@@ -99,21 +99,26 @@ static void test_logs(void **state)
         "{'metadata':{'namespace':'d','name':'node','ownerReferences':[{'kind':'DaemonSet'}]},"
         "'status':{'containerStatuses':[{'name':'a','containerID':'x'}]}}");
     CLEANUP(json_decrefp)
-    json_t *pod = json_of(
-        "{'metadata':{'namespace':'d','name':'pod'},'spec':{'nodeName':'n'},'status':{"
-        "'initContainerStatuses':[{'name':'i','containerID':'x'}],'containerStatuses':["
-        "{'name':'a','containerID':'x','lastState':{'terminated':{'exitCode':1}}},{'name':'b'},"
-        "{'name':'c','containerID':'','lastState':{'terminated':{}}}]}}");
+    json_t *pod =
+        json_of("{'metadata':{'namespace':'d','name':'pod'},'spec':{'nodeName':'n'},'status':{"
+                "'initContainerStatuses':[{'name':'i','containerID':'x'}],'containerStatuses':["
+                "{'name':'a','containerID':'y','state':{'running':{}},"
+                "'lastState':{'terminated':{'exitCode':1}}},{'name':'b'},"
+                "{'name':'c','containerID':'','lastState':{'terminated':{}}}]}}");
     CLEANUP(json_decrefp) json_t *odd = json_of("{'status':{'containerStatuses':[{},1]}}");
     CLEANUP(json_decrefp) json_t *sources = json_array();
     CLEANUP(json_decrefp)
     json_t *expected = json_of(
-        "[{'namespace':'d','pod':'pod','container':'i','previous':false,'daemon':false,'node':'n'},"
-        "{'namespace':'d','pod':'pod','container':'a','previous':false,'daemon':false,'node':'n'},"
-        "{'namespace':'d','pod':'pod','container':'a','previous':true,'daemon':false,'node':'n'},"
-        "{'namespace':'d','pod':'pod','container':'c','previous':true,'daemon':false,'node':'n'},"
-        "{'namespace':'d','pod':'node','container':'a','previous':false,'daemon':true,'node':null}"
-        "]");
+        "[{'namespace':'d','pod':'pod','container':'i','previous':false,'daemon':false,'node':'n',"
+        "'id':'x','running':false},"
+        "{'namespace':'d','pod':'pod','container':'a','previous':false,'daemon':false,'node':'n',"
+        "'id':'y','running':true},"
+        "{'namespace':'d','pod':'pod','container':'a','previous':true,'daemon':false,'node':'n',"
+        "'id':'y','running':false},"
+        "{'namespace':'d','pod':'pod','container':'c','previous':true,'daemon':false,'node':'n',"
+        "'id':'','running':false},"
+        "{'namespace':'d','pod':'node','container':'a','previous':false,'daemon':true,'node':null,"
+        "'id':'x','running':false}]");
 
     (void)state;
     log_sources_add(sources, node);

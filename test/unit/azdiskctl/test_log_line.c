@@ -52,12 +52,13 @@ static char *merged(const char *one, const char *other, const struct log_names *
 {
     CLEANUP(log_lines_fini) struct log_lines lines = {0};
     CLEANUP(json_decrefp) json_t *source = json_pack("{s:s, s:s}", "pod", "p", "container", "c");
+    struct log_cursor at_one = {0}, at_other = {0};
     struct buffer text;
     json_t *line;
     size_t i;
 
-    log_lines_add(&lines, source, one, strlen(one), names);
-    log_lines_add(&lines, source, other, strlen(other), names);
+    log_lines_add(&lines, source, one, strlen(one), names, &at_one);
+    log_lines_add(&lines, source, other, strlen(other), names, &at_other);
     CLEANUP(json_decrefp) json_t *list = log_lines_json(&lines);
     buffer_init(&text, 1 << 16);
     buffer_printf(&text, "%s", "");
@@ -106,6 +107,27 @@ static void test_the_time_is_no_name(void **state)
     assert_string_equal(text, "x y ");
 }
 
+/* The API server gives the lines of a whole second again; a part of a log goes on from the last. */
+static void test_what_was_read_before(void **state)
+{
+    static const char first[] = AT("01Z") "a\n" AT("01.5Z") "b\n";
+    static const char again[] = AT("01Z") "a\n" AT("01.5Z") "b\n" AT("01.5Z") "c\n";
+    static const char more[] = "no time\n";
+    CLEANUP(log_lines_fini) struct log_lines lines = {0};
+    const struct log_names all = {0};
+    struct log_cursor cursor = {0};
+
+    (void)state;
+    log_lines_add(&lines, NULL, first, strlen(first), &all, &cursor);
+    log_cursor_reopen(&cursor);
+    log_lines_add(&lines, NULL, again, strlen(again), &all, &cursor);
+    log_lines_add(&lines, NULL, more, strlen(more), &all, &cursor);
+    assert_int_equal(lines.n, 4);
+    assert_string_equal(lines.items[2].text, "c");
+    assert_string_equal(lines.items[3].text, "no time");
+    assert_int_equal(lines.items[3].us, lines.items[2].us);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +135,7 @@ int main(void)
         cmocka_unit_test(test_names_are_kept_once),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_the_time_is_no_name),
+        cmocka_unit_test(test_what_was_read_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
