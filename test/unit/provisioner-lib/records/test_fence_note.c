@@ -86,23 +86,25 @@ static void test_from_whom_it_was_taken(void **state)
         uint64_t former;
         const char *written;
     } rows[] = {
-        {"nobody had it", "", 0, "held 0x0a0a0a0a00000001"},
-        {"another node had it", "", 7, "held 0x0a0a0a0a00000001 from 0x0000000000000007"},
+        {"nobody had it", "", 0, "held 0x0a0a0a0a00000001 generation 5"},
+        {"another node had it", "", 7,
+         "held 0x0a0a0a0a00000001 from 0x0000000000000007 generation 5"},
         {"it was taken before", "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", 0,
-         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002"},
+         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002 generation 5"},
         {"it was taken before the machine was started anew",
          "held 0x0a0a0a0a00000003 from 0x0a0a0a0a00000002", 0,
-         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002"},
+         "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002 generation 5"},
         {"it was taken again", "held 0x0a0a0a0a00000001 from 0x0a0a0a0a00000002", 7,
-         "held 0x0a0a0a0a00000001 from 0x0000000000000007"},
-        {"it was lost and is nobody's", "lost 0x0a0a0a0a00000001", 0, "held 0x0a0a0a0a00000001"},
+         "held 0x0a0a0a0a00000001 from 0x0000000000000007 generation 5"},
+        {"it was lost and is nobody's", "lost 0x0a0a0a0a00000001", 0,
+         "held 0x0a0a0a0a00000001 generation 5"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(kube_object_unrefp) struct kube_object *object = attachment_with(rows[i].note);
         CLEANUP(freep)
-        char *written = fence_note_taken(as_attachment(object), KEY, rows[i].former, 0);
+        char *written = fence_note_taken(as_attachment(object), KEY, rows[i].former, 5);
 
         if (strcmp(written, rows[i].written) != 0)
             fail_msg("%s: \"%s\"", rows[i].why, written);
