@@ -58,7 +58,7 @@ static struct err *shut_down_blocking(void *arg)
         TRY(partition_find_mount(request->roots, request->disk->number, &entry));
     if (!entry.target)
         return NULL;
-    root = open(entry.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    root = open(entry.target, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* or a file: a subPath */
     if (root < 0 || ioctl(root, SHUTDOWN, &how))
         return err_new(ERR_INTERNAL, "shutting down the file system at %s: %s", entry.target,
                        strerror(errno));

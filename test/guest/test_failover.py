@@ -18,7 +18,7 @@ from .test_promotion import demote, promote
 
 FLAG = "--node-lease-duration=2s"
 TIME = "2026-01-01T00:00:00.000000Z"
-WRITES = "/run/writes"
+WRITES, PART = "/run/writes", "/run/part"
 SUPERBLOCK = 2048  # where ext4's ends; written when it is unmounted, whatever was before
 
 
@@ -152,6 +152,7 @@ def test_a_primary_that_has_lost_its_fence_writes_nothing_even_if_nobody_has_it(
     nothing to do with it."""
     a, b = pair.a, pair.b
     a.write("before", "of a")
+    a.guest.run("sh", "-c", f"touch {PART} && mount --bind {a.target}/before {PART}")  # as a subPath
     preempt(pair)
     until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
     b.guest.run("python3", SCSI, device(b), "register", "0")
@@ -160,6 +161,7 @@ def test_a_primary_that_has_lost_its_fence_writes_nothing_even_if_nobody_has_it(
     found = content(b, but=SUPERBLOCK)
     assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
     assert "another node has taken over the disk" in trouble(a)
+    a.guest.run("umount", PART)
     a.unpublish()
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
     assert content(b, but=SUPERBLOCK) == found
