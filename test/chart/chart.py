@@ -24,6 +24,7 @@ VOLUME_SNAPSHOTS = ("snapshot.storage.k8s.io/v1",)  # of a cluster that has thei
 FAILOVER = {"failover.enabled": True}
 SCHEDULER = {"schedulerExtender.scheduler.enabled": True}
 SNAPSHOTS = {"snapshot.enabled": True, "snapshot.VolumeSnapshotClass.enabled": True}
+NO_CERT_MANAGER = {"placement.tls.issuerName": "", "metrics.tls.issuerName": ""}  # whose definitions a cluster lacks
 BRIEF = os.environ | {"GOGC": "off", "GOMAXPROCS": "1"}  # Helm ends before it is worth tidying up
 
 

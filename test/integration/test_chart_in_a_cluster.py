@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from chart.chart import CHART, SCHEDULER, every_value_changed, nested
+from chart.chart import CHART, NO_CERT_MANAGER, SCHEDULER, every_value_changed, nested
 from chart.other_drivers import CHARTS, of_class, whole
 
 from .apiserver import ApiServer
@@ -42,8 +42,8 @@ def test_the_values_of_each_chart_can_be_installed_and_exchanged(install):
 def test_every_value_can_be_set(install):
     """Also what a schema of the chart does not look into, such as volumes and affinities. But for cert-manager's
     Certificate, whose definition is not there."""
-    _, warned = install(every_value_changed() | SCHEDULER | {"controller.cloudConfigSecretNamespace": "kube-system",
-                                                             "placement.tls.issuerName": ""})
+    _, warned = install(every_value_changed() | SCHEDULER | NO_CERT_MANAGER
+                        | {"controller.cloudConfigSecretNamespace": "kube-system"})
     assert "unknown field" not in warned and "duplicate" not in warned, warned
 
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from chart.chart import FAILOVER, SCHEDULER, SNAPSHOTS, containers, every_value_changed, of_kind, render
+from chart.chart import FAILOVER, NO_CERT_MANAGER, SCHEDULER, SNAPSHOTS, containers, every_value_changed, of_kind, render
 from cluster import tools
 from cluster.authority import Authority
 from cluster.waiting import until
@@ -470,8 +470,7 @@ def test_a_permission_covers_what_it_allows():
 
 # ---- what the API server says of all of it ----
 
-# Of cert-manager, the cluster does not have the definitions.
-ALL_CHANGED = every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | {"placement.tls.issuerName": ""}
+ALL_CHANGED = every_value_changed() | SNAPSHOTS | FAILOVER | SCHEDULER | NO_CERT_MANAGER
 
 
 @pytest.mark.parametrize("values", [{}, ALL_CHANGED], ids=["by default", "with every value changed"])

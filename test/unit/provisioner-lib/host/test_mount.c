@@ -456,7 +456,7 @@ static int begin_older(void **state)
 
 #define ON_AN_OLDER_KERNEL(test)                                                                   \
     {                                                                                              \
-#test " on an older kernel", test, begin_older, NULL, NULL                                 \
+#test "_on_an_older_kernel", test, begin_older, NULL, NULL                                 \
     }
 
 int main(void)
