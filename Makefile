@@ -7,6 +7,7 @@
 # make guest    what only a kernel of its own shows: SCSI disks that come, grow and go (test/guest)
 # make fence    failovers of a fenced volume, 20 rounds: one writer, nothing lost; ROUNDS=200, SEED=7
 # make conformance  Kubernetes' own suite for storage drivers, against this one; FOCUS=volume-expand only that
+# make skew     the programs of two releases together on a cluster; PREVIOUS=v1.2.3
 # make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
 # make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
 # make release  what users fetch, into build/release: image, chart, azdiskctl, checksums; KEY=FILE signs
@@ -36,6 +37,7 @@ include mk/release.mk
 include mk/demo.mk
 include mk/bench.mk
 include mk/conformance.mk
+include mk/skew.mk
 include mk/crds.mk
 include mk/docs.mk
 include mk/site.mk

@@ -2,10 +2,10 @@
 # make setup PACKAGES=build    only what is for that: build, image, lint, test, cluster, distributions
 
 PACKAGES := build image lint test cluster
-demo bench bench-placement conformance: PACKAGES := build cluster
+demo bench bench-placement conformance skew: PACKAGES := build cluster
 
 # The goals that may install. Under any other, what is missing is named.
-INSTALLING := $(filter setup demo test guest bench bench-placement conformance nightly,$(MAKECMDGOALS))
+INSTALLING := $(filter setup demo test guest bench bench-placement conformance skew nightly,$(MAKECMDGOALS))
 
 .PHONY: setup install-packages cluster-tools suite-tools
 setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))
