@@ -23,11 +23,6 @@ struct fence_watch {
     bool ended; /* what was mounted */
 };
 
-bool fence_watch_is_lost(const struct reservation *seen, uint64_t own)
-{
-    return seen->held && seen->holder != own;
-}
-
 /* The attachment with a fence on record, borrowed; NULL if there is none any more. */
 static struct kube_object *fenced(const struct fence_watch *watch)
 {
@@ -93,7 +88,7 @@ static struct err *check(struct task *self, struct fence_watch *watch)
     TRY(look(self, watch, attachment, &disk, &seen));
     const struct kube_object *now = fenced(watch);
     if (is_changing(watch) || !now || fence_note_key(as_attachment(now)) != own ||
-        !fence_watch_is_lost(&seen, own))
+        !fence_is_lost(&seen, own))
         return NULL;
     if (!watch->told)
         tell(watch, own, seen.holder);

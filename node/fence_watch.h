@@ -14,7 +14,3 @@
 
 /* Watches as long as the group lives. */
 void fence_watch_start(struct node *node, struct task_group *group);
-
-/* Whether the disk's reservation is that of another key than this node's. Pure. */
-struct reservation;
-bool fence_watch_is_lost(const struct reservation *seen, uint64_t own);

@@ -56,6 +56,11 @@ bool fence_knows_key(const struct reservation *seen, uint64_t key)
     return false;
 }
 
+bool fence_is_lost(const struct reservation *seen, uint64_t own)
+{
+    return seen->held && seen->holder != own;
+}
+
 enum fence_step fence_plan(const struct reservation *seen, uint64_t key, uint64_t *ret_other)
 {
     bool ours = seen->held && seen->holder == key;

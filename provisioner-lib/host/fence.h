@@ -36,6 +36,9 @@ enum fence_step fence_succession_plan(const struct reservation *seen, uint64_t k
 
 bool fence_knows_key(const struct reservation *seen, uint64_t key);
 
+/* Whether the disk's reservation is that of another key than this node's. */
+bool fence_is_lost(const struct reservation *seen, uint64_t own);
+
 enum fence_state {
     FENCE_IN_PLACE,
     FENCE_UNSUPPORTED, /* by the device; nothing was changed */

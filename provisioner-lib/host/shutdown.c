@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/fence.h"
 #include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/partition.h"
-#include "provisioner-lib/host/reservation.h"
 
 /* The same for ext4 (EXT4_IOC_SHUTDOWN) and xfs (XFS_IOC_GOINGDOWN), as far as it is used here; no
  * header for programs has both. */
@@ -24,19 +24,18 @@ struct shutdown_request {
     uint64_t key;
 };
 
-/* Nobody has it: then nobody has taken it. */
 static struct err *is_lost(const struct shutdown_request *request, bool *ret)
 {
     struct reservation seen;
     bool supported;
 
     TRY(reservation_read(request->disk->fd, &supported, &seen));
-    *ret = supported && seen.held && seen.holder != request->key;
+    *ret = supported && fence_is_lost(&seen, request->key);
     return NULL;
 }
 
 /* ext4 leaves metadata that is in its journal already to the cache of the device, which would write
- * it some time. It is offered to the disk now: that the disk refuses it drops it. */
+ * it at some time. It is offered to the disk now: that the disk refuses it drops it. */
 static void drop_metadata(const struct mount_entry *entry)
 {
     CLEANUP(closep) int device = open(entry->source, O_RDONLY | O_CLOEXEC);

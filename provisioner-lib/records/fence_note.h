@@ -7,17 +7,14 @@
  *                              by the key
  *     held <key> from <key>    the same; another node had the fence, and has not given it up
  *     lost <key>               it did until another node took the fence
- *
- * held and lost may go on with
- *
- *     generation <number>      of the disk's reservations when this node staged the volume last: a
- *                              node that takes its fence back has the key that it had before, but
- *                              never the generation
- *
  *     unsupported              the device can have none
  *
- * and ANNOTATION_PREEMPT_REQUEST is "<key> <occasion>", with "generation <number>" where the note
- * has that. Pure; for all programs.
+ * After a key may come "generation <number>", of the disk's reservations when this node staged the
+ * volume last: a node that takes its fence back has the key that it had before, but never the
+ * generation.
+ *
+ * ANNOTATION_PREEMPT_REQUEST is "<key> <occasion>", with the generation of the note that has the
+ * key. Pure; for all programs.
  */
 #pragma once
 

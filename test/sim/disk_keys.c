@@ -166,7 +166,7 @@ void disk_keys_pulled(struct all_disk_keys *all, const struct attachment *device
     keys_of(all, device->disk)->pulled = device->sequence;
 }
 
-bool disk_keys_went_with_vm(struct all_disk_keys *all, const struct disk *disk)
+bool disk_keys_went_with_holder(struct all_disk_keys *all, const struct disk *disk)
 {
     const struct disk_keys *keys = keys_of(all, disk);
 

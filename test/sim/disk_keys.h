@@ -32,4 +32,4 @@ bool disk_keys_accept(struct all_disk_keys *all, const struct attachment *device
 void disk_keys_pulled(struct all_disk_keys *all, const struct attachment *device);
 /* The VM that had the reservation was deleted, or somebody has pulled the disk from it, and nobody
  * has it since: no driver can help that. */
-bool disk_keys_went_with_vm(struct all_disk_keys *all, const struct disk *disk);
+bool disk_keys_went_with_holder(struct all_disk_keys *all, const struct disk *disk);

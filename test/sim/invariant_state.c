@@ -209,7 +209,7 @@ static bool is_behind(const struct mount *mount)
 
     return mount->stage != volume->stages && volume_is_fenced(volume) && !volume->delete_wanted &&
            device->sequence == mount->device &&
-           !disk_keys_went_with_vm(&mount->machine->world->disk_keys, device->disk);
+           !disk_keys_went_with_holder(&mount->machine->world->disk_keys, device->disk);
 }
 
 static void check_writers(struct sim *sim, const struct volume *volume)

@@ -224,7 +224,7 @@ static void look_at(struct mount *mount)
     if (!mount->key || mount->fence_lost || !device || !*name)
         return;
     disk_keys_read(keys_of(machine), device->disk, &seen);
-    if (!seen.held || seen.holder == mount->key)
+    if (!fence_is_lost(&seen, mount->key))
         return;
     mount->shut_down = true;
     if (!machine_reaches_server(machine))

@@ -52,8 +52,7 @@ class Skew:
     def _undo(self, part: str) -> None:
         for words in (("undo", WORKLOADS[part]), ("status", WORKLOADS[part], "--timeout=180s")):
             self.cluster.kubectl("rollout", *words, "-n", NAMESPACE)
-        gone = ("wait", "pods", "-l", SELECTORS[part], "--for=condition=Ready", "--timeout=120s")
-        self.cluster.kubectl(*gone, "-n", NAMESPACE)
+        self.cluster.kubectl("wait", "pods", "-l", SELECTORS[part], "--for=condition=Ready", "--timeout=120s", "-n", NAMESPACE)
 
 
 @pytest.fixture(scope="session")

@@ -148,7 +148,7 @@ FAILOVER_MUTANTS = [
     Mutant("a fence that was taken back has its former generation", "provisioner-lib/records/fence_note.c",
            "former ? former : fence_note_former(attachment), generation)",
            "former ? former : fence_note_former(attachment), generation - generation)"),
-    Mutant("a fence that nobody has is another's", "node/fence_watch.c",
+    Mutant("a fence that nobody has is another's", "provisioner-lib/host/fence.c",
            "return seen->held && seen->holder != own;", "return seen->holder != own;"),
     Mutant("a primary preempts on request", "node/preempt_request.c",
            "attachment_is(attachment, ROLE_REPLICA) &&\n", "\n"),

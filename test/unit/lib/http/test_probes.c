@@ -1,16 +1,13 @@
 #include "lib/http/probes.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "lib/base/alloc.h"
 #include "lib/http/exec_probe.h"
-#include "lib/http/listen.h"
 #include "lib/rt/thread_pool.h"
 #include "lib/rt/wait.h"
 #include "test/unit/lib/http/on_loop.h"
+#include "test/unit/lib/http/strangers.h"
 
 struct program {
     bool ready;
@@ -35,17 +32,6 @@ static void refresh(void *ctx)
 }
 
 /* ---- the end points ---- */
-
-/* An address where nobody listens. */
-static char *free_address(void)
-{
-    int fd;
-
-    assert_ok(listen_on("127.0.0.1:0", &fd));
-    char *address = mem_printf("127.0.0.1:%u", listen_port(fd));
-    close(fd);
-    return address;
-}
 
 static void probe(struct task *self, struct on_loop *env)
 {
@@ -122,19 +108,6 @@ static void test_metrics_may_be_elsewhere(void **state)
 /* ---- strangers ---- */
 
 enum { STRANGERS = 200 };
-
-/* Of a client that then says no more than this. */
-static int connect_and_say(unsigned port, const char *said)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(send(fd, said, strlen(said), MSG_NOSIGNAL), strlen(said));
-    return fd;
-}
 
 static void probe_among_strangers(struct task *self, struct on_loop *env)
 {

@@ -1,14 +1,11 @@
 /* Probes and metrics by HTTPS: who is answered, and who keeps nobody else from being answered. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "lib/base/alloc.h"
-#include "lib/http/listen.h"
 #include "lib/http/probes.h"
 #include "test/unit/lib/http/authority.h"
 #include "test/unit/lib/http/on_loop.h"
+#include "test/unit/lib/http/strangers.h"
 
 enum { STRANGERS = 200 };
 
@@ -46,16 +43,6 @@ static struct err *ready(void *ctx)
 {
     (void)ctx;
     return NULL;
-}
-
-static char *free_address(void)
-{
-    int fd;
-
-    assert_ok(listen_on("127.0.0.1:0", &fd));
-    char *address = mem_printf("127.0.0.1:%u", listen_port(fd));
-    close(fd);
-    return address;
 }
 
 static struct probes *start(struct on_loop *env, const char *address, const char *client_ca_pem)
@@ -137,18 +124,6 @@ static void test_who_is_answered(void **state)
 }
 
 /* ---- handshakes that are never completed ---- */
-
-static int connect_and_say(unsigned port, const char *said)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(send(fd, said, strlen(said), MSG_NOSIGNAL), strlen(said));
-    return fd;
-}
 
 static void read_among_strangers(struct task *self, struct on_loop *env)
 {

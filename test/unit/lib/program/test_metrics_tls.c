@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
-#include "lib/http/listen.h"
 #include "lib/program/monitoring.h"
 #include "test/unit/captured_stderr.h"
 #include "test/unit/lib/http/authority.h"
 #include "test/unit/lib/http/on_loop.h"
+#include "test/unit/lib/http/strangers.h"
 
 enum { RELOAD_MS = 20 };
 
@@ -80,16 +80,6 @@ static struct err *ready(void *ctx)
 {
     (void)ctx;
     return NULL;
-}
-
-static char *free_address(void)
-{
-    int fd;
-
-    assert_ok(listen_on("127.0.0.1:0", &fd));
-    char *address = mem_printf("127.0.0.1:%u", listen_port(fd));
-    close(fd);
-    return address;
 }
 
 static struct err *start(struct scene *scene, const char *client_ca)

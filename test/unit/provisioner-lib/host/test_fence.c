@@ -129,6 +129,17 @@ static void test_a_device_without_reservations(void **state)
                  "the device refuses PERSISTENT RESERVE OUT with service action 6");
 }
 
+/* While nobody holds a reservation nobody's writes are refused, and a release is under way. */
+static void test_when_it_is_lost(void **state)
+{
+    const uint64_t key = 0x0a0a0a0a00000001;
+
+    (void)state;
+    assert_true(fence_is_lost(&(struct reservation){.held = true, .holder = key + 1}, key));
+    assert_false(fence_is_lost(&(struct reservation){.held = true, .holder = key}, key));
+    assert_false(fence_is_lost(&(struct reservation){.held = false}, key));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +147,7 @@ int main(void)
         cmocka_unit_test(test_the_next_step_of_a_succession),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_device_without_reservations),
+        cmocka_unit_test(test_when_it_is_lost),
     };
 
     return cmocka_run_group_tests(tests, workplace_setup, workplace_teardown);
