@@ -26,6 +26,7 @@ void app_init(struct app *app, struct loop *loop, const struct flags *flags)
         .flags = flags,
     };
     semaphore_init(&app->controller.publishes, MOST_PUBLISHES);
+    waiters_init(&app->controller.adoptions.ended);
     group_init(&app->background, loop);
     group_init(&app->cloud_tasks, loop);
 }

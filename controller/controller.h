@@ -72,8 +72,12 @@ struct controller {
     struct timer liveness;   /* of nodes (routing/replica_events.c) */
     struct leading *leading; /* NULL unless this process leads */
 
-    struct in_flight csi_calls; /* by volume */
-    struct semaphore publishes; /* that write their attachment; the others wait with empty hands */
+    struct in_flight csi_calls;  /* by volume */
+    struct semaphore publishes;  /* that write their attachment; the others wait with empty hands */
+    struct adoptions {           /* that are being written (volume/adoption.h) */
+        struct string_set names; /* of the disks */
+        struct waiters ended;
+    } adoptions;
 };
 
 /* ---- the reconcilers, each a workqueue_work_fn in a file of its own ---- */

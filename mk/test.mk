@@ -12,6 +12,9 @@ UNIT_TESTS := $(UNIT_SOURCES:%.c=$(BUILD)/checked/%)
 # Certificates for tests are made in one place.
 CERTIFICATE_TESTS := test/unit/lib/program
 
+# The API server that is a list of requests is the client's.
+SCRIPTED_API_TESTS := test/unit/controller/volume
+
 # The client of Azure is tested against the simulated one, in the test's own process.
 AZURE_CLIENT_TESTS := test/unit/provisioner-lib/azure
 AZURE_IN_PROCESS := $(call objects,checked,test/unit/test/azsim/arm) \
@@ -22,6 +25,7 @@ define unit_test
 $(BUILD)/checked/$(1): $(BUILD)/checked/$(1).o $(call objects,checked,$(2)) \
     $(if $(filter test/unit/controller/%,$(2)),$(call objects,checked,test/unit/controller)) \
     $(if $(filter $(AZURE_CLIENT_TESTS),$(2)),$(AZURE_IN_PROCESS)) \
+    $(if $(filter $(SCRIPTED_API_TESTS),$(2)),$(call objects,checked,test/unit/lib/kube)) \
     $(if $(filter $(CERTIFICATE_TESTS),$(2)),$(call objects,checked,test/unit/lib/http)) \
     $(call archives,checked,$(call program_of,$(2:test/unit/%=%)))
 	@$$(CC) $$(LDFLAGS_checked) -o $$@ $$^ $$(LIBS) -lcmocka

@@ -5,6 +5,7 @@
 
 #include "controller/cache/disk_pv.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/cloud.h"
 #include "provisioner-lib/records/names.h"
@@ -16,6 +17,29 @@ struct kube_object *const *volumes_of_disk(const struct controller *controller, 
     CLEANUP(freep) char *lower = mem_lower(disk_id);
 
     return store_find(controller->volumes_by_disk, lower, ret_n);
+}
+
+/* ---- what the cache does not know yet ---- */
+
+static struct err *read_named(struct task *self, struct controller *controller, struct kube *kube,
+                              const char *name)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
+
+    return err_unless(
+        cached_get(self, kube, controller->volumes, controller->settings.namespace_, name, &object),
+        ERR_NOT_FOUND);
+}
+
+struct err *volume_names_catch_up(struct task *self, struct controller *controller,
+                                  struct kube *kube, const char *disk_id)
+{
+    CLEANUP(freep) char *plain = NULL;
+    CLEANUP(freep) char *hashed = volume_name_with_hash(disk_id);
+
+    TRY(volume_name_of_id(disk_id, &plain));
+    TRY(read_named(self, controller, kube, plain));
+    return read_named(self, controller, kube, hashed);
 }
 
 /* ---- whose a name is ---- */

@@ -16,6 +16,11 @@
 struct kube_object *const *volumes_of_disk(const struct controller *controller, const char *disk_id,
                                            size_t *ret_n);
 
+/* Reads both AzVolumes that the disk could have from the API server into the cache. */
+struct err *volume_names_catch_up(struct task *self, struct controller *controller,
+                                  struct kube *kube, const char *disk_id)
+    __attribute__((warn_unused_result));
+
 /* The name of the AzVolume that the disk has, or would have if one were written now. INVALID if
  * that is no disk's id. */
 struct err *volume_name_of_disk(const struct controller *controller, const char *disk_id,

@@ -107,8 +107,8 @@ static struct err *find_disk(struct task *self, struct controller *controller, c
 
 /* It lives no longer than its deletion takes: what the volume was like is no matter, and must not
  * be in the way. */
-static struct err *record_disk(struct task *self, struct controller *controller, const char *name,
-                               const char *id, struct kube_object **ret)
+static struct err *record_disk(struct task *self, struct controller *controller, const char *id,
+                               struct kube_object **ret)
 {
     struct adoption adoption = {
         .volume_id = id,
@@ -116,11 +116,12 @@ static struct err *record_disk(struct task *self, struct controller *controller,
         .access_mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_WRITER,
         .own = true,
     };
-    struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
+    struct err *err = adoption_write(self, controller, controller->kube, &adoption, ret);
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
-        return err_new(ERR_BUSY, "AzVolume %s has just been created by another request", name);
+        return err_new(ERR_BUSY, "an AzVolume for disk %s has just been created by another request",
+                       id);
     }
     TRY(err);
     events_record(controller->events, &AZ_VOLUMES, (*ret)->metadata, EVENT_NORMAL, "Adopted",
@@ -149,7 +150,7 @@ static struct err *delete_volume(struct task *self, struct rpc_call *call, const
     TRY(find_disk(self, controller, volume_id, &is_left));
     if (!is_left)
         return NULL;
-    TRY(record_disk(self, controller, name, volume_id, &anew));
+    TRY(record_disk(self, controller, volume_id, &anew));
     TRY(delete_on_record(self, call, anew, &gone));
     return gone ? err_new(ERR_BUSY, "AzVolume %s was removed before its disk was deleted", name)
                 : NULL;

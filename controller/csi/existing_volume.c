@@ -20,14 +20,17 @@ enum { LOOK_MS = 30 * 1000, REQUEST_TRIES = 5 /* each after somebody else's writ
 /* What came of writing an AzVolume. If somebody else has just written one, it may be of another
  * disk of the same name. */
 static struct err *written(struct task *self, struct controller *controller, const char *volume_id,
-                           const char *name, struct err *err, struct kube_object **ret)
+                           struct err *err, struct kube_object **ret)
 {
     if (!err || err_kind(err) != ERR_EXISTS)
         return err;
     err_free(err);
     TRY(csi_find_volume(self, controller, volume_id, ret));
     return *ret ? NULL
-                : err_new(ERR_BUSY, "AzVolume %s has just been written for another disk", name);
+                : err_new(ERR_BUSY,
+                          "an AzVolume has just been written for another disk of the "
+                          "name of %s",
+                          volume_id);
 }
 
 /* A PersistentVolume made by hand has no AzVolume yet. One is written from what the caller says of
@@ -36,7 +39,6 @@ static struct err *adopt(struct task *self, struct controller *controller,
                          const Csi__V1__ControllerPublishVolumeRequest *request,
                          struct kube_object **ret)
 {
-    CLEANUP(freep) char *name = NULL;
     const Csi__V1__VolumeCapability *capability = request->volume_capability;
     CLEANUP(freep)
     struct parameter *list = PARAMETER_LIST(request->volume_context, request->n_volume_context);
@@ -45,16 +47,15 @@ static struct err *adopt(struct task *self, struct controller *controller,
     /* Whether its disk is ever deleted depends on that: it must not be that of a late watch. */
     if (!pv_of_disk(controller, request->volume_id, NULL))
         TRY(informers_catch_up_persistent_volumes(self, controller));
-    TRY(volume_name_of_disk(controller, request->volume_id, &name));
     struct err *err =
-        adoption_write(self, controller, controller->kube, name,
+        adoption_write(self, controller, controller->kube,
                        &(struct adoption){.volume_id = request->volume_id,
                                           .parameters = list,
                                           .n_parameters = request->n_volume_context,
                                           .mounted = mounted,
                                           .access_mode = (int)capability->access_mode->mode},
                        ret);
-    return written(self, controller, request->volume_id, name, err, ret);
+    return written(self, controller, request->volume_id, err, ret);
 }
 
 /* ---- one whose disk is to be looked at again ---- */
@@ -210,16 +211,13 @@ struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
 static struct err *adopt_by_pv(struct task *self, struct controller *controller,
                                const char *volume_id, struct kube_object **ret)
 {
-    CLEANUP(freep) char *name = NULL;
-
-    TRY(volume_name_of_disk(controller, volume_id, &name));
     const struct kube_object *pv = pv_of_disk(controller, volume_id, NULL);
     if (!pv)
         return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
     struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
-    struct err *err = adoption_write(self, controller, controller->kube, name, &adoption, ret);
+    struct err *err = adoption_write(self, controller, controller->kube, &adoption, ret);
     free(adoption.parameters);
-    return written(self, controller, volume_id, name, err, ret);
+    return written(self, controller, volume_id, err, ret);
 }
 
 static struct err *find_or_adopt(struct task *self, struct controller *controller,

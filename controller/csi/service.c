@@ -8,10 +8,8 @@
 #include "controller/volume/adoption.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
-#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/access_mode.h"
 #include "provisioner-lib/records/az_error.h"
-#include "provisioner-lib/records/names.h"
 
 enum { TIME_TO_ANSWER_MS = 200 };
 
@@ -92,27 +90,6 @@ struct err *csi_check_disk(const struct controller *controller, const struct kub
                    object->metadata->name, disk, volume_id, disk);
 }
 
-static struct err *read_named(struct task *self, struct controller *controller, const char *name)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-
-    return err_unless(cached_get(self, controller->kube, controller->volumes,
-                                 controller->settings.namespace_, name, &object),
-                      ERR_NOT_FOUND);
-}
-
-/* Reads what the cache does not know yet. */
-static struct err *read_volume(struct task *self, struct controller *controller,
-                               const char *volume_id)
-{
-    CLEANUP(freep) char *plain = NULL;
-    CLEANUP(freep) char *hashed = volume_name_with_hash(volume_id);
-
-    TRY(volume_name_of_id(volume_id, &plain));
-    TRY(read_named(self, controller, plain));
-    return read_named(self, controller, hashed);
-}
-
 static struct err *find_known(const struct controller *controller, const char *volume_id,
                               struct kube_object **ret)
 {
@@ -132,7 +109,7 @@ struct err *csi_find_volume(struct task *self, struct controller *controller, co
     *ret = NULL;
     TRY(find_known(controller, volume_id, &object));
     if (!object) {
-        TRY(read_volume(self, controller, volume_id));
+        TRY(volume_names_catch_up(self, controller, controller->kube, volume_id));
         TRY(find_known(controller, volume_id, &object));
     }
     if (object)

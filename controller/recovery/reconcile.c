@@ -227,7 +227,7 @@ static struct err *write_volume(struct task *self, struct view *s, size_t n)
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     (void)parameters;
-    TRY(adoption_write(self, controller, controller->leader_kube, s->name, &adoption, &written));
+    TRY(adoption_write(self, controller, controller->leader_kube, &adoption, &written));
     events_record(
         controller->events, &AZ_VOLUMES, written->metadata, EVENT_NORMAL, "Adopted", "Recover",
         "This AzVolume was created because the volume of %s %s had none; its disk is %s",

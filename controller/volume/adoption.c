@@ -4,6 +4,7 @@
 
 #include "controller/cache/disk_pv.h"
 #include "controller/cache/published.h"
+#include "controller/cache/volume_name.h"
 #include "controller/volume/persistent_volume.h"
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
@@ -78,28 +79,40 @@ static json_t *metadata_json(const char *name, const char *volume_id, bool provi
                      ANNOTATION_PV_UID, pv ? pv->metadata->uid : NULL);
 }
 
-struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
-                           const char *volume_name, const struct adoption *adoption,
-                           struct kube_object **ret)
+/* The cache is as the API server has it by now. */
+static struct err *free_name(const struct controller *controller, const char *disk_id, char **ret)
+{
+    size_t n;
+
+    volumes_of_disk(controller, disk_id, &n);
+    if (n > 0)
+        return err_new(ERR_EXISTS, "disk %s has an AzVolume", disk_id);
+    return volume_name_of_disk(controller, disk_id, ret);
+}
+
+static struct err *write_adopted(struct task *self, struct controller *controller,
+                                 struct kube *kube, const char *disk,
+                                 const struct adoption *adoption, struct kube_object **ret)
 {
     const char *namespace_ = controller->settings.namespace_;
     const struct kube_object *pv = pv_of_disk(controller, adoption->volume_id, NULL);
     bool provisioned = pv ? pv_is_provisioned(controller, pv) : adoption->own;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;
-    CLEANUP(freep) char *disk = NULL;
+    CLEANUP(freep) char *name = NULL;
     size_t n = parameters_keep_known(adoption->parameters, adoption->n_parameters);
 
-    TRY(volume_name_of_id(adoption->volume_id, &disk));
     TRY(volume_parameters_parse_existing(
         adoption->parameters, n, access_mode_is_multi_node(adoption->access_mode), &parsed));
+    TRY(volume_names_catch_up(self, controller, kube, adoption->volume_id));
+    TRY(free_name(controller, adoption->volume_id, &name));
     CLEANUP(json_decrefp)
     json_t *json =
         json_pack("{s:o, s:{s:s, s:i, s:[{s:i, s:i}], s:o}}", "metadata",
-                  metadata_json(volume_name, adoption->volume_id, provisioned, pv), "spec",
-                  "volumeName", disk, "maxMountReplicaCount", parsed.max_mount_replica_count,
-                  "volumeCapability", "access_type", adoption->mounted, "access_mode",
-                  adoption->access_mode, "parameters", parameters_json(adoption->parameters, n));
+                  metadata_json(name, adoption->volume_id, provisioned, pv), "spec", "volumeName",
+                  disk, "maxMountReplicaCount", parsed.max_mount_replica_count, "volumeCapability",
+                  "access_type", adoption->mounted, "access_mode", adoption->access_mode,
+                  "parameters", parameters_json(adoption->parameters, n));
     if (pv)
         json_object_set_new(json_object_get(json, "spec"), "persistentVolume",
                             json_string(pv->metadata->name));
@@ -112,6 +125,26 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
     json_t *status = json_pack("{s:{s:s, s:{s:s}}}", "status", "state", "Pending", "annotation",
                                ANNOTATION_PRE_PROVISIONED, adoption->volume_id);
     return cached_patch_status(self, kube, controller->volumes, created, status, ret);
+}
+
+/* Of two that write at a time each would take a name that the other does not see yet, and the disk
+ * would have two AzVolumes: while the plain name's one is deleted, say, and only one knows that. */
+struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
+                           const struct adoption *adoption, struct kube_object **ret)
+{
+    struct adoptions *adoptions = &controller->adoptions;
+    CLEANUP(freep) char *disk = NULL;
+
+    TRY(volume_name_of_id(adoption->volume_id, &disk));
+    if (!string_set_add(&adoptions->names, disk)) {
+        while (string_set_has(&adoptions->names, disk))
+            TRY(wait_for_change(self, &adoptions->ended, TIMER_NEVER));
+        return err_new(ERR_EXISTS, "an AzVolume has just been written for a disk %s", disk);
+    }
+    struct err *err = write_adopted(self, controller, kube, disk, adoption, ret);
+    string_set_remove(&adoptions->names, disk);
+    waiters_wake(&adoptions->ended);
+    return err;
 }
 
 /* ---- of a PersistentVolume ---- */

@@ -38,10 +38,12 @@ const char *adoption_disk(const struct controller *controller, const Api__AzVolu
 /* Whether the AzVolume's disk existed before it. */
 bool adoption_is_of(const Api__AzVolume *volume);
 
-/* Writes the AzVolume with this name. EXISTS if there is one; INVALID if the parameters are. */
+/* Writes the AzVolume of the disk, by the name that is free for it. EXISTS if the disk has one, or
+ * if one is being written for a disk of that name: then look again. INVALID if the parameters are.
+ */
 struct err *adoption_write(struct task *self, struct controller *controller, struct kube *kube,
-                           const char *volume_name, const struct adoption *adoption,
-                           struct kube_object **ret) __attribute__((warn_unused_result));
+                           const struct adoption *adoption, struct kube_object **ret)
+    __attribute__((warn_unused_result));
 
 /* From a PersistentVolume of this driver, or from a pod that names the disk without a claim. free()
  * the parameters. */

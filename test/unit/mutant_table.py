@@ -19,6 +19,7 @@ KUBE = "lib/kube/"
 HTTP = "lib/http/"
 PROGRAM = "lib/program/"
 LIST = "controller/csi/list_volumes.c"
+ADOPTION = "controller/volume/adoption.c"
 
 MUTANTS = [
     *HOST_MUTANTS,
@@ -31,6 +32,12 @@ MUTANTS = [
     *AZDISKCTL_MUTANTS,
     *KUBECONFIG_MUTANTS,
     *CERTIFICATE_MUTANTS,
+    # ---- AzVolumes of disks ----
+    Mutant("two at a time write an AzVolume for a disk", ADOPTION,
+           "    if (!string_set_add(&adoptions->names, disk)) {",
+           "    if (!string_set_add(&adoptions->names, disk) && !disk) {"),
+    Mutant("only what a watch has told has an AzVolume", ADOPTION,
+           "    TRY(volume_names_catch_up(self, controller, kube, adoption->volume_id));\n", "    (void)self;\n"),
     # ---- attachments ----
     Mutant("a primary that Kubernetes has gives way to another one", "controller/recovery/plan.c",
            "    size_t nodes = in->n_nodes - 1;", "    size_t nodes = in->n_nodes - in->n_nodes;"),

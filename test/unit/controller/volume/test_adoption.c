@@ -1,8 +1,9 @@
-/* Which disks without an AzVolume are deleted. */
+/* Which disks without an AzVolume are deleted, and by which name one is written for a disk. */
 #include "controller/volume/adoption.h"
 
 #include "controller/cache/indexes.h"
-#include "test/unit/cluster_text.h"
+#include "test/unit/controller/controller_of.h"
+#include "test/unit/lib/kube/script.h"
 
 static const struct {
     enum adoption_pv pv;
@@ -95,11 +96,125 @@ static void test_pv(void **state)
     }
 }
 
+/* ---- by which name ---- */
+
+#define VOLUMES "/apis/disk.csi.azure.com/v1beta2/namespaces/d/azvolumes"
+#define HASHED "v.99f301d2dc4c0b56"
+#define NONE "{'kind':'Status','reason':'NotFound','message':'none','details':{'name':'v'}}"
+#define OF_DISK(name, disk)                                                                        \
+    "{'metadata':{'namespace':'d','name':'" name "','uid':'u','resourceVersion':'1','annotations'" \
+    ":{'disk.csi.azure.com/pre-provisioned':'" disk "'}}}"
+#define WRITTEN(name)                                                                              \
+    SCRIPT_ANSWER("POST " VOLUMES " *'name':'" name "'*", 201, OF_DISK(name, GROUP_DISKS "v")),    \
+        SCRIPT_ANSWER("PATCH " VOLUMES "/" name "/status *", 200, OF_DISK(name, GROUP_DISKS "v"))
+
+struct writer {
+    struct controller *controller;
+    struct kube *kube;
+    struct err *err;
+    char *name; /* of what was written */
+};
+
+static void write_main(struct task *self, void *arg)
+{
+    struct writer *writer = arg;
+    const struct adoption adoption = {
+        .volume_id = GROUP_DISKS "v", .mounted = true, .access_mode = 1};
+    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+
+    writer->err = adoption_write(self, writer->controller, writer->kube, &adoption, &written);
+    writer->name = written ? mem_strdup(written->metadata->name) : NULL;
+}
+
+/* So many write at a time. The first one writes by that name, if any; all others find that the disk
+ * has an AzVolume. */
+static void play(const struct script_step *steps, size_t n, size_t n_writers, const char *name)
+{
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(json_decrefp) json_t *nothing = json_object();
+    CLEANUP(view_free) struct cluster_view view = view_of(nothing);
+    struct controller controller = controller_of(&view);
+    struct writer writers[2] = {0};
+    struct script script;
+
+    controller.settings.namespace_ = "d";
+    waiters_init(&controller.adoptions.ended);
+    script_init(&script, loop, steps, n);
+    struct kube *kube = script_client(&script, NULL);
+    for (size_t i = 0; i < n_writers; i++) {
+        writers[i] = (struct writer){.controller = &controller, .kube = kube};
+        loop_spawn(loop, "writer", write_main, &writers[i]);
+    }
+    loop_run(loop);
+    assert_int_equal(script.next, n);
+    for (size_t i = 0; i < n_writers; i++) {
+        if (i == 0 && name) {
+            assert_ok(TAKE_PTR(writers[i].err));
+            assert_string_equal(writers[i].name, name);
+        } else {
+            assert_non_null(writers[i].err);
+            assert_int_equal(err_kind(writers[i].err), ERR_EXISTS);
+        }
+        err_free(writers[i].err);
+        free(writers[i].name);
+    }
+    kube_free(kube);
+    controller_fini(&controller);
+}
+
+static void test_name(void **state)
+{
+    static const struct script_step is_free[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 404, NONE),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
+        WRITTEN("v"),
+    };
+    static const struct script_step is_of_another[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 200, OF_DISK("v", ELSEWHERE "v")),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
+        WRITTEN(HASHED),
+    };
+
+    (void)state;
+    play(is_free, COUNT_OF(is_free), 1, "v");
+    play(is_of_another, COUNT_OF(is_of_another), 1, HASHED);
+}
+
+/* Which no watch has told yet. */
+static void test_has_one(void **state)
+{
+    static const struct script_step by_hash[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 404, NONE),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 200, OF_DISK(HASHED, GROUP_DISKS "v")),
+    };
+    static const struct script_step plain[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 200, OF_DISK("v", GROUP_DISKS "v")),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
+    };
+
+    (void)state;
+    play(by_hash, COUNT_OF(by_hash), 1, NULL);
+    play(plain, COUNT_OF(plain), 1, NULL);
+}
+
+static void test_two_at_a_time(void **state)
+{
+    static const struct script_step steps[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 404, NONE),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
+        WRITTEN("v"),
+    };
+
+    (void)state;
+    play(steps, COUNT_OF(steps), 2, "v");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deletable),
-        cmocka_unit_test(test_pv),
+        cmocka_unit_test(test_deletable),     cmocka_unit_test(test_pv),
+        cmocka_unit_test(test_name),          cmocka_unit_test(test_has_one),
+        cmocka_unit_test(test_two_at_a_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
