@@ -1,15 +1,22 @@
 """What is wrong in a cluster, in some lines: a test that fails there says it with its reason. A condition that did not
-come says nothing of what stood in its way, and the cluster is gone when somebody reads that."""
+come says nothing of what stood in its way, and the cluster is gone when somebody reads that. The logs of the driver's
+containers, sidecars included, are kept in build/troubles; what they complain about is among the lines."""
 
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from cluster.cluster import Cluster
 from cluster.command import CommandFailed
 
+from .driver import NAMESPACE
+
 LINE, ALL = 400, 1700  # characters
+LOGS = Path(__file__).parents[2] / "build" / "troubles"
+COMPLAINT = re.compile(r"[WEF]\d{4} (\S+) +\d+ (\S+:\d+)\] (.*)")  # of klog, which the driver's programs write, too
+COMPLAINTS, WORDS = 10, 220
 FOLDER_OF_ID = re.compile(r"/subscriptions/[^ ]*/")  # what is long in the id of a disk
 EVENTS = 8
 USUAL = ("MissingClusterDNS", "CgroupV1")  # warnings of every kubelet here
@@ -96,6 +103,34 @@ LOOKS: dict[str, Callable[[list[dict]], Iterator[str]]] = {
 }  # fmt: skip
 
 
+# ---- logs ----
+
+
+def keep_logs(cluster: Cluster, folder: Path) -> Iterator[str]:
+    """Yields the last complaint of each place in the programs, the newest first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    last: dict[tuple[str, str], tuple[str, str]] = {}
+    for pod in _items(cluster, "pods"):
+        if pod["metadata"]["namespace"] != NAMESPACE:
+            continue
+        for container in pod["spec"]["containers"]:
+            where = f"{pod['metadata']['name']}.{container['name']}"
+            log = _log(cluster, pod["metadata"]["name"], container["name"])
+            (folder / f"{where}.log").write_text(log)
+            for moment, place, words in COMPLAINT.findall(log):
+                last[where, place] = moment, words
+    newest = sorted(((moment, where, words) for (where, _), (moment, words) in last.items()), reverse=True)
+    for moment, where, words in newest[:COMPLAINTS]:
+        yield f"{moment[:8]} {where}: {words[:WORDS]}"
+
+
+def _log(cluster: Cluster, pod: str, container: str) -> str:
+    try:
+        return cluster.kubectl("logs", "-n", NAMESPACE, pod, "-c", container, "--tail=5000", "--request-timeout=10s")
+    except CommandFailed as failure:
+        return f"{failure}\n"
+
+
 def _cluster_of(item: pytest.Item) -> Cluster | None:
     for value in getattr(item, "funcargs", {}).values():
         found = getattr(value, "cluster", value)
@@ -108,5 +143,9 @@ def _cluster_of(item: pytest.Item) -> Cluster | None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
     """Of a conftest that imports it."""
     cluster = _cluster_of(item)
-    if cluster and call.excinfo and not isinstance(call.excinfo.value, pytest.skip.Exception):
-        call.excinfo.value.add_note(f"troubles: {of(cluster)}")
+    if not cluster or not call.excinfo or isinstance(call.excinfo.value, pytest.skip.Exception):
+        return
+    call.excinfo.value.add_note(f"troubles: {of(cluster)}")
+    folder = LOGS / re.sub(r"[^\w.-]+", "-", item.nodeid)
+    complaints = "; ".join(keep_logs(cluster, folder))
+    call.excinfo.value.add_note(f"the driver's logs are in {folder.relative_to(LOGS.parents[1])}: {complaints}")
