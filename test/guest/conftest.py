@@ -6,8 +6,9 @@ from integration.node.cloud_side import CloudSide
 from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.placement import Placement
 
-from .disks import blank
+from .disks import Controller, blank
 from .guest import Guest
+from .network import Network
 from .node import GuestVolume, Node, Plugin
 
 NODE = "node-a"
@@ -30,12 +31,19 @@ def shared_image(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def boot(apiserver, shared_image, tmp_path_factory):
+def network():
+    network = Network()
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="session")
+def boot(network, apiserver, shared_image, tmp_path_factory):
     """boot(): a guest with the API server in its reach."""
     guests = []
 
     def make() -> Guest:
-        guests.append(Guest(tmp_path_factory.mktemp("guest"), (shared_image,)))
+        guests.append(Guest(network, tmp_path_factory.mktemp("guest"), (shared_image,)))
         guests[-1].reach(apiserver.port)
         return guests[-1]
 
@@ -46,7 +54,7 @@ def boot(apiserver, shared_image, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def _node(boot):
-    return Node(boot())
+    return Node(Controller(boot()))
 
 
 @pytest.fixture

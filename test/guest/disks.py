@@ -65,10 +65,10 @@ class SharedDisk(_Backstore):
 
 
 class Controller:
-    """Of a guest's data disks."""
+    """Of a guest's data disks, which are those of `storage`: its own."""
 
     def __init__(self, guest: Guest, number: int = 1):
-        self.guest = guest
+        self.guest = self.storage = guest
         self.port = f"{TARGET}/loopback/naa.600140500000000{number}/tpgt_1"
         guest.shell(f"""
             mkdir -p {self.port}
@@ -77,21 +77,21 @@ class Controller:
 
     def attach(self, disk: Disk | SharedDisk, lun: int) -> None:
         folder = f"{self.port}/lun/lun_{lun}"
-        self.guest.shell(f"mkdir {folder}; ln -s {disk.backstore} {folder}/port")
+        self.storage.shell(f"mkdir {folder}; ln -s {disk.backstore} {folder}/port")
 
     def detach(self, lun: int) -> None:
         """Whoever has it open, or mounted."""
         folder = f"{self.port}/lun/lun_{lun}"
-        self.guest.shell(f"rm {folder}/port; rmdir {folder}")
+        self.storage.shell(f"rm {folder}/port; rmdir {folder}")
 
     def remove(self) -> None:
         """With what is attached to it."""
         for lun in self.luns():
             self.detach(lun)
-        self.guest.shell(f"rmdir {self.port} {self.port.rpartition('/')[0]}")
+        self.storage.shell(f"rmdir {self.port} {self.port.rpartition('/')[0]}")
 
     def luns(self) -> list[int]:
-        found = self.guest.run("ls", f"{self.port}/lun").split()
+        found = self.storage.run("ls", f"{self.port}/lun").split()
         return [int(name.removeprefix("lun_")) for name in found]
 
     def device(self, lun: int) -> str:

@@ -1,8 +1,8 @@
 """A guest: a Linux of its own, by User Mode Linux, in which disks are SCSI devices and mounts are real.
 
 The guest is an ordinary process, so it needs no virtualisation of processors. It has the machine's
-files, read-only, and one folder of them in which it may write; and a network to the machine, or
-rather to a network namespace of it. inside.py serves it. Everything ends with this process.
+files, read-only, and one folder of them in which it may write; and a network to the machine and to
+other guests (network.py). inside.py serves it. Everything ends with this process.
 
 Programs of a guest have 512 GiB of addresses: too few for AddressSanitizer.
 """
@@ -15,18 +15,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cluster.waiting import Timeout, until
-from integration.node.machine import Machine, forward
+from integration.node.machine import forward
 
 from . import packages
+from .network import MACHINE, Network
 
 HERE = Path(__file__).parent
-MACHINE, GUEST, PORT = "10.99.0.1", "10.99.0.2", 900
+PORT = 900
 MEMORY_MIB = 256
 MODULES = (
     "target_core_file", "target_core_iblock", "tcm_loop",  # SCSI disks made of files
     "sd_mod", "sg", "ext4", "xfs",
+    "iscsi_target_mod", "iscsi_tcp",  # disks of several guests
     "dm_mod", "dm_multipath", "dm_round_robin", "raid1",  # what takes disks
 )  # fmt: skip
+WIRE = "depth=64,gro=1"  # without gro it loses the large frames that the machine, or another guest, sends
 BOOT_S, COMMAND_S = 60, 60
 
 
@@ -69,12 +72,11 @@ class Guest:
     """Up from its construction to close(), which is a power cut. `folder` is where it may write.
     `disks` are files that it has as ubda, ubdb, ...: as disks, not through its cache of files."""
 
-    def __init__(self, folder: Path, disks: tuple[Path, ...] = ()):
-        self.folder, self.packages = folder, packages.unpacked()
-        self.console = folder / "console"
-        self.around = Machine()
+    def __init__(self, network: Network, folder: Path, disks: tuple[Path, ...] = ()):
+        self.network, self.folder, self.packages = network, folder, packages.unpacked()
+        self.around, self.console = network.around, folder / "console"
+        self.wire, self.address = network.join()
         self._sockets: list[socket.socket] = []
-        self._prepare()
         self.process = self._boot(disks)
         try:
             until(self._is_up, "the guest's boot", BOOT_S)
@@ -82,22 +84,13 @@ class Guest:
             self.close()
             raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
 
-    def _prepare(self) -> None:
-        """Its network, and where its memory is: what a container has there may be too small."""
-        script = f"""
-            ip tuntap add tap0 mode tap && ip address add {MACHINE}/24 dev tap0 && ip link set tap0 up &&
-            mount -t tmpfs tmpfs /dev/shm"""
-        done = subprocess.run(self.around.command("sh", "-c", script), capture_output=True, text=True)
-        if done.returncode:
-            self.around.close()
-            raise RuntimeError(f"no network or memory for guests here: {done.stderr.strip()}")
-
     def _boot(self, disks: tuple[Path, ...]) -> subprocess.Popen:
-        init = [self.packages, self.folder, GUEST, PORT, *MODULES]
+        init = [self.packages, self.folder, self.address, PORT, *MODULES]
         words = [
             "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
             self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
-            "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1", "vec0:transport=tap,ifname=tap0,depth=64",
+            "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1",
+            f"vec0:transport=tap,ifname={self.wire},{WIRE}",
             *(f"ubd{letter}sc={disk}" for letter, disk in zip("abcdefgh", disks, strict=False)),
             f"init={HERE / 'init.sh'}", "--", *init,
         ]  # fmt: skip
@@ -111,7 +104,6 @@ class Guest:
             listener.close()
         self.process.kill()
         self.process.wait()
-        self.around.close()
 
     def _is_up(self) -> bool:
         self.check_alive()
@@ -136,7 +128,7 @@ class Guest:
 
     def connect(self, timeout: float | None = BOOT_S, **request) -> socket.socket:
         """A connection to what serves the guest, with a request if there is one."""
-        connection = self.around.in_network(lambda: socket.create_connection((GUEST, PORT), timeout=timeout))
+        connection = self.around.in_network(lambda: socket.create_connection((self.address, PORT), timeout=timeout))
         if request:
             connection.sendall(json.dumps(request).encode() + b"\n")
         return connection
@@ -170,7 +162,7 @@ class Guest:
     def command(self, *words: str | Path) -> list[str]:
         """What, run on the machine, is a program in the guest: its output, its signals, its status."""
         tied = ["setpriv", "--pdeathsig", "KILL"]
-        return self.around.command(*tied, sys.executable, HERE / "remote.py", GUEST, PORT, *words)
+        return self.around.command(*tied, sys.executable, HERE / "remote.py", self.address, PORT, *words)
 
     def started(self, *words: str | Path) -> Started:
         return Started(self, words)
@@ -179,7 +171,7 @@ class Guest:
 
     def reach(self, port: int) -> None:
         """Makes a port of the machine's loopback one of the guest's, too."""
-        self.around.reach(port, MACHINE)
+        self.network.reach(port)
         connection = self.connect(reach=[port, MACHINE])
         assert connection.makefile().readline(), self.said()
         self._sockets.append(connection)

@@ -1,12 +1,9 @@
-"""Two machines with a shared disk, in one guest: each has a SCSI controller, a boot id, a plug-in and a pod of its own.
-
-They have one kernel, but what it caches of the disk it caches for each of the two block devices, and for each mount.
-"""
+"""Two guests with a shared disk, which a third one keeps: each has a kernel, a boot id, a plug-in and a pod of its own."""
 
 import json
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
@@ -15,13 +12,16 @@ from typing import NamedTuple
 from cluster.waiting import until
 from integration.node.cloud_side import CloudSide
 from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
-from integration.node.plugin import HEALTH_PORT, until_done
+from integration.node.plugin import until_done
 from integration.node.volume import wish
 
+from .disks import Controller
 from .guest import Guest
+from .iscsi import IscsiController
 from .node import GuestVolume, Node, Plugin
 from .test_promotion import demote, promote
 
+NAMES = ("node-a", "node-b")
 POD = Path(__file__).with_name("pod.py")
 SIZES = {"ext4": SMALLEST_EXT4, "xfs": SMALLEST_XFS}
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -33,8 +33,8 @@ WITH_BOOT_ID = f"""mount --bind "$0" {BOOT_ID}; exec "$@" """
 class Machine(Node):
     """Boots in that its boot id is another one."""
 
-    def __init__(self, guest: Guest, number: int):
-        super().__init__(guest, number)
+    def __init__(self, controller: Controller):
+        super().__init__(controller)
         self.boot()
 
     def boot(self) -> None:
@@ -74,14 +74,14 @@ class Pod:
 class Member:
     """A node of the two."""
 
-    def __init__(self, guest: Guest, number: int, apiserver, folder: Path):
-        self.name, self.guest = f"node-{'ab'[number - 1]}", guest
+    def __init__(self, name: str, controller: Controller, apiserver, folder: Path):
+        self.name = name
         self.cloud = CloudSide(apiserver.client(), self.name)
-        self.machine = Machine(guest, number + 2)  # the first two are of other tests
-        self.plugin = Plugin(self.machine, folder, apiserver.kubeconfig, self.name, health_port=HEALTH_PORT + number + 1)
-        guest.run("mount", "--make-shared", folder)
+        self.machine = Machine(controller)
+        self.plugin = Plugin(self.machine, folder, apiserver.kubeconfig, self.name)
+        controller.guest.run("mount", "--make-shared", folder)
         self.plugin.run()
-        self.pod = Pod(guest, folder / "pod.sock")
+        self.pod = Pod(controller.guest, folder / "pod.sock")
 
     def close(self) -> None:
         self.pod.close()
@@ -193,11 +193,12 @@ class SharedVolume:
 
 
 @contextmanager
-def two_members(guest: Guest, apiserver, folder: Path) -> Iterator[Pair]:
+def two_members(boot: Callable[[], Guest], apiserver, folder: Path) -> Iterator[Pair]:
     made: list[Member] = []
     with ExitStack() as stack:
         stack.callback(lambda: [member.machine.remove_disks() for member in made])
-        for number in (1, 2):
-            made.append(Member(guest, number, apiserver, folder / "ab"[number - 1]))
+        storage = boot()
+        for name in NAMES:
+            made.append(Member(name, IscsiController(boot(), storage, name), apiserver, folder / name))
             stack.callback(made[-1].close)
         yield Pair(*made)

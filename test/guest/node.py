@@ -11,7 +11,6 @@ from integration.node.plugin import NodePlugin
 from integration.node.volume import Volume
 
 from .disks import Controller, Disk, SharedDisk
-from .guest import Guest
 
 PLAIN = TREE / "build/plain/bin/azdisk-node"
 
@@ -19,10 +18,10 @@ PLAIN = TREE / "build/plain/bin/azdisk-node"
 class Node:
     """What test/integration/node calls a machine."""
 
-    def __init__(self, guest: Guest, number: int = 1):
-        """`number`: of its own controller; a guest with several is several VMs for a disk."""
-        self.guest = guest
-        self.controller = Controller(guest, number)
+    def __init__(self, controller: Controller):
+        """A guest with several controllers is several VMs for a disk."""
+        self.guest = controller.guest
+        self.controller = controller
         self.controllers = [self.controller]
         self.disks: list[Disk | SharedDisk] = []
 
@@ -30,7 +29,7 @@ class Node:
         return self.guest.command(*words)
 
     def disk(self, name: str, size: int, **properties) -> Disk:
-        self.disks.append(Disk(self.guest, name, size, **properties))
+        self.disks.append(Disk(self.controller.storage, name, size, **properties))
         return self.disks[-1]
 
     def shared_disk(self, name: str, size: int) -> SharedDisk:

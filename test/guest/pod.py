@@ -22,6 +22,7 @@ import records
 import scsi
 from records import LOG, RAW, REGISTER, Record
 
+# Times are those of time.time(), which guests have of the machine and so in common.
 PAUSE_S = 0.005  # after a failure: the next one comes at once
 FS_IOC_SHUTDOWN, NO_LOG_FLUSH = 0x8004587D, 2
 MNT_DETACH = 2
@@ -37,7 +38,7 @@ class Workload:
     def __init__(self, folder: str, log: str, register: str, owner: str):
         self.folder, self.owner = folder, owner
         self.log, self.register = os.path.join(folder, log), os.path.join(folder, register)
-        self.stop, self.began = threading.Event(), time.monotonic()
+        self.stop, self.began = threading.Event(), time.time()
         # Number, invoked, ended, errno.
         self.appended: list[tuple[int, float, float, int]] = []
         self.written: list[tuple[int, float, float, int]] = []
@@ -94,19 +95,19 @@ class Workload:
     def _repeat(self, action, done: list) -> None:
         number = 0
         while not self.stop.is_set():
-            number, invoked, error = number + 1, time.monotonic(), 0
+            number, invoked, error = number + 1, time.time(), 0
             try:
                 action(number)
             except OSError as failure:
                 error = failure.errno
-            done.append((number, invoked, time.monotonic(), error))
+            done.append((number, invoked, time.time(), error))
             if error:
                 self.stop.wait(PAUSE_S)
 
     def _read(self) -> None:
         page = mmap.mmap(-1, records.SIZE)
         while not self.stop.is_set():
-            invoked = time.monotonic()
+            invoked = time.time()
             try:
                 fd = os.open(self.register, os.O_RDONLY | os.O_DIRECT)
                 try:
@@ -116,7 +117,7 @@ class Workload:
             except OSError:  # nothing was seen
                 self.stop.wait(PAUSE_S)
                 continue
-            self.read.append((self._value(bytes(page)), invoked, time.monotonic()))
+            self.read.append((self._value(bytes(page)), invoked, time.time()))
             self.stop.wait(PAUSE_S)
 
     @staticmethod
@@ -197,7 +198,7 @@ class Requests:
     def cut_power(self, folder: str) -> dict | None:
         """What a machine leaves of a mounted file system: from one moment on nothing is written any more, and then it is
         not mounted. All that the workload has done, if there is one."""
-        moment = time.monotonic()
+        moment = time.time()
         try:
             fd = os.open(folder, os.O_RDONLY)
             fcntl.ioctl(fd, FS_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))

@@ -97,7 +97,7 @@ class Round:
         return f"{self.number}{again}-{member.name}"
 
     def _begin(self, member: Member, again: str = "") -> float:
-        """When, by the guest's clock."""
+        """When, by the clock of all guests."""
         where = {"folder": str(self.volume.of(member).staging), "owner": self._owner(member, again)}
         return member.pod.ask("begin", log=f"{LOG}-{self.number}", register=f"{REGISTER}-{self.number}", **where)
 

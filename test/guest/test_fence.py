@@ -11,6 +11,7 @@ from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.node.plugin import HEALTH_PORT, until_done
 from integration.node.volume import Code, refused, wish
 
+from .disks import Controller
 from .node import GuestVolume, Node, Plugin
 from .test_promotion import demote, promote
 
@@ -22,7 +23,7 @@ FOREIGN = "0xc0ffee0000000001"
 @pytest.fixture
 def other(node, apiserver, tmp_path_factory):
     """The second node."""
-    machine = Node(node.guest, 2)
+    machine = Node(Controller(node.guest, 2))
     cloud = CloudSide(apiserver.client(), NODE_B)
     plugin = Plugin(machine, tmp_path_factory.mktemp("node-b"), apiserver.kubeconfig, NODE_B, health_port=HEALTH_PORT + 1)
     plugin.run()

@@ -9,7 +9,7 @@ from integration.node.cloud_side import CloudSide
 from integration.node.machine import MIB, SMALLEST_XFS
 from integration.node.volume import wish
 
-from .disks import blank
+from .disks import Controller, blank
 from .node import GuestVolume, Node, Plugin
 
 NODE_B = "node-b"
@@ -24,7 +24,7 @@ def up():
 @pytest.fixture
 def other_node(boot, up):
     if not up:
-        up.append(Node(boot()))
+        up.append(Node(Controller(boot())))
     [node] = up
     yield node
     if node.guest.is_alive():

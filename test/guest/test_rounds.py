@@ -11,7 +11,7 @@ import pytest
 import sources
 
 from .fence_report import Totals
-from .members import SharedVolume, two_members
+from .members import NAMES, SharedVolume, two_members
 from .rounds import Choices, Outcome, Round
 
 ROUNDS = int(os.environ.get("ROUNDS") or 20)
@@ -20,11 +20,11 @@ LUNS = {"ext4": 1, "xfs": 11}
 
 
 @pytest.fixture(scope="module")
-def members(_node, apiserver, tmp_path_factory):
+def members(boot, apiserver, tmp_path_factory):
     folder = tmp_path_factory.mktemp("members")
-    for name in "ab":
+    for name in NAMES:
         (folder / name).mkdir()
-    with two_members(_node.guest, apiserver, folder) as pair:
+    with two_members(boot, apiserver, folder) as pair:
         yield pair
         pair.a.cloud.clear()
 
