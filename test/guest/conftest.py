@@ -3,10 +3,10 @@
 import pytest
 from integration.apiserver import ApiServer
 from integration.node.cloud_side import CloudSide
-from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
+from integration.node.machine import SMALLEST_EXT4
 from integration.placement import Placement
 
-from .disks import Controller, blank
+from .disks import Controller
 from .guest import Guest
 from .network import Network
 from .node import GuestVolume, Node, Plugin
@@ -23,14 +23,6 @@ def apiserver(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def shared_image(tmp_path_factory):
-    """What guests have in common: the file of their ubda."""
-    image = tmp_path_factory.mktemp("shared") / "image"
-    blank(image, SMALLEST_XFS)
-    return image
-
-
-@pytest.fixture(scope="session")
 def network():
     network = Network()
     yield network
@@ -38,18 +30,24 @@ def network():
 
 
 @pytest.fixture(scope="session")
-def boot(network, apiserver, shared_image, tmp_path_factory):
+def boot(network, apiserver, tmp_path_factory):
     """boot(): a guest with the API server in its reach."""
     guests = []
 
     def make() -> Guest:
-        guests.append(Guest(network, tmp_path_factory.mktemp("guest"), (shared_image,)))
+        guests.append(Guest(network, tmp_path_factory.mktemp("guest")))
         guests[-1].reach(apiserver.port)
         return guests[-1]
 
     yield make
     for guest in guests:
         guest.close()
+
+
+@pytest.fixture(scope="session")
+def storage(boot):
+    """The guest whose disks others have."""
+    return boot()
 
 
 @pytest.fixture(scope="session")

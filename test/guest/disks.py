@@ -3,48 +3,30 @@
 The kernel's SCSI target (LIO) makes them of files and connects them to the guest itself (tcm_loop).
 """
 
-from pathlib import Path
-
 from .guest import Guest
 
 TARGET = "/sys/kernel/config/target"
 
 
-def blank(image: Path, size: int) -> None:
-    """Makes a sparse file, or has a guest's disk forget what is on it."""
-    with open(image, "wb") as file:
-        file.truncate(size)
+class Disk:
+    """What is behind it is a file in a guest's folder, blank at first."""
 
-
-class _Backstore:
-    """What is behind a disk, in a guest's kernel."""
-
-    def __init__(self, guest: Guest, kind: str, name: str, control: str, vendor: str = "Msft"):
-        self.guest, self.name = guest, name
-        self.backstore = f"{TARGET}/core/{kind}_0/{name}"
+    def __init__(self, guest: Guest, name: str, size: int, vendor: str = "Msft"):
+        self.guest, self.name, self.size, self.image = guest, name, size, guest.folder / name
+        self.backstore = f"{TARGET}/core/fileio_0/{name}"
+        with open(self.image, "wb") as image:
+            image.truncate(size)
         guest.shell(f"""
             mkdir -p {self.backstore}
             echo {vendor} >{self.backstore}/wwn/vendor_id
             echo 'Virtual Disk' >{self.backstore}/wwn/product_id
             echo {name} >{self.backstore}/wwn/vpd_unit_serial
-            echo {control} >{self.backstore}/control
+            echo fd_dev_name={self.image},fd_dev_size={size} >{self.backstore}/control
             echo 1 >{self.backstore}/enable""")
 
     def remove(self) -> None:
         """It is at no LUN any more."""
         self.guest.shell(f"rmdir {self.backstore}")
-
-
-class Disk(_Backstore):
-    """Of one guest: a file in its folder, blank at first."""
-
-    def __init__(self, guest: Guest, name: str, size: int, **properties: str):
-        self.size, self.image = size, guest.folder / name
-        blank(self.image, size)
-        super().__init__(guest, "fileio", name, f"fd_dev_name={self.image},fd_dev_size={size}", **properties)
-
-    def remove(self) -> None:
-        super().remove()
         self.image.unlink()
 
     def grow(self, size: int) -> None:
@@ -53,15 +35,6 @@ class Disk(_Backstore):
             image.truncate(size)
         self.guest.shell(f"echo fd_dev_size={size} >{self.backstore}/control")
         self.size = size
-
-
-class SharedDisk(_Backstore):
-    """A guest's view of its ubda, which other guests have, too: nothing of it is cached between the
-    SCSI device and the file."""
-
-    def __init__(self, guest: Guest, name: str, size: int):
-        self.size = size
-        super().__init__(guest, "iblock", name, "udev_path=/dev/ubda")
 
 
 class Controller:
@@ -75,7 +48,7 @@ class Controller:
             echo naa.600140510000000{number} >{self.port}/nexus""")
         self.address = guest.run("cat", f"{self.port}/address").strip()  # "0:0:1"
 
-    def attach(self, disk: Disk | SharedDisk, lun: int) -> None:
+    def attach(self, disk: Disk, lun: int) -> None:
         folder = f"{self.port}/lun/lun_{lun}"
         self.storage.shell(f"mkdir {folder}; ln -s {disk.backstore} {folder}/port")
 

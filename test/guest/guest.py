@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 PORT = 900
 MEMORY_MIB = 256
 MODULES = (
-    "target_core_file", "target_core_iblock", "tcm_loop",  # SCSI disks made of files
+    "target_core_file", "tcm_loop",  # SCSI disks made of files
     "sd_mod", "sg", "ext4", "xfs",
     "iscsi_target_mod", "iscsi_tcp",  # disks of several guests
     "dm_mod", "dm_multipath", "dm_round_robin", "raid1",  # what takes disks
@@ -69,29 +69,27 @@ class Started:
 
 
 class Guest:
-    """Up from its construction to close(), which is a power cut. `folder` is where it may write.
-    `disks` are files that it has as ubda, ubdb, ...: as disks, not through its cache of files."""
+    """Up from its construction to close(), which is a power cut. `folder` is where it may write."""
 
-    def __init__(self, network: Network, folder: Path, disks: tuple[Path, ...] = ()):
+    def __init__(self, network: Network, folder: Path):
         self.network, self.folder, self.packages = network, folder, packages.unpacked()
         self.around, self.console = network.around, folder / "console"
         self.wire, self.address = network.join()
         self._sockets: list[socket.socket] = []
-        self.process = self._boot(disks)
+        self.process = self._boot()
         try:
             until(self._is_up, "the guest's boot", BOOT_S)
         except Timeout as failure:
             self.close()
             raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
 
-    def _boot(self, disks: tuple[Path, ...]) -> subprocess.Popen:
+    def _boot(self) -> subprocess.Popen:
         init = [self.packages, self.folder, self.address, PORT, *MODULES]
         words = [
             "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
             self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
             "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1",
             f"vec0:transport=tap,ifname={self.wire},{WIRE}",
-            *(f"ubd{letter}sc={disk}" for letter, disk in zip("abcdefgh", disks, strict=False)),
             f"init={HERE / 'init.sh'}", "--", *init,
         ]  # fmt: skip
         with open(self.console, "wb") as console:

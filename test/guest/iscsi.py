@@ -8,11 +8,11 @@ IQN = "iqn.2026-01.test.guest"
 
 
 class IscsiController(Controller):
-    """Of a guest's data disks, which are another one's. The session lasts as long as the guest."""
+    """Of a machine's data disks, which are another guest's. A guest is one boot of the machine."""
 
     def __init__(self, guest: Guest, storage: Guest, name: str):
-        self.guest, self.storage = guest, storage
-        self.port = f"{TARGET}/iscsi/{IQN}:{name}/tpgt_1"
+        self.storage, self.name = storage, f"{IQN}:{name}"
+        self.port = f"{TARGET}/iscsi/{self.name}/tpgt_1"
         storage.shell(f"""
             mkdir -p {self.port}
             mkdir {self.port}/np/{storage.address}:3260
@@ -22,7 +22,13 @@ class IscsiController(Controller):
             echo 1 >cache_dynamic_acls
             echo 0 >demo_mode_write_protect
             echo 1 >../enable""")
-        guest.run(*guest.packaged("iscsistart", "-i", f"{IQN}:{name}.guest", "-t", f"{IQN}:{name}", "-g", "1", "-a", storage.address))
+        self.log_in(guest)
+
+    def log_in(self, guest: Guest) -> None:
+        """To what is attached. A session of the boot before is over with that."""
+        self.guest = guest
+        who, target = ("-i", f"{self.name}.guest"), ("-t", self.name, "-g", "1", "-a", self.storage.address)
+        guest.run(*guest.packaged("iscsistart", *who, *target))
         [self.host] = guest.run("ls", "/sys/class/iscsi_host").split()
         self.address = f"{self.host.removeprefix('host')}:0:0"
 

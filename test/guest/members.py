@@ -1,7 +1,6 @@
 """Two guests with a shared disk, which a third one keeps: each has a kernel, a boot id, a plug-in and a pod of its own."""
 
 import json
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,7 +14,6 @@ from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.node.plugin import until_done
 from integration.node.volume import wish
 
-from .disks import Controller
 from .guest import Guest
 from .iscsi import IscsiController
 from .node import GuestVolume, Node, Plugin
@@ -24,31 +22,7 @@ from .test_promotion import demote, promote
 NAMES = ("node-a", "node-b")
 POD = Path(__file__).with_name("pod.py")
 SIZES = {"ext4": SMALLEST_EXT4, "xfs": SMALLEST_XFS}
-BOOT_ID = "/proc/sys/kernel/random/boot_id"
 NUMBERS = count(1)  # of disks
-# The plug-in's mounts are everybody's, as those of its container are, and the boot id is its own.
-WITH_BOOT_ID = f"""mount --bind "$0" {BOOT_ID}; exec "$@" """
-
-
-class Machine(Node):
-    """Boots in that its boot id is another one."""
-
-    def __init__(self, controller: Controller):
-        super().__init__(controller)
-        self.boot()
-
-    def boot(self) -> None:
-        self.boot_id = self.guest.folder / f"boot-{uuid.uuid4()}"
-        self.boot_id.write_text(f"{uuid.uuid4()}\n")
-
-    def remove_disks(self) -> None:
-        """When no controller has them any more."""
-        while self.disks:
-            self.disks.pop().remove()
-
-    def command(self, *words: str | Path) -> list[str]:
-        apart = ["unshare", "--mount", "--propagation=unchanged", "sh", "-ec", WITH_BOOT_ID, self.boot_id]
-        return self.guest.command(*apart, *words)
 
 
 class Pod:
@@ -74,14 +48,16 @@ class Pod:
 class Member:
     """A node of the two."""
 
-    def __init__(self, name: str, controller: Controller, apiserver, folder: Path):
-        self.name = name
+    def __init__(self, name: str, boot: Callable[[], Guest], storage: Guest, apiserver, folder: Path):
+        self.name, self.boot, self.folder = name, boot, folder
         self.cloud = CloudSide(apiserver.client(), self.name)
-        self.machine = Machine(controller)
+        self.machine = Node(IscsiController(boot(), storage, name))
         self.plugin = Plugin(self.machine, folder, apiserver.kubeconfig, self.name)
-        controller.guest.run("mount", "--make-shared", folder)
+        self._start()
+
+    def _start(self) -> None:
         self.plugin.run()
-        self.pod = Pod(controller.guest, folder / "pod.sock")
+        self.pod = Pod(self.machine.guest, self.folder / "pod.sock")
 
     def close(self) -> None:
         self.pod.close()
@@ -103,9 +79,13 @@ class Member:
             self.plugin.run()
 
     def reboot(self) -> None:
-        self.kill()
-        self.machine.boot()
-        self.run()
+        """Its power is cut: nothing is left but what is on its disks."""
+        self.machine.guest.close()
+        self.pod.close()
+        self.plugin.kill()
+        self.machine.controller.log_in(self.boot())
+        self.plugin.prepare_boot()
+        self._start()
 
     def stage_seconds(self, phases: tuple[str, ...]) -> Counter[str]:
         """That the plug-in has spent on these phases, of all stages."""
@@ -144,7 +124,6 @@ class SharedVolume:
         b.cloud.publish(name)
         self.of(a).attach(parameters={"maxShares": "2", **self.parameters})
         demote(self.of(b))
-        self.devices = {member.name: member.machine.controller.device(self.of(member).lun) for member in self.members}
 
     def detach(self) -> None:
         for member in self.members:
@@ -158,6 +137,9 @@ class SharedVolume:
 
     def of(self, member: Member) -> GuestVolume:
         return self._of[member.name]
+
+    def device(self, member: Member) -> str:
+        return member.machine.controller.device(self.of(member).lun)
 
     def key(self, member: Member) -> str:
         """Under which the disk knows a primary, as its plug-in has said; "" if it has no fence."""
@@ -175,6 +157,7 @@ class SharedVolume:
 
     def stage(self, member: Member) -> None:
         v = self.of(member)
+        v.prepare_boot()
         member.plugin.stage(v.id, v.staging, wish(self.fs_type))
 
     def record(self, member: Member) -> None:
@@ -187,18 +170,17 @@ class SharedVolume:
 
     def holder(self) -> Member | None:
         """Whose the disk is, as it says itself."""
-        holder = self.members.a.pod.ask("holder", device=self.devices[self.members.a.name])
+        holder = self.members.a.pod.ask("holder", device=self.device(self.members.a))
         found = [member for member in self.members if holder and self.key(member) == holder]
         return found[0] if len(found) == 1 else None
 
 
 @contextmanager
-def two_members(boot: Callable[[], Guest], apiserver, folder: Path) -> Iterator[Pair]:
+def two_members(boot: Callable[[], Guest], storage: Guest, apiserver, folder: Path) -> Iterator[Pair]:
     made: list[Member] = []
     with ExitStack() as stack:
-        stack.callback(lambda: [member.machine.remove_disks() for member in made])
-        storage = boot()
+        stack.callback(lambda: [disk.remove() for member in made for disk in member.machine.disks])
         for name in NAMES:
-            made.append(Member(name, IscsiController(boot(), storage, name), apiserver, folder / name))
+            made.append(Member(name, boot, storage, apiserver, folder / name))
             stack.callback(made[-1].close)
         yield Pair(*made)

@@ -10,7 +10,8 @@ from integration.csi import TREE
 from integration.node.plugin import NodePlugin
 from integration.node.volume import Volume
 
-from .disks import Controller, Disk, SharedDisk
+from .disks import Controller, Disk
+from .guest import Guest
 
 PLAIN = TREE / "build/plain/bin/azdisk-node"
 
@@ -20,10 +21,13 @@ class Node:
 
     def __init__(self, controller: Controller):
         """A guest with several controllers is several VMs for a disk."""
-        self.guest = controller.guest
         self.controller = controller
         self.controllers = [self.controller]
-        self.disks: list[Disk | SharedDisk] = []
+        self.disks: list[Disk] = []
+
+    @property
+    def guest(self) -> Guest:
+        return self.controller.guest
 
     def command(self, *words: str | Path) -> list[str]:
         return self.guest.command(*words)
@@ -32,15 +36,11 @@ class Node:
         self.disks.append(Disk(self.controller.storage, name, size, **properties))
         return self.disks[-1]
 
-    def shared_disk(self, name: str, size: int) -> SharedDisk:
-        self.disks.append(SharedDisk(self.guest, name, size))
-        return self.disks[-1]
-
     def second_controller(self) -> Controller:
         self.controllers.append(Controller(self.guest, 2))
         return self.controllers[-1]
 
-    def attach(self, disk: Disk | SharedDisk, lun: int) -> None:
+    def attach(self, disk: Disk, lun: int) -> None:
         self.controller.attach(disk, lun)
 
     def detach(self, lun: int) -> None:
@@ -73,11 +73,18 @@ class Plugin(NodePlugin):
     """Its folder, in which kubelet's paths are, is the guest's own; its sockets are the machine's, too."""
 
     def __init__(self, node: Node, folder: Path, kubeconfig: Path, name: str, **ports: int):
-        self.guest = node.guest
-        self.guest.run("mount", "-t", "tmpfs", "tmpfs", folder)
         super().__init__(node, folder, kubeconfig, name, **ports)
-        self.guest.show_socket(self.csi_socket)
-        self.guest.show_socket(self.registration_socket)
+        self.prepare_boot()
+
+    @property
+    def guest(self) -> Guest:
+        return self.machine.guest
+
+    def prepare_boot(self) -> None:
+        self.guest.run("mount", "-t", "tmpfs", "tmpfs", self.folder)
+        for path in (self.csi_socket, self.registration_socket):
+            path.unlink(missing_ok=True)  # of the boot before
+            self.guest.show_socket(path)
 
     def start(self, *flags: str, environment: dict | None = None, program: Path = PLAIN):
         return super().start(*flags, environment=environment, program=program)
@@ -108,9 +115,16 @@ class Plugin(NodePlugin):
 
 
 class GuestVolume(Volume):
-    def __init__(self, plugin: Plugin, cloud, name: str, disk: Disk | SharedDisk, lun: int = 0):
+    def __init__(self, plugin: Plugin, cloud, name: str, disk: Disk, lun: int = 0):
         super().__init__(plugin, cloud, name, disk, lun)
-        self.guest = plugin.guest
+        self.prepare_boot()
+
+    @property
+    def guest(self) -> Guest:
+        return self.plugin.guest
+
+    def prepare_boot(self) -> None:
+        """As kubelet does."""
         self.guest.run("mkdir", "-p", self.staging)
 
     def write(self, name: str, text: str) -> None:

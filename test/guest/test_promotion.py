@@ -1,57 +1,62 @@
 """A disk that two guests have: what the one wrote is what the other finds."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 from integration.csi import block
 from integration.node.cloud_side import CloudSide
 from integration.node.machine import MIB, SMALLEST_XFS
+from integration.node.plugin import HEALTH_PORT
 from integration.node.volume import wish
 
-from .disks import Controller, blank
+from .iscsi import IscsiController
 from .node import GuestVolume, Node, Plugin
 
-NODE_B = "node-b"
+NODE_A, NODE_B = "promoted-a", "promoted-b"
 
 
 @pytest.fixture(scope="module")
-def up():
-    """The second machine, as long as it runs."""
-    return []
+def machines(_node, boot, storage):
+    """Of two guests; the first one has disks of its own, too."""
+    return Node(IscsiController(_node.guest, storage, NODE_A)), Node(IscsiController(boot(), storage, NODE_B))
 
 
 @pytest.fixture
-def other_node(boot, up):
-    if not up:
-        up.append(Node(Controller(boot())))
-    [node] = up
-    yield node
-    if node.guest.is_alive():
-        node.clear()
-    else:
-        up.clear()
-
-
-@pytest.fixture
-def both(apiserver, shared_image, node, plugin, cloud, other_node, tmp_path_factory):
+def both(apiserver, boot, machines, tmp_path_factory):
     """The volume on the node on which it is the primary, and where it is a replica."""
-    blank(shared_image, SMALLEST_XFS)
-    cloud_b = CloudSide(apiserver.client(), NODE_B)
-    plugin_b = Plugin(other_node, tmp_path_factory.mktemp("node-b"), apiserver.kubeconfig, NODE_B)
-    plugin_b.run()
-    sizes = {"size": SMALLEST_XFS}
-    a = GuestVolume(plugin, cloud, "shared", node.shared_disk("shared", **sizes), lun=1)
-    b = GuestVolume(plugin_b, cloud_b, "shared", other_node.shared_disk("shared", **sizes), lun=2)
-    cloud_b.publish(b.name)
-    a.attach()
-    other_node.attach(b.disk, b.lun)
-    demote(b)
-    yield a, b
-    if other_node.guest.is_alive():
-        plugin_b.close()
+    with ExitStack() as stack:
+        stack.callback(_clear, machines, boot)
+        a, b = (stack.enter_context(_node_of(machine, name, apiserver, tmp_path_factory.mktemp(name)))
+                for machine, name in zip(machines, (NODE_A, NODE_B), strict=True))
+        disk = machines[0].disk("shared", SMALLEST_XFS)
+        on_a, on_b = GuestVolume(*a, "shared", disk, lun=1), GuestVolume(*b, "shared", disk, lun=2)
+        on_b.cloud.publish(on_b.name)
+        on_a.attach()
+        machines[1].attach(disk, on_b.lun)
+        demote(on_b)
+        yield on_a, on_b
+
+
+@contextmanager
+def _node_of(machine: Node, name: str, apiserver, folder: Path) -> Iterator[tuple[Plugin, CloudSide]]:
+    cloud = CloudSide(apiserver.client(), name)
+    plugin = Plugin(machine, folder, apiserver.kubeconfig, name, health_port=HEALTH_PORT + 1)
+    plugin.run()
+    yield plugin, cloud
+    if machine.guest.is_alive():
+        plugin.close()
     else:
-        plugin_b.kill()
+        plugin.kill()
+    cloud.clear()
+
+
+def _clear(machines: tuple[Node, Node], boot) -> None:
+    for machine in reversed(machines):  # the disks are on the list of the first
+        if not machine.guest.is_alive():
+            machine.controller.log_in(boot())
+        machine.clear()
 
 
 def demote(v: GuestVolume) -> None:

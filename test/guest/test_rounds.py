@@ -20,11 +20,11 @@ LUNS = {"ext4": 1, "xfs": 11}
 
 
 @pytest.fixture(scope="module")
-def members(boot, apiserver, tmp_path_factory):
+def members(boot, storage, apiserver, tmp_path_factory):
     folder = tmp_path_factory.mktemp("members")
     for name in NAMES:
         (folder / name).mkdir()
-    with two_members(boot, apiserver, folder) as pair:
+    with two_members(boot, storage, apiserver, folder) as pair:
         yield pair
         pair.a.cloud.clear()
 
