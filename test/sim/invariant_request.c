@@ -13,7 +13,7 @@
 
 enum {
     SETTLING_MS = 30 * 1000,
-    LEARNED_MS = 2 * 60 * 1000, /* while Azure has troubles */
+    LEARNED_MS = 5 * 60 * 1000, /* while Azure has troubles: looks are a minute apart, or more */
     US_IN_MS = 1000,
 };
 
