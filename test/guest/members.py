@@ -14,6 +14,7 @@ from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.node.plugin import until_done
 from integration.node.volume import wish
 
+from . import tsc
 from .guest import Guest
 from .iscsi import IscsiController
 from .node import GuestVolume, Node, Plugin
@@ -28,16 +29,16 @@ NUMBERS = count(1)  # of disks
 class Pod:
     """pod.py in the guest, and what can be asked of it."""
 
-    def __init__(self, guest: Guest, socket: Path):
-        self.guest, self.socket = guest, socket
-        self.process = guest.started("python3", POD, socket)
-        self.process.until(lambda: guest.try_to_run("test", "-S", socket)[0] == 0, "the pod's socket")
+    def __init__(self, guest: Guest, path: Path):
+        self.guest, self.path = guest, path
+        self.process = guest.started("python3", POD, path, repr(tsc.hertz()))
+        self.process.until(lambda: guest.try_to_run("test", "-S", path)[0] == 0, "the pod's socket")
 
     def close(self) -> None:
         self.process.close()
 
     def ask(self, what: str, **arguments):
-        with self.guest.connect(connect=str(self.socket)) as connection:
+        with self.guest.connect(connect=str(self.path)) as connection:
             connection.sendall(json.dumps({what: arguments}).encode() + b"\n")
             answer = json.loads(connection.makefile().readline() or '{"failure": "the pod has ended"}')
         if "failure" in answer:

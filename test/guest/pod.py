@@ -1,6 +1,6 @@
 """A workload in a guest that writes to a mounted volume all the time, and knows what it was acknowledged. Run inside:
 
-    pod.py SOCKET
+    pod.py SOCKET HERTZ
 
 Each connection is one request, a line of JSON, {"what": {arguments}}; the methods of Requests say which there
 are. The answer is a line, too. What is acknowledged is kept in memory, so not on the disk.
@@ -16,19 +16,23 @@ import socket
 import struct
 import sys
 import threading
-import time
 
 import records
 import scsi
+import tsc
 from records import LOG, RAW, REGISTER, Record
 
-# Times are those of time.time(), which guests have of the machine and so in common.
 PAUSE_S = 0.005  # after a failure: the next one comes at once
 FS_IOC_SHUTDOWN, NO_LOG_FLUSH = 0x8004587D, 2
 MNT_DETACH = 2
 REFUSED = (errno.EBADE,)  # a reservation conflict: the disk has not done it, and never will
 
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+def now() -> float:
+    """In seconds, by a clock that all pods have in common."""
+    return tsc.ticks() / HERTZ
 
 
 class Workload:
@@ -38,7 +42,7 @@ class Workload:
     def __init__(self, folder: str, log: str, register: str, owner: str):
         self.folder, self.owner = folder, owner
         self.log, self.register = os.path.join(folder, log), os.path.join(folder, register)
-        self.stop, self.began = threading.Event(), time.time()
+        self.stop, self.began = threading.Event(), now()
         # Number, invoked, ended, errno.
         self.appended: list[tuple[int, float, float, int]] = []
         self.written: list[tuple[int, float, float, int]] = []
@@ -95,19 +99,19 @@ class Workload:
     def _repeat(self, action, done: list) -> None:
         number = 0
         while not self.stop.is_set():
-            number, invoked, error = number + 1, time.time(), 0
+            number, invoked, error = number + 1, now(), 0
             try:
                 action(number)
             except OSError as failure:
                 error = failure.errno
-            done.append((number, invoked, time.time(), error))
+            done.append((number, invoked, now(), error))
             if error:
                 self.stop.wait(PAUSE_S)
 
     def _read(self) -> None:
         page = mmap.mmap(-1, records.SIZE)
         while not self.stop.is_set():
-            invoked = time.time()
+            invoked = now()
             try:
                 fd = os.open(self.register, os.O_RDONLY | os.O_DIRECT)
                 try:
@@ -117,7 +121,7 @@ class Workload:
             except OSError:  # nothing was seen
                 self.stop.wait(PAUSE_S)
                 continue
-            self.read.append((self._value(bytes(page)), invoked, time.time()))
+            self.read.append((self._value(bytes(page)), invoked, now()))
             self.stop.wait(PAUSE_S)
 
     @staticmethod
@@ -198,7 +202,7 @@ class Requests:
     def cut_power(self, folder: str) -> dict | None:
         """What a machine leaves of a mounted file system: from one moment on nothing is written any more, and then it is
         not mounted. All that the workload has done, if there is one."""
-        moment = time.time()
+        moment = now()
         try:
             fd = os.open(folder, os.O_RDONLY)
             fcntl.ioctl(fd, FS_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))
@@ -246,6 +250,7 @@ def serve(listener: socket.socket, requests: Requests) -> None:
 
 
 if __name__ == "__main__":
+    HERTZ = float(sys.argv[2])
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(sys.argv[1])
     listener.listen()

@@ -98,7 +98,7 @@ class Round:
         return f"{self.number}{again}-{member.name}"
 
     def _begin(self, member: Member, again: str = "") -> float:
-        """When, by the clock of all guests."""
+        """When, by the clock of all pods."""
         where = {"folder": str(self.volume.of(member).staging), "owner": self._owner(member, again)}
         return member.pod.ask("begin", log=f"{LOG}-{self.number}", register=f"{REGISTER}-{self.number}", **where)
 
@@ -250,11 +250,10 @@ class Round:
             self.outcome.unclean = checked.stdout + checked.stderr
 
     def _check_the_register(self) -> None:
-        """A write that the disk has refused must never be seen; of others that failed nobody knows. Nor of the first
-        that was refused: it may have been under way when the other node took the disk, and refused in part."""
+        """A write that the disk has refused must never be seen; of others that failed nobody knows."""
         history: list[Operation] = []
         for done in self.ended:
-            owner, refused = done["owner"], set(done["refused"][1:])
+            owner, refused = done["owner"], set(done["refused"])
             for number, invoked, ended, error in done[REGISTER]:
                 if number not in refused:
                     history.append(write(owner, (owner, number), invoked, inf if error else ended))
