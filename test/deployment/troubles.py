@@ -110,7 +110,12 @@ def keep_logs(cluster: Cluster, folder: Path) -> Iterator[str]:
     """Yields the last complaint of each place in the programs, the newest first."""
     folder.mkdir(parents=True, exist_ok=True)
     last: dict[tuple[str, str], tuple[str, str]] = {}
-    for pod in _items(cluster, "pods"):
+    try:
+        pods = _items(cluster, "pods")
+    except (CommandFailed, json.JSONDecodeError) as failure:
+        yield f"pods: {failure}"
+        return
+    for pod in pods:
         if pod["metadata"]["namespace"] != NAMESPACE:
             continue
         for container in pod["spec"]["containers"]:
@@ -144,6 +149,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> None:
     """Of a conftest that imports it."""
     cluster = _cluster_of(item)
     if not cluster or not call.excinfo or isinstance(call.excinfo.value, pytest.skip.Exception):
+        return
+    if not cluster.directory.exists():  # it has failed at its end
         return
     call.excinfo.value.add_note(f"troubles: {of(cluster)}")
     folder = LOGS / re.sub(r"[^\w.-]+", "-", item.nodeid)
