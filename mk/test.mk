@@ -12,7 +12,7 @@ UNIT_TESTS := $(UNIT_SOURCES:%.c=$(BUILD)/checked/%)
 # Certificates for tests are made in one place.
 CERTIFICATE_TESTS := test/unit/lib/program
 
-# The API server that is a list of requests is the client's.
+# These talk to the scripted API server of the tests of lib/kube.
 SCRIPTED_API_TESTS := test/unit/controller/volume
 
 # The client of Azure is tested against the simulated one, in the test's own process.

@@ -60,7 +60,7 @@ def test_there_is_one_writer_and_nothing_is_lost(members, capsys):
 
 def test_without_a_fence_there_are_two(members):
     """So that it is known that the rounds would notice."""
-    volume = SharedVolume(members, "ext4", lun=21, fencing="none")
+    volume = SharedVolume(members, "ext4", lun=21, fencing="none")  # beside what failed rounds leave
     volume.attach()
     outcome = Round(volume, 1, Choices(both_claim=False, killed=False, reboots=True, anew=True, before=5, lag=0)).play()
     assert outcome.late

@@ -109,6 +109,7 @@ static void test_pv(void **state)
         SCRIPT_ANSWER("PATCH " VOLUMES "/" name "/status *", 200, OF_DISK(name, GROUP_DISKS "v"))
 
 struct writer {
+    const char *disk_id;
     struct controller *controller;
     struct kube *kube;
     struct err *err;
@@ -119,16 +120,17 @@ static void write_main(struct task *self, void *arg)
 {
     struct writer *writer = arg;
     const struct adoption adoption = {
-        .volume_id = GROUP_DISKS "v", .mounted = true, .access_mode = 1};
+        .volume_id = writer->disk_id, .mounted = true, .access_mode = 1};
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     writer->err = adoption_write(self, writer->controller, writer->kube, &adoption, &written);
     writer->name = written ? mem_strdup(written->metadata->name) : NULL;
 }
 
-/* So many write at a time. The first one writes by that name, if any; all others find that the disk
- * has an AzVolume. */
-static void play(const struct script_step *steps, size_t n, size_t n_writers, const char *name)
+/* So many write at a time, each of whom spells the disk's id in a way of his own. The first one
+ * writes by that name or, without a name, fails in that way; all others are to look again. */
+static void play(const struct script_step *steps, size_t n, size_t n_writers, const char *name,
+                 enum err_kind failure)
 {
     CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
     CLEANUP(json_decrefp) json_t *nothing = json_object();
@@ -142,7 +144,11 @@ static void play(const struct script_step *steps, size_t n, size_t n_writers, co
     script_init(&script, loop, steps, n);
     struct kube *kube = script_client(&script, NULL);
     for (size_t i = 0; i < n_writers; i++) {
-        writers[i] = (struct writer){.controller = &controller, .kube = kube};
+        writers[i] = (struct writer){
+            .disk_id = i == 0 ? GROUP_DISKS "v" : GROUP_DISKS "V",
+            .controller = &controller,
+            .kube = kube,
+        };
         loop_spawn(loop, "writer", write_main, &writers[i]);
     }
     loop_run(loop);
@@ -153,7 +159,7 @@ static void play(const struct script_step *steps, size_t n, size_t n_writers, co
             assert_string_equal(writers[i].name, name);
         } else {
             assert_non_null(writers[i].err);
-            assert_int_equal(err_kind(writers[i].err), ERR_EXISTS);
+            assert_int_equal(err_kind(writers[i].err), i == 0 ? failure : ERR_EXISTS);
         }
         err_free(writers[i].err);
         free(writers[i].name);
@@ -176,8 +182,8 @@ static void test_name(void **state)
     };
 
     (void)state;
-    play(is_free, COUNT_OF(is_free), 1, "v");
-    play(is_of_another, COUNT_OF(is_of_another), 1, HASHED);
+    play(is_free, COUNT_OF(is_free), 1, "v", 0);
+    play(is_of_another, COUNT_OF(is_of_another), 1, HASHED, 0);
 }
 
 /* Which no watch has told yet. */
@@ -193,20 +199,27 @@ static void test_has_one(void **state)
     };
 
     (void)state;
-    play(by_hash, COUNT_OF(by_hash), 1, NULL);
-    play(plain, COUNT_OF(plain), 1, NULL);
+    play(by_hash, COUNT_OF(by_hash), 1, NULL, ERR_EXISTS);
+    play(plain, COUNT_OF(plain), 1, NULL, ERR_EXISTS);
 }
 
 static void test_two_at_a_time(void **state)
 {
-    static const struct script_step steps[] = {
+    static const struct script_step written[] = {
         SCRIPT_ANSWER("GET " VOLUMES "/v", 404, NONE),
         SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
         WRITTEN("v"),
     };
+    static const struct script_step refused[] = {
+        SCRIPT_ANSWER("GET " VOLUMES "/v", 404, NONE),
+        SCRIPT_ANSWER("GET " VOLUMES "/" HASHED, 404, NONE),
+        SCRIPT_ANSWER("POST " VOLUMES " *", 403,
+                      "{'kind':'Status','reason':'Forbidden','message':'no'}"),
+    };
 
     (void)state;
-    play(steps, COUNT_OF(steps), 2, "v");
+    play(written, COUNT_OF(written), 2, "v", 0);
+    play(refused, COUNT_OF(refused), 2, NULL, ERR_DENIED);
 }
 
 int main(void)
